@@ -1,0 +1,327 @@
+package dtype
+
+// The mixtures of llama.cpp: src/llama-quant.cpp at 007dbbf (v0.5.0 era). A file type names a default
+// type; single tensors get more or fewer bits by what they are for and where they sit. Written for
+// quantisation without an importance matrix except where a type needs one.
+
+// ftype is one file type of llama.cpp.
+type ftype struct {
+	name, title string
+	id          int
+	base        *Format
+	aliases     []string
+}
+
+// LLAMA_FTYPE numbers and titles: include/llama.h, src/llama-model-loader.cpp.
+var ftypes = []ftype{
+	{"q4_0", "Q4_0", 2, Q4_0, nil}, {"q4_1", "Q4_1", 3, Q4_1, nil},
+	{"q5_0", "Q5_0", 8, Q5_0, nil}, {"q5_1", "Q5_1", 9, Q5_1, nil}, {"q8_0", "Q8_0", 7, Q8_0, nil},
+	{"q2_k", "Q2_K - Medium", 10, Q2_K, []string{"q2_k_m"}}, {"q2_k_s", "Q2_K - Small", 21, Q2_K, nil},
+	{"q3_k_s", "Q3_K - Small", 11, Q3_K, nil}, {"q3_k_m", "Q3_K - Medium", 12, Q3_K, []string{"q3_k"}}, {"q3_k_l", "Q3_K - Large", 13, Q3_K, nil},
+	{"q4_k_s", "Q4_K - Small", 14, Q4_K, nil}, {"q4_k_m", "Q4_K - Medium", 15, Q4_K, []string{"q4_k"}},
+	{"q5_k_s", "Q5_K - Small", 16, Q5_K, nil}, {"q5_k_m", "Q5_K - Medium", 17, Q5_K, []string{"q5_k"}},
+	{"q6_k", "Q6_K", 18, Q6_K, nil},
+	{"iq2_xxs", "IQ2_XXS - 2.0625 bpw", 19, IQ2_XXS, nil}, {"iq2_xs", "IQ2_XS - 2.3125 bpw", 20, IQ2_XS, nil},
+	{"iq2_s", "IQ2_S - 2.5 bpw", 28, IQ2_XS, nil}, {"iq2_m", "IQ2_M - 2.7 bpw", 29, IQ2_S, nil},
+	{"iq3_xxs", "IQ3_XXS - 3.0625 bpw", 23, IQ3_XXS, nil}, {"iq3_xs", "IQ3_XS - 3.3 bpw", 22, IQ3_S, nil},
+	{"iq3_s", "IQ3_S - 3.4375 bpw", 26, IQ3_S, nil}, {"iq3_m", "IQ3_S mix - 3.66 bpw", 27, IQ3_S, nil},
+	{"iq1_s", "IQ1_S - 1.5625 bpw", 24, IQ1_S, nil}, {"iq1_m", "IQ1_M - 1.75 bpw", 31, IQ1_M, nil},
+	{"iq4_nl", "IQ4_NL - 4.5 bpw", 25, IQ4_NL, nil}, {"iq4_xs", "IQ4_XS - 4.25 bpw", 30, IQ4_XS, nil},
+	{"tq1_0", "TQ1_0 - 1.69 bpw ternary", 36, TQ1_0, nil}, {"tq2_0", "TQ2_0 - 2.06 bpw ternary", 37, TQ2_0, nil},
+	{"mxfp4_moe", "MXFP4 MoE", 38, MXFP4, []string{"mxfp4-gguf"}},
+}
+
+func ggufRecipes() []*Recipe {
+	out := []*Recipe{
+		{Name: "gguf-f32", Title: "all F32", Store: GGUF, Base: F32, FType: 0, Pick: func(*Site) *Scheme { return Of(F32) }},
+		{Name: "gguf-f16", Title: "F16", Store: GGUF, Base: F16, FType: 1, Pick: unquantised(F16), Aliases: []string{"mostly F16"}},
+		{Name: "gguf-bf16", Title: "BF16", Store: GGUF, Base: BF16, FType: 32, Pick: unquantised(BF16), Aliases: []string{"mostly BF16"}},
+	}
+	for i := range ftypes {
+		t := &ftypes[i]
+		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: t.aliases, Store: GGUF, Base: t.base, FType: t.id, Pick: t.pick})
+	}
+	return out
+}
+
+// unquantised is the conversion step (convert_hf_to_gguf.py): matrices in f, everything small in F32.
+func unquantised(f *Format) func(*Site) *Scheme {
+	return func(s *Site) *Scheme {
+		if s.Dims < 2 || s.Bias || s.Table || s.Role.Norm() || keptF32[s.Role] {
+			return Of(F32)
+		}
+		return Of(f)
+	}
+}
+
+// keptF32 are matrices that the conversion leaves in F32, because they are small and sensitive.
+var keptF32 = map[Role]bool{
+	FFNGateInp: true, FFNGateInpSh: true, FFNGateInpScl: true, FFNDownScale: true, SSMConv: true, SSMA: true, SSMD: true,
+	PositionEmbd: true, TokenTypes: true, AltupPredictCoef: true, AltupCorrectCoef: true,
+}
+
+// keptAsIs are matrices that quantisation does not touch: they stay as the conversion wrote them.
+var keptAsIs = map[Role]bool{
+	AltupProj: true, AltupUnembdProj: true, AltupRouter: true, LaurelL: true, LaurelR: true, PerLayerProj: true,
+}
+
+func (t *ftype) pick(s *Site) *Scheme {
+	plain := unquantised(F16)(s)
+	if plain.Elem == F32 || keptAsIs[s.Role] {
+		return plain
+	}
+	return Of(fallback(t.mixture(s), s.Cols))
+}
+
+// fallback replaces a type whose blocks do not divide the rows.
+func fallback(f *Format, cols int64) *Format {
+	if f.Fits(cols) {
+		return f
+	}
+	next := F16
+	switch f {
+	case IQ1_S, IQ1_M, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ4_XS:
+		next = IQ4_NL
+	case Q2_K, Q3_K, TQ1_0, TQ2_0, Q2_0:
+		next = Q4_0
+	case Q4_K:
+		next = Q5_0
+	case Q5_K:
+		next = Q5_1
+	case Q6_K:
+		next = Q8_0
+	}
+	if !next.Fits(cols) {
+		return F16
+	}
+	return next
+}
+
+func (t *ftype) mixture(s *Site) *Format {
+	cat := s.Role.Category()
+	switch {
+	case cat == CatHead || cat == CatEmbedding && s.Model.Tied:
+		return t.head(s)
+	case t.name == "mxfp4_moe":
+		if s.Batch > 1 {
+			return MXFP4
+		}
+		return Q8_0
+	case cat == CatEmbedding:
+		return t.embedding()
+	case t.tiny():
+		return t.tinyMixture(s, cat)
+	}
+	return t.layerMixture(s, cat)
+}
+
+func (t *ftype) head(s *Site) *Format {
+	switch {
+	case t.name == "mxfp4_moe", s.Model.Arch == "falcon", !t.base.Fits(s.Cols):
+		return Q8_0
+	case t.tiny(), t.name == "iq3_xxs":
+		return Q5_K
+	case t.base == Q8_0:
+		return Q8_0
+	}
+	return Q6_K
+}
+
+func (t *ftype) embedding() *Format {
+	switch t.name {
+	case "iq2_xxs", "iq2_xs", "iq1_s", "iq1_m":
+		return Q2_K
+	case "iq2_s", "iq2_m", "iq3_xxs":
+		return IQ3_S
+	case "tq1_0", "tq2_0":
+		return Q4_K
+	}
+	return t.base
+}
+
+// tiny file types, under 3 bits, share one set of exceptions.
+func (t *ftype) tiny() bool {
+	switch t.name {
+	case "iq2_xxs", "iq2_xs", "iq2_s", "iq2_m", "iq1_s", "iq1_m":
+		return true
+	}
+	return false
+}
+
+func (t *ftype) tinyMixture(s *Site, cat Category) *Format {
+	larger := t.name == "iq2_s" || t.name == "iq2_m"
+	bump := Q2_K
+	if larger {
+		bump = IQ3_S
+	}
+	switch cat {
+	case CatV:
+		if s.Model.GQA >= 4 || s.Model.Experts >= 4 {
+			return Q4_K
+		}
+		return bump
+	case CatK:
+		if s.Model.Experts == 8 {
+			return Q4_K
+		}
+	case CatDown:
+		if s.Nth < s.Model.Layers/8 {
+			return bump
+		}
+	case CatAttnOut:
+		switch {
+		case s.Model.Experts == 8:
+			return Q5_K
+		case larger:
+			return IQ3_S
+		case t.name == "iq1_s" || t.name == "iq1_m":
+			return IQ2_XXS
+		}
+	}
+	return t.base
+}
+
+func (t *ftype) layerMixture(s *Site, cat Category) *Format {
+	switch cat {
+	case CatV:
+		return t.attnV(s)
+	case CatK:
+		if s.Model.Experts == 8 {
+			return Q8_0
+		}
+		return t.attnQK()
+	case CatQ:
+		return t.attnQK()
+	case CatDown:
+		return t.ffnDown(s)
+	case CatAttnOut:
+		return t.attnOut(s)
+	case CatGate, CatUp:
+		if i, n := s.depth(); t.name == "iq3_xs" && i >= n/8 && i < 7*n/8 {
+			return IQ3_XXS
+		}
+	}
+	return t.base
+}
+
+func (t *ftype) attnQK() *Format {
+	switch t.name {
+	case "iq3_xs":
+		return IQ3_XXS
+	case "iq3_xxs":
+		return IQ2_S
+	}
+	return t.base
+}
+
+// moreBits: the first and last eighth of the layers and every third between them.
+func moreBits(i, n int) bool { return i < n/8 || i >= 7*n/8 || (i-n/8)%3 == 2 }
+
+func (t *ftype) attnV(s *Site) *Format {
+	f := t.attnVByType(s)
+	if s.Model.Arch == "llama" && s.Model.Layers == 80 && (f == Q3_K || f == Q4_K) {
+		f = Q5_K // llama.cpp's rule for the 70B class, whose value matrices are small
+	}
+	if s.Model.Experts == 8 {
+		return Q8_0
+	}
+	return f
+}
+
+func (t *ftype) attnVByType(s *Site) *Format {
+	wide := s.Model.GQA >= 4
+	switch t.name {
+	case "q2_k":
+		return choose(wide, Q4_K, Q3_K)
+	case "q2_k_s", "iq3_xs", "iq3_s":
+		return choose(wide, Q4_K, t.base)
+	case "iq3_xxs":
+		return choose(wide, Q4_K, IQ3_S)
+	case "iq3_m":
+		return Q4_K
+	case "q3_k_m":
+		return choose(s.Nth < 2, Q5_K, Q4_K)
+	case "q3_k_l":
+		return Q5_K
+	case "iq4_nl", "iq4_xs":
+		return choose(wide, Q5_K, t.base)
+	case "q4_k_m", "q5_k_m":
+		return choose(moreBits(s.Nth, s.Of), Q6_K, t.base)
+	case "q4_k_s":
+		return choose(s.Nth < 4, Q5_K, t.base)
+	}
+	return t.base
+}
+
+// depth is the layer that mixtures count by: the tensor's ordinal, or with experts its block.
+func (s *Site) depth() (i, n int) {
+	if s.Model.Experts > 1 {
+		return s.Layer, s.Model.Layers
+	}
+	return s.Nth, s.Model.Layers
+}
+
+func (t *ftype) ffnDown(s *Site) *Format {
+	i, n := s.depth()
+	falcon := s.Model.Arch == "falcon"
+	switch t.name {
+	case "q2_k":
+		return Q3_K
+	case "q2_k_s":
+		return choose(i < n/8, Q4_K, t.base)
+	case "iq3_xxs":
+		return choose(i < n/8, Q4_K, Q3_K)
+	case "q3_k_m":
+		if i < n/16 {
+			return Q5_K
+		}
+		return choose(!falcon || moreBits(i, n), Q4_K, Q3_K)
+	case "iq3_m":
+		return choose(i < n/8 || s.Model.Experts == 8 && moreBits(i, n), Q4_K, t.base)
+	case "q3_k_l":
+		return choose(falcon, Q4_K, Q5_K)
+	case "q4_k_m":
+		if falcon {
+			return choose(i < n/16, Q6_K, choose(moreBits(i, n), Q5_K, Q4_K))
+		}
+		return choose(moreBits(i, n), Q6_K, t.base)
+	case "q5_k_m":
+		return choose(moreBits(i, n), Q6_K, t.base)
+	case "q4_k_s":
+		return choose(!falcon && i < n/8, Q5_K, t.base)
+	case "iq4_nl", "iq4_xs":
+		return choose(i < n/8, Q5_K, t.base)
+	}
+	return t.base
+}
+
+func (t *ftype) attnOut(s *Site) *Format {
+	if s.Model.Arch == "falcon" {
+		return choose(t.name == "q3_k_l", Q4_K, t.base)
+	}
+	if s.Model.Experts == 8 {
+		switch t.name {
+		case "q2_k", "iq3_xs", "iq3_xxs", "q3_k_s", "q3_k_m", "iq4_nl", "q4_k_s", "q4_k_m", "iq3_s", "iq3_m", "iq4_xs":
+			return Q5_K
+		}
+		return t.base
+	}
+	switch t.name {
+	case "q2_k":
+		return Q3_K
+	case "iq3_xxs":
+		return IQ3_S
+	case "q3_k_m", "iq3_m":
+		return Q4_K
+	case "q3_k_l":
+		return Q5_K
+	}
+	return t.base
+}
+
+func choose(cond bool, yes, no *Format) *Format {
+	if cond {
+		return yes
+	}
+	return no
+}

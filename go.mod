@@ -1,0 +1,3 @@
+module github.com/memwall/memwall
+
+go 1.26

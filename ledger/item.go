@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/unit"
+)
+
+// Item is one line of a ledger. Low..High is the 90 % band around Bytes; both equal Bytes when exact.
+type Item struct {
+	ID     string
+	Name   string
+	Bytes  unit.Bytes
+	Low    unit.Bytes
+	High   unit.Bytes
+	Basis  Basis
+	Life   Life
+	Place  Place
+	Source string
+	// Unknown: the size cannot be told; Bytes is then a lower bound, and so is every sum over it.
+	Unknown bool
+	// Why is the root of the formula in the Book that the item was computed with.
+	Why   Num
+	Items []Item
+}
+
+// Known makes an item without a band.
+func Known(id, name string, n Num, basis Basis, life Life, place Place, source string) Item {
+	b := n.Bytes()
+	return Item{ID: id, Name: name, Bytes: b, Low: b, High: b, Basis: basis, Life: life, Place: place, Source: source, Why: n}
+}
+
+// Band widens an item to low..high, which are kept around its value.
+func (it Item) Band(low, high unit.Bytes) Item {
+	it.Low, it.High = max(0, min(low, it.Bytes)), max(high, it.Bytes)
+	return it
+}
+
+// Group makes an item of parts: its size and band are those of their Sum, its basis their weakest.
+func Group(id, name string, parts ...Item) Item {
+	t := Sum(parts)
+	g := Item{ID: id, Name: name, Bytes: t.Bytes, Low: t.Low, High: t.High, Basis: t.Basis, Unknown: t.Unknown, Items: parts}
+	if len(parts) > 0 {
+		g.Life, g.Place, g.Source = parts[0].Life, parts[0].Place, parts[0].Source
+	}
+	return g
+}
+
+// Total is a sum over items.
+type Total struct {
+	Bytes, Low, High unit.Bytes
+	Basis            Basis
+	Unknown          bool
+}
+
+// Sum adds items. Bytes add exactly. Bands add in quadrature, because the errors of different items
+// (activations, a driver's context, fragmentation) have different causes. An unknown item makes the sum
+// a lower bound without an upper edge.
+func Sum(items []Item) Total {
+	var t Total
+	var down, up float64
+	for i := range items {
+		it := &items[i]
+		t.Bytes += it.Bytes
+		t.Basis = max(t.Basis, it.Basis)
+		t.Unknown = t.Unknown || it.Unknown
+		down += square(it.Bytes - it.Low)
+		up += square(it.High - it.Bytes)
+	}
+	t.Low = t.Bytes - unit.Bytes(math.Round(math.Sqrt(down)))
+	t.High = t.Bytes + unit.Bytes(math.Round(math.Sqrt(up)))
+	return t
+}
+
+func square(b unit.Bytes) float64 { return float64(b) * float64(b) }
+
+// Leaves calls f for every item that has no parts, depth first.
+func Leaves(items []Item, f func(*Item)) {
+	for i := range items {
+		if len(items[i].Items) > 0 {
+			Leaves(items[i].Items, f)
+			continue
+		}
+		f(&items[i])
+	}
+}
+
+// Find gives the first item with the ID at the top level, or nil.
+func Find(items []Item, id string) *Item {
+	for i := range items {
+		if items[i].ID == id {
+			return &items[i]
+		}
+	}
+	return nil
+}
+
+// At sums the items that lie in a place.
+func At(items []Item, p Place) Total {
+	var here []Item
+	for _, it := range items {
+		if it.Place == p {
+			here = append(here, it)
+		}
+	}
+	return Sum(here)
+}

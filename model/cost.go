@@ -1,0 +1,222 @@
+package model
+
+import "github.com/memwall/memwall/unit"
+
+// Exec is the arithmetic that an engine chooses without changing the description of the model.
+type Exec struct {
+	// Absorb multiplies MLA's queries and outputs through k_b and v_b instead of expanding the latent.
+	Absorb bool
+	// ActBytes and KVBytes are the widths of activations and cached elements.
+	ActBytes, KVBytes float64
+	// StateBytes is the width of recurrent state.
+	StateBytes float64
+	// Spans orders the windows as in the Features that will be used.
+	Spans []int64
+}
+
+// Cost is the work of a step: floating-point operations, and bytes of weights, activations and cache that
+// are read or written.
+type Cost struct {
+	FLOPs                                       unit.FLOPs
+	Weights, Activations, CacheRead, CacheWrite float64
+}
+
+// Coeffs are the coefficients of a cost over Features.
+type Coeffs struct{ FLOPs, Weights, Activations, CacheRead, CacheWrite Features }
+
+// Eval gives the cost at a point.
+func (c *Coeffs) Eval(f *Features) Cost {
+	return Cost{unit.FLOPs(dot(&c.FLOPs, f)), dot(&c.Weights, f), dot(&c.Activations, f), dot(&c.CacheRead, f), dot(&c.CacheWrite, f)}
+}
+
+func dot(a, b *Features) (x float64) {
+	for i := range a {
+		x += a[i] * b[i]
+	}
+	return x
+}
+
+// AddN adds n times another set of coefficients.
+func (c *Coeffs) AddN(o *Coeffs, n float64) {
+	for i := range c.FLOPs {
+		c.FLOPs[i] += n * o.FLOPs[i]
+		c.Weights[i] += n * o.Weights[i]
+		c.Activations[i] += n * o.Activations[i]
+		c.CacheRead[i] += n * o.CacheRead[i]
+		c.CacheWrite[i] += n * o.CacheWrite[i]
+	}
+}
+
+// Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
+// tensor. A multiply-add is two operations.
+func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
+	row := o.rowFeature()
+	o.weightTraffic(&c, bytes)
+	switch o.Kind {
+	case Embed:
+		c.Activations[Tokens] = e.ActBytes * float64(o.Out)
+	case Linear, Head, Route:
+		o.linear(&c, row, 1, e)
+	case ExpertLinear:
+		// the share of a token's choices that land on the experts held here
+		o.linear(&c, row, float64(o.Moe.Used)/float64(o.Moe.N), e)
+	case Attention:
+		o.attention(&c, row, e)
+	case Conv:
+		s := o.Scan
+		c.FLOPs[row] = 2 * float64(s.Conv*s.ConvDim())
+		c.CacheRead[Seqs] = e.StateBytes * float64(s.ConvElems())
+		c.CacheWrite[Seqs] = c.CacheRead[Seqs]
+		c.Activations[row] = 2 * e.ActBytes * float64(s.ConvDim())
+	case Scan:
+		s := o.Scan
+		// decay, outer product, accumulate, read out: four multiply-adds per state element
+		c.FLOPs[row] = 8 * float64(s.StateElems())
+		c.CacheRead[Seqs] = e.StateBytes * float64(s.StateElems())
+		c.CacheWrite[Seqs] = c.CacheRead[Seqs]
+		c.Activations[row] = e.ActBytes * float64(2*s.Inner+2*s.Groups*s.State)
+	case Combine:
+		k := float64(o.Moe.Used)
+		c.FLOPs[row] = 2 * k * float64(o.Out)
+		c.Activations[row] = e.ActBytes * (k + 1) * float64(o.Out)
+	case Norm:
+		c.FLOPs[row] = 4 * float64(o.Out)
+		c.Activations[row] = 2 * e.ActBytes * float64(o.Out)
+	case Glu, Act, Add, Scale, Rope, Mix:
+		n := float64(o.Out) * o.choices()
+		c.FLOPs[row] = 2 * n
+		c.Activations[row] = 3 * e.ActBytes * n
+	}
+	return c
+}
+
+func (o *Op) rowFeature() int {
+	if o.Rows == PerOutput {
+		return Outputs
+	}
+	return Tokens
+}
+
+func (o *Op) choices() float64 {
+	if o.Rows == PerChoice {
+		return float64(o.Moe.Used)
+	}
+	return 1
+}
+
+// weightTraffic: tables are read by the row, experts when touched, everything else once a step.
+func (o *Op) weightTraffic(c *Coeffs, bytes func(i int) unit.Bytes) {
+	for i, t := range o.W {
+		b := float64(bytes(i))
+		switch {
+		case o.Kind == Embed:
+			c.Weights[Tokens] += b / float64(t.Rows())
+		case t.BatchBy == ByExpert && o.Moe != nil:
+			c.Weights[Touched] += b / float64(o.Moe.N)
+		default:
+			c.Weights[One] += b
+		}
+	}
+}
+
+func (o *Op) linear(c *Coeffs, row int, share float64, e *Exec) {
+	for _, t := range o.W {
+		if t.Bias || t.Dims < 2 {
+			continue
+		}
+		c.FLOPs[row] += 2 * share * float64(t.Batch*t.Rows()*t.Cols)
+		n := float64(t.Rows()+t.Cols) * share
+		if o.Kind == ExpertLinear {
+			n *= float64(t.Batch)
+		}
+		c.Activations[row] += e.ActBytes * n
+	}
+}
+
+func (o *Op) attention(c *Coeffs, row int, e *Exec) {
+	a := o.Attn
+	pairs, read := Pairs, Read
+	if i := index(e.Spans, max(a.Window, a.Chunk)); i >= 0 {
+		pairs, read = pairsW+2*i, pairsW+2*i+1
+	}
+	h := float64(a.Heads)
+	if a.Latent != nil {
+		o.latent(c, row, pairs, read, e)
+		return
+	}
+	kv := float64(a.KVHeads * (a.DimK + a.DimV))
+	c.FLOPs[pairs] = 2 * h * float64(a.DimK+a.DimV)
+	c.CacheRead[read] = e.KVBytes * kv
+	if !a.SharesKV {
+		c.CacheWrite[row] = e.KVBytes * kv
+	}
+	c.Activations[row] = e.ActBytes * (h*float64(a.DimK+a.DimV) + kv)
+}
+
+// latent: MLA either multiplies queries and outputs through the latent (absorbed: decode) or expands the
+// latent of every position it reads to keys and values (prefill). DeepSeek-V2, arXiv:2405.04434.
+func (o *Op) latent(c *Coeffs, row, pairs, read int, e *Exec) {
+	l, h := o.Attn.Latent, float64(o.Attn.Heads)
+	expand := 2 * h * float64(l.Rank) * float64(l.Nope+l.V)
+	if e.Absorb {
+		c.FLOPs[row] = expand
+		c.FLOPs[pairs] = 2 * h * float64(2*l.Rank+l.Rope)
+	} else {
+		c.FLOPs[read] = expand
+		c.FLOPs[pairs] = 2 * h * float64(l.Nope+l.Rope+l.V)
+	}
+	c.CacheRead[read] = e.KVBytes * float64(l.Width())
+	c.CacheWrite[row] = e.KVBytes * float64(l.Width())
+	c.Activations[row] = e.ActBytes * h * float64(l.Nope+l.Rope+l.V)
+}
+
+func index(s []int64, x int64) int {
+	if x > 0 {
+		for i, y := range s {
+			if x == y && i < MaxSpans {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Compile folds a part, stored as given, into one set of coefficients.
+func (p *Part) Compile(w *PartWeights, e *Exec) (c Coeffs) {
+	fold := func(k *Kind, stored []Stored, count int64) {
+		at := 0
+		for i := range k.Ops {
+			o := &k.Ops[i]
+			from := at
+			if !o.Lent {
+				at += len(o.W)
+			}
+			x := o.Coeffs(e, func(j int) unit.Bytes {
+				if o.Lent {
+					return p.lentBytes(w, o.W[j])
+				}
+				return stored[from+j].Bytes
+			})
+			c.AddN(&x, float64(count))
+		}
+	}
+	fold(&p.Pre, w.Pre, 1)
+	for i := range w.Variants {
+		v := &w.Variants[i]
+		fold(&p.Kinds[v.Kind], v.Tensors, v.Count)
+	}
+	fold(&p.Post, w.Post, 1)
+	return c
+}
+
+// lentBytes finds what a borrowed tensor is stored in: a tied head reads the embedding table.
+func (p *Part) lentBytes(w *PartWeights, t *Tensor) unit.Bytes {
+	i, found := 0, unit.Bytes(0)
+	p.Pre.owned(func(x *Tensor) {
+		if x == t {
+			found = w.Pre[i].Bytes
+		}
+		i++
+	})
+	return found
+}

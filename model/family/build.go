@@ -1,0 +1,310 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// Model turns a Spec into operators and tensors.
+func (s *Spec) Model(id string) *model.Model {
+	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native}
+	dec := s.part("decoder", s.Layers)
+	dec.Pre, dec.Post = s.ends()
+	m.Parts = append(m.Parts, dec)
+	if len(s.MTP) > 0 {
+		m.Parts = append(m.Parts, s.mtp())
+	}
+	if s.Vision != nil {
+		m.Parts = append(m.Parts, s.Vision.part())
+	}
+	m.Traits = s.traits()
+	return m
+}
+
+// part gives each distinct layer a kind.
+func (s *Spec) part(name string, layers []Layer) model.Part {
+	p := model.Part{Name: name, Layers: make([]uint8, len(layers))}
+	var seen []Layer
+	for i, l := range layers {
+		k := 0
+		for k < len(seen) && seen[k] != l {
+			k++
+		}
+		if k == len(seen) {
+			seen = append(seen, l)
+			p.Kinds = append(p.Kinds, s.kind(l))
+		}
+		p.Layers[i] = uint8(k)
+	}
+	p.Count()
+	return p
+}
+
+func (s *Spec) traits() (t model.Traits) {
+	scans, attends := false, false
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		if l.Attn.Heads > 0 {
+			if !attends {
+				t.Heads, t.KVHeads = l.Attn.Heads, l.Attn.KVHeads
+			}
+			attends = true
+		}
+		scans = scans || l.SSM.Inner > 0
+		if l.MoE.Experts > 0 {
+			t.Experts, t.ExpertsUsed = l.MoE.Experts, l.MoE.Used
+		}
+	}
+	t.Hybrid, t.Multimodal = scans && attends, s.Vision != nil
+	return t
+}
+
+func (s *Spec) ends() (pre, post model.Kind) {
+	b := &kindBuilder{}
+	embedding := s.embed(b)
+	pre = b.k
+	pre.Name = "embedding"
+	b = &kindBuilder{}
+	s.head(b, embedding)
+	post = b.k
+	post.Name = "head"
+	return pre, post
+}
+
+func (s *Spec) embed(b *kindBuilder) *model.Tensor {
+	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab), whole(s.Hidden))
+	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
+	if s.Positions > 0 {
+		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
+		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
+	}
+	if s.EmbedScale {
+		x = b.scale(x, s.Hidden)
+	}
+	if s.EmbedNorm != NoNorm {
+		x = b.norm(s.EmbedNorm, dtype.TokenEmbdNorm, x, s.Hidden)
+	}
+	s.perLayerInputs(b, x)
+	for _, table := range s.Tables {
+		v := vector(table.Role, table.Rows, model.Whole, 0)
+		v.Table = true
+		b.op(model.Op{Kind: model.Rope, Role: v.Role, W: []*model.Tensor{v}})
+	}
+	b.k.Out = x
+	return t
+}
+
+// perLayerInputs: Gemma 3n and 4 look up a small vector per layer and token and mix in a projection of the
+// embedding.
+func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) {
+	if s.PLE > 0 {
+		n := s.PLE * int64(len(s.Layers))
+		t := matrix(dtype.PerLayerEmbd, vocabulary(s.PLEVocab), whole(n))
+		e := b.scale(b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: n, W: []*model.Tensor{t}}), n)
+		p := b.scale(b.linear(x, matrix(dtype.PerLayerProj, whole(n), whole(s.Hidden)), false), n)
+		b.scale(b.add(e, b.headNorm(dtype.PerLayerProjNorm, p, s.PLE), n), n)
+	}
+	if s.AltUp > 1 {
+		b.op(model.Op{Kind: model.Mix, Role: dtype.AltupProj, Out: s.AltUp * s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupProj)}}, x)
+	}
+}
+
+// stack of the matrices that carry the embedding to the other streams, or back.
+func (s *Spec) stack(role dtype.Role) *model.Tensor {
+	t := matrix(role, whole(s.Hidden), whole(s.Hidden))
+	t.Batch, t.Dims = s.AltUp-1, 3
+	return t
+}
+
+func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
+	x := model.Val(0)
+	if s.AltUp > 1 {
+		x = b.op(model.Op{Kind: model.Mix, Role: dtype.AltupUnembdProj, Out: s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupUnembdProj)}}, x)
+	}
+	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
+	if s.NoHead {
+		return
+	}
+	t, lent := matrix(dtype.Output, vocabulary(s.Vocab), whole(s.Hidden)), false
+	if s.Tied {
+		t, lent = embedding, true
+	}
+	o := model.Op{Kind: model.Head, Role: dtype.Output, Out: s.Vocab, W: []*model.Tensor{t}, Lent: lent}
+	if s.HeadBias {
+		o.W = append(o.W, &model.Tensor{Role: dtype.Output, Bias: true, Batch: 1, Segs: t.Segs, Cols: 1, Dims: 1})
+	}
+	x = b.op(o, x)
+	if s.HeadScale {
+		x = b.scale(x, s.Vocab)
+	}
+	if s.HeadCap {
+		b.act(model.Softcap, x)
+	}
+	for i := range b.k.Ops {
+		b.k.Ops[i].Rows = model.PerOutput
+	}
+}
+
+// kind builds one structure of layer.
+func (s *Spec) kind(l Layer) model.Kind {
+	b := &layerBuilder{kindBuilder: &kindBuilder{}, s: s, l: l, h: s.Hidden}
+	switch {
+	case l.AltUp > 1:
+		b.altUp()
+	case l.Place == Single:
+		b.single()
+	case l.Place == Parallel || l.Place == Parallel2:
+		b.parallel()
+	default:
+		b.sequential()
+	}
+	b.k.Name = b.name()
+	return b.k
+}
+
+type layerBuilder struct {
+	*kindBuilder
+	s *Spec
+	l Layer
+	h int64
+}
+
+func (b *layerBuilder) name() string {
+	n := ""
+	switch l := &b.l; {
+	case l.SSM.Inner > 0 && l.SSM.Style == DeltaNet:
+		n = "delta net"
+	case l.SSM.Inner > 0:
+		n = "mamba"
+	case l.Attn.KVRank > 0:
+		n = "latent attention"
+	case l.Attn.Window > 0:
+		n = "sliding attention"
+	case l.Attn.Chunk > 0:
+		n = "chunked attention"
+	case l.Attn.Heads > 0:
+		n = "attention"
+	}
+	switch l := &b.l; {
+	case l.MoE.Experts > 0 && n != "":
+		return n + ", experts"
+	case l.MoE.Experts > 0:
+		return "experts"
+	case n == "":
+		return "FFN"
+	}
+	return n
+}
+
+func (b *layerBuilder) before(role dtype.Role, x model.Val) model.Val {
+	if b.l.Place == PostNorm {
+		return x
+	}
+	return b.norm(b.l.Norm, role, x, b.h)
+}
+
+func (b *layerBuilder) after(role dtype.Role, x model.Val) model.Val {
+	if b.l.Place == PostNorm || b.l.Place == Sandwich {
+		return b.norm(b.l.Norm, role, x, b.h)
+	}
+	return x
+}
+
+func (b *layerBuilder) residual(x, r model.Val) model.Val {
+	if b.l.ResidualScale {
+		x = b.scale(x, b.h)
+	}
+	return b.add(x, r, b.h)
+}
+
+func (b *layerBuilder) sequential() {
+	o := b.gather(b.mixer(b.before(dtype.AttnNorm, 0)), b.h)
+	r := b.residual(b.after(dtype.AttnPostNorm, o), 0)
+	role := dtype.FFNNorm
+	if b.l.Place == PreNormPost {
+		role = dtype.AttnPostNorm
+	}
+	f := b.feedForward(role, r)
+	out := b.residual(b.after(dtype.FFNPostNorm, f), r)
+	if b.l.PLE > 0 {
+		out = b.perLayer(out)
+	}
+	if b.l.OutScale {
+		b.scale(out, b.h, vector(dtype.LayerOutScale, 1, model.Whole, 0))
+	}
+}
+
+// feedForward: the dense MLP or the experts, or both side by side with norms of their own (Gemma 4).
+func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
+	if !b.l.MoE.Beside {
+		return b.ffn(b.before(role, r))
+	}
+	d := b.norm(b.l.Norm, dtype.FFNPostNorm1, b.mlp(b.before(role, r), b.l.FFN), b.h)
+	e := b.norm(b.l.Norm, dtype.FFNPostNorm2, b.moe(b.norm(b.l.Norm, dtype.FFNPreNorm2, r, b.h)), b.h)
+	return b.add(d, e, b.h)
+}
+
+func (b *layerBuilder) parallel() {
+	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
+	y := x
+	if b.l.Place == Parallel2 {
+		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	}
+	o := b.gather(b.mixer(x), b.h)
+	f := b.ffn(y)
+	b.add(b.add(f, 0, b.h), o, b.h)
+}
+
+func (b *layerBuilder) single() {
+	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
+	var o model.Val
+	if b.l.Attn.Heads > 0 || b.l.SSM.Inner > 0 {
+		o = b.mixer(x)
+	} else {
+		o = b.ffn(x)
+	}
+	b.residual(b.gather(o, b.h), 0)
+}
+
+func (b *layerBuilder) mixer(x model.Val) model.Val {
+	switch {
+	case b.l.SSM.Style == Mamba1:
+		return b.mamba1(x)
+	case b.l.SSM.Style == Mamba2:
+		return b.mamba2(x)
+	case b.l.SSM.Style == DeltaNet:
+		return b.deltaNet(x)
+	case b.l.Attn.KVRank > 0 && !b.l.Attn.Expanded:
+		return b.latentAttention(x)
+	case b.l.Attn.KVRank > 0:
+		return b.expandedAttention(x)
+	}
+	return b.attention(x)
+}
+
+func (b *layerBuilder) ffn(x model.Val) model.Val {
+	if b.l.MoE.Experts == 0 {
+		return b.mlp(x, b.l.FFN)
+	}
+	return b.moe(x)
+}
+
+// mtp is the part with multi-token prediction layers: each joins the hidden state and the next token's
+// embedding by a projection of twice the width (DeepSeek-V3, arXiv:2412.19437, section 2.2).
+func (s *Spec) mtp() model.Part {
+	p := s.part(model.PartMTP, s.MTP)
+	for i := range p.Kinds {
+		b := &kindBuilder{k: p.Kinds[i]}
+		e := b.norm(RMS, dtype.MTPEmbedNorm, 0, s.Hidden)
+		h := b.norm(RMS, dtype.MTPHiddenNorm, 0, s.Hidden)
+		joined := b.op(model.Op{Kind: model.Concat, Out: 2 * s.Hidden}, e, h)
+		x := b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
+		x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
+		if s.MTPEnds {
+			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
+			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), whole(s.Hidden))}}, x)
+		}
+		p.Kinds[i] = b.k
+	}
+	return p
+}

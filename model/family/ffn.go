@@ -1,0 +1,122 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2}
+
+// mlp is a dense feed-forward block, gated or not.
+func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
+	return b.dense(x, f, dtype.FFNGate, dtype.FFNUp, dtype.FFNDown)
+}
+
+func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) model.Val {
+	var p model.Val
+	fn := actFn[f.Act]
+	switch {
+	case f.Gated && f.Fused:
+		t := matrix(up, inner(f.Inner), whole(b.h))
+		t.Segs = append(t.Segs, inner(f.Inner))
+		gu := b.linear(x, t, f.Bias)
+		p = b.glu(fn, b.slice(gu, f.Inner, 0, f.Inner), b.slice(gu, f.Inner, f.Inner, f.Inner), 0)
+	case f.Gated:
+		g := b.linear(x, matrix(gate, inner(f.Inner), whole(b.h)), f.Bias)
+		u := b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias)
+		p = b.glu(fn, g, u, 0)
+	default:
+		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
+	}
+	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias)
+}
+
+// moe is a routed mixture of experts and, beside it, an optional shared expert.
+func (b *layerBuilder) moe(x model.Val) model.Val {
+	m := &b.l.MoE
+	e := &model.Experts{N: m.Experts, Used: m.Used, Sigmoid: m.Sigmoid, Bias: m.ChoiceBias, Norm: m.Norm, Scaled: m.Scaled, SoftLate: m.SoftLate}
+	y := b.routed(x, e)
+	if m.Shared == 0 {
+		return y
+	}
+	s := b.dense(x, MLP{Inner: m.Shared, Gated: m.Gated, Act: m.Act}, dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh)
+	if m.SharedGate {
+		g := matrix(dtype.FFNGateInpSh, whole(1), whole(b.h))
+		g.Dims, g.Adapt = 1, false
+		s = b.glu(model.Sigmoid, b.linear(x, g, false), s, 0)
+	}
+	return b.add(y, s, b.h)
+}
+
+func (b *layerBuilder) routed(x model.Val, e *model.Experts) model.Val {
+	m := &b.l.MoE
+	r := b.op(model.Op{Kind: model.Route, Role: dtype.FFNGateInp, Out: e.Used, W: b.router(), Moe: e}, x)
+	width := b.h
+	if m.Latent > 0 {
+		width = m.Latent
+		x = b.linear(x, matrix(dtype.FFNLatentDown, whole(width), whole(b.h)), false)
+	}
+	var p model.Val
+	fn := actFn[m.Act]
+	switch {
+	case m.FusedGateUp:
+		t := expert(dtype.FFNGateUpExps, e, inner(m.Inner), whole(width))
+		t.Segs = append(t.Segs, inner(m.Inner))
+		gu := b.expertLinear(x, r, t, e)
+		p = b.glu(fn, b.choiceSlice(gu, m.Inner, 0, e), b.choiceSlice(gu, m.Inner, m.Inner, e), 0)
+	case m.Gated:
+		g := b.expertLinear(x, r, expert(dtype.FFNGateExps, e, inner(m.Inner), whole(width)), e)
+		u := b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), whole(width)), e)
+		p = b.glu(fn, g, u, 0)
+	default:
+		p = b.act(fn, b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), whole(width)), e))
+	}
+	d := b.expertLinear(p, r, expert(dtype.FFNDownExps, e, whole(width), inner(m.Inner)), e)
+	y := b.op(model.Op{Kind: model.Combine, Out: width, Moe: e, W: b.downScale(e)}, d, r)
+	if m.Latent > 0 {
+		y = b.linear(y, matrix(dtype.FFNLatentUp, whole(b.h), whole(width)), false)
+	}
+	return y
+}
+
+func (b *layerBuilder) router() []*model.Tensor {
+	m := &b.l.MoE
+	t := matrix(dtype.FFNGateInp, whole(m.Experts), whole(b.h))
+	t.Adapt = false
+	w := []*model.Tensor{t}
+	if m.Bias {
+		w = append(w, bias(t))
+	}
+	if m.ChoiceBias {
+		w = append(w, vector(dtype.ExpProbsB, m.Experts, model.Whole, 0))
+	}
+	if m.Beside {
+		w = append(w, vector(dtype.FFNGateInpScl, b.h, model.Whole, 0))
+	}
+	return w
+}
+
+func (b *layerBuilder) downScale(e *model.Experts) []*model.Tensor {
+	if !b.l.MoE.Beside {
+		return nil
+	}
+	return []*model.Tensor{{Role: dtype.FFNDownScale, Batch: e.N, BatchBy: model.ByExpert, Segs: []model.Seg{whole(1)}, Cols: 1, Dims: 1}}
+}
+
+func expert(role dtype.Role, e *model.Experts, rows, cols model.Seg) *model.Tensor {
+	t := matrix(role, rows, cols)
+	t.Batch, t.BatchBy, t.Dims = e.N, model.ByExpert, 3
+	return t
+}
+
+func (b *layerBuilder) expertLinear(x, route model.Val, t *model.Tensor, e *model.Experts) model.Val {
+	w := []*model.Tensor{t}
+	if b.l.MoE.Bias {
+		w = append(w, bias(t))
+	}
+	return b.op(model.Op{Kind: model.ExpertLinear, Role: t.Role, Out: t.Rows(), Rows: model.PerChoice, W: w, Moe: e}, x, route)
+}
+
+func (b *layerBuilder) choiceSlice(x model.Val, out, off int64, e *model.Experts) model.Val {
+	return b.op(model.Op{Kind: model.Slice, Out: out, Off: off, Unit: out, Rows: model.PerChoice, Moe: e}, x)
+}

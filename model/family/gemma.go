@@ -1,0 +1,204 @@
+package family
+
+// gemma: tied and scaled embedding, GELU, wide heads.
+var gemma = &Family{
+	Name: "gemma", Classes: []string{"GemmaForCausalLM"}, Types: []string{"gemma"},
+	Config: func(c *Config) *Spec {
+		s := c.base(true)
+		s.EmbedScale = true
+		l := Layer{Norm: RMS, Attn: c.heads(), FFN: c.gated()}
+		l.FFN.Act, l.Attn.Scale = GELU, true
+		s.Layers = repeat(l, c.Layers())
+		return s
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		s.EmbedScale = true
+		n := m.Layers()
+		l := Layer{Norm: RMS, Attn: m.heads(n)[0], FFN: m.gated()}
+		l.FFN.Act, l.Attn.Scale = GELU, true
+		s.Layers = repeat(l, n)
+		return s
+	},
+}
+
+// gemma2: norms before and after each branch, every other layer sliding, soft caps.
+var gemma2 = &Family{
+	Name: "gemma2", Classes: []string{"Gemma2ForCausalLM"}, Types: []string{"gemma2"},
+	Config: func(c *Config) *Spec { return c.gemma23(c.sliding(c.Layers(), 2), true) },
+	Header: func(m *Meta) *Spec { return m.gemma23(m.windows(m.Layers(), 2), true) },
+}
+
+// gemma3: five sliding layers to one full; normalised queries and keys; no soft caps.
+var gemma3 = &Family{
+	Name: "gemma3", Classes: []string{"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"}, Types: []string{"gemma3", "gemma3_text"},
+	Config: func(c *Config) *Spec {
+		t := c.Text()
+		t.defaults(gemma3Defaults)
+		s := c.outerTie(t.gemma23(t.sliding(t.Layers(), 6), false))
+		s.Vision = c.siglip(s.Hidden)
+		return s
+	},
+	Header: func(m *Meta) *Spec { return m.gemma23(m.windows(m.Layers(), 6), false) },
+}
+
+// gemma3Defaults are those of Gemma3TextConfig (transformers 4.50), which published configs leave out.
+var gemma3Defaults = map[string]int64{
+	"vocab_size": 262208, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
+	"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "max_position_embeddings": 131072, "sliding_window": 4096,
+}
+
+func (c *Config) gemma23(slides []bool, caps bool) *Spec {
+	s := c.base(true)
+	s.EmbedScale = true
+	s.HeadCap = caps && c.Float(30, "final_logit_softcapping") > 0
+	a := c.heads()
+	s.Layers = gemmaLayers(a, c.gated(), c.IntOr(0, "sliding_window"), slides, caps)
+	return s
+}
+
+func (m *Meta) gemma23(slides []bool, caps bool) *Spec {
+	s := m.base()
+	s.EmbedScale, s.HeadCap = true, caps
+	s.Layers = gemmaLayers(m.heads(len(slides))[0], m.gated(), m.IntOr(0, "attention.sliding_window"), slides, caps)
+	return s
+}
+
+func gemmaLayers(a Attention, f MLP, window int64, slides []bool, caps bool) []Layer {
+	f.Act = GELU
+	a.Scale, a.Cap = true, caps
+	if !caps {
+		a.QKNorm = PerHead
+	}
+	out := repeat(Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: f}, len(slides))
+	for i := range out {
+		if slides[i] {
+			out[i].Attn.Window = window
+		}
+	}
+	return out
+}
+
+// gemma3n: parallel residual streams, augmented residuals, per-layer embeddings; the last layers use the
+// keys and values of earlier ones.
+var gemma3n = &Family{
+	Name: "gemma3n", Classes: []string{"Gemma3nForCausalLM", "Gemma3nForConditionalGeneration"}, Types: []string{"gemma3n", "gemma3n_text"},
+	Config: func(c *Config) *Spec {
+		t := c.Text()
+		s := t.base(true)
+		n := t.Layers()
+		f := MLP{Inner: 1, Gated: true, Act: GELU}
+		if sizes := t.Ints("intermediate_size"); len(sizes) > 0 {
+			f.Inner = sizes[0]
+		}
+		s.PLEVocab = t.IntOr(262144, "vocab_size_per_layer_input")
+		gemma3nSpec(s, n, t.heads(), f, t.IntOr(512, "sliding_window"), t.sliding(n, 5),
+			gemma3nDims{t.IntOr(4, "altup_num_inputs"), t.IntOr(64, "laurel_rank"), t.IntOr(256, "hidden_size_per_layer_input"), t.IntOr(15, "num_kv_shared_layers")})
+		return c.outerTie(s)
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		n := m.Layers()
+		f := m.gated()
+		f.Act = GELU
+		s.PLEVocab = m.Rows("per_layer_token_embd.weight")
+		gemma3nSpec(s, n, m.heads(n)[0], f, m.IntOr(512, "attention.sliding_window"), m.windows(n, 5),
+			gemma3nDims{m.IntOr(4, "altup.num_inputs"), m.Rows("blk.0.laurel_l.weight"), m.IntOr(256, "embedding_length_per_layer_input"), m.IntOr(0, "attention.shared_kv_layers")})
+		return s
+	},
+}
+
+type gemma3nDims struct{ altUp, laurel, perLayer, shared int64 }
+
+func gemma3nSpec(s *Spec, n int, a Attention, f MLP, window int64, slides []bool, d gemma3nDims) {
+	s.EmbedScale, s.HeadCap = true, true
+	s.AltUp, s.PLE = d.altUp, d.perLayer
+	a.QKNorm, a.VNorm = PerHead, true
+	s.Layers = repeat(Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: f, AltUp: d.altUp, Laurel: d.laurel, PLE: d.perLayer}, n)
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		if slides[i] {
+			l.Attn.Window = window
+		}
+		if int64(i) >= int64(n)-d.shared {
+			l.Attn.SharesKV, l.Attn.OwnKV = true, true
+		}
+	}
+}
+
+// gemma4: sliding and full layers differ in heads and widths; full layers may use keys as values; a
+// dense FFN runs beside the experts.
+var gemma4 = &Family{
+	Name: "gemma4", Classes: []string{"Gemma4ForCausalLM", "Gemma4ForConditionalGeneration"}, Types: []string{"gemma4", "gemma4_text"},
+	Config: func(c *Config) *Spec {
+		t := c.Text()
+		s := t.base(true)
+		n := t.Layers()
+		sw := t.heads()
+		full := sw
+		full.DimK = t.IntOr(sw.DimK, "global_head_dim")
+		full.DimV = full.DimK
+		full.KVHeads = t.IntOr(sw.KVHeads, "num_global_key_value_heads")
+		full.KEqV = t.Bool(false, "attention_k_eq_v")
+		sw.Window = t.IntOr(1024, "sliding_window")
+		moe := MoE{}
+		if t.Bool(false, "enable_moe_block") {
+			moe = MoE{Experts: t.Int("num_experts"), Used: t.Int("top_k_experts"), Inner: t.Int("moe_intermediate_size", "expert_intermediate_size")}
+		}
+		s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
+		gemma4Spec(s, sw, full, t.gated(), moe, t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers"))
+		return c.outerTie(s)
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		s.Tables = nil // the factors follow from the family
+		n := m.Layers()
+		slides := m.windows(n, 6)
+		sw, full := m.gemma4Heads(slides)
+		moe := MoE{}
+		if e := m.IntOr(0, "expert_count"); e > 0 {
+			moe = MoE{Experts: e, Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length")}
+		}
+		s.PLE, s.PLEVocab = m.IntOr(0, "embedding_length_per_layer_input"), m.Rows("per_layer_token_embd.weight")
+		gemma4Spec(s, sw, full, m.gated(), moe, slides, m.IntOr(0, "attention.shared_kv_layers"))
+		return s
+	},
+}
+
+func (m *Meta) gemma4Heads(slides []bool) (sw, full Attention) {
+	for i, a := range m.heads(len(slides)) {
+		if slides[i] {
+			a.DimK = m.IntOr(a.DimK, "attention.key_length_swa")
+			a.DimV = m.IntOr(a.DimV, "attention.value_length_swa")
+			a.Window = m.IntOr(1024, "attention.sliding_window")
+			sw = a
+			continue
+		}
+		a.KEqV = !m.InLayer(i, "attn_v.weight")
+		full = a
+	}
+	return sw, full
+}
+
+func gemma4Spec(s *Spec, sw, full Attention, f MLP, moe MoE, slides []bool, shared int64) {
+	s.EmbedScale, s.HeadCap = true, true
+	if s.PLE == 0 {
+		s.PLEVocab = 0
+	}
+	s.Tables = []Table{ropeTable(full.DimK / 2)}
+	f.Act = GELU
+	if moe.Experts > 0 {
+		moe.Gated, moe.FusedGateUp, moe.Norm, moe.Beside, moe.Act = true, true, true, true, GELU
+	}
+	n := len(slides)
+	s.Layers = make([]Layer, n)
+	for i := range s.Layers {
+		a := full
+		if slides[i] {
+			a = sw
+		}
+		a.QKNorm, a.VNorm = PerHead, true
+		a.SharesKV = int64(i) >= int64(n)-shared
+		s.Layers[i] = Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: f, MoE: moe, OutScale: true, PLE: s.PLE}
+	}
+}

@@ -1,0 +1,237 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// attention with a KV cache per head (multi-head, grouped-query, multi-query).
+func (b *layerBuilder) attention(x model.Val) model.Val {
+	a := &b.l.Attn
+	var gate model.Val
+	q, k, v := b.project(x)
+	if a.Gate {
+		q, gate = b.slice(q, a.Heads*a.DimK, 0, a.DimK), b.slice(q, a.Heads*a.DimK, a.DimK, a.DimK)
+	}
+	q = b.qkNorm(dtype.AttnQNorm, q, a.DimK, a.Heads, model.ByHead)
+	if k != model.None {
+		k = b.qkNorm(dtype.AttnKNorm, k, a.DimK, a.KVHeads, model.ByKVHead)
+	}
+	if a.VNorm && v != model.None {
+		v = b.op(model.Op{Kind: model.Norm, Out: b.width(v), Unit: a.DimV}, v)
+	}
+	if !a.NoRope {
+		q = b.rope(q, a.DimK)
+		if k != model.None {
+			k = b.rope(k, a.DimK)
+		}
+	}
+	if a.Scale {
+		q = b.scale(q, b.width(q))
+	}
+	o := b.attend(q, k, v)
+	if a.Gate {
+		o = b.glu(model.Sigmoid, gate, o, 0)
+	}
+	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// project gives queries, keys and values; keys and values are None where another layer's are used.
+func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
+	a := &b.l.Attn
+	qw, kw, vw := a.Heads*a.DimK, a.KVHeads*a.DimK, a.KVHeads*a.DimV
+	if a.Fused {
+		t := matrix(dtype.AttnQKV, heads(qw, a.DimK), whole(b.h))
+		t.Segs = append(t.Segs, kvHeads(kw, a.DimK), kvHeads(vw, a.DimV))
+		f := b.linear(x, t, a.BiasQ)
+		return b.slice(f, qw, 0, a.DimK), b.slice(f, kw, qw, a.DimK), b.slice(f, vw, qw+kw, a.DimV)
+	}
+	wide := int64(1)
+	if a.Gate {
+		wide = 2
+	}
+	q = b.linear(x, matrix(dtype.AttnQ, heads(wide*qw, wide*a.DimK), whole(b.h)), a.BiasQ)
+	if a.SharesKV && !a.OwnKV {
+		return q, model.None, model.None
+	}
+	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.h)), a.BiasKV)
+	if a.KEqV {
+		return q, k, k
+	}
+	return q, k, b.linear(x, matrix(dtype.AttnV, kvHeads(vw, a.DimV), whole(b.h)), a.BiasKV)
+}
+
+func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by model.Split) model.Val {
+	switch b.l.Attn.QKNorm {
+	case PerHead:
+		return b.headNorm(role, x, dim)
+	case FullWidth:
+		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, W: []*model.Tensor{vector(role, dim*n, by, dim)}}, x)
+	case EachHead:
+		t := vector(role, dim*n, by, dim)
+		t.Dims = 2
+		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, Unit: dim, W: []*model.Tensor{t}}, x)
+	}
+	return x
+}
+
+func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
+	a := &b.l.Attn
+	o := model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
+		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional}}
+	if a.Sinks {
+		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
+	}
+	return b.op(o, q, k, v)
+}
+
+// query of latent attention: through a low rank, or direct.
+func (b *layerBuilder) latentQuery(x model.Val) model.Val {
+	a := &b.l.Attn
+	rows := heads(a.Heads*a.DimK, a.DimK)
+	if a.QRank == 0 {
+		return b.linear(x, matrix(dtype.AttnQ, rows, whole(b.h)), false)
+	}
+	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.h)), a.BiasQ)
+	qa = b.norm(RMS, dtype.AttnQANorm, qa, a.QRank)
+	return b.linear(qa, matrix(dtype.AttnQB, rows, whole(a.QRank)), false)
+}
+
+// latent of MLA: normalised compressed part and rotary part.
+func (b *layerBuilder) latent(x model.Val) (compressed, rotary model.Val) {
+	a := &b.l.Attn
+	rope := a.DimK - a.Nope
+	kv := b.linear(x, matrix(dtype.AttnKVA, whole(a.KVRank+rope), whole(b.h)), a.BiasKV)
+	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, a.KVRank), a.KVRank)
+	return c, b.rope(b.slice(kv, rope, a.KVRank, rope), rope)
+}
+
+// latentAttention is MLA (DeepSeek-V2, arXiv:2405.04434): the cache holds the latent; k_b and v_b belong
+// to the attention operator, because an engine may absorb or expand them.
+func (b *layerBuilder) latentAttention(x model.Val) model.Val {
+	a := &b.l.Attn
+	rope := a.DimK - a.Nope
+	q := b.latentQuery(x)
+	qn := b.slice(q, a.Heads*a.Nope, 0, a.Nope)
+	qr := b.rope(b.slice(q, a.Heads*rope, a.Nope, rope), rope)
+	c, kr := b.latent(x)
+	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
+	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV,
+		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
+	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// expandedAttention compresses like MLA but caches full keys and values (MiniCPM3).
+func (b *layerBuilder) expandedAttention(x model.Val) model.Val {
+	a := &b.l.Attn
+	rope := a.DimK - a.Nope
+	q := b.latentQuery(x)
+	qn := b.slice(q, a.Heads*a.Nope, 0, a.Nope)
+	qr := b.rope(b.slice(q, a.Heads*rope, a.Nope, rope), rope)
+	c, kr := b.latent(x)
+	kv := b.linear(c, matrix(dtype.AttnKVB, heads(a.Heads*(a.Nope+a.DimV), a.Nope+a.DimV), whole(a.KVRank)), false)
+	kn := b.slice(kv, a.Heads*a.Nope, 0, a.Nope)
+	v := b.slice(kv, a.Heads*a.DimV, a.Nope, a.DimV)
+	q = b.op(model.Op{Kind: model.Concat, Out: a.Heads * a.DimK, Unit: a.DimK}, qn, qr)
+	k := b.op(model.Op{Kind: model.Concat, Out: a.Heads * a.DimK, Unit: a.DimK}, kn, kr)
+	return b.linear(b.attend(q, k, v), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// mamba1: selective scan with per-channel state (Mamba, arXiv:2312.00752).
+func (b *layerBuilder) mamba1(x model.Val) model.Val {
+	s := &b.l.SSM
+	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Inner, HeadDim: 1}
+	in := matrix(dtype.SSMIn, inner(s.Inner), whole(b.h))
+	in.Segs = append(in.Segs, inner(s.Inner))
+	z := b.linear(x, in, s.BiasIn)
+	u := b.conv(b.bySeq(z, s.Inner, 0, 0), dims, inner(s.Inner))
+	dbc := b.linear(u, matrix(dtype.SSMX, whole(s.Rank+2*s.State), inner(s.Inner)), false)
+	dt, sb, sc := b.slice(dbc, s.Rank, 0, s.Rank), b.slice(dbc, s.State, s.Rank, s.State), b.slice(dbc, s.State, s.Rank+s.State, s.State)
+	if s.DBCNorm {
+		dt = b.norm(RMS, dtype.SSMDtNorm, dt, s.Rank)
+		sb = b.norm(RMS, dtype.SSMBNorm, sb, s.State)
+		sc = b.norm(RMS, dtype.SSMCNorm, sc, s.State)
+	}
+	dt = b.linear(dt, matrix(dtype.SSMDt, inner(s.Inner), whole(s.Rank)), true)
+	a := matrix(dtype.SSMA, inner(s.Inner), whole(s.State))
+	a.Adapt = false
+	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{a, vector(dtype.SSMD, s.Inner, model.ByInner, 0)}}, u, dt, sb, sc)
+	g := b.glu(model.SiLU, b.bySeq(z, s.Inner, s.Inner, 0), y, 0)
+	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), inner(s.Inner)), s.BiasIn)
+}
+
+// conv is the short causal convolution before a scan; segs are the channels.
+func (b *layerBuilder) conv(x model.Val, dims *model.ScanDims, segs ...model.Seg) model.Val {
+	t := &model.Tensor{Role: dtype.SSMConv, Batch: 1, Segs: segs, Cols: dims.Conv, Dims: 2}
+	w := []*model.Tensor{t}
+	if !b.l.SSM.NoConvBias {
+		w = append(w, bias(t))
+	}
+	return b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: dims.ConvDim(), Scan: dims, W: w, Fn: model.SiLU}, x)
+}
+
+// mamba2: state-space duality with heads and groups (Mamba-2, arXiv:2405.21060).
+func (b *layerBuilder) mamba2(x model.Val) model.Val {
+	s := &b.l.SSM
+	hd := s.Inner / s.Heads
+	gs := s.Groups * s.State
+	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Heads, HeadDim: hd, Groups: s.Groups}
+	in := matrix(dtype.SSMIn, heads(s.Inner, hd), whole(b.h))
+	in.Segs = append(in.Segs, heads(s.Inner, hd), groups(2*gs, s.State), heads(s.Heads, 1))
+	z := b.linear(x, in, s.BiasIn)
+	u := b.conv(b.bySeq(z, dims.ConvDim(), s.Inner, 0), dims, heads(s.Inner, hd), groups(2*gs, s.State))
+	dt := b.bySeq(z, s.Heads, 2*s.Inner+2*gs, 0)
+	dtBias := vector(dtype.SSMDt, s.Heads, model.ByHead, 1)
+	dtBias.Bias = true
+	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA), b.perHead(dtype.SSMD)}}, u, dt)
+	g := b.glu(model.SiLU, b.bySeq(z, s.Inner, 0, hd), y, hd)
+	if !s.NoNorm {
+		n := vector(dtype.SSMNorm, s.Inner, model.ByHead, hd)
+		n.Dims = 2
+		g = b.op(model.Op{Kind: model.Norm, Role: dtype.SSMNorm, Out: s.Inner, Unit: s.Inner / s.Groups, W: []*model.Tensor{n}}, g)
+	}
+	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), s.BiasIn)
+}
+
+func (b *layerBuilder) perHead(role dtype.Role) *model.Tensor {
+	t := vector(role, b.l.SSM.Heads, model.ByHead, 1)
+	if b.l.SSM.Style == Mamba2 {
+		t.Dims = 2
+	}
+	return t
+}
+
+// deltaNet: the gated delta rule (arXiv:2412.06464) as in Qwen3-Next. Keys and queries have Groups heads
+// of width State, values Heads heads.
+func (b *layerBuilder) deltaNet(x model.Val) model.Val {
+	s := &b.l.SSM
+	hd := s.Inner / s.Heads
+	gs := s.Groups * s.State
+	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Heads, HeadDim: hd, Groups: s.Groups, Delta: true}
+	channels := []model.Seg{groups(2*gs, s.State), heads(s.Inner, hd)}
+	qkv := matrix(dtype.AttnQKV, channels[0], whole(b.h))
+	qkv.Segs = append(qkv.Segs, channels[1])
+	u := b.linear(x, qkv, false)
+	z := b.linear(x, matrix(dtype.AttnGate, heads(s.Inner, hd), whole(b.h)), false)
+	beta, alpha := b.betaAlpha(x)
+	u = b.conv(u, dims, channels...)
+	dtBias := vector(dtype.SSMDt, s.Heads, model.ByHead, 1)
+	dtBias.Bias = true
+	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA)}}, u, alpha, beta)
+	n := b.headNorm(dtype.SSMNorm, y, hd)
+	g := b.glu(model.SiLU, z, n, hd)
+	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), false)
+}
+
+func (b *layerBuilder) betaAlpha(x model.Val) (beta, alpha model.Val) {
+	s := &b.l.SSM
+	one := heads(s.Heads, 1)
+	if s.SplitBA {
+		return b.linear(x, matrix(dtype.SSMBeta, one, whole(b.h)), false), b.linear(x, matrix(dtype.SSMAlpha, one, whole(b.h)), false)
+	}
+	t := matrix(dtype.SSMBA, one, whole(b.h))
+	t.Segs = append(t.Segs, one)
+	ba := b.linear(x, t, false)
+	return b.slice(ba, s.Heads, 0, 1), b.slice(ba, s.Heads, s.Heads, 1)
+}

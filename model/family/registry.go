@@ -1,0 +1,15 @@
+package family
+
+// families is every family. A new one is a file of its own and a line here.
+var families = []*Family{
+	llama,
+	qwen2, qwen2moe, qwen3, qwen3moe, qwen3next, qwen35, qwen35moe,
+	gemma, gemma2, gemma3, gemma3n, gemma4,
+	phi2, phi3,
+	deepseek2, minicpm3,
+	gptoss, minimaxM2, olmoe,
+	chatglm, glm4, glm4moe,
+	commandR, cohere2, olmo2, stablelm, starcoder2, bloom,
+	granite, granitemoe, granitehybrid,
+	mamba, mamba2Only, jamba, nemotronH,
+}

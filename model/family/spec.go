@@ -1,0 +1,187 @@
+// Package family builds models. A family reads the hyper-parameters of a config.json or of a GGUF header
+// into a Spec, one Layer value per layer; build.go turns any Spec into operators and tensors.
+//
+// Open spec.go for what a layer can consist of and llama.go for what a family looks like. To add one,
+// follow docs/guides/add-a-model-family.md: one file with one row, and one test.
+package family
+
+import "github.com/memwall/memwall/dtype"
+
+// Spec is a decoder-only network in plain numbers. Two Specs are equal when the networks are.
+type Spec struct {
+	Arch    string // as the source names it
+	Family  string // GGUF name of the architecture
+	Vocab   int64
+	Hidden  int64
+	Context int64
+	Tied    bool
+	Native  *dtype.Format
+
+	EmbedNorm  NormKind // normalisation right after the embedding
+	EmbedScale bool
+	Positions  int64 // learned absolute positions
+	OutNorm    NormKind
+	HeadBias   bool
+	HeadScale  bool // logits times a constant
+	HeadCap    bool // logits soft-capped
+	NoHead     bool
+
+	Layers []Layer
+	MTP    []Layer // multi-token prediction layers
+	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
+	MTPEnds  bool
+	Vision   *Tower
+	Tables   []Table
+	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
+	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
+	PLEVocab int64
+}
+
+// Table is a stored vector that is not a parameter: rotary factors in GGUF files.
+type Table struct {
+	Role dtype.Role
+	Rows int64
+}
+
+// Layer is one layer, comparable with ==: layers that are equal share a kind.
+type Layer struct {
+	Norm  NormKind
+	Place NormPlace
+	Attn  Attention // zero Heads: none
+	SSM   SSM       // zero Inner: none
+	FFN   MLP       // zero Inner: none
+	MoE   MoE       // zero Experts: none
+
+	ResidualScale bool // branch outputs times a constant (Granite)
+	OutScale      bool // layer output times a stored scalar (Gemma 4)
+	AltUp         int64
+	Laurel        int64 // rank of the augmented residual, 0 for none
+	PLE           int64
+}
+
+// NormKind is the normalisation used throughout a layer.
+type NormKind uint8
+
+const (
+	NoNorm NormKind = iota
+	RMS
+	LayerNorm     // weight only
+	LayerNormBias // weight and bias
+)
+
+// NormPlace says where a layer normalises.
+type NormPlace uint8
+
+const (
+	PreNorm   NormPlace = iota // before mixer and before FFN
+	PostNorm                   // after mixer and after FFN (OLMo 2)
+	Sandwich                   // before and after both (Gemma 2, 3)
+	Parallel                   // one norm, mixer and FFN side by side (Command R, Phi-2)
+	Parallel2                  // mixer and FFN side by side, each with its own norm
+	Single                     // one norm, one branch: the layer has a mixer or an FFN (Mamba, Nemotron-H)
+	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
+	PreNormPost
+)
+
+// Attention describes softmax attention.
+type Attention struct {
+	Heads, KVHeads int64
+	DimK, DimV     int64
+	NoRope         bool // no rotary positions
+	Window, Chunk  int64
+	Fused          bool // one qkv matrix
+	BiasQ, BiasKV  bool
+	BiasOut        bool
+	QKNorm         QKNorm
+	Gate           bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
+	Sinks          bool
+	Scale          bool // queries times a constant in their own step (Gemma)
+	Cap            bool // scores soft-capped
+	SharesKV       bool // keys and values of an earlier layer
+	// OwnKV: the layer has K and V matrices though it shares an earlier cache (Gemma 3n).
+	OwnKV bool
+	KEqV  bool // values are the keys: no V matrix (Gemma 4)
+	VNorm bool // values normalised without a weight (Gemma 4)
+	// Bidirectional: every token sees every other and nothing is cached (encoders).
+	Bidirectional bool
+
+	// Latent attention (MLA): KVRank > 0.
+	QRank, KVRank, Nope int64
+	// Expanded keeps kv_b whole and caches full keys and values (MiniCPM3).
+	Expanded bool
+}
+
+// QKNorm is the normalisation of queries and keys.
+type QKNorm uint8
+
+const (
+	NoQKNorm  QKNorm = iota
+	PerHead          // one weight of a head's width
+	FullWidth        // over all heads at once (OLMo 2, MiniMax-M2)
+	EachHead         // a weight of its own for every head (StableLM 2)
+)
+
+// SSM describes a recurrent mixer.
+type SSM struct {
+	Style  SSMStyle
+	Conv   int64
+	Inner  int64
+	State  int64
+	Heads  int64
+	Groups int64
+	Rank   int64 // of dt (Mamba-1)
+	// DBCNorm: dt, B and C are normalised with weights (Jamba).
+	DBCNorm bool
+	// SplitBA: beta and alpha are separate matrices (Qwen3.5).
+	SplitBA    bool
+	BiasIn     bool
+	NoConvBias bool
+	NoNorm     bool // no gated norm before the output projection
+}
+
+// SSMStyle is the kind of recurrence.
+type SSMStyle uint8
+
+const (
+	Mamba1 SSMStyle = iota + 1
+	Mamba2
+	DeltaNet
+)
+
+// MLP is a dense feed-forward block.
+type MLP struct {
+	Inner int64
+	Gated bool
+	Fused bool // gate and up in one matrix
+	Bias  bool
+	Act   Activation
+	// GateBias etc. all follow Bias.
+}
+
+// Activation function of an MLP.
+type Activation uint8
+
+const (
+	SiLU Activation = iota
+	GELU
+	ReLU2
+)
+
+// MoE is a routed mixture with an optional shared expert.
+type MoE struct {
+	Experts, Used int64
+	Inner         int64
+	Gated         bool
+	FusedGateUp   bool  // one matrix per expert for gate and up (Gemma 4)
+	Bias          bool  // experts and router have biases (gpt-oss)
+	Shared        int64 // width of the shared expert, 0 for none
+	SharedGate    bool  // the shared expert is weighed by a learned scalar
+	Sigmoid       bool
+	ChoiceBias    bool // e_score_correction_bias
+	Norm          bool
+	Scaled        bool
+	SoftLate      bool
+	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
+	Latent        int64 // experts work on a projection of this width (Nemotron 3)
+	Act           Activation
+}

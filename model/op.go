@@ -1,0 +1,129 @@
+package model
+
+import "github.com/memwall/memwall/dtype"
+
+// Val names a value inside a Kind: 0 is the stream entering it, i the result of Ops[i-1], None nothing.
+type Val int16
+
+// None marks an unused input.
+const None Val = -1
+
+// OpKind is one mathematical step: finer than "attention block", coarser than a kernel.
+type OpKind uint8
+
+const (
+	Embed        OpKind = iota // rows of a table
+	Norm                       // RMS or layer normalisation over Unit (or Out) elements
+	Linear                     // matrix product, plus its bias
+	Slice                      // a part of each row of another value; no storage of its own
+	Concat                     // two values side by side
+	Rope                       // rotary position
+	Attention                  // softmax(q k) v over the cache; MLA owns its k_b and v_b here
+	Add                        // sum of two values
+	Scale                      // times a constant (or a stored scalar)
+	Glu                        // act(In[0]) * In[1]
+	Act                        // act(In[0])
+	Route                      // router scores, the choice of experts and their weights
+	ExpertLinear               // Linear through the chosen experts' matrices
+	Combine                    // weighted sum over the chosen experts
+	Conv                       // short causal convolution with its state
+	Scan                       // recurrent scan (Mamba-1, Mamba-2, gated delta rule) with its state
+	Gather                     // where an engine may drop rows that nobody needs logits for
+	Head                       // logits
+	Mix                        // several streams mixed by small learned matrices (AltUp)
+)
+
+// Rows says how many rows an operator works on.
+type Rows uint8
+
+const (
+	PerToken  Rows = iota
+	PerChoice      // tokens × experts used
+	PerOutput      // rows with logits
+)
+
+// Activation functions, where engines treat them differently.
+type ActFn uint8
+
+const (
+	SiLU ActFn = iota
+	GELU
+	ReLU2
+	Sigmoid
+	Softcap
+	Softplus
+)
+
+// Op is an operator.
+type Op struct {
+	Kind OpKind
+	Role dtype.Role
+	In   [4]Val
+	Out  int64 // elements per row of the result
+	Unit int64 // width of the innermost axis (head), 0 when the row is one piece
+	Off  int64 // Slice: first element
+	Rows Rows
+	W    []*Tensor
+	// Lent: the weights belong to another operator (tied head); they are read here, not owned.
+	Lent bool
+	// BySeq: rows are grouped by sequence (inputs of a scan).
+	BySeq bool
+	Fn    ActFn
+	Attn  *Attn
+	Scan  *ScanDims
+	Moe   *Experts
+}
+
+// Attn are the dimensions of an attention operator.
+type Attn struct {
+	Heads, KVHeads int64
+	DimK, DimV     int64 // width of a head's key and value
+	// Window > 0: a token sees only that many positions back. Chunk > 0: only its own chunk.
+	Window, Chunk int64
+	Latent        *Latent
+	Sinks         bool
+	// SharesKV: keys and values are those of an earlier layer; nothing is cached here.
+	SharesKV bool
+	// Bidirectional: an encoder's attention, which caches nothing.
+	Bidirectional bool
+	// CrossEncoder: keys and values come from an encoder.
+	CrossEncoder bool
+}
+
+// Latent are the dimensions of multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): Rank+Rope
+// numbers per token are cached, keys are Nope+Rope wide, values V.
+type Latent struct{ Rank, Rope, Nope, V int64 }
+
+// Width is what one token leaves in the cache.
+func (l *Latent) Width() int64 { return l.Rank + l.Rope }
+
+// ScanDims are the dimensions of a recurrent operator: Mamba-1 (arXiv:2312.00752) with Groups 0,
+// Mamba-2 (arXiv:2405.21060), gated delta net (arXiv:2412.06464).
+type ScanDims struct {
+	Conv    int64 // kernel of the short convolution
+	Inner   int64 // width of x
+	State   int64 // state per channel (Mamba) or key width (delta net)
+	Heads   int64
+	HeadDim int64
+	Groups  int64
+	Delta   bool // gated delta rule
+}
+
+// ConvDim is the width of what the convolution sees.
+func (s *ScanDims) ConvDim() int64 { return s.Inner + 2*s.Groups*s.State }
+
+// ConvElems is the convolution's state of one sequence.
+func (s *ScanDims) ConvElems() int64 { return (s.Conv - 1) * s.ConvDim() }
+
+// StateElems is the scan's state of one sequence.
+func (s *ScanDims) StateElems() int64 { return s.State * s.Inner }
+
+// Experts describe a routed mixture.
+type Experts struct {
+	N, Used  int64
+	Sigmoid  bool // scores by sigmoid, else softmax
+	Bias     bool // a bias enters the choice, not the weights
+	Norm     bool // weights of the chosen are normalised
+	Scaled   bool // and multiplied by a constant
+	SoftLate bool // softmax over the chosen only
+}

@@ -1,0 +1,163 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/unit"
+)
+
+// Stored says how one tensor is stored. Scheme is nil when the file's type is unknown (Bytes is then what
+// the file gives it) or when the file does not hold the tensor (Bytes is 0).
+type Stored struct {
+	Scheme *dtype.Scheme
+	Bytes  unit.Bytes
+}
+
+// Variant is a way in which layers of one kind are stored; Tensors are in the kind's order of tensors.
+type Variant struct {
+	Kind    uint8
+	Count   int64
+	Tensors []Stored
+}
+
+// Bytes of one layer of the variant.
+func (v *Variant) Bytes() (b unit.Bytes) {
+	for i := range v.Tensors {
+		b += v.Tensors[i].Bytes
+	}
+	return b
+}
+
+// PartWeights is the storage of a Part: Layers[i] is the variant of layer i.
+type PartWeights struct {
+	Pre, Post []Stored
+	Variants  []Variant
+	Layers    []uint16
+}
+
+// Weights is the storage of a Model. It lies beside the model because layers of one structure may be
+// stored differently.
+type Weights struct {
+	Name  string // the recipe, or what the file says
+	Parts []PartWeights
+	// Extra are bytes of a file's tensors that no operator of the model uses.
+	Extra     unit.Bytes
+	ExtraName string
+}
+
+// Bytes of all tensors, without padding.
+func (w *Weights) Bytes() (b unit.Bytes) {
+	for i := range w.Parts {
+		b += w.Parts[i].Bytes()
+	}
+	return b + w.Extra
+}
+
+// Bytes of the part's tensors.
+func (p *PartWeights) Bytes() (b unit.Bytes) {
+	p.Each(func(_ int, stored []Stored, count int64) {
+		for i := range stored {
+			b += unit.Bytes(count) * stored[i].Bytes
+		}
+	})
+	return b
+}
+
+// Each calls f for the tensors before the layers (variant InPre), of every variant of layer, and after
+// (InPost), with how many layers have them.
+func (p *PartWeights) Each(f func(variant int, stored []Stored, count int64)) {
+	f(InPre, p.Pre, 1)
+	for i := range p.Variants {
+		f(i, p.Variants[i].Tensors, p.Variants[i].Count)
+	}
+	f(InPost, p.Post, 1)
+}
+
+// Facts of the model that recipes ask for.
+func (m *Model) Facts() *dtype.Facts {
+	f := &dtype.Facts{Arch: m.Family, Layers: len(m.Decoder().Layers), Experts: m.Traits.Experts, GQA: 1, Tied: m.Tied, Native: m.Native}
+	if mtp := m.Part(PartMTP); mtp != nil {
+		f.Layers += len(mtp.Layers)
+	}
+	if m.Traits.KVHeads > 0 {
+		f.GQA = m.Traits.Heads / m.Traits.KVHeads
+	}
+	return f
+}
+
+// Store applies a recipe: how every tensor of the model is stored under it.
+func (m *Model) Store(r *dtype.Recipe) *Weights {
+	w := &Weights{Name: r.Name, Parts: make([]PartWeights, len(m.Parts))}
+	facts := m.Facts()
+	for i := range m.Parts {
+		of := m.Parts[i].categories()
+		var nth [16]int
+		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
+			c := t.category()
+			s := dtype.Site{Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
+				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
+			nth[c]++
+			return Store(t, r.Pick(&s))
+		})
+	}
+	return w
+}
+
+// Store of one tensor under a scheme; nil means not stored.
+func Store(t *Tensor, s *dtype.Scheme) Stored {
+	if s == nil {
+		return Stored{}
+	}
+	return Stored{Scheme: s, Bytes: s.Bytes(t.Batch, t.Rows(), t.Cols)}
+}
+
+// category of a tensor; vectors have none, because mixtures only count matrices.
+func (t *Tensor) category() dtype.Category {
+	if t.Dims < 2 {
+		return dtype.Other
+	}
+	return t.Role.Category()
+}
+
+func (p *Part) categories() (of [16]int) {
+	p.Tensors(func(_ int, t *Tensor) { of[t.category()]++ })
+	return of
+}
+
+// StoreBy asks get how each tensor of the part is stored, in order of layers.
+func (p *Part) store(get func(layer int, t *Tensor) Stored) PartWeights {
+	ask := func(layer int, k *Kind) (s []Stored) {
+		k.owned(func(t *Tensor) { s = append(s, get(layer, t)) })
+		return s
+	}
+	var w PartWeights
+	w.Pre = ask(InPre, &p.Pre)
+	w.Layers = make([]uint16, len(p.Layers))
+	for l, k := range p.Layers {
+		w.Layers[l] = w.variant(k, ask(l, &p.Kinds[k]))
+	}
+	w.Post = ask(InPost, &p.Post)
+	return w
+}
+
+// Stored asks get for the storage of every tensor: of part, layer (or InPre, InPost) and tensor.
+func (m *Model) Stored(name string, get func(part *Part, layer int, t *Tensor) Stored) *Weights {
+	w := &Weights{Name: name, Parts: make([]PartWeights, len(m.Parts))}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		w.Parts[i] = p.store(func(layer int, t *Tensor) Stored { return get(p, layer, t) })
+	}
+	return w
+}
+
+func (w *PartWeights) variant(kind uint8, stored []Stored) uint16 {
+	for i := range w.Variants {
+		if v := &w.Variants[i]; v.Kind == kind && slices.Equal(v.Tensors, stored) {
+			v.Count++
+			return uint16(i)
+		}
+	}
+	w.Variants = append(w.Variants, Variant{Kind: kind, Count: 1, Tensors: stored})
+	return uint16(len(w.Variants) - 1)
+}
