@@ -137,6 +137,7 @@ func hubRecipes() []*Recipe {
 		hub("awq", "4-bit with zero points, groups of 128", I4, AWQ(g128), "awq-int4", "awq-4bit"),
 		hub("int4", "4-bit symmetric, groups of 128", I4, Packed(I4, g128), "w4a16", "int4-g128", "i4"),
 		hub("int4-g32", "4-bit symmetric, groups of 32", I4, Packed(I4, 32), "w4a16-g32"),
+		{Name: "int4-g32-experts", Base: I4, FType: NoGGML, Note: "experts only, symmetric, groups of 32", Pick: expertsOnly(Packed(I4, 32))},
 		hub("int4-g64", "4-bit symmetric, groups of 64", I4, Packed(I4, 64), "w4a16-g64"),
 		hub("nf4", "bitsandbytes NF4, double quantisation", NF4, NF4Double, "bnb-nf4", "bnb-4bit", "bitsandbytes", "bitsandbytes-4bit", "qlora", "load_in_4bit", "nf4-dq"),
 		hub("nf4-single", "bitsandbytes NF4, f32 absmax", NF4, NF4Single, "nf4-no-dq"),

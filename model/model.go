@@ -23,8 +23,13 @@ type Model struct {
 	Tied    bool  // the head reads the embedding table
 	Parts   []Part
 	Native  *dtype.Format // what the config says its weights are in
+	State   *dtype.Format // what the config wants recurrent states in; nil when it does not say
+	Rotary  []Rotary      // rotary tables that engines precompute, when the config tells their sizes
 	Traits  Traits
 }
+
+// Rotary is a table of cosines and sines: Positions rows of Dim numbers.
+type Rotary struct{ Positions, Dim int64 }
 
 // Traits are facts about a model that single rules of engines and recipes ask for.
 type Traits struct {

@@ -7,7 +7,7 @@ import (
 
 // Model turns a Spec into operators and tensors.
 func (s *Spec) Model(id string) *model.Model {
-	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native}
+	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
 	dec := s.part("decoder", s.Layers)
 	dec.Pre, dec.Post = s.ends()
 	m.Parts = append(m.Parts, dec)

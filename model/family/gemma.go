@@ -52,6 +52,9 @@ func (c *Config) gemma23(slides []bool, caps bool) *Spec {
 	s := c.base(true)
 	s.EmbedScale = true
 	s.HeadCap = caps && c.Float(30, "final_logit_softcapping") > 0
+	if !caps {
+		s.Source.Rotary = append(s.Source.Rotary, s.Source.Rotary...) // sliding layers rotate with a base of their own
+	}
 	a := c.heads()
 	s.Layers = gemmaLayers(a, c.gated(), c.IntOr(0, "sliding_window"), slides, caps)
 	return s

@@ -1,13 +1,19 @@
 package family
 
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
 // What nearly every family reads in the same way, from either source.
 
 // base reads the ends of a decoder: vocabulary, width, context, tying. tied is what the class assumes when
 // the config does not say.
 func (c *Config) base(tied bool) *Spec {
 	return &Spec{
+		Source:  Source{State: c.state(), Rotary: c.rotary()},
 		Vocab:   c.Int("vocab_size", "padded_vocab_size"),
-		Hidden:  c.Int("hidden_size", "n_embd", "d_model"),
+		Hidden:  c.Int("hidden_size", "n_embd", "n_embed", "d_model"),
 		Context: c.IntOr(0, "max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "max_sequence_length"),
 		Tied:    c.Bool(tied, "tie_word_embeddings"),
 		Native:  c.Native(),
@@ -22,7 +28,7 @@ func (c *Config) heads() Attention {
 	if a.KVHeads == 0 {
 		a.KVHeads = h
 	}
-	hidden := c.Int("hidden_size", "n_embd", "d_model")
+	hidden := c.Int("hidden_size", "n_embd", "n_embed", "d_model")
 	a.DimK = c.IntOr(0, "head_dim", "kv_channels", "attention_head_dim")
 	if a.DimK == 0 {
 		if hidden%h != 0 {
@@ -32,6 +38,32 @@ func (c *Config) heads() Attention {
 	}
 	a.DimV = a.DimK
 	return a
+}
+
+// state is the format that a config wants recurrent states in.
+func (c *Config) state() *dtype.Format {
+	return dtype.FindFormat(c.Str("mamba_ssm_cache_dtype", "mamba_ssm_dtype"))
+}
+
+// rotary sizes the tables of cosines and sines: one per distinct rotation. YaRN stretches the original
+// length by its factor (arXiv:2309.00071); LongRoPE keeps two tables.
+func (c *Config) rotary() []model.Rotary {
+	positions := c.IntOr(0, "max_position_embeddings")
+	h := c.IntOr(1, "num_attention_heads")
+	dim := c.IntOr(c.IntOr(0, "hidden_size")/max(1, h), "qk_rope_head_dim", "head_dim")
+	part := c.Float(1, "partial_rotary_factor")
+	scaling := c.Sub("rope_scaling")
+	if p := c.Sub("rope_parameters"); p != nil {
+		part, scaling = p.Float(part, "partial_rotary_factor"), p
+	}
+	r := model.Rotary{Positions: positions, Dim: int64(float64(dim) * part)}
+	if scaling != nil && scaling.Str("rope_type", "type") == "yarn" {
+		r.Positions = int64(scaling.Float(1, "factor") * float64(scaling.IntOr(positions, "original_max_position_embeddings")))
+	}
+	if positions == 0 || dim == 0 {
+		return nil
+	}
+	return []model.Rotary{r}
 }
 
 // bias sets the biases that one flag switches.

@@ -5,7 +5,10 @@
 // follow docs/guides/add-a-model-family.md: one file with one row, and one test.
 package family
 
-import "github.com/memwall/memwall/dtype"
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
 
 // Spec is a decoder-only network in plain numbers. Two Specs are equal when the networks are.
 type Spec struct {
@@ -31,10 +34,17 @@ type Spec struct {
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	Vision   *Tower
+	Source   Source
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
+}
+
+// Source holds what only one of the two sources tells: it says nothing about the network's structure.
+type Source struct {
+	State  *dtype.Format  // of recurrent states
+	Rotary []model.Rotary // tables that engines precompute
 }
 
 // Table is a stored vector that is not a parameter: rotary factors in GGUF files.

@@ -1,0 +1,206 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// Schema names the shape of requests and answers. Within it fields are added, never changed.
+const Schema = "memwall/1"
+
+// Answer is the answer to any Request. Fields that a question does not have are absent.
+type Answer struct {
+	Schema      string             `json:"schema"`
+	Version     string             `json:"version"`
+	Ask         string             `json:"ask"`
+	Model       *ModelInfo         `json:"model,omitempty"`
+	Plan        *Request           `json:"plan,omitempty"`
+	Verdict     Verdict            `json:"verdict,omitempty"`
+	Devices     []Device           `json:"devices,omitempty"`
+	Host        *Memory            `json:"host,omitempty"`
+	Disk        *Memory            `json:"disk,omitempty"`
+	KV          *KV                `json:"kv,omitempty"`
+	Rungs       []Rung             `json:"rungs,omitempty"`
+	FitsOn      []FitsOn           `json:"fits_on,omitempty"`
+	Prints      []Print            `json:"prints,omitempty"`
+	Reasons     *Reasons           `json:"reasons,omitempty"`
+	Also        []*Answer          `json:"also,omitempty"`
+	Notes       []Note             `json:"notes,omitempty"`
+	Suggestions []Suggestion       `json:"suggestions,omitempty"`
+	Flags       map[string]string  `json:"flags,omitempty"`
+	Explain     map[string]Explain `json:"explain,omitempty"`
+	Error       *Error             `json:"error,omitempty"`
+}
+
+// Verdict is the word for whether a plan fits.
+type Verdict string
+
+const (
+	Fits       Verdict = "fits"
+	Tight      Verdict = "tight"
+	DoesNotFit Verdict = "does_not_fit"
+	Unknown    Verdict = "unknown"
+)
+
+// ModelInfo says what was sized.
+type ModelInfo struct {
+	ID               string     `json:"id"`
+	Name             string     `json:"name,omitempty"`
+	Architecture     string     `json:"architecture"`
+	Layers           int64      `json:"layers"`
+	Parameters       int64      `json:"parameters"`
+	ActiveParameters int64      `json:"active_parameters"`
+	WeightsBytes     unit.Bytes `json:"weights_bytes"`
+	Context          int64      `json:"context,omitempty"`
+	// ParametersMTP are in multi-token prediction layers, which parameters leaves out.
+	ParametersMTP int64  `json:"parameters_mtp,omitempty"`
+	Provenance    string `json:"provenance"`
+}
+
+// Device is a group of identical ranks.
+type Device struct {
+	Name     string     `json:"name"`
+	Ranks    string     `json:"ranks"`
+	Count    int64      `json:"count"`
+	Capacity unit.Bytes `json:"capacity_bytes"`
+	Usable   unit.Bytes `json:"usable_bytes"`
+	// Limit says what usable_bytes is when an engine takes only part of the device.
+	Limit      string     `json:"limit,omitempty"`
+	Used       unit.Bytes `json:"used_bytes"`
+	Needed     unit.Bytes `json:"needed_bytes"`
+	NeededLow  unit.Bytes `json:"needed_bytes_low"`
+	NeededHigh unit.Bytes `json:"needed_bytes_high"`
+	Headroom   unit.Bytes `json:"headroom_bytes"`
+	Ledger     []Item     `json:"ledger"`
+}
+
+// Memory is host memory or a disk.
+type Memory struct {
+	Capacity unit.Bytes `json:"capacity_bytes,omitempty"`
+	Needed   unit.Bytes `json:"needed_bytes"`
+	Ledger   []Item     `json:"ledger"`
+}
+
+// Item is a line of a ledger.
+type Item struct {
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	Bytes   unit.Bytes   `json:"bytes"`
+	Low     unit.Bytes   `json:"low_bytes"`
+	High    unit.Bytes   `json:"high_bytes"`
+	Unknown bool         `json:"unknown,omitempty"`
+	Basis   ledger.Basis `json:"basis"`
+	Life    ledger.Life  `json:"life"`
+	Place   ledger.Place `json:"place"`
+	Formula string       `json:"formula,omitempty"`
+	Source  string       `json:"source,omitempty"`
+	Items   []Item       `json:"items,omitempty"`
+}
+
+// KV is what the plan's caches hold, per group of devices that decides.
+type KV struct {
+	BytesPerToken  unit.Bytes `json:"bytes_per_token"`
+	PoolBytes      unit.Bytes `json:"pool_bytes"`
+	NeededBytes    unit.Bytes `json:"needed_bytes"`
+	CapacityTokens *int64     `json:"capacity_tokens"`
+	MaxContext     *int64     `json:"max_context"`
+	MaxSequences   *int64     `json:"max_sequences"`
+	Blocks         int64      `json:"blocks,omitempty"`
+	BlockTokens    int64      `json:"block_tokens,omitempty"`
+}
+
+// Rung is the same plan at another context.
+type Rung struct {
+	Context  int64      `json:"context"`
+	KVBytes  unit.Bytes `json:"kv_bytes"`
+	MaxUsers *int64     `json:"max_sequences"`
+	Verdict  Verdict    `json:"verdict"`
+	Short    unit.Bytes `json:"short_bytes,omitempty"`
+}
+
+// FitsOn is hardware that would do.
+type FitsOn struct {
+	Hardware string     `json:"hardware"`
+	Name     string     `json:"name"`
+	Devices  int64      `json:"devices"`
+	Usable   unit.Bytes `json:"usable_bytes"`
+	Needed   unit.Bytes `json:"needed_bytes"`
+}
+
+// Print is a figure that the engine itself will print, in its own words, unit and digits.
+type Print struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Text  string  `json:"text"`
+	Unit  string  `json:"unit,omitempty"`
+}
+
+// Reasons close every fit: what limits the plan, what scales it, what breaks it first.
+type Reasons struct {
+	Limits string `json:"limits"`
+	Scales string `json:"scales"`
+	Breaks string `json:"breaks"`
+}
+
+// Note is a remark. Severity is "info", "warn" or "error".
+type Note struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Field    string `json:"field,omitempty"`
+	Text     string `json:"text"`
+}
+
+// Suggestion is a change that helps: Patch is a JSON merge patch on the request.
+type Suggestion struct {
+	Change  string         `json:"change"`
+	Patch   map[string]any `json:"patch"`
+	Saves   unit.Bytes     `json:"saves_bytes"`
+	Verdict Verdict        `json:"verdict"`
+	Speed   *float64       `json:"speed_ratio"`
+	Quality *float64       `json:"quality"`
+}
+
+// Explain is how a number was made.
+type Explain struct {
+	Value   float64        `json:"value"`
+	Unit    string         `json:"unit"`
+	Low     float64        `json:"low"`
+	High    float64        `json:"high"`
+	Basis   ledger.Basis   `json:"basis"`
+	Formula string         `json:"formula"`
+	Inputs  []ExplainInput `json:"inputs"`
+	Source  string         `json:"source"`
+	// Tokens are the formula in pieces, each beside its value.
+	Tokens []ledger.Token `json:"-"`
+}
+
+// ExplainInput is a named number of a formula and where it comes from.
+type ExplainInput struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Origin string  `json:"origin,omitempty"`
+}
+
+// Error is an answer that could not be given.
+type Error struct {
+	Code    string `json:"code"`
+	Field   string `json:"field,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Error codes.
+const (
+	UnknownModel    = "unknown_model"
+	UnknownHardware = "unknown_hardware"
+	BadField        = "bad_field"
+	ImpossiblePlan  = "impossible_plan"
+	Unsupported     = "unsupported"
+	BadFile         = "bad_file"
+	Remote          = "remote"
+	Limit           = "limit"
+	Internal        = "internal"
+)

@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
+)
+
+// Parallel gives the groups of a plan.
+func Parallel(p *plan.Plan) shard.Parallel {
+	return shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP}.Normal()
+}
+
+// DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
+// attention heads; what is left is data parallelism.
+func DefaultParallel(j *Job) {
+	p := j.Plan
+	devices := j.Devices()
+	given := p.TP > 0 || p.PP > 0 || p.DP > 0
+	if p.TP == 0 {
+		rest := devices / max(1, p.PP*max(1, p.DP)*max(1, p.CP))
+		p.TP = 1
+		for tp := min(rest, j.PerNode()); tp > 1; tp-- {
+			if rest%tp == 0 && divides(tp, j.Model) {
+				p.TP = tp
+				break
+			}
+		}
+		if devices > 1 {
+			j.Default("tp", p.TP)
+		}
+	}
+	p.PP, p.CP = max(1, p.PP), max(1, p.CP)
+	if p.DP == 0 {
+		p.DP = 1
+		if !given {
+			p.DP = max(1, devices/(p.TP*p.PP*p.CP))
+		}
+		if p.DP > 1 {
+			j.Default("dp", p.DP)
+		}
+	}
+}
+
+// divides reports whether heads, and the heads of scans, can be cut in n.
+func divides(n int64, m *model.Model) bool {
+	ok := m.Traits.Heads == 0 || m.Traits.Heads%n == 0
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			if s := k.Ops[i].Scan; s != nil && s.Heads%n != 0 {
+				ok = false
+			}
+		}
+	})
+	return ok
+}
+
+// CheckParallel refuses groups that do not fit the model or the machine.
+func CheckParallel(j *Job) error {
+	p := j.Plan
+	if p.TP > 1 && !divides(p.TP, j.Model) {
+		return tpProblem(j)
+	}
+	layers := int64(len(j.Model.Decoder().Layers))
+	if p.PP > layers {
+		return &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Impossible: true,
+			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID), Fix: fmt.Sprintf("--pp %d or less", layers)}
+	}
+	if p.EP > 1 && (j.Model.Traits.Experts == 0 || j.Model.Traits.Experts%p.EP != 0) {
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
+			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", p.EP, j.Model.Traits.Experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	}
+	if n, have := p.Ranks(), j.Devices(); n > have {
+		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
+			Message: fmt.Sprintf("the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d", n, p.TP, p.PP, p.DP, p.CP, have),
+			Fix:     fmt.Sprintf("--on with %d devices, or smaller groups", n)}
+	}
+	return nil
+}
+
+func tpProblem(j *Job) error {
+	p := j.Plan
+	best := int64(1)
+	for n := p.TP - 1; n > 1; n-- {
+		if divides(n, j.Model) {
+			best = n
+			break
+		}
+	}
+	fix := fmt.Sprintf("--tp %d", best)
+	if next := nextDividing(p.TP, j.Model); next > 0 {
+		fix += fmt.Sprintf(", or --tp %d on %d devices", next, next)
+	}
+	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
+		Message: fmt.Sprintf("tp = %d does not divide the %d attention heads of %s", p.TP, j.Model.Traits.Heads, j.Model.ID), Fix: fix}
+}
+
+func nextDividing(n int64, m *model.Model) int64 {
+	for i := n + 1; i <= m.Traits.Heads && i <= 4*n; i++ {
+		if divides(i, m) {
+			return i
+		}
+	}
+	return 0
+}
+
+// NewRank names a class of ranks and its device.
+func NewRank(b *ledger.Book, j *Job, pl *Placed) Rank {
+	d := j.Device(pl.Index)
+	if d == nil {
+		return Rank{Name: "a device without bounds", Index: pl.Index, Count: pl.Count, Unlimited: true}
+	}
+	r := Rank{Name: d.Name, Index: pl.Index, Count: pl.Count, UsableBasis: d.Usable.Basis}
+	capacity := d.Reported
+	if !capacity.Known {
+		capacity = d.Usable
+	}
+	r.Capacity = b.Size("capacity", capacity.Value, "driver")
+	r.Usable = b.Size("device_total", d.Usable.Value, d.Usable.Source)
+	if n := j.Plan.Reserved; n > 0 {
+		r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
+	}
+	return r
+}
+
+// WeightItem books the decoder's share of weights: each kind of layer times its count, and the ends.
+func WeightItem(b *ledger.Book, pl *Placed, source string) ledger.Item {
+	total := b.Lit(0)
+	for i, g := range pl.WeightGroups() {
+		n := b.Size(InputName(g.Name), g.bytes(), "sum over tensors, this rank")
+		if g.Count > 1 {
+			n = b.Mul(b.Int("layers", g.Count, g.Name), n)
+		}
+		if i == 0 {
+			total = n
+		} else {
+			total = b.Add(total, n)
+		}
+	}
+	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, source)
+}
+
+func (g *WeightGroup) bytes() (b unit.Bytes) {
+	for i := range g.Tensors {
+		b += g.Tensors[i].Local
+	}
+	return b
+}
+
+// InputName makes a name of an input: words joined by underscores.
+func InputName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == ',' {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// OtherParts books towers and the like, which lie whole on every rank of the first stage, and tensors of
+// a file that no operator uses.
+func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
+	if pl.Stage != 0 {
+		return nil
+	}
+	for i := range j.Model.Parts {
+		if name := j.Model.Parts[i].Name; i > 0 && name != model.PartMTP {
+			n := b.Size(name, j.Weights.Parts[i].Bytes(), "sum over tensors")
+			out = append(out, ledger.Known("weights", name+" tower", n, ledger.Exact, ledger.Persistent, ledger.Device, "whole on every rank"))
+		}
+	}
+	if j.Weights.Extra > 0 {
+		n := b.Size("extra", j.Weights.Extra, "tensors of the file that the model does not use")
+		out = append(out, ledger.Known("other", j.Weights.ExtraName, n, ledger.Exact, ledger.Persistent, ledger.Device, "file"))
+	}
+	return out
+}
+
+// CacheItems books caches without pages: every sequence holds its full length of keys and values, windows
+// hold their span, states their fixed size.
+func CacheItems(b *ledger.Book, pl *Placed, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
+	total, seen := b.Lit(0), false
+	stateSum, hasState := b.Lit(0), false
+	for _, kc := range pl.Kinds {
+		kc.Kind.Caches(func(c model.Cache) {
+			layers := b.Int("layers", kc.Count, kc.Kind.Name)
+			if c.Class == model.StateCache {
+				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", int64(state.BlockBytes), state.Name))
+				stateSum, hasState = b.Add(stateSum, n), true
+				return
+			}
+			n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), tokens(b, c, l), rowBytes(b, c, k, v))
+			if seen {
+				n = b.Add(total, n)
+			}
+			total, seen = n, true
+		})
+	}
+	if seen {
+		kv = append(kv, ledger.Known("kv_cache", "KV cache", total, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#kv-cache"))
+	}
+	if hasState {
+		states = append(states, ledger.Known("state", "recurrent state", stateSum, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#recurrent-state"))
+	}
+	return kv, states
+}
+
+func tokens(b *ledger.Book, c model.Cache, l Load) ledger.Num {
+	n := b.Int("tokens", l.Context, "context")
+	if c.Span > 0 {
+		return b.Min(n, b.Int("window", c.Span, "model"))
+	}
+	return n
+}
+
+func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
+	if c.Class == model.LatentKV {
+		return b.Size("latent_bytes", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name))
+	}
+	if k == v && c.DimK == c.DimV && k.BlockElems == 1 {
+		return b.Mul(b.Lit(2), b.Int("kv_heads", c.KVHeads, "model, this rank"), b.Int("head_dim", c.DimK, "model"), b.Int("bytes", k.BlockBytes, k.Name))
+	}
+	return b.Add(b.Size("k_row", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name)), b.Size("v_row", v.Row(c.V), fmt.Sprintf("%d elements in %s", c.V, v.Name)))
+}
+
+// PerToken is what one more token of a long sequence takes: full and latent caches only.
+func PerToken(pl *Placed, k, v *dtype.Format) (b unit.Bytes) {
+	for _, kc := range pl.Kinds {
+		kc.Kind.Caches(func(c model.Cache) {
+			if c.Class == model.FullKV || c.Class == model.LatentKV {
+				b += unit.Bytes(kc.Count) * (k.Row(c.K) + v.Row(c.V))
+			}
+		})
+	}
+	return b
+}

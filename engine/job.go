@@ -1,0 +1,148 @@
+// Package engine holds what inference engines reserve: versioned rules as rows, one package per engine.
+// An Engine fills in defaults, refuses plans that it would refuse, and gives a Sizer, which books a load
+// in a ledger. place.go shares a model among ranks; version.go has the tables of rules.
+//
+// To add a version of an engine, follow docs/guides/add-an-engine-version.md.
+package engine
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Engine is an inference engine.
+type Engine interface {
+	// Name is the canonical name: "vllm".
+	Name() string
+	// Latest is the newest version whose rules are known.
+	Latest() Version
+	// Defaults fills in what the plan leaves open and remarks on what decides.
+	Defaults(j *Job)
+	// Check refuses a plan as the engine would.
+	Check(j *Job) error
+	// Sizer prepares what does not depend on the load.
+	Sizer(j *Job) (Sizer, error)
+	// Command is the command line that runs the plan.
+	Command(j *Job) string
+}
+
+// Sizer books loads. It may be asked many times.
+type Sizer interface {
+	// Size gives the ledger of each class of ranks, the deciding one first. A nil Book computes the same
+	// numbers without formulas.
+	Size(b *ledger.Book, l Load) []Rank
+}
+
+// Load is what one replica serves: Sequences at once of Context tokens each.
+type Load struct{ Context, Sequences int64 }
+
+// Job is a model to be run on a machine by a plan.
+type Job struct {
+	Model   *model.Model
+	Weights *model.Weights
+	Machine *hardware.Machine // nil: no bounds
+	Plan    *plan.Plan
+	Version Version
+	// Draft is the model that drafts for speculative decoding, when there is one.
+	Draft *Job
+	Notes []Note
+}
+
+// Note is a remark on a plan. Severity is "info", "warn" or "error".
+type Note struct{ Code, Severity, Field, Text string }
+
+// Note adds a remark.
+func (j *Job) Note(code, severity, field, format string, args ...any) {
+	j.Notes = append(j.Notes, Note{code, severity, field, fmt.Sprintf(format, args...)})
+}
+
+// Default remarks that a field was filled in.
+func (j *Job) Default(field string, value any) {
+	j.Note("default_used", "info", field, "%s = %v by default", field, value)
+}
+
+// Devices is how many the machine has; 1 when there is no machine, which stands for a device without
+// bounds.
+func (j *Job) Devices() int64 {
+	if j.Machine == nil {
+		return max(1, j.Plan.Ranks())
+	}
+	return int64(j.Machine.Devices())
+}
+
+// PerNode is how many devices share a node.
+func (j *Job) PerNode() int64 {
+	if j.Machine == nil {
+		return j.Devices()
+	}
+	return int64(max(1, j.Machine.PerNode))
+}
+
+// Device is the one that a rank runs on; nil without a machine or accelerators.
+func (j *Job) Device(rank int64) *hardware.Device {
+	if j.Machine == nil {
+		return nil
+	}
+	for i := range j.Machine.Groups {
+		g := &j.Machine.Groups[i]
+		if rank < int64(g.Count) || i == len(j.Machine.Groups)-1 {
+			return &g.Device
+		}
+		rank -= int64(g.Count)
+	}
+	return nil
+}
+
+// Load is what one replica of the plan serves.
+func (j *Job) Load() Load {
+	dp := max(1, j.Plan.DP)
+	return Load{Context: int64(j.Plan.Context), Sequences: unit.CeilDiv(int64(j.Plan.Sequences), dp)}
+}
+
+// Rank is a class of identical ranks with its ledger.
+type Rank struct {
+	Name  string
+	Index int64 // of the first of them
+	Count int64
+	// Capacity is what the driver reports, Usable what this plan may use of it, and Limit says why when
+	// that is less than the device shows.
+	Capacity, Usable ledger.Num
+	UsableBasis      ledger.Basis
+	Unlimited        bool
+	Limit            string
+	// Items are what the load needs; Pool is what the engine will allocate for caches, when it allocates
+	// ahead. Beside are items on the device that do not count against Usable.
+	Items  []ledger.Item
+	Beside []ledger.Item
+	Host   []ledger.Item
+	KV     KV
+	Prints []Print
+}
+
+// KV is what a rank's caches hold.
+type KV struct {
+	// PerToken is what one more token of a sequence takes on this rank.
+	PerToken unit.Bytes
+	// Pool is what the engine allocates, Needed what the load takes of it.
+	Pool, Needed unit.Bytes
+	// Tokens that the pool holds in full-length sequences; -1 when nothing bounds it.
+	Tokens              int64
+	Blocks, BlockTokens int64
+	Preallocated        bool
+}
+
+// Print is a figure that the engine itself prints at start-up.
+type Print struct {
+	Name  string
+	Value float64
+	Text  string
+	Unit  string
+}
+
+// Needed sums the items on the device.
+func (r *Rank) Needed() ledger.Total { return ledger.At(r.Items, ledger.Device) }

@@ -1,0 +1,111 @@
+package vllm
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// The activation peak of the profile run: max(sampler, forward) + cuBLAS workspace. In nearly every
+// default configuration the sampler decides: it sorts the logits of max_num_seqs dummy requests.
+// vllm/v1/worker/gpu_model_runner.py (profile_run), vllm/v1/sample/ops/topk_topp_sampler.py.
+
+// widths are what one rank's layers hold at their widest.
+type widths struct {
+	hidden   int64
+	inner    int64 // dense FFN
+	gated    bool
+	expert   int64 // one expert's FFN
+	perToken int64 // experts that a token uses
+	vocab    int64
+}
+
+func widthsOf(m *model.Model, kinds []engine.KindCount) widths {
+	w := widths{hidden: m.Hidden, vocab: m.Vocab}
+	for _, k := range kinds {
+		for i := range k.Kind.Ops {
+			o := &k.Kind.Ops[i]
+			switch {
+			case o.Kind == model.Glu && o.Rows == model.PerChoice:
+				w.expert, w.perToken = max(w.expert, o.Out), o.Moe.Used
+			case o.Kind == model.Glu && o.Scan == nil && o.Unit == 0:
+				w.inner, w.gated = max(w.inner, o.Out), true
+			case o.Kind == model.Act && o.Rows == model.PerToken:
+				w.inner = max(w.inner, o.Out)
+			}
+		}
+	}
+	return w
+}
+
+// bytesPerLogit is what the sampler allocates for each logit of a dummy request.
+//
+//	sort, 128 requests or more: 2 logits + 4 fp32 + 4+8 sorted + 8 index + 12 radix temporaries
+//	sort, fewer: torch sorts all segments at once: 2+4+12 + (8+8+4+12)
+//	FlashInfer: 2 + 4 + 4 + 4
+func bytesPerLogit(requests int64, flashInfer, rocm bool) (float64, string) {
+	switch {
+	case flashInfer:
+		return 14, "FlashInfer sampler: 2 + 4 + 4 + 4"
+	case requests >= 128:
+		return 38, "torch sort: 2 + 4 + 12 + 8 + 12"
+	case rocm:
+		return 70, "torch sort on ROCm (fitted)"
+	}
+	return 50, "torch sort, under 128 requests: 2 + 4 + 12 + 32"
+}
+
+var (
+	tritonSampler = engine.V(0, 16, 0) // native top-k, top-p kernel (2026-02-17)
+	flashSampler  = engine.V(0, 21, 0) // FlashInfer sampling is the default again (2026-04-29)
+)
+
+// samplerPeak: k × requests × vocabulary, beside the forward output of T tokens.
+func samplerPeak(b *ledger.Book, w *widths, seqs, tokens int64, v engine.Version, rocm bool) ledger.Num {
+	n := min(seqs, tokens)
+	flash := v.AtLeast(tritonSampler) && n >= 8
+	k, why := bytesPerLogit(n, flash, rocm)
+	logits := b.Mul(b.In("bytes_per_logit", k, why), b.Int("requests", n, "min(max_num_seqs, max_num_batched_tokens)"), b.Int("vocabulary", w.vocab, "model"))
+	return b.Add(logits, output(b, w, tokens))
+}
+
+func output(b *ledger.Book, w *widths, tokens int64) ledger.Num {
+	return b.Mul(b.Lit(2), b.Int("batched_tokens", tokens, "max_num_batched_tokens"), b.Int("hidden", w.hidden, "model"))
+}
+
+// forwardPeak: the FFN of one layer for T tokens: gate and up, their product, layer input and residual.
+// Fused experts: csrc of fused_moe.py: T × experts used × (max(2 × inner, hidden) + inner), and inputs.
+func forwardPeak(b *ledger.Book, w *widths, tokens int64, v engine.Version) ledger.Num {
+	t := b.Int("batched_tokens", tokens, "max_num_batched_tokens")
+	h := b.Int("hidden", w.hidden, "model")
+	dense := b.Lit(0)
+	if w.inner > 0 {
+		parts, streams := 2.0, 2.0
+		if w.gated {
+			parts = 3
+		}
+		if v.Before(v1Default) {
+			streams = 3 // eager: the residual has a copy
+		}
+		row := b.Add(b.Mul(b.Lit(parts), b.Int("ffn", w.inner, "model, this rank")), b.Mul(b.Lit(streams), h))
+		dense = b.Mul(b.Lit(2), t, row)
+	}
+	if w.expert == 0 {
+		return dense
+	}
+	const chunk = 32768 // VLLM_FUSED_MOE_CHUNK_SIZE, until 2026-03
+	rows := b.Min(t, b.Lit(chunk))
+	e := b.Int("expert_ffn", w.expert, "model, this rank")
+	wide := b.Add(b.Max(b.Mul(b.Lit(2), e), h), e)
+	moe := b.Add(b.Mul(b.Lit(2), rows, b.Int("experts_used", w.perToken, "model"), wide), b.Mul(b.Lit(8), t, h))
+	return b.Max(dense, moe)
+}
+
+// workspace of cuBLAS, allocated by the first product inside the profile run.
+func workspace(hopper bool) unit.Bytes {
+	if hopper {
+		return 32 * unit.MiB
+	}
+	return 8*unit.MiB + 128*unit.KiB
+}

@@ -1,0 +1,224 @@
+package vllm
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// The budget: vllm/worker/worker.py (V0), vllm/v1/worker/gpu_worker.py and vllm/utils/mem_utils.py (V1).
+// What gpu_memory_utilization allows, less weights, the profile run's peak, memory outside torch and, from
+// 0.21, an estimate for graphs, is the pool of pages.
+
+func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
+	r := engine.NewRank(b, s.job, &p.pl)
+	s.limit(b, &r)
+	r.Items = append(r.Items, s.weights(b, p))
+	r.Items = append(r.Items, engine.OtherParts(b, s.job, &p.pl)...)
+	r.Items = append(r.Items, s.activations(b, p))
+	r.Items = append(r.Items, s.system(b, &p.pl)...)
+	if g := s.graphs(b, p); g.Bytes > 0 {
+		if s.job.Version.AtLeast(graphsInBudget) {
+			r.Items = append(r.Items, g)
+		} else {
+			r.Beside = append(r.Beside, g)
+		}
+	}
+	fixed := ledger.Sum(r.Items)
+	kv := s.kvCache(b, p, l)
+	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block}
+	r.KV.Pool = s.pool(&r, fixed)
+	r.KV.Blocks = p.g.blocks(r.KV.Pool)
+	r.Items = append(r.Items, split(kv, p, b, l)...)
+	return r
+}
+
+// limit is what vLLM may use of the device.
+func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
+	u := s.job.Plan.GPUMemoryUtilization
+	if r.Unlimited || u == nil {
+		return
+	}
+	total := r.Usable
+	r.Usable = b.Floor(b.Mul(b.In("gpu_memory_utilization", *u, "plan"), total))
+	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*u, 'f', -1, 64), unit.Fixed(total.Bytes().GiB(), 2))
+}
+
+func (s *sizer) pool(r *engine.Rank, fixed ledger.Total) unit.Bytes {
+	if n := s.job.Plan.KVCacheMemory; n > 0 {
+		return unit.Bytes(n)
+	}
+	if r.Unlimited {
+		return r.KV.Needed
+	}
+	return max(0, r.Usable.Bytes()-fixed.Bytes)
+}
+
+func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
+	total := b.Lit(0)
+	for i, w := range p.weights {
+		n := b.Size(engine.InputName(w.name), w.bytes, "tensors as torch allocates them, this rank")
+		if w.count > 1 {
+			n = b.Mul(b.Int("layers", w.count, w.name), n)
+		}
+		if i > 0 {
+			n = b.Add(total, n)
+		}
+		total = n
+	}
+	if p.rotary > 0 {
+		total = b.Add(total, b.Size("rotary_tables", p.rotary, "positions × rotary dimensions × 2"))
+	}
+	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
+}
+
+// activations is the peak of the profile run.
+func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
+	tokens, v := int64(s.job.Plan.MaxBatchedTokens), s.job.Version
+	peak := forwardPeak(b, &p.w, tokens, v)
+	name := "activations"
+	if p.pl.Post {
+		sampler := samplerPeak(b, &p.w, int64(s.job.Plan.MaxSeqs), tokens, v, s.t.rocm)
+		if sampler.V > peak.V {
+			name = fmt.Sprintf("activations: sampler over %s sequences", unit.Count(min(int64(s.job.Plan.MaxSeqs), tokens)))
+		}
+		peak = b.Max(sampler, peak)
+	}
+	peak = b.Add(peak, b.Size("cublas_workspace", workspace(s.t.hopper), "allocated by the first product"))
+	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
+	low, high := it.Bytes-it.Bytes/50, it.Bytes+it.Bytes/50
+	if s.job.Model.Traits.Multimodal {
+		high += 2 * unit.GiB // encoder outputs and the encoder's own peak are not modelled
+	}
+	return it.Band(low, high)
+}
+
+// system is memory that torch does not allocate.
+func (s *sizer) system(b *ledger.Book, pl *engine.Placed) []ledger.Item {
+	rule := engine.At(nonTorch, s.job.Version)
+	c, name := rule.Value.one, "driver growth"
+	if pl.Parallel.TP*pl.Parallel.PP > 1 {
+		c, name = rule.Value.many, "NCCL, driver growth"
+	}
+	n := b.Size("outside_torch", gib(c.value), rule.Source)
+	it := ledger.Known("collectives", name, n, ledger.Measured, ledger.Persistent, ledger.Device, rule.Source)
+	if pl.Parallel.TP*pl.Parallel.PP == 1 {
+		it.ID = "driver"
+	}
+	return []ledger.Item{it.Band(gib(c.low), gib(c.high))}
+}
+
+func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
+
+func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
+	if eager(s.job.Plan) || s.t.rocm && s.job.Version.AtLeast(graphsInBudget) {
+		return ledger.Item{}
+	}
+	c := graphEstimate
+	n := b.Size("estimate", gib(c.value), "vLLM samples two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
+	it := ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
+	return it.Band(gib(c.low), gib(c.high))
+}
+
+// kvCache is what the load takes of the pool.
+func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
+	g := &p.g
+	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.batched(l)), s.blockOrigin(g, l))
+	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), per, b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g))
+	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
+}
+
+func (s *sizer) batched(l engine.Load) int64 { return int64(s.job.Plan.MaxBatchedTokens) }
+
+func (s *sizer) blockOrigin(g *groups, l engine.Load) string {
+	if g.total() <= 1 {
+		return fmt.Sprintf("ceil(%d tokens / %d)", l.Context, g.block)
+	}
+	return fmt.Sprintf("over %d groups of layers", g.total())
+}
+
+// pageFormula is one layer's page: attention of the first spec that has it.
+func (s *sizer) pageFormula(b *ledger.Book, g *groups) ledger.Num {
+	if len(g.specs) == 0 {
+		return b.Lit(0)
+	}
+	for i := range g.specs {
+		if c := &g.specs[i]; c.class != model.StateCache {
+			return b.Mul(b.Int("block_tokens", c.block, "page of the attention backend"), b.Size("bytes_per_token", c.perTok, c.origin))
+		}
+	}
+	return b.Size("page", g.page(), "recurrent state of one layer")
+}
+
+// split shows recurrent states apart from the KV cache.
+func split(kv ledger.Item, p *prepared, b *ledger.Book, l engine.Load) []ledger.Item {
+	states := int64(0)
+	for i, s := range p.g.specs {
+		if s.class == model.StateCache {
+			states += p.g.count[i]
+		}
+	}
+	switch {
+	case states == 0:
+		return []ledger.Item{kv}
+	case states == p.g.total():
+		kv.ID, kv.Name = "state", "recurrent state"
+		return []ledger.Item{kv}
+	}
+	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), b.Int("state_groups", states, "one block each"), b.Int("layers_per_group", p.g.size, "docs/formulas.md#vllm-groups"),
+		b.Size("page", p.g.page(), "a state, padded to the attention's page"))
+	state := ledger.Known("state", "recurrent state", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
+	rest := b.Sub(kv.Why, n)
+	return []ledger.Item{state, ledger.Known(kv.ID, kv.Name, rest, kv.Basis, kv.Life, kv.Place, kv.Source)}
+}
+
+// poolTokens is "GPU KV cache size": tokens that the pool holds.
+func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
+	if g.total() == 0 {
+		return 0
+	}
+	if s.job.Version.AtLeast(tokensByConcurrency) {
+		return int64(concurrency(g, blocks, l, s.batched(l)) * float64(l.Context))
+	}
+	return blocks / g.total() * g.block
+}
+
+// tokensByConcurrency: the printed size is concurrency × length (#41069, 2026-04-28).
+var tokensByConcurrency = engine.V(0, 21, 0)
+
+func concurrency(g *groups, blocks int64, l engine.Load, batched int64) float64 {
+	per := g.perRequest(l.Context, batched)
+	if per == 0 {
+		return 0
+	}
+	return float64(blocks) / float64(per)
+}
+
+// prints are the lines of vLLM's start-up log.
+func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Print {
+	if r.Unlimited {
+		return nil
+	}
+	weights := ledger.Find(r.Items, "weights").Bytes
+	out := []engine.Print{gibPrint("Model loading took", weights, 4)}
+	if s.job.Version.AtLeast(engine.V(0, 9, 2)) {
+		out = append(out, gibPrint("Available KV cache memory", r.KV.Pool, 2))
+	}
+	if s.job.Version.Before(v1Default) {
+		out = append(out, engine.Print{Name: "# GPU blocks", Value: float64(r.KV.Blocks), Text: strconv.FormatInt(r.KV.Blocks, 10)})
+	} else {
+		out = append(out, engine.Print{Name: "GPU KV cache size", Value: float64(r.KV.Tokens), Text: unit.Count(r.KV.Tokens), Unit: "tokens"})
+	}
+	c := concurrency(&p.g, r.KV.Blocks, l, s.batched(l))
+	out = append(out, engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x"})
+	need := unit.Bytes(p.g.perRequest(l.Context, s.batched(l))*p.g.size) * p.g.page()
+	return append(out, gibPrint("KV cache needed for one request", need, 2))
+}
+
+func gibPrint(name string, b unit.Bytes, decimals int) engine.Print {
+	return engine.Print{Name: name, Value: b.GiB(), Text: strconv.FormatFloat(b.GiB(), 'f', decimals, 64), Unit: "GiB"}
+}

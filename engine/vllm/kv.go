@@ -1,0 +1,242 @@
+package vllm
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// The paged KV cache: vllm/v1/kv_cache_interface.py and v1/core/kv_cache_utils.py. Layers with the same
+// spec form groups of equal size; a block of the pool holds one page of every layer of a group.
+
+// spec is what layers of one kind keep: Block tokens of a layer in Page bytes, or one state.
+type spec struct {
+	class  model.CacheClass
+	span   int64 // window or chunk
+	page   unit.Bytes
+	perTok unit.Bytes // of attention; 0 for states
+	block  int64
+	layers int64
+	origin string // of perTok, in words
+}
+
+// groups is how the pool is organised.
+type groups struct {
+	specs []spec
+	size  int64   // layers of a group
+	count []int64 // groups of each spec
+	block int64   // smallest block of tokens
+}
+
+// total is the number of groups.
+func (g *groups) total() (n int64) {
+	for _, c := range g.count {
+		n += c
+	}
+	return n
+}
+
+// page is the bytes of one layer's page, the same for every group.
+func (g *groups) page() unit.Bytes { return g.specs[0].page }
+
+// kvBytes are the widths of cached keys, values and states.
+type kvBytes struct {
+	element float64 // of keys and values
+	conv    int64   // of a convolution's state
+	state   int64   // of a scan's state
+}
+
+// specsOf collects the caches of a rank's layers.
+func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
+	var out []spec
+	for _, k := range kinds {
+		k.Kind.Caches(func(c model.Cache) {
+			s := specOf(c, block, w)
+			for i := range out {
+				if o := &out[i]; o.class == s.class && o.span == s.span && o.page == s.page {
+					o.layers += k.Count
+					return
+				}
+			}
+			s.layers = k.Count
+			out = append(out, s)
+		})
+	}
+	return out
+}
+
+func specOf(c model.Cache, block int64, w kvBytes) spec {
+	s := spec{class: c.Class, span: c.Span, block: block}
+	if c.Class == model.StateCache {
+		s.page = unit.Bytes(w.conv*c.ConvElems + w.state*c.StateElems)
+		return s
+	}
+	s.perTok = unit.Bytes(float64(c.K+c.V) * w.element)
+	s.origin = fmt.Sprintf("2 × %d KV heads × %d × %g B", c.KVHeads, c.DimK, w.element)
+	if c.Class == model.LatentKV {
+		s.origin = fmt.Sprintf("latent of %d × %g B, not divided by tp", c.K, w.element)
+	}
+	s.page = unit.Bytes(block) * s.perTok
+	return s
+}
+
+// alignment in tokens to which the attention block of a hybrid model is raised.
+const hybridAlign = 16
+
+// group unifies pages and forms groups. Before hybrid groups existed, sliding layers were kept in full.
+func group(specs []spec, v engine.Version, block int64) (groups, error) {
+	specs, block = unifyStates(specs, block)
+	if v.Before(hybridGroups) {
+		specs = flatten(specs)
+	}
+	specs, err := unifyPages(specs, v)
+	if err != nil || len(specs) == 0 {
+		return groups{specs: specs, size: 1, block: block}, err
+	}
+	g := groups{specs: specs, size: groupSize(specs, v), block: specs[0].block}
+	for _, s := range specs {
+		g.count = append(g.count, unit.CeilDiv(s.layers, g.size))
+		if s.class != model.StateCache {
+			g.block = min(g.block, s.block)
+		}
+	}
+	return g, nil
+}
+
+var (
+	hybridGroups  = engine.V(0, 9, 1)  // layers of several kinds share a pool (#17996)
+	unequalPages  = engine.V(0, 12, 0) // pages of several sizes are unified
+	paddedGroups  = engine.V(0, 12, 0) // the larger count decides when counts are close (2025-11-24)
+	paddedGroups2 = engine.V(0, 17, 0) // and closer counts count as close (2026-03-12)
+)
+
+// unifyStates raises the attention block until a page holds a recurrent state, and pads the state to it.
+func unifyStates(specs []spec, block int64) ([]spec, int64) {
+	var state, perTok unit.Bytes
+	for _, s := range specs {
+		if s.class == model.StateCache {
+			state = max(state, s.page)
+		} else {
+			perTok = max(perTok, s.perTok)
+		}
+	}
+	if state == 0 || perTok == 0 {
+		return specs, block
+	}
+	unitPage := int64(hybridAlign) * int64(perTok)
+	block = hybridAlign * unit.CeilDiv(int64(state), unitPage)
+	for i := range specs {
+		if s := &specs[i]; s.class == model.StateCache {
+			s.page, s.block = unit.Bytes(block)*perTok, block
+		} else {
+			s.block, s.page = block, unit.Bytes(block)*s.perTok
+		}
+	}
+	return specs, block
+}
+
+// flatten makes every attention layer a full one.
+func flatten(specs []spec) []spec {
+	var out []spec
+	for _, s := range specs {
+		if s.class == model.WindowKV || s.class == model.ChunkKV {
+			s.class, s.span = model.FullKV, 0
+		}
+		merged := false
+		for i := range out {
+			if out[i].class == s.class && out[i].page == s.page {
+				out[i].layers += s.layers
+				merged = true
+			}
+		}
+		if !merged {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// unifyPages raises the block of the smaller pages to that of the largest.
+func unifyPages(specs []spec, v engine.Version) ([]spec, error) {
+	largest := unit.Bytes(0)
+	for _, s := range specs {
+		largest = max(largest, s.page)
+	}
+	for i := range specs {
+		s := &specs[i]
+		if s.page == largest || s.page == 0 {
+			continue
+		}
+		if largest%s.page != 0 || v.Before(unequalPages) && len(specs) > 1 {
+			return nil, fmt.Errorf("vLLM %s cannot give layers with pages of %d and %d bytes one pool", v, s.page, largest)
+		}
+		s.block *= int64(largest / s.page)
+		s.page = largest
+	}
+	return specs, nil
+}
+
+// groupSize is how many layers a group has: the fewest layers of any spec, or the most when the counts
+// are close, the rest being padding.
+func groupSize(specs []spec, v engine.Version) int64 {
+	counts := make([]int64, len(specs))
+	for i, s := range specs {
+		counts[i] = s.layers
+	}
+	sort.Slice(counts, func(i, j int) bool { return counts[i] < counts[j] })
+	least, most := counts[0], counts[len(counts)-1]
+	close := 1.0
+	switch {
+	case v.AtLeast(paddedGroups2):
+		close = 1.5
+	case v.AtLeast(paddedGroups):
+		close = 1.25
+	}
+	if float64(most) < close*float64(least) {
+		return most
+	}
+	return least
+}
+
+// pages is how many pages one request of length tokens holds in a group of the spec, when a step computes
+// at most batched tokens.
+func (s *spec) pages(length, batched int64) int64 {
+	switch s.class {
+	case model.StateCache:
+		return 1
+	case model.WindowKV:
+		return unit.CeilDiv(min(s.span-1+batched, length), s.block) + 1
+	case model.ChunkKV:
+		return unit.CeilDiv(min(s.span+batched, length), s.block)
+	}
+	return unit.CeilDiv(length, s.block)
+}
+
+// perRequest is how many blocks of the pool one request takes, all groups together.
+func (g *groups) perRequest(length, batched int64) (n int64) {
+	for i := range g.specs {
+		n += g.count[i] * g.specs[i].pages(length, batched)
+	}
+	return n
+}
+
+// blocks of a pool of the given size.
+func (g *groups) blocks(pool unit.Bytes) int64 {
+	if pool <= 0 || g.page() == 0 {
+		return 0
+	}
+	return int64(pool) / int64(g.page()) / g.size
+}
+
+// perToken is what one more token of a long request takes: full layers only.
+func (g *groups) perToken() (b unit.Bytes) {
+	for i, s := range g.specs {
+		if s.class == model.FullKV || s.class == model.LatentKV {
+			b += unit.Bytes(g.count[i]*g.size) * s.page / unit.Bytes(s.block)
+		}
+	}
+	return b
+}

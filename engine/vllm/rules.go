@@ -1,0 +1,139 @@
+package vllm
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// What changed between versions, as rows. Where a change is only dated, the release that followed it
+// stands (0.8.0 2025-03, 0.9.0 2025-05, 0.9.2 2025-07, 0.11.0 2025-10, 0.12.0 2025-12, 0.16 2026-02,
+// 0.19 2026-04, 0.21 2026-05, 0.23 2026-06).
+
+// Latest is the newest version that the rules were read from.
+var Latest = engine.V(0, 24, 0)
+
+var (
+	v1Default      = engine.V(0, 8, 0)
+	graphsInBudget = engine.V(0, 21, 0) // #38284
+)
+
+// utilization is the default of gpu_memory_utilization.
+var utilization = []engine.Since[float64]{
+	{From: engine.V(0, 0, 0), Value: 0.90, Source: "vllm/config/cache.py"},
+	{From: engine.V(0, 21, 0), Value: 0.92, Source: "vllm/config/cache.py, 2026-04-21"},
+}
+
+// constant is a figure in GiB with its 90 % band.
+type constant struct{ value, low, high float64 }
+
+// nonTorch is what the budget loses to memory that torch does not allocate, on one device and on several
+// (NCCL). Measured on public start-up logs; docs/accuracy.md has the rows.
+type nonTorchRule struct{ one, many constant }
+
+var nonTorch = []engine.Since[nonTorchRule]{
+	{engine.V(0, 0, 0), nonTorchRule{constant{0.35, 0.2, 1.8}, constant{3, 1, 6}}, "V0 to 0.6.4: everything on the device that torch did not allocate"},
+	{engine.V(0, 6, 5), nonTorchRule{constant{0.05, 0, 0.3}, constant{0.5, 0.2, 3.6}}, "V0 from 0.6.5: growth since before NCCL"},
+	{engine.V(0, 8, 0), nonTorchRule{constant{0.60, 0.5, 0.7}, constant{1.2, 0.7, 2}}, "V1 to 0.9.1: total used less torch"},
+	{engine.V(0, 9, 2), nonTorchRule{constant{0.04, 0, 0.12}, constant{0.9, 0.5, 1.5}}, "V1 0.9.2 to 0.10.2: growth since before NCCL"},
+	{engine.V(0, 11, 0), nonTorchRule{constant{0.04, 0, 0.12}, constant{0.17, 0.05, 0.5}}, "V1 from 0.11: growth since after NCCL (#25359)"},
+}
+
+// graphEstimate is what is set aside for CUDA graphs inside the budget.
+var graphEstimate = constant{0.5, 0.2, 2.0}
+
+// traits of a device that rules ask for.
+type traits struct {
+	total  unit.Bytes // as torch sees it
+	hopper bool
+	rocm   bool
+	sm100  bool
+	large  bool // 70 GiB and more, and not an A100
+}
+
+func traitsOf(d *hardware.Device) traits {
+	name := strings.ToLower(d.Name + " " + d.ID)
+	total := d.Usable.Value
+	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."),
+		large: total >= 70*unit.GiB && !strings.Contains(name, "a100")}
+}
+
+// steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server:
+// vllm/engine/arg_utils.py.
+func steps(v engine.Version, t traits, length int64, chunked bool) (seqs, tokens int64) {
+	switch {
+	case v.Before(v1Default):
+		return 256, v0Tokens(v, length)
+	case v.Before(engine.V(0, 8, 4)):
+		seqs = 1024
+	default:
+		seqs = 256
+	}
+	tokens = 2048
+	if t.large {
+		seqs, tokens = 1024, 8192
+	}
+	if !chunked {
+		tokens = max(tokens, length)
+	}
+	return min(seqs, tokens), tokens
+}
+
+// v0Tokens: prompts went whole through a step unless they could be longer than 32k tokens.
+func v0Tokens(v engine.Version, length int64) int64 {
+	const chunkedFrom = 32768
+	if length <= chunkedFrom {
+		return max(length, 2048)
+	}
+	if v.Before(engine.V(0, 6, 5)) {
+		return 512
+	}
+	return 2048
+}
+
+// blockTokens is the default page: 16, and what the attention backend wants for latent caches.
+func blockTokens(t traits, latent bool, dimK int64) int64 {
+	switch {
+	case latent && t.sm100:
+		return 128 // CUTLASS MLA
+	case latent && t.hopper:
+		return 64 // FlashMLA
+	case t.sm100 && dimK == 256:
+		return 32 // FlashInfer
+	}
+	return 16
+}
+
+// captureSizes counts the batch sizes for which graphs are captured.
+func captureSizes(v engine.Version, seqs, tokens int64) int64 {
+	top := min(2*seqs, 512)
+	if v.AtLeast(engine.V(0, 11, 1)) {
+		top = min(top, tokens)
+		return sizesUpTo(top, 256, 16)
+	}
+	return sizesUpTo(top, 512, 8)
+}
+
+// sizesUpTo counts 1, 2, 4, then steps of 8 below fine, then steps of coarse.
+func sizesUpTo(top, fine, coarse int64) (n int64) {
+	for _, s := range []int64{1, 2, 4} {
+		if s <= top {
+			n++
+		}
+	}
+	for s := int64(8); s <= top; {
+		n++
+		if s < fine {
+			s += 8
+		} else {
+			s += coarse
+		}
+	}
+	return n
+}
+
+// eager reports whether no graphs are captured.
+func eager(p *plan.Plan) bool { return p.EnforceEager != nil && *p.EnforceEager }

@@ -1,0 +1,246 @@
+// Package vllm knows what vLLM reserves: the budget that gpu_memory_utilization sets, what the profile run
+// takes of it, and how the rest becomes pages of KV cache. rules.go has what changed between versions,
+// activation.go the profile run, kv.go the pages, weights.go the loading, log.go the start-up log.
+package vllm
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Engine is vLLM.
+type Engine struct{}
+
+// Name of the engine.
+func (Engine) Name() string { return "vllm" }
+
+// Latest version whose rules are known.
+func (Engine) Latest() engine.Version { return Latest }
+
+// Defaults as vllm serve has them.
+func (Engine) Defaults(j *engine.Job) {
+	p := j.Plan
+	if p.KV == "" {
+		p.KV = kvDefault(j)
+		j.Default("kv", p.KV)
+	}
+	if p.KVV == "" {
+		p.KVV = p.KV
+	}
+	engine.DefaultParallel(j)
+	if p.GPUMemoryUtilization == nil && p.KVCacheMemory == 0 {
+		u := engine.At(utilization, j.Version).Value
+		p.GPUMemoryUtilization = &u
+		j.Default("gpu_memory_utilization", u)
+	}
+	stepDefaults(j)
+	if p.BlockSize == 0 {
+		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
+	}
+}
+
+// kvDefault is "auto": the format of the unquantised weights.
+func kvDefault(j *engine.Job) string {
+	if n := j.Model.Native; n != nil && n.BlockBytes == 2 {
+		return n.Name
+	}
+	return "bf16"
+}
+
+func stepDefaults(j *engine.Job) {
+	p := j.Plan
+	chunked := p.ChunkedPrefill == nil || *p.ChunkedPrefill
+	seqs, tokens := steps(j.Version, deviceTraits(j), int64(p.Context), chunked)
+	if p.MaxBatchedTokens == 0 {
+		p.MaxBatchedTokens = plan.Int(tokens)
+		j.Default("max_num_batched_tokens", tokens)
+	}
+	if p.MaxSeqs == 0 {
+		p.MaxSeqs = plan.Int(min(seqs, int64(p.MaxBatchedTokens)))
+		j.Default("max_num_seqs", int64(p.MaxSeqs))
+	}
+}
+
+func deviceTraits(j *engine.Job) traits {
+	d := j.Device(0)
+	if d == nil {
+		return traits{total: 1 << 62, large: true}
+	}
+	return traitsOf(d)
+}
+
+func latent(m *model.Model) bool {
+	found := false
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
+	})
+	return found
+}
+
+func headDim(m *model.Model) (dim int64) {
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { dim = max(dim, c.DimK) })
+	})
+	return dim
+}
+
+// Check refuses what vLLM refuses.
+func (Engine) Check(j *engine.Job) error {
+	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	p := j.Plan
+	if p.MaxSeqs > p.MaxBatchedTokens {
+		return &plan.Problem{Field: "max_num_seqs", Value: fmt.Sprint(p.MaxSeqs), Impossible: true,
+			Message: fmt.Sprintf("max_num_seqs = %d is more than max_num_batched_tokens = %d", p.MaxSeqs, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens"}
+	}
+	if j.Version.AtLeast(v1Default) && p.ChunkedPrefill != nil && !*p.ChunkedPrefill && p.MaxBatchedTokens < p.Context {
+		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
+			Message: fmt.Sprintf("without chunked prefill a prompt of %d tokens does not go through steps of %d", p.Context, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens, or leave chunked prefill on"}
+	}
+	return checkKV(p)
+}
+
+func checkKV(p *plan.Plan) error {
+	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
+		if e := dtype.FindFormat(f.value); e == nil || e.BlockElems != 1 || e.BlockBytes > 4 {
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM keeps no cache in %s", f.value), Fix: "bf16, fp16 or fp8"}
+		}
+	}
+	if p.KV != p.KVV {
+		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "vLLM keeps keys and values in one format", Fix: "leave kv_v out"}
+	}
+	return nil
+}
+
+// Sizer prepares shares, pages and the profile run.
+func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
+	p := engine.Parallel(j.Plan)
+	if p.PP > 1 {
+		p.Stages = stageLayers(len(j.Model.Decoder().Layers), int(p.PP))
+	}
+	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], p)
+	if err != nil {
+		return nil, err
+	}
+	s := &sizer{job: j, t: deviceTraits(j)}
+	all := s.specs(allKinds(j, &placed[0]))
+	g, err := group(all, j.Version, int64(j.Plan.BlockSize))
+	if err != nil {
+		return nil, &plan.Problem{Field: "engine", Value: "vllm@" + j.Version.String(), Impossible: true, Message: err.Error(), Fix: "vllm@" + Latest.String()}
+	}
+	for i := range placed {
+		s.ranks = append(s.ranks, s.prepare(&placed[i], g))
+	}
+	return s, nil
+}
+
+// stageLayers divides layers among pipeline stages: the rest goes to the stages before the last
+// (vllm/distributed/utils.py, get_pp_indices).
+func stageLayers(layers, stages int) []int {
+	out := make([]int, stages)
+	for i := range out {
+		out[i] = layers / stages
+	}
+	for i := 2; i < layers%stages+2; i++ {
+		out[stages-i]++
+	}
+	return out
+}
+
+// allKinds are the layers of the whole model with the first rank's widths: groups are formed over the model.
+func allKinds(j *engine.Job, pl *engine.Placed) []engine.KindCount {
+	whole := *pl
+	whole.First, whole.Last = 0, len(pl.Part.Layers)
+	return whole.LocalKinds()
+}
+
+type sizer struct {
+	job   *engine.Job
+	t     traits
+	ranks []prepared
+}
+
+// prepared is what one class of ranks holds whatever the load.
+type prepared struct {
+	pl      engine.Placed
+	weights []weightSum
+	rotary  unit.Bytes
+	w       widths
+	g       groups
+}
+
+type weightSum struct {
+	name  string
+	count int64
+	bytes unit.Bytes
+}
+
+func (s *sizer) specs(kinds []engine.KindCount) []spec {
+	return specsOf(kinds, int64(s.job.Plan.BlockSize), s.kvBytes())
+}
+
+func (s *sizer) kvBytes() kvBytes {
+	e := dtype.FindFormat(s.job.Plan.KV)
+	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2}
+	if s.job.Model.State != nil {
+		w.state = s.job.Model.State.BlockBytes
+	}
+	return w
+}
+
+// prepare a class: a pipeline stage has fewer layers in each group of the model.
+func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
+	p := prepared{pl: *pl, rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	if pl.Parallel.PP > 1 {
+		p.g = whole.stage(s.specs(pl.Kinds))
+	}
+	for _, g := range pl.WeightGroups() {
+		p.weights = append(p.weights, weightSum{g.Name, g.Count, groupBytes(&g, pl.Parallel.TP)})
+	}
+	return p
+}
+
+// stage keeps the groups of the model, each with the stage's share of its layers.
+func (g groups) stage(local []spec) groups {
+	most := int64(1)
+	for _, s := range local {
+		for i, w := range g.specs {
+			if w.class == s.class && w.span == s.span {
+				most = max(most, unit.CeilDiv(s.layers, g.count[i]))
+			}
+		}
+	}
+	g.size = most
+	return g
+}
+
+// Size books a load.
+func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
+	out := make([]engine.Rank, len(s.ranks))
+	for i := range s.ranks {
+		out[i] = s.rank(b, &s.ranks[i], l)
+	}
+	s.levelBlocks(out, l)
+	return out
+}
+
+// levelBlocks: all ranks use the smallest number of blocks that any has.
+func (s *sizer) levelBlocks(ranks []engine.Rank, l engine.Load) {
+	least := ranks[0].KV.Blocks
+	for i := range ranks {
+		least = min(least, ranks[i].KV.Blocks)
+	}
+	for i := range ranks {
+		r, g := &ranks[i], &s.ranks[i].g
+		r.KV.Blocks = least
+		r.KV.Tokens = s.poolTokens(g, least, l)
+		r.Prints = s.prints(r, &s.ranks[i], l)
+	}
+}

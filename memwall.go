@@ -1,0 +1,2 @@
+// Package memwall answers questions about the memory of large language models.
+package memwall

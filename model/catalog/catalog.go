@@ -1,0 +1,293 @@
+// Package catalog is a list of known models: their names and the figures of their config.json, each with
+// its source. models.jsonl has one model a line; only the lines that are asked for are parsed.
+//
+// Find takes the spellings that people use. To add a model, add a line; docs/guides/add-a-model.md says how.
+package catalog
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/memwall/memwall/model/family"
+)
+
+//go:embed models.jsonl
+var data []byte
+
+// Entry is a model of the catalog.
+type Entry struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Hub      string   `json:"hub"`
+	Aliases  []string `json:"aliases"`
+	Released string   `json:"released"` // year and month
+	// Weights is the recipe that the published checkpoint is stored in, when that is not the config's format.
+	Weights string          `json:"weights"`
+	Source  string          `json:"source"`
+	Config  json.RawMessage `json:"config"`
+}
+
+// Spec reads the entry's figures.
+func (e *Entry) Spec() (*family.Spec, error) {
+	c, err := family.ParseConfig(e.Config)
+	if err != nil {
+		return nil, err
+	}
+	return family.FromConfig(c)
+}
+
+// NotFoundError says that no entry has a name, and which are near.
+type NotFoundError struct {
+	Name string
+	// Ambiguous: the candidates all match; else they are only near.
+	Ambiguous  bool
+	Candidates []string
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Ambiguous {
+		return fmt.Sprintf("%q may be any of %s", e.Name, strings.Join(e.Candidates, ", "))
+	}
+	return fmt.Sprintf("no model called %q", e.Name)
+}
+
+// Hint names the candidates.
+func (e *NotFoundError) Hint() string {
+	if len(e.Candidates) == 0 {
+		return "memwall models lists them; a file, a folder or a config.json will do as well"
+	}
+	if e.Ambiguous {
+		return "give one of these ids"
+	}
+	return "did you mean: " + strings.Join(e.Candidates, ", ")
+}
+
+// IDs lists all ids in the order of the catalog.
+func IDs() []string {
+	var out []string
+	lines(func(line []byte) bool {
+		out = append(out, id(line))
+		return true
+	})
+	return out
+}
+
+// All parses every entry.
+func All() []Entry {
+	var out []Entry
+	lines(func(line []byte) bool {
+		if e, err := parse(line); err == nil {
+			out = append(out, *e)
+		}
+		return true
+	})
+	return out
+}
+
+// Find gives the entry with an id, a hub name or an alias, or the one that a looser spelling means.
+func Find(name string) (*Entry, error) {
+	if e, err := exact(name); e != nil {
+		return e, err
+	}
+	heads := headers()
+	for _, match := range []func(*header, string) bool{named, folded, bare} {
+		var hits []*header
+		for i := range heads {
+			if match(&heads[i], name) {
+				hits = append(hits, &heads[i])
+			}
+		}
+		switch {
+		case len(hits) == 1:
+			return parse(hits[0].line)
+		case len(hits) > 1:
+			return nil, &NotFoundError{Name: name, Ambiguous: true, Candidates: ids(hits)}
+		}
+	}
+	return nil, &NotFoundError{Name: name, Candidates: near(name, heads)}
+}
+
+func exact(name string) (*Entry, error) {
+	if strings.ContainsAny(name, `"\`) {
+		return nil, nil
+	}
+	var found []byte
+	lines(func(line []byte) bool {
+		if strings.EqualFold(id(line), name) {
+			found = line
+		}
+		return found == nil
+	})
+	if found == nil {
+		return nil, nil
+	}
+	return parse(found)
+}
+
+func lines(f func([]byte) bool) {
+	rest := data
+	for len(rest) > 0 {
+		line, tail, _ := bytes.Cut(rest, []byte{'\n'})
+		if len(line) > 0 && !f(line) {
+			return
+		}
+		rest = tail
+	}
+}
+
+var idStart = []byte(`{"id":"`)
+
+func id(line []byte) string {
+	rest, ok := bytes.CutPrefix(line, idStart)
+	if !ok {
+		return ""
+	}
+	end := bytes.IndexByte(rest, '"')
+	return string(rest[:max(end, 0)])
+}
+
+func parse(line []byte) (*Entry, error) {
+	var e Entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	return &e, nil
+}
+
+// header is what names a model.
+type header struct {
+	names []string // id first
+	line  []byte
+}
+
+// headers reads the names of all entries without their configs.
+func headers() []header {
+	var out []header
+	lines(func(line []byte) bool {
+		head, _, _ := bytes.Cut(line, []byte(`,"source":`))
+		var e Entry
+		if json.Unmarshal(append(bytes.Clone(head), '}'), &e) == nil {
+			out = append(out, header{names: append([]string{e.ID, e.Hub, e.Name}, e.Aliases...), line: line})
+		}
+		return true
+	})
+	return out
+}
+
+func named(h *header, name string) bool {
+	for _, n := range h.names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// folded compares letters and digits only: "LLaMA 3 8B" is "llama-3-8b".
+func folded(h *header, name string) bool { return anyEqual(h.names, name, fold) }
+
+// bare leaves out the organisation, words that do not change the dimensions (instruct, chat, base), dates
+// and formats of the weights: "RedHatAI/Qwen3-14B-FP8-dynamic" is "qwen3-14b".
+func bare(h *header, name string) bool { return anyEqual(h.names, name, Bare) }
+
+func anyEqual(names []string, name string, f func(string) string) bool {
+	want := f(name)
+	for _, n := range names {
+		if got := f(n); got != "" && got == want {
+			return true
+		}
+	}
+	return false
+}
+
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '/':
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+}
+
+// fillers are words of a model's name that leave its dimensions alone.
+var fillers = map[string]bool{
+	"instruct": true, "chat": true, "it": true, "base": true, "hf": true, "pt": true, "gguf": true, "awq": true, "gptq": true, "fp8": true, "nvfp4": true,
+	"bf16": true, "fp16": true, "f16": true, "int8": true, "int4": true, "dynamic": true, "w8a8": true, "w4a16": true, "4bit": true, "8bit": true, "meta": true, "quantized": true,
+	"bnb": true, "unsloth": true, "mlx": true, "block": true, "g128": true, "autoround": true, "mxfp4": true, "text": true, "preview": true,
+}
+
+// Bare gives the letters and digits of a name without organisation and fillers.
+func Bare(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_ .:", r) })
+	var b strings.Builder
+	for _, w := range words {
+		if !fillers[w] {
+			b.WriteString(fold(w))
+		}
+	}
+	return b.String()
+}
+
+func ids(hits []*header) []string {
+	out := make([]string, 0, len(hits))
+	for _, h := range hits {
+		out = append(out, h.names[0])
+	}
+	return out
+}
+
+// near gives up to three ids by edit distance.
+func near(name string, heads []header) []string {
+	type hit struct {
+		id string
+		d  int
+	}
+	var hits []hit
+	want := fold(name)
+	for i := range heads {
+		best := len(want)
+		for _, n := range heads[i].names {
+			best = min(best, distance(want, fold(n)))
+		}
+		if best <= max(2, len(want)/4) {
+			hits = append(hits, hit{heads[i].names[0], best})
+		}
+	}
+	sort.SliceStable(hits, func(i, j int) bool { return hits[i].d < hits[j].d })
+	var out []string
+	for _, h := range hits[:min(3, len(hits))] {
+		out = append(out, h.id)
+	}
+	return out
+}
+
+// distance is Levenshtein's, over at most 64 letters of each.
+func distance(a, b string) int {
+	const most = 64
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	var row [most + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j]+1, row[j+1]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

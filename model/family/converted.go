@@ -1,0 +1,24 @@
+package family
+
+// ignoresWindows are architectures whose sliding windows llama.cpp does not apply: every layer keeps all
+// keys and values (src/llama-model.cpp, v0.5.0; phi3 since its window was found to harm quality).
+var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": true, "qwen3": true, "qwen3moe": true, "starcoder2": true, "phi3": true}
+
+// Converted is what convert_hf_to_gguf.py makes of a checkpoint and llama.cpp loads: the text model alone
+// (a tower goes to a file of its own), without prediction layers, without windows that llama.cpp ignores,
+// without rows of the vocabulary that have no token.
+func (s *Spec) Converted() *Spec {
+	c := *s
+	c.Vision, c.MTP = nil, nil
+	c.Layers = append([]Layer(nil), s.Layers...)
+	for i := range c.Layers {
+		if ignoresWindows[c.Family] {
+			c.Layers[i].Attn.Window = 0
+		}
+	}
+	const gemma3Tokens, gemma3Rows = 262144, 262208
+	if c.Family == "gemma3" && c.Vocab == gemma3Rows {
+		c.Vocab = gemma3Tokens
+	}
+	return &c
+}

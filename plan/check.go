@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Problem says what is wrong with a field of a plan.
+type Problem struct {
+	Field, Value, Message, Fix string
+	// Impossible: the field is well formed, but no such plan can run.
+	Impossible bool
+}
+
+func (p *Problem) Error() string { return p.Message }
+
+// Bounds of counts, so that no request makes memwall work in proportion to a number in it.
+const (
+	MaxContext   = 1 << 30
+	MaxSequences = 1 << 24
+	MaxRanks     = 1 << 20
+)
+
+func bad(field string, value any, message, fix string) *Problem {
+	return &Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf("%s = %v %s", field, value, message), Fix: fix}
+}
+
+// Check refuses values that are out of range for every engine.
+func (p *Plan) Check() error {
+	for _, c := range []struct {
+		field string
+		value int64
+		max   int64
+	}{
+		{"context", int64(p.Context), MaxContext}, {"context_total", int64(p.ContextTotal), MaxContext},
+		{"sequences", int64(p.Sequences), MaxSequences}, {"prompt_tokens", int64(p.PromptTokens), MaxContext}, {"output_tokens", int64(p.OutputTokens), MaxContext},
+		{"tp", p.TP, MaxRanks}, {"pp", p.PP, MaxRanks}, {"ep", p.EP, MaxRanks}, {"dp", p.DP, MaxRanks}, {"cp", p.CP, MaxRanks},
+		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
+		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext},
+		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
+		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50},
+	} {
+		switch {
+		case c.value < 0:
+			return bad(c.field, c.value, "is negative", "give a number from 1")
+		case c.value > c.max:
+			return bad(c.field, c.value, fmt.Sprintf("is more than %d", c.max), "give a smaller number")
+		}
+	}
+	return p.checkShares()
+}
+
+func (p *Plan) checkShares() error {
+	for _, c := range []struct {
+		field string
+		value *float64
+	}{
+		{"gpu_memory_utilization", p.GPUMemoryUtilization}, {"mem_fraction_static", p.MemFractionStatic},
+		{"free_gpu_memory_fraction", p.FreeGPUMemoryFraction}, {"acceptance", p.Acceptance},
+	} {
+		if c.value == nil {
+			continue
+		}
+		if x := *c.value; math.IsNaN(x) || x <= 0 || x > 1 {
+			return bad(c.field, x, "is not a share", "give a number above 0 and at most 1")
+		}
+	}
+	return p.checkWords()
+}
+
+func (p *Plan) checkWords() error {
+	for _, c := range []struct{ field, value, allowed string }{
+		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"},
+		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
+	} {
+		if c.value != "" && !strings.Contains(" "+c.allowed+" ", " "+c.value+" ") {
+			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))
+		}
+	}
+	return nil
+}
+
+func (p *Plan) offload() Offload {
+	if p.Offload == nil {
+		return Offload{}
+	}
+	return *p.Offload
+}
+
+// Ranks is how many devices the parallel groups take.
+func (p *Plan) Ranks() int64 {
+	n := int64(1)
+	for _, x := range []int64{p.TP, p.PP, p.DP, p.CP} {
+		n *= max(1, x)
+	}
+	return n
+}

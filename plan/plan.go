@@ -1,0 +1,82 @@
+// Package plan is how a model is to be run: plain data, and checks that name the field, the value and the
+// fix. The fields are those of a request; engine.go has the settings that belong to single engines,
+// field.go the table of all fields, from which flags, JSON and schema are made.
+package plan
+
+// Plan says how to run a model. A zero field is one that was not given; an engine's Defaults fill it in.
+type Plan struct {
+	Engine       string `json:"engine,omitempty" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, transformers or generic; @version picks one, as in vllm@0.19"`
+	Weights      string `json:"weights,omitempty" flag:"weights" doc:"format or recipe of the weights, such as bf16, fp8, awq, q4_k_m"`
+	KV           string `json:"kv,omitempty" flag:"kv" doc:"format of cached keys, and of values unless kv_v is given"`
+	KVV          string `json:"kv_v,omitempty" flag:"kv-v" doc:"format of cached values"`
+	Context      Int    `json:"context,omitempty" flag:"ctx" unit:"length" doc:"tokens that one sequence may hold, prompt and output"`
+	Sequences    Int    `json:"sequences,omitempty" flag:"users" doc:"sequences alive at once"`
+	PromptTokens Int    `json:"prompt_tokens,omitempty" flag:"prompt" unit:"length" doc:"tokens of one prompt"`
+	OutputTokens Int    `json:"output_tokens,omitempty" flag:"output" unit:"length" doc:"tokens of one answer"`
+
+	TP int64 `json:"tp,omitempty" flag:"tp" doc:"tensor parallelism"`
+	PP int64 `json:"pp,omitempty" flag:"pp" doc:"pipeline parallelism"`
+	EP int64 `json:"ep,omitempty" flag:"ep" doc:"expert parallelism"`
+	DP int64 `json:"dp,omitempty" flag:"dp" doc:"data parallelism: whole replicas"`
+	CP int64 `json:"cp,omitempty" flag:"cp" doc:"context parallelism: one sequence's cache over several devices"`
+
+	Attention string   `json:"attention,omitempty" flag:"attention" enum:"auto,flash,sdpa,eager" doc:"attention kernel; eager writes the score matrix"`
+	Offload   *Offload `json:"offload,omitempty" doc:"what is kept in host memory or on NVMe"`
+	Images    Int      `json:"images,omitempty" flag:"images" doc:"images of one request"`
+	Reserved  Size     `json:"reserved_bytes,omitempty" flag:"reserve" doc:"device memory kept for others"`
+
+	DraftModel  string    `json:"draft_model,omitempty" flag:"draft-model" doc:"model that drafts for speculative decoding"`
+	DraftTokens Int       `json:"draft_tokens,omitempty" flag:"draft-tokens" doc:"tokens drafted at a time"`
+	Acceptance  *float64  `json:"acceptance,omitempty" flag:"acceptance" doc:"share of drafted tokens that are accepted"`
+	Adapters    []Adapter `json:"adapters,omitempty" doc:"LoRA adapters loaded beside the model"`
+
+	LlamaCpp
+	Serving
+}
+
+// Offload says where parts live: "none", "host" or "nvme".
+type Offload struct {
+	Weights string `json:"weights,omitempty" enum:"none,host,nvme" doc:"weights"`
+	KV      string `json:"kv,omitempty" enum:"none,host,nvme" doc:"KV cache"`
+	Experts string `json:"experts,omitempty" enum:"none,host,nvme" doc:"routed experts"`
+}
+
+// Adapter is a LoRA adapter.
+type Adapter struct {
+	Rank    Int      `json:"rank" doc:"rank of the low-rank matrices"`
+	Targets []string `json:"targets,omitempty" doc:"linear layers it sits on; all of them when empty"`
+	Format  string   `json:"format,omitempty" doc:"format of its weights"`
+}
+
+// LlamaCpp are the settings of llama.cpp, llama-server and Ollama.
+type LlamaCpp struct {
+	ContextTotal   Int    `json:"context_total,omitempty" flag:"ctx-total" unit:"length" doc:"-c: tokens of all slots together, instead of context" engines:"llama.cpp"`
+	BatchTokens    Int    `json:"batch_tokens,omitempty" flag:"batch-tokens" doc:"-b: logical batch" engines:"llama.cpp"`
+	UBatch         Int    `json:"ubatch,omitempty" flag:"ubatch" doc:"-ub: tokens computed at a time" engines:"llama.cpp"`
+	LogitRows      Int    `json:"logit_rows,omitempty" flag:"logit-rows" doc:"rows of logits the program reserves" engines:"llama.cpp"`
+	GPULayers      *Int   `json:"gpu_layers,omitempty" flag:"gpu-layers" doc:"-ngl: layers on the device, -1 for all" engines:"llama.cpp"`
+	KVUnified      *bool  `json:"kv_unified,omitempty" flag:"kv-unified" doc:"-kvu: one cache for all slots" engines:"llama.cpp"`
+	SWAFull        *bool  `json:"swa_full,omitempty" flag:"swa-full" doc:"full-size cache for sliding layers" engines:"llama.cpp"`
+	SplitMode      string `json:"split_mode,omitempty" flag:"split-mode" enum:"layer,row,none" doc:"-sm: how several devices share the model" engines:"llama.cpp"`
+	TensorSplit    string `json:"tensor_split,omitempty" flag:"tensor-split" doc:"-ts: proportions, as in 3,1" engines:"llama.cpp"`
+	OverrideTensor string `json:"override_tensor,omitempty" flag:"override-tensor" doc:"-ot: pattern=place, comma-separated" engines:"llama.cpp"`
+	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
+	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
+	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
+	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
+}
+
+// Serving are the settings of vLLM, SGLang and TensorRT-LLM.
+type Serving struct {
+	GPUMemoryUtilization  *float64 `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of the device that vLLM takes" engines:"vllm"`
+	MaxBatchedTokens      Int      `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm"`
+	MaxSeqs               Int      `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"sequences of one step" engines:"vllm,sglang,tensorrt-llm"`
+	EnforceEager          *bool    `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
+	BlockSize             Int      `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
+	KVCacheMemory         Size     `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
+	MemFractionStatic     *float64 `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
+	FreeGPUMemoryFraction *float64 `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
+	PrefixCache           *bool    `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
+	ChunkedPrefill        *bool    `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
+	EngineArgs            []string `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm"`
+}

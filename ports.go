@@ -1,0 +1,34 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/unit"
+)
+
+// ModelSource finds models by reference. The catalog is one; package source adds files and folders.
+type ModelSource interface {
+	Model(ref string) (*Resolved, error)
+}
+
+// Resolved is a model that a reference led to.
+type Resolved struct {
+	ID   string
+	Name string // as people write it
+	Hub  string // on the hub, for command lines
+	// Spec builds Model; nil when the architecture is unknown.
+	Spec  *family.Spec
+	Model *model.Model
+	// Weights as a file stores them; nil when a recipe decides.
+	Weights *model.Weights
+	// Recipe is the quantisation of the file or of the published checkpoint; "" for the config's own format.
+	Recipe     string
+	Format     string // "gguf", "safetensors", "config", "catalog"
+	FileBytes  unit.Bytes
+	Provenance string
+	// UnknownArch is set when no family reads the architecture: weights are exact, caches unknown.
+	UnknownArch string
+	Layers      int64
+	Parameters  int64
+	Notes       []Note
+}

@@ -1,0 +1,249 @@
+// Package shard says who holds what: it is the only place that knows tensor, pipeline, expert, data and
+// context parallelism. Piece gives a rank's part of one tensor, Kind a rank's part of a layer, which is
+// again a Kind, so that every formula runs on it unchanged; Layout gives the ranks.
+//
+// Law: over the ranks of a group, the pieces less the declared replicas sum to the whole.
+package shard
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Parallel are the sizes of the groups. Zero means one.
+type Parallel struct {
+	TP, PP, EP, DP, CP int64
+	// Stages is how many layers each pipeline stage has; nil divides them evenly.
+	Stages []int
+}
+
+// Normal replaces zeros by ones.
+func (p Parallel) Normal() Parallel {
+	for _, x := range []*int64{&p.TP, &p.PP, &p.EP, &p.DP, &p.CP} {
+		*x = max(1, *x)
+	}
+	return p
+}
+
+// Ranks is how many devices the plan takes. Experts are spread over ranks that exist anyway.
+func (p Parallel) Ranks() int64 {
+	p = p.Normal()
+	return p.TP * p.PP * p.DP * p.CP
+}
+
+// expertTP is how many ways one expert's matrices are cut: what tensor parallelism is left when EP ranks
+// hold different experts.
+func (p *Parallel) expertTP() int64 {
+	if p.EP <= 1 {
+		return p.TP
+	}
+	return max(1, p.TP/p.EP)
+}
+
+// Coord is a rank's place in the tensor and expert groups.
+type Coord struct{ TP, EP int64 }
+
+// Coord of the r-th rank of a tensor group.
+func (p *Parallel) Coord(r int64) Coord {
+	if p.EP <= 1 {
+		return Coord{TP: r}
+	}
+	return Coord{TP: r, EP: r / p.expertTP() % p.EP}
+}
+
+// Piece is a rank's part of a tensor: Batch matrices of Rows × Cols. Replica: another rank holds the same
+// piece and counts it.
+type Piece struct {
+	Batch, Rows, Cols int64
+	Replica           bool
+}
+
+// Elems counts its elements.
+func (p Piece) Elems() int64 { return p.Batch * p.Rows * p.Cols }
+
+// Part gives rank r's share of n units cut n ways into ranks shares, the larger ones first.
+func Part(n, ranks, r int64) int64 {
+	q, rest := n/ranks, n%ranks
+	if r < rest {
+		return q + 1
+	}
+	return q
+}
+
+// cut gives rank r's part of a run of rows, and whether the rank is the first to hold it.
+func cut(rows int64, by model.Split, width, ranks, r int64) (n int64, first bool) {
+	width = max(1, width)
+	units := rows / width
+	if by == model.Whole || units == 0 {
+		return rows, r == 0
+	}
+	if (by == model.ByKVHead || by == model.ByGroup) && units < ranks {
+		// every unit lives on neighbouring ranks
+		return width, r == 0 || units*r/ranks != units*(r-1)/ranks
+	}
+	n = Part(units, ranks, r) * width
+	if r == 0 {
+		n += rows - units*width
+	}
+	return n, true
+}
+
+// Piece of a tensor that a rank holds. Fused projections of [queries; keys; values] are cut run by run.
+func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
+	tp, r := p.TP, c.TP
+	out := Piece{Batch: t.Batch, Cols: t.Cols}
+	shared := true // no dimension is cut: everybody but the first rank holds a replica
+	if t.BatchBy == model.ByExpert {
+		tp, r = p.expertTP(), c.TP%p.expertTP()
+		out.Batch = Part(t.Batch, max(1, p.EP), c.EP)
+		shared = p.EP <= 1
+	} else if t.BatchBy != model.Whole {
+		out.Batch, _ = cut(t.Batch, t.BatchBy, 1, tp, r)
+		shared = false
+	}
+	first := true
+	if t.ColsBy != model.Whole {
+		out.Cols, first = cut(t.Cols, t.ColsBy, t.ColUnit, tp, r)
+		shared = false
+	}
+	for i := range t.Segs {
+		s := &t.Segs[i]
+		n, f := cut(s.Rows, s.By, s.Unit, tp, r)
+		out.Rows += n
+		if s.By != model.Whole {
+			shared = false
+			first = first && f
+		}
+	}
+	if shared {
+		first = r == 0
+	}
+	out.Replica = !first
+	return out
+}
+
+// replicas counts the elements of a piece that other ranks count: a fused tensor may be partly replicated.
+func (p *Parallel) replicas(t *model.Tensor, c Coord) (n int64) {
+	whole := p.Piece(t, c)
+	if len(t.Segs) == 1 {
+		if whole.Replica {
+			return whole.Elems()
+		}
+		return 0
+	}
+	for i := range t.Segs {
+		one := *t
+		one.Segs = t.Segs[i : i+1]
+		if piece := p.Piece(&one, c); piece.Replica {
+			n += piece.Elems()
+		}
+	}
+	return n
+}
+
+// Share gives the elements of a tensor that a rank holds, and how many of them are replicas.
+func (p *Parallel) Share(t *model.Tensor, c Coord) (own, replica int64) {
+	return p.Piece(t, c).Elems(), p.replicas(t, c)
+}
+
+// Bytes of a rank's piece, stored as the whole is.
+func (p *Parallel) Bytes(t *model.Tensor, s model.Stored, c Coord) unit.Bytes {
+	if p.TP <= 1 && p.EP <= 1 {
+		return s.Bytes
+	}
+	piece := p.Piece(t, c)
+	if s.Scheme == nil {
+		return unit.Bytes(float64(s.Bytes) * float64(piece.Elems()) / float64(t.Elems()))
+	}
+	return s.Scheme.Bytes(piece.Batch, piece.Rows, piece.Cols)
+}
+
+// Rank is a class of identical ranks.
+type Rank struct {
+	Stage       int
+	Coord       Coord
+	First, Last int // layers of the stage: First <= layer < Last
+	Pre, Post   bool
+	Count       int64 // ranks like this one in the whole plan
+	Index       int64 // number of the first of them
+}
+
+// Layout gives the classes of ranks of a part, in order of stages.
+func Layout(part *model.Part, p Parallel) ([]Rank, error) {
+	p = p.Normal()
+	stages, err := p.stages(len(part.Layers))
+	if err != nil {
+		return nil, err
+	}
+	classes := p.classes(part)
+	var out []Rank
+	first := 0
+	for s, n := range stages {
+		for _, c := range classes {
+			out = append(out, Rank{Stage: s, Coord: p.Coord(c.first), First: first, Last: first + n, Pre: s == 0, Post: s == len(stages)-1,
+				Count: c.count * p.DP * p.CP, Index: int64(s)*p.TP + c.first})
+		}
+		first += n
+	}
+	return out, nil
+}
+
+func (p *Parallel) stages(layers int) ([]int, error) {
+	if p.Stages == nil {
+		return Even(layers, int(p.PP)), nil
+	}
+	sum := 0
+	for _, n := range p.Stages {
+		sum += n
+	}
+	if int64(len(p.Stages)) != p.PP || sum != layers {
+		return nil, fmt.Errorf("%d pipeline stages with %d layers in all do not make pp %d over %d layers", len(p.Stages), sum, p.PP, layers)
+	}
+	return p.Stages, nil
+}
+
+// Even divides layers into stages, the larger ones first.
+func Even(layers, stages int) []int {
+	out := make([]int, stages)
+	for i := range out {
+		out[i] = int(Part(int64(layers), int64(stages), int64(i)))
+	}
+	return out
+}
+
+type class struct{ first, count int64 }
+
+// classes lumps tensor ranks that hold equally large pieces of everything. Pieces only shrink with the
+// rank, so that nothing differs when the first and the last rank agree.
+func (p *Parallel) classes(part *model.Part) []class {
+	if p.alike(part, p.Coord(0), p.Coord(p.TP-1)) {
+		return []class{{0, p.TP}}
+	}
+	out := []class{{0, 1}}
+	for r := int64(1); r < p.TP; r++ {
+		last := &out[len(out)-1]
+		if p.alike(part, p.Coord(last.first), p.Coord(r)) {
+			last.count++
+		} else {
+			out = append(out, class{r, 1})
+		}
+	}
+	return out
+}
+
+func (p *Parallel) alike(part *model.Part, a, b Coord) bool {
+	if a == b {
+		return true
+	}
+	same := true
+	part.Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			for _, t := range k.Ops[i].W {
+				same = same && p.Piece(t, a).Elems() == p.Piece(t, b).Elems()
+			}
+		}
+	})
+	return same
+}

@@ -1,0 +1,168 @@
+package source
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+type headerFile struct {
+	name, model, ftype string
+	file               *gguf.File
+}
+
+// headers reads the GGUF headers of a folder of shared data, when there is one.
+func headers(t *testing.T) []headerFile {
+	dir := os.Getenv("MEMWALL_SHARED")
+	if dir == "" {
+		return nil
+	}
+	dir = filepath.Join(dir, "data", "gguf_headers")
+	f, err := os.Open(filepath.Join(dir, "INDEX.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []headerFile
+	for _, r := range rows[1:] {
+		g, err := os.Open(filepath.Join(dir, r[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(z)
+		g.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, _ := strconv.ParseInt(r[4], 10, 64)
+		h, err := gguf.ReadHeader(bytes.NewReader(raw), int64(len(raw)), size)
+		if err != nil {
+			t.Fatalf("%s: %v", r[0], err)
+		}
+		out = append(out, headerFile{r[0], r[1], r[2], h})
+	}
+	return out
+}
+
+// TestRecipesMatchHeaders: config and recipe give the type and bytes of every tensor of every header.
+func TestRecipesMatchHeaders(t *testing.T) {
+	for _, h := range headers(t) {
+		r, err := GGUF(h.model, h.file)
+		if err != nil {
+			t.Errorf("%s: %v", h.name, err)
+			continue
+		}
+		e, err := catalog.Find(h.model)
+		if err != nil {
+			t.Errorf("%s: %v", h.name, err)
+			continue
+		}
+		spec, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := spec.Converted().Model(h.model)
+		recipe := dtype.FindRecipe("gguf-" + h.ftype)
+		if recipe == nil {
+			recipe = dtype.FindRecipe(h.ftype)
+		}
+		compare(t, h, m, m.Store(recipe), r.Weights)
+	}
+}
+
+func compare(t *testing.T, h headerFile, m *model.Model, recipe, file *model.Weights) {
+	t.Helper()
+	want := map[string]*gguf.Tensor{}
+	for i := range h.file.Tensors {
+		want[h.file.Tensors[i].Name] = &h.file.Tensors[i]
+	}
+	seen, wrong := 0, 0
+	p := m.Decoder()
+	w := &recipe.Parts[0]
+	at := map[int]int{}
+	p.Tensors(func(layer int, x *model.Tensor) {
+		i := at[layer]
+		at[layer]++
+		var s model.Stored
+		switch layer {
+		case model.InPre:
+			s = w.Pre[i]
+		case model.InPost:
+			s = w.Post[i]
+		default:
+			s = w.Variants[w.Layers[layer]].Tensors[i]
+		}
+		g := want[x.GGUF(layer)]
+		seen++
+		if g == nil {
+			t.Errorf("%s: model has %s, the file has not", h.name, x.GGUF(layer))
+			return
+		}
+		if s.Scheme == nil || s.Scheme.Elem != g.Format || int64(s.Bytes) != g.Bytes {
+			if wrong++; wrong < 4 {
+				name := "nothing"
+				if s.Scheme != nil {
+					name = s.Scheme.Name
+				}
+				t.Errorf("%s: %s is %s (%d B) by the recipe, %s (%d B) in the file", h.name, x.GGUF(layer), name, s.Bytes, g.Format.Name, g.Bytes)
+			}
+		}
+	})
+	if seen != len(want) {
+		t.Errorf("%s: %d tensors of %d", h.name, seen, len(want))
+	}
+	if file.Extra != 0 {
+		t.Errorf("%s: %d extra bytes", h.name, file.Extra)
+	}
+}
+
+// TestTwins: the config route and the GGUF route give the same network.
+func TestTwins(t *testing.T) {
+	for _, h := range headers(t) {
+		r, err := GGUF(h.model, h.file)
+		if err != nil {
+			continue
+		}
+		e, err := catalog.Find(h.model)
+		if err != nil {
+			continue
+		}
+		s, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, r.Spec = s.Converted(), r.Spec.Converted()
+		for i := range s.Layers {
+			a, b := s.Layers[i], r.Spec.Layers[i]
+			if a != b {
+				t.Errorf("%s layer %d:\n config %+v\n gguf   %+v", h.name, i, a, b)
+				break
+			}
+		}
+		g := *r.Spec
+		c := *s
+		c.Layers, g.Layers, c.MTP, g.MTP, c.Vision, g.Vision = nil, nil, nil, nil, nil, nil
+		if strings.TrimSpace(specText(c)) != strings.TrimSpace(specText(g)) {
+			t.Errorf("%s:\n config %s\n gguf   %s", h.name, specText(c), specText(g))
+		}
+	}
+}
