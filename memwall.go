@@ -1,2 +1,107 @@
-// Package memwall answers questions about the memory of large language models.
+// Package memwall answers questions about the memory of large language models: does a model fit on a
+// machine under a plan, where does every byte go, what breaks first. Ask takes a Request and gives an
+// Answer; both are plain structs with a stable JSON form.
+//
+// The package does no I/O. References that need files or a network are resolved by a ModelSource that the
+// caller hands in; without one, the built-in catalog answers. Open fit.go for the path from request to
+// ledger.
 package memwall
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/plan"
+)
+
+// Version of the program.
+var Version = "0.1.0"
+
+// Asker answers requests with the models of a source.
+type Asker struct{ Models ModelSource }
+
+// Ask answers a request about models of the catalog.
+func Ask(r *Request) (*Answer, error) { return (&Asker{}).Ask(r) }
+
+// Ask answers a request. The error is an *Error, and stands in the answer too.
+func (a *Asker) Ask(r *Request) (*Answer, error) {
+	out, err := a.ask(r)
+	if err != nil {
+		e := asError(err)
+		return &Answer{Schema: Schema, Version: Version, Ask: r.Ask, Error: e}, e
+	}
+	out.Schema, out.Version, out.Ask = Schema, Version, r.Ask
+	return out, nil
+}
+
+func (a *Asker) ask(r *Request) (*Answer, error) {
+	if r.Ask != "fit" {
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit"}
+	}
+	if r.Model == "" {
+		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
+	}
+	return a.fit(r)
+}
+
+func (a *Asker) source() ModelSource {
+	if a.Models == nil {
+		return Catalog{}
+	}
+	return a.Models
+}
+
+// Catalog is the ModelSource of the built-in models.
+type Catalog struct{}
+
+// Model finds an entry of the catalog.
+func (Catalog) Model(ref string) (*Resolved, error) {
+	e, err := catalog.Find(ref)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Spec()
+	if err != nil {
+		return nil, err
+	}
+	return &Resolved{ID: e.ID, Name: e.Name, Hub: e.Hub, Spec: s, Recipe: e.Weights, Format: "catalog", Provenance: "catalog: " + e.Source}, nil
+}
+
+// hinter is an error that knows its fix.
+type hinter interface{ Hint() string }
+
+// asError gives any error the form of the contract.
+func asError(err error) *Error {
+	var e *Error
+	var p *plan.Problem
+	var h *hardware.Error
+	var f *family.FieldError
+	var u *family.UnknownError
+	var n *catalog.NotFoundError
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &p):
+		code := BadField
+		if p.Impossible {
+			code = ImpossiblePlan
+		}
+		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
+	case errors.As(err, &h):
+		return &Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
+	case errors.As(err, &f):
+		return &Error{Code: BadFile, Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
+	case errors.As(err, &u):
+		return &Error{Code: Unsupported, Field: "architectures", Value: u.Arch, Message: u.Error(), Hint: "give a GGUF or safetensors file for exact weights"}
+	case errors.As(err, &n):
+		return &Error{Code: UnknownModel, Field: "model", Value: n.Name, Message: n.Error(), Hint: n.Hint()}
+	}
+	out := &Error{Code: Internal, Message: err.Error()}
+	if h, ok := err.(hinter); ok {
+		out.Hint = h.Hint()
+	}
+	return out
+}

@@ -9,10 +9,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/spell"
 )
 
 //go:embed models.jsonl
@@ -244,50 +245,24 @@ func ids(hits []*header) []string {
 	return out
 }
 
-// near gives up to three ids by edit distance.
+// near gives up to three ids whose names are spelt nearly like a name.
 func near(name string, heads []header) []string {
-	type hit struct {
-		id string
-		d  int
-	}
-	var hits []hit
-	want := fold(name)
+	var folds []string
+	owner := map[string]string{}
 	for i := range heads {
-		best := len(want)
 		for _, n := range heads[i].names {
-			best = min(best, distance(want, fold(n)))
-		}
-		if best <= max(2, len(want)/4) {
-			hits = append(hits, hit{heads[i].names[0], best})
+			f := fold(n)
+			if _, ok := owner[f]; !ok {
+				owner[f] = heads[i].names[0]
+				folds = append(folds, f)
+			}
 		}
 	}
-	sort.SliceStable(hits, func(i, j int) bool { return hits[i].d < hits[j].d })
 	var out []string
-	for _, h := range hits[:min(3, len(hits))] {
-		out = append(out, h.id)
+	for _, f := range spell.Nearest(fold(name), folds) {
+		if id := owner[f]; !slices.Contains(out, id) {
+			out = append(out, id)
+		}
 	}
 	return out
-}
-
-// distance is Levenshtein's, over at most 64 letters of each.
-func distance(a, b string) int {
-	const most = 64
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
-	var row [most + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j]+1, row[j+1]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

@@ -91,7 +91,7 @@ func FromConfig(c *Config) (*Spec, error) {
 	if s.Family == "" {
 		s.Family = f.Name
 	}
-	return s, s.check()
+	return s, s.Check()
 }
 
 // FromHeader reads a GGUF header into a Spec.
@@ -106,11 +106,11 @@ func FromHeader(h Header) (*Spec, error) {
 		return nil, m.err
 	}
 	s.Arch, s.Family = m.arch, m.arch
-	return s, s.check()
+	return s, s.Check()
 }
 
-// check refuses what no network can be: the sizes of a layer must multiply to something countable.
-func (s *Spec) check() error {
+// Check refuses what no network can be: the sizes of a layer must multiply to something countable.
+func (s *Spec) Check() error {
 	if s.Hidden > 1<<20 || s.Vocab > 1<<24 {
 		return &FieldError{Field: "hidden size, vocabulary", Value: fmt.Sprint(s.Hidden, ", ", s.Vocab), Problem: "larger than any model's", Fix: "correct the config"}
 	}

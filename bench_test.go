@@ -1,0 +1,39 @@
+package memwall
+
+import (
+	"testing"
+
+	"github.com/memwall/memwall/engine"
+)
+
+func prepared(b *testing.B, r *Request) *question {
+	b.Helper()
+	q, err := (&Asker{}).prepare(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return q
+}
+
+// BenchmarkPlan is one plan in the core: the ledger of every rank for a load, without formulas.
+func BenchmarkPlan(b *testing.B) {
+	for _, c := range []struct{ model, on string }{{"llama-3.1-70b", "2xh100"}, {"deepseek-v3", "8xh200"}, {"gemma-3-27b", "h100"}, {"qwen3-next-80b-a3b", "4xh100"}} {
+		b.Run(c.model, func(b *testing.B) {
+			q := prepared(b, &Request{Ask: "fit", Model: c.model, Hardware: c.on})
+			b.ReportAllocs()
+			for i := range b.N {
+				q.sizer.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
+			}
+		})
+	}
+}
+
+// BenchmarkAsk is a whole question, from names to formulas.
+func BenchmarkAsk(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "2xh100"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

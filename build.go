@@ -1,0 +1,236 @@
+package memwall
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// answer turns ledgers into an Answer.
+func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
+	decidingFirst(ranks)
+	a := &Answer{Model: q.modelInfo(), Plan: q.plan(), Verdict: worst(ranks)}
+	x := &explainer{book: q.book, out: map[string]Explain{}}
+	for i := range ranks {
+		a.Devices = append(a.Devices, q.device(x, i, &ranks[i]))
+	}
+	a.Host = q.host(x, ranks)
+	a.KV = q.kv(&ranks[0])
+	a.Prints = prints(&ranks[0])
+	if !ranks[0].Unlimited && q.resolved.UnknownArch == "" {
+		q.outlook(a, ranks)
+	}
+	if ranks[0].Unlimited {
+		a.FitsOn = q.fitsOn()
+	}
+	a.Flags = q.flags()
+	a.Notes = append(a.Notes, q.notes(ranks)...)
+	if q.request.Explain {
+		x.rest(a)
+		a.Explain = x.out
+	}
+	return a, nil
+}
+
+func (q *question) plan() *Request {
+	p := q.request
+	p.Also, p.Explain = nil, false
+	return &p
+}
+
+func (q *question) modelInfo() *ModelInfo {
+	m, r := q.job.Model, q.resolved
+	info := &ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(), ActiveParameters: m.ActiveParams(),
+		WeightsBytes: q.job.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
+	if mtp := m.Part(model.PartMTP); mtp != nil {
+		info.ParametersMTP = mtp.Params()
+	}
+	if r.UnknownArch != "" {
+		info.Layers, info.Parameters, info.ActiveParameters = r.Layers, r.Parameters, r.Parameters
+	}
+	return info
+}
+
+func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
+	at := "/devices/" + strconv.Itoa(i)
+	n := r.Needed()
+	d := Device{Name: r.Name, Ranks: rankNames(r, q.request.TP), Count: r.Count, Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
+	if !r.Unlimited {
+		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
+		d.Headroom = d.Usable - n.Bytes
+		x.num(at+"/capacity_bytes", r.Capacity, r.UsableBasis)
+		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
+	}
+	d.Ledger = q.items(x, at+"/ledger", onDevice(r.Items))
+	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && !r.Unlimited {
+		d.Used += unused
+		k := q.book
+		n := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
+		it := ledger.Known("pool_unused", "left in the pool", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
+		d.Ledger = append(d.Ledger, q.item(x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
+	}
+	x.total(at, n, d.Ledger)
+	return d
+}
+
+func onDevice(items []ledger.Item) (out []ledger.Item) {
+	for _, it := range items {
+		if it.Place == ledger.Device {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// rankNames numbers the ranks of a replica that are alike.
+func rankNames(r *engine.Rank, tp int64) string {
+	last := r.Index + min(r.Count, max(1, tp)) - 1
+	if last == r.Index {
+		return strconv.FormatInt(r.Index, 10)
+	}
+	return fmt.Sprintf("%d-%d", r.Index, last)
+}
+
+func (q *question) items(x *explainer, at string, items []ledger.Item) []Item {
+	out := make([]Item, len(items))
+	for i := range items {
+		out[i] = q.item(x, at+"/"+strconv.Itoa(i), &items[i])
+	}
+	return out
+}
+
+func (q *question) item(x *explainer, at string, it *ledger.Item) Item {
+	out := Item{ID: it.ID, Name: it.Name, Bytes: it.Bytes, Low: it.Low, High: it.High, Unknown: it.Unknown, Basis: it.Basis, Life: it.Life, Place: it.Place, Source: it.Source}
+	f := q.book.Formula(it.Why)
+	out.Formula = f.Text
+	x.item(at, it, f)
+	if len(it.Items) > 0 {
+		out.Items = q.items(x, at+"/items", it.Items)
+	}
+	return out
+}
+
+// host sums what lies in host memory, over the ranks of one node.
+func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
+	var items []ledger.Item
+	for i := range ranks {
+		items = append(items, ranks[i].Host...)
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	m := &Memory{Needed: ledger.Sum(items).Bytes, Ledger: q.items(x, "/host/ledger", items)}
+	if h := q.job.Machine; h != nil && h.Host.Memory.Known {
+		m.Capacity = h.Host.Memory.Value
+	}
+	return m
+}
+
+func (q *question) kv(r *engine.Rank) *KV {
+	k := r.KV
+	out := &KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
+	if k.Tokens >= 0 {
+		out.CapacityTokens = &k.Tokens
+	}
+	return out
+}
+
+func prints(r *engine.Rank) (out []Print) {
+	for _, p := range r.Prints {
+		out = append(out, Print{Name: p.Name, Value: p.Value, Text: p.Text, Unit: p.Unit})
+	}
+	return out
+}
+
+func (q *question) notes(ranks []engine.Rank) (out []Note) {
+	for _, n := range q.job.Notes {
+		out = append(out, Note{Code: n.Code, Severity: n.Severity, Field: n.Field, Text: n.Text})
+	}
+	return append(out, q.resolved.Notes...)
+}
+
+func (q *question) flags() map[string]string {
+	c := q.engine.Command(q.job)
+	if c == "" {
+		return nil
+	}
+	return map[string]string{q.engine.Name(): c}
+}
+
+// outlook is what the plan could hold: limits, rungs of context, reasons.
+func (q *question) outlook(a *Answer, ranks []engine.Rank) {
+	p := &q.request.Plan
+	load := q.job.Load()
+	a.KV.MaxSequences = q.maxSequences(load.Context)
+	a.KV.MaxContext = q.maxContext(load.Sequences)
+	if a.KV.MaxContext == nil {
+		a.Notes = append(a.Notes, Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"})
+	}
+	for c := int64(p.Context); len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
+		a.Rungs = append(a.Rungs, q.rung(c))
+	}
+	a.Reasons = q.reasons(a, &ranks[0])
+}
+
+func (q *question) rung(context int64) Rung {
+	ranks := q.sizer.Size(nil, engine.Load{Context: context, Sequences: 1})
+	decidingFirst(ranks)
+	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: worst(ranks), MaxUsers: q.maxSequences(context)}
+	if room := headroom(&ranks[0]); room < 0 {
+		r.Short = -room
+	}
+	return r
+}
+
+func (q *question) reasons(a *Answer, r *engine.Rank) *Reasons {
+	out := &Reasons{}
+	var largest *ledger.Item
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Place == ledger.Device && (largest == nil || it.Bytes > largest.Bytes) {
+			largest = it
+		}
+	}
+	if largest != nil {
+		out.Limits = fmt.Sprintf("%s: %s of %s GiB", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1))
+	}
+	out.Scales = q.scales(a)
+	out.Breaks = q.breaks(a)
+	return out
+}
+
+func (q *question) scales(a *Answer) string {
+	one := q.sizer.Size(nil, engine.Load{Context: int64(q.request.Context), Sequences: 1})
+	decidingFirst(one)
+	per := one[0].KV.Needed
+	s := fmt.Sprintf("%s per user at %s", per, unit.Length(int64(q.request.Context)))
+	if a.KV.BytesPerToken > 0 {
+		s = fmt.Sprintf("%s per token and device; %s", a.KV.BytesPerToken, s)
+	}
+	return s
+}
+
+func (q *question) breaks(a *Answer) string {
+	users, length := a.KV.MaxSequences, a.KV.MaxContext
+	switch {
+	case users == nil:
+		return "nothing in reach"
+	case *users == 0:
+		return "before the first user at full length"
+	}
+	s := fmt.Sprintf("at user %s at full length", unit.Count(*users+1))
+	if length != nil {
+		s += fmt.Sprintf(", or beyond %s tokens for %s", unit.Count(*length), people(q.job.Load().Sequences))
+	}
+	return s
+}
+
+func people(n int64) string {
+	if n == 1 {
+		return "one"
+	}
+	return unit.Count(n) + " each"
+}

@@ -1,0 +1,208 @@
+package memwall
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/memwall/memwall/spell"
+)
+
+// Bounds on a request's text.
+const (
+	maxRequest = 1 << 20
+	maxDepth   = 16
+	maxAlso    = 32
+)
+
+// Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an
+// *Error that names it.
+func Decode(data []byte) (*Request, error) {
+	if len(data) > maxRequest {
+		return nil, &Error{Code: Limit, Message: fmt.Sprintf("a request of %d bytes", len(data)), Hint: "at most 1 MiB"}
+	}
+	if err := checkDepth(data); err != nil {
+		return nil, err
+	}
+	fields, err := object(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{}
+	for _, kv := range fields {
+		if err := decodeField(r, kv.name, kv.value); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// object reads the members of a JSON object in order and refuses a second one of the same name.
+func object(data []byte) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	bad := func(err error) error {
+		return &Error{Code: BadField, Message: "the request is not a JSON object: " + err.Error(), Hint: `{"ask":"fit","model":"llama-3.1-8b"}`}
+	}
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		if err == nil {
+			err = fmt.Errorf("it begins with %v", t)
+		}
+		return nil, bad(err)
+	}
+	var out []member
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, bad(err)
+		}
+		name := t.(string)
+		if seen[name] {
+			return nil, &Error{Code: BadField, Field: name, Message: fmt.Sprintf("%s stands twice in the request", name), Hint: "give it once"}
+		}
+		seen[name] = true
+		var v json.RawMessage
+		if err := d.Decode(&v); err != nil {
+			return nil, bad(err)
+		}
+		out = append(out, member{name, v})
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, bad(err)
+	}
+	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
+		return nil, bad(fmt.Errorf("%q follows it", rest[:min(len(rest), 20)]))
+	}
+	return out, nil
+}
+
+func checkDepth(data []byte) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return &Error{Code: Limit, Message: fmt.Sprintf("the request nests deeper than %d levels, at byte %d", maxDepth, i), Hint: "flatten it"}
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+func decodeField(r *Request, name string, value json.RawMessage) error {
+	f := FieldByName(name)
+	if f == nil {
+		return unknownField(name)
+	}
+	if bytes.Equal(value, []byte("null")) {
+		return nil
+	}
+	if name == "also" {
+		return decodeAlso(r, value)
+	}
+	target := f.Value(r)
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(target.Addr().Interface()); err != nil {
+		return &Error{Code: BadField, Field: name, Value: shorten(string(value)), Message: fmt.Sprintf("%s = %s %s", name, shorten(string(value)), reason(err, f)), Hint: f.Doc}
+	}
+	return checkEnum(f, target)
+}
+
+func checkEnum(f *Field, v reflect.Value) error {
+	if f.Enum == nil || v.Kind() != reflect.String || v.String() == "" {
+		return nil
+	}
+	for _, w := range f.Enum {
+		if w == v.String() {
+			return nil
+		}
+	}
+	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()), Hint: "one of " + strings.Join(f.Enum, ", ")}
+}
+
+func decodeAlso(r *Request, value json.RawMessage) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil {
+		return &Error{Code: BadField, Field: "also", Value: shorten(string(value)), Message: "also is not a list of requests", Hint: `[{"ask":"fit","model":"…"}]`}
+	}
+	if len(list) > maxAlso {
+		return &Error{Code: Limit, Field: "also", Value: fmt.Sprint(len(list)), Message: fmt.Sprintf("%d requests in also", len(list)), Hint: fmt.Sprintf("at most %d", maxAlso)}
+	}
+	for _, raw := range list {
+		one, err := Decode(raw)
+		if err != nil {
+			return err
+		}
+		r.Also = append(r.Also, *one)
+	}
+	return nil
+}
+
+// reason says in words what a decoder found wrong.
+func reason(err error, f *Field) string {
+	if t, ok := err.(*json.UnmarshalTypeError); ok {
+		return "is a " + t.Value + ", not " + kindName(f.Type)
+	}
+	s := strings.TrimPrefix(err.Error(), "json: ")
+	if strings.HasPrefix(s, "unknown field") {
+		return "has an " + s
+	}
+	return "is wrong: " + s
+}
+
+func kindName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a string"
+}
+
+func shorten(s string) string {
+	if len(s) > 60 {
+		return s[:57] + "…"
+	}
+	return s
+}
+
+func unknownField(name string) error {
+	e := &Error{Code: BadField, Field: name, Message: fmt.Sprintf("there is no field called %q", shorten(name))}
+	if near := spell.Nearest(name, fieldNames()); len(near) > 0 {
+		e.Hint = "did you mean: " + strings.Join(near, ", ")
+	}
+	return e
+}
+
+func fieldNames() []string {
+	var out []string
+	for _, f := range Fields() {
+		out = append(out, f.Name)
+	}
+	return out
+}

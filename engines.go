@@ -1,0 +1,79 @@
+package memwall
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/generic"
+	"github.com/memwall/memwall/engine/vllm"
+)
+
+// engines are all that a plan may name. A new one is a line here.
+var engines = []engine.Engine{vllm.Engine{}, generic.Engine{}}
+
+// engineNames are other names that people use.
+var engineNames = map[string]string{
+	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers", "huggingface": "transformers",
+}
+
+// Engines lists the names of all engines.
+func Engines() []string {
+	var out []string
+	for _, e := range engines {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// chooseEngine reads "vllm@0.19"; without a name llama.cpp takes GGUF files and formats, Apple's devices
+// and processors, and vLLM everything else.
+func (q *question) chooseEngine() error {
+	name, version, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.request.Engine)), "@")
+	if name == "" {
+		name = q.defaultEngine()
+		q.job.Default("engine", name)
+	}
+	if canonical, ok := engineNames[name]; ok {
+		name = canonical
+	}
+	for _, e := range engines {
+		if e.Name() == name {
+			q.engine = e
+		}
+	}
+	if q.engine == nil {
+		return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: strings.Join(Engines(), ", ")}
+	}
+	return q.engineVersion(version)
+}
+
+func (q *question) engineVersion(text string) error {
+	q.job.Version = q.engine.Latest()
+	if text != "" && text != "latest" {
+		v, err := engine.ParseVersion(text)
+		if err != nil {
+			return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: err.Error(), Hint: q.engine.Name() + "@" + q.engine.Latest().String()}
+		}
+		q.job.Version = v
+		if !q.engine.Latest().AtLeast(v) {
+			q.job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.engine.Name(), v, q.engine.Latest())
+		}
+	}
+	q.request.Engine = q.engine.Name() + "@" + q.job.Version.String()
+	return nil
+}
+
+func (q *question) defaultEngine() string {
+	gguf := q.resolved.Format == "gguf"
+	if r := dtype.FindRecipe(q.request.Weights); r != nil {
+		gguf = r.Store == dtype.GGUF
+	}
+	d := q.job.Device(0)
+	switch {
+	case gguf, q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):
+		return "llama.cpp"
+	}
+	return "vllm"
+}

@@ -1,0 +1,146 @@
+package memwall
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+)
+
+// explainer collects how numbers were made, by JSON pointer.
+type explainer struct {
+	book *ledger.Book
+	out  map[string]Explain
+}
+
+func (x *explainer) item(at string, it *ledger.Item, f ledger.Formula) {
+	e := explanation(f, float64(it.Bytes), it.Basis)
+	e.Unit, e.Low, e.High, e.Source = "B", float64(it.Low), float64(it.High), it.Source
+	x.out[at+"/bytes"] = e
+	x.bound(at+"/low_bytes", float64(it.Low), it)
+	x.bound(at+"/high_bytes", float64(it.High), it)
+}
+
+// bound explains an edge of a band.
+func (x *explainer) bound(at string, v float64, it *ledger.Item) {
+	x.out[at] = Explain{Value: v, Unit: "B", Low: v, High: v, Basis: it.Basis, Formula: ledger.Number(v), Source: "90 % band of " + it.ID}
+}
+
+func explanation(f ledger.Formula, v float64, basis ledger.Basis) Explain {
+	e := Explain{Value: v, Low: v, High: v, Basis: basis, Formula: f.Text, Tokens: f.Tokens}
+	if e.Formula == "" {
+		e.Formula = ledger.Number(v)
+	}
+	for _, i := range f.Inputs {
+		e.Inputs = append(e.Inputs, ExplainInput{Name: i.Name, Value: i.Value, Origin: i.Origin})
+	}
+	return e
+}
+
+func (x *explainer) num(at string, n ledger.Num, basis ledger.Basis) {
+	e := explanation(x.book.Formula(n), float64(n.Bytes()), basis)
+	e.Unit = "B"
+	x.out[at] = e
+}
+
+// total explains sums over a ledger: bytes add, bands add in quadrature.
+func (x *explainer) total(at string, t ledger.Total, items []Item) {
+	var terms []string
+	e := Explain{Value: float64(t.Bytes), Unit: "B", Low: float64(t.Low), High: float64(t.High), Basis: t.Basis, Source: "sum of the ledger"}
+	seen := map[string]int{}
+	for _, it := range items {
+		if it.ID == "pool_unused" {
+			continue
+		}
+		name := it.ID
+		if seen[it.ID]++; seen[it.ID] > 1 {
+			name += "_" + strconv.Itoa(seen[it.ID])
+		}
+		terms = append(terms, name)
+		e.Inputs = append(e.Inputs, ExplainInput{Name: name, Value: float64(it.Bytes), Origin: it.Name})
+	}
+	e.Formula = strings.Join(terms, " + ")
+	x.out[at+"/needed_bytes"] = e
+}
+
+// rest gives every remaining number of the answer an entry: what was given, taken by default, or counted.
+func (x *explainer) rest(a *Answer) {
+	x.walk("", reflect.ValueOf(a).Elem())
+}
+
+func (x *explainer) walk(at string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			x.walk(at, v.Elem())
+		}
+	case reflect.Struct:
+		x.fields(at, v)
+	case reflect.Slice:
+		for i := range v.Len() {
+			x.walk(at+"/"+strconv.Itoa(i), v.Index(i))
+		}
+	case reflect.Int, reflect.Int64:
+		x.plain(at, float64(v.Int()))
+	case reflect.Float64:
+		x.plain(at, v.Float())
+	}
+}
+
+func (x *explainer) fields(at string, v reflect.Value) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			x.fields(at, v.Field(i))
+			continue
+		}
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || strings.Contains(opts, "omitempty") && v.Field(i).IsZero() {
+			continue
+		}
+		x.walk(at+"/"+name, v.Field(i))
+	}
+}
+
+// plain numbers are their own formula; where they come from follows from the place they stand in.
+func (x *explainer) plain(at string, v float64) {
+	if _, ok := x.out[at]; ok {
+		return
+	}
+	x.out[at] = Explain{Value: v, Low: v, High: v, Basis: basisOf(at), Formula: ledger.Number(v), Unit: unitOf(at), Source: sourceOf(at)}
+}
+
+func basisOf(at string) ledger.Basis {
+	for _, p := range []string{"/rungs", "/kv", "/prints", "/fits_on"} {
+		if strings.HasPrefix(at, p) {
+			return ledger.Derived
+		}
+	}
+	return ledger.Exact
+}
+
+func unitOf(at string) string {
+	switch {
+	case strings.HasSuffix(at, "_bytes"):
+		return "B"
+	case strings.Contains(at, "token") || strings.HasSuffix(at, "context"):
+		return "tokens"
+	}
+	return ""
+}
+
+func sourceOf(at string) string {
+	switch {
+	case strings.HasPrefix(at, "/plan"):
+		return "request, or its default (see notes)"
+	case strings.HasPrefix(at, "/model"):
+		return "counted over the tensors"
+	case strings.HasPrefix(at, "/rungs"), strings.HasPrefix(at, "/kv"):
+		return "the same plan at another load"
+	case strings.HasPrefix(at, "/prints"):
+		return "the engine's own rule, in its own unit"
+	}
+	return "ledger"
+}

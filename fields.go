@@ -1,0 +1,78 @@
+package memwall
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Field describes one field of a Request: its JSON name, its flag, and the engines that own it. Flags,
+// JSON decoding, schema and documentation are made from this table.
+type Field struct {
+	Name    string // JSON name
+	Flag    string // long flag without dashes, "" for none
+	Doc     string
+	Unit    string   // "length" for tokens, where k is 1,024
+	Enum    []string // allowed words
+	Engines []string // engines that own the field; nil for all
+	index   []int
+	Type    reflect.Type
+}
+
+var fieldTable = sync.OnceValue(func() []Field { return collect(reflect.TypeFor[Request](), nil) })
+
+// Fields lists the fields of a Request in order.
+func Fields() []Field { return fieldTable() }
+
+func collect(t reflect.Type, at []int) (out []Field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(append([]int(nil), at...), i)
+		if f.Anonymous {
+			out = append(out, collect(f.Type, index)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, Field{Name: name, Flag: f.Tag.Get("flag"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"), Enum: words(f.Tag.Get("enum")), Engines: words(f.Tag.Get("engines")), index: index, Type: f.Type})
+	}
+	return out
+}
+
+func words(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// Value is the field's value in a request; it can be set when the request is addressed by pointer.
+func (f *Field) Value(r *Request) reflect.Value {
+	return reflect.ValueOf(r).Elem().FieldByIndex(f.index)
+}
+
+// FieldByName finds a field by its JSON name; nil when there is none.
+func FieldByName(name string) *Field {
+	table := fieldTable()
+	for i := range table {
+		if table[i].Name == name {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// OwnedBy reports whether an engine takes the field.
+func (f *Field) OwnedBy(engine string) bool {
+	if f.Engines == nil {
+		return true
+	}
+	if engine == "llama-server" || engine == "ollama" {
+		engine = "llama.cpp"
+	}
+	for _, e := range f.Engines {
+		if e == engine {
+			return true
+		}
+	}
+	return false
+}

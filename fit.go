@@ -1,0 +1,205 @@
+package memwall
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/plan"
+)
+
+// question is a fit request on its way to an answer.
+type question struct {
+	asker    *Asker
+	request  Request // with defaults filled in
+	asked    Request // as lengths and weights were settled, before the engine's defaults
+	resolved *Resolved
+	spec     *family.Spec
+	engine   engine.Engine
+	job      *engine.Job
+	sizer    engine.Sizer
+	book     *ledger.Book
+}
+
+// fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
+func (a *Asker) fit(r *Request) (*Answer, error) {
+	q, err := a.prepare(r)
+	if err != nil {
+		return nil, err
+	}
+	q.book = &ledger.Book{}
+	ranks := q.sizer.Size(q.book, q.job.Load())
+	return q.answer(ranks)
+}
+
+func (a *Asker) prepare(r *Request) (*question, error) {
+	q := &question{asker: a, request: *r}
+	if err := q.request.Plan.Check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if q.resolved, err = a.source().Model(r.Model); err != nil {
+		return nil, err
+	}
+	q.job = &engine.Job{Plan: &q.request.Plan}
+	if err := q.machine(); err != nil {
+		return nil, err
+	}
+	if err := q.chooseEngine(); err != nil {
+		return nil, err
+	}
+	if err := q.model(); err != nil {
+		return nil, err
+	}
+	if err := q.lengths(); err != nil {
+		return nil, err
+	}
+	if err := q.owned(); err != nil {
+		return nil, err
+	}
+	q.asked = q.request
+	q.engine.Defaults(q.job)
+	if err := q.engine.Check(q.job); err != nil {
+		return nil, err
+	}
+	q.sizer, err = q.engine.Sizer(q.job)
+	return q, err
+}
+
+// owned refuses fields that another engine owns.
+func (q *question) owned() error {
+	for _, f := range Fields() {
+		if f.Engines != nil && !f.Value(&q.request).IsZero() && !f.OwnedBy(q.engine.Name()) {
+			return &Error{Code: BadField, Field: f.Name, Value: fmt.Sprint(f.Value(&q.request).Interface()),
+				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.engine.Name()), Hint: "leave it out, or name the engine"}
+		}
+	}
+	return nil
+}
+
+// machine reads the hardware; without any, one device without bounds stands in.
+func (q *question) machine() error {
+	if q.request.Hardware == "" {
+		return nil
+	}
+	m, notes, err := hardware.Parse(q.request.Hardware, int(min(q.request.Devices, plan.MaxRanks)))
+	if err != nil {
+		return err
+	}
+	if m.Local {
+		return &Error{Code: BadField, Field: "hardware", Value: "local", Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
+	}
+	q.job.Machine = &m
+	q.request.Devices = int64(m.Devices())
+	for _, n := range notes {
+		q.job.Note(n.Code, "info", "hardware", "%s", n.Text)
+	}
+	return nil
+}
+
+// model builds the network, with overrides, and says how its weights are stored.
+func (q *question) model() error {
+	r := q.resolved
+	q.spec = r.Spec
+	recipe, err := q.recipe()
+	if err != nil {
+		return err
+	}
+	if r.Spec == nil {
+		q.job.Model, q.job.Weights = r.Model, r.Weights
+		return nil
+	}
+	changed := len(q.request.Override) > 0
+	if changed {
+		s := *r.Spec
+		if err := override(&s, q.request.Override); err != nil {
+			return err
+		}
+		q.spec = &s
+	}
+	if r.Weights != nil && !changed && recipe == nil {
+		q.job.Model, q.job.Weights = r.Model, r.Weights
+		return nil
+	}
+	if recipe == nil {
+		recipe = dtype.FindRecipe(q.stored())
+	}
+	spec := q.spec
+	if recipe.Store == dtype.GGUF {
+		spec = spec.Converted()
+	}
+	q.job.Model = spec.Model(r.ID)
+	q.job.Weights = q.job.Model.Store(recipe)
+	return nil
+}
+
+// recipe is the one asked for, nil when the model's own storage is meant.
+func (q *question) recipe() (*dtype.Recipe, error) {
+	name := q.request.Weights
+	if name == "" {
+		if q.request.Weights = q.stored(); q.resolved.Weights == nil {
+			q.job.Default("weights", q.request.Weights)
+			return dtype.FindRecipe(q.request.Weights), nil
+		}
+		return nil, nil
+	}
+	found := dtype.FindRecipe(name)
+	if found == nil {
+		return nil, &Error{Code: BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+	}
+	q.request.Weights = found.Name
+	if q.resolved.Weights != nil && found.Name == q.resolved.Recipe {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// stored is what the checkpoint or file is in.
+func (q *question) stored() string {
+	switch r := q.resolved; {
+	case r.Recipe != "":
+		return r.Recipe
+	case r.Weights != nil:
+		return r.Weights.Name
+	case r.Spec != nil && r.Spec.Native != nil:
+		return r.Spec.Native.Name
+	}
+	return "bf16"
+}
+
+// lengths fills in context, sequences, prompt and output.
+func (q *question) lengths() error {
+	p := &q.request.Plan
+	trained := q.job.Model.Context
+	if p.Context == 0 && p.ContextTotal == 0 {
+		p.Context = 8192
+		if trained > 0 {
+			p.Context = plan.Int(min(trained, 8192))
+		}
+		q.job.Default("context", int64(p.Context))
+	}
+	if p.Sequences == 0 {
+		p.Sequences = 1
+		q.job.Default("sequences", 1)
+	}
+	if p.Context > 0 && trained > 0 && int64(p.Context) > trained {
+		q.job.Note("beyond_trained_context", "warn", "context", "context %d is beyond the %d tokens that the model was trained on", p.Context, trained)
+	}
+	if p.PromptTokens+p.OutputTokens > p.Context && p.Context > 0 {
+		return &Error{Code: BadField, Field: "prompt_tokens", Value: fmt.Sprint(p.PromptTokens), Message: fmt.Sprintf("prompt and output of %d tokens do not fit in a context of %d", p.PromptTokens+p.OutputTokens, p.Context), Hint: "raise context"}
+	}
+	if p.PromptTokens == 0 {
+		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))
+	}
+	if p.OutputTokens == 0 {
+		p.OutputTokens = max(0, p.Context-p.PromptTokens)
+	}
+	return nil
+}
+
+// given is the request before the engine's defaults, which depend on the device.
+func (q *question) given() Request { return q.asked }

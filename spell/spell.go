@@ -1,0 +1,64 @@
+// Package spell finds names that are spelt nearly like a word, for "did you mean".
+package spell
+
+import (
+	"sort"
+	"strings"
+)
+
+const most = 64 // letters that are compared
+
+// Distance is the edit distance of Levenshtein (1966) between the first 64 bytes of two words.
+func Distance(a, b string) int {
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	var row [most + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j]+1, row[j+1]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+// Nearest gives up to three names within a third of the word's letters, nearest first; names that are
+// equally near keep their order. Case does not count.
+func Nearest(word string, names []string) []string {
+	type hit struct {
+		name string
+		d    int
+	}
+	var hits []hit
+	w := strings.ToLower(word)
+	for _, n := range names {
+		if d := Distance(w, strings.ToLower(n)); d <= max(2, len(w)/3) {
+			hits = append(hits, hit{n, d})
+		}
+	}
+	sort.SliceStable(hits, func(i, j int) bool { return hits[i].d < hits[j].d })
+	var out []string
+	for _, h := range hits {
+		if len(out) < 3 && !contains(out, h.name) {
+			out = append(out, h.name)
+		}
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
