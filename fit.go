@@ -129,6 +129,13 @@ func (q *question) model() error {
 		recipe = dtype.FindRecipe(q.stored())
 	}
 	spec := q.spec
+	if engine.ReadsGGUF(q.engine) {
+		in := recipe.InGGUF()
+		if in == nil {
+			return &Error{Code: ImpossiblePlan, Field: "weights", Value: recipe.Name, Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.engine.Name(), recipe.Name), Hint: "q4_k_m, q8_0, f16, …, or another engine"}
+		}
+		recipe = in
+	}
 	if recipe.Store == dtype.GGUF {
 		spec = spec.Converted()
 	}

@@ -104,19 +104,28 @@ var recipes = func() []*Recipe {
 var recipeNames = func() map[string]*Recipe {
 	m := map[string]*Recipe{}
 	for _, r := range recipes {
-		m[fold(r.Name)] = r
-		m[fold(r.Title)] = r
-		for _, a := range r.Aliases {
-			m[fold(a)] = r
+		for _, name := range append([]string{r.Name, r.Title}, r.Aliases...) {
+			// the first recipe keeps a name: "bf16" is the plain one, not the GGUF file type
+			if _, taken := m[fold(name)]; !taken && name != "" {
+				m[fold(name)] = r
+			}
 		}
 	}
-	delete(m, "")
 	return m
 }()
 
 // FindRecipe reads a name as people write it: "Q4_K_M", "q4_k_m", "Q4_K - Medium", "bfloat16", "awq-int4".
 // It gives nil for an unknown name.
 func FindRecipe(name string) *Recipe { return recipeNames[fold(name)] }
+
+// InGGUF is the recipe of a GGUF file that means the same: f16 becomes the file type F16, whose norms are
+// f32. It gives nil when GGUF files have no such type.
+func (r *Recipe) InGGUF() *Recipe {
+	if r.Store == GGUF {
+		return r
+	}
+	return recipeNames[fold("gguf-"+r.Name)]
+}
 
 // RecipeByFileType finds a GGUF recipe by general.file_type; nil when unknown.
 func RecipeByFileType(t int) *Recipe {

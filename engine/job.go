@@ -31,6 +31,13 @@ type Engine interface {
 	Command(j *Job) string
 }
 
+// ReadsGGUF reports whether an engine loads GGUF files only. Such an engine says so with a method of that
+// name.
+func ReadsGGUF(e Engine) bool {
+	r, ok := e.(interface{ ReadsGGUF() bool })
+	return ok && r.ReadsGGUF()
+}
+
 // Sizer books loads. It may be asked many times.
 type Sizer interface {
 	// Size gives the ledger of each class of ranks, the deciding one first. A nil Book computes the same

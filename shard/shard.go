@@ -94,11 +94,10 @@ func cut(rows int64, by model.Split, width, ranks, r int64) (n int64, first bool
 func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	tp, r := p.TP, c.TP
 	out := Piece{Batch: t.Batch, Cols: t.Cols}
-	shared := true // no dimension is cut: everybody but the first rank holds a replica
+	shared := true // no dimension is cut: everybody but the first rank of the group holds a replica
 	if t.BatchBy == model.ByExpert {
 		tp, r = p.expertTP(), c.TP%p.expertTP()
 		out.Batch = Part(t.Batch, max(1, p.EP), c.EP)
-		shared = p.EP <= 1
 	} else if t.BatchBy != model.Whole {
 		out.Batch, _ = cut(t.Batch, t.BatchBy, 1, tp, r)
 		shared = false

@@ -1,0 +1,253 @@
+package hardware
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// maxName bounds a name; the longest in use has about 60 characters.
+const maxName = 200
+
+// Find gives the device that a name means: an id of the catalog, one of its other names, what
+// nvidia-smi prints, or a common spelling of these ("RTX 4090 24GB", "h200_sxm", "M4 Max 128GB"). What a
+// name states beside (memory, its kind, watts, cores) must be true of the device. A name that several
+// devices have means the one that catalog/defaults.tsv lists, and a note says so. The error lists
+// candidates.
+func Find(name string) (*Device, []Note, error) {
+	d, notes, err := find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &d, notes, nil
+}
+
+// find is seek with an error that lists candidates.
+func find(name string) (Device, []Note, error) {
+	d, notes, err := seek(name)
+	if err == errMissing {
+		err = missing(name, read(name))
+	}
+	return d, notes, err
+}
+
+// errMissing stands for a name that no device has, until somebody wants to hear of it.
+var errMissing = errors.New("no such device")
+
+// seek looks a name up.
+func seek(name string) (Device, []Note, error) {
+	if len(name) > maxName {
+		return Device{}, nil, unknown(name, "is too long for a name", nil)
+	}
+	q := read(name)
+	if q.cpu && len(q.words) > 1 {
+		return Device{}, nil, unknown(name, "names the processor of a chip, not its GPU", nil)
+	}
+	d, notes, err := q.find(name)
+	if err == errMissing && strings.Contains(name, "(") {
+		return findInParts(name)
+	}
+	return d, notes, err
+}
+
+// A hit is a device whose name matches, with how it was named.
+type hit struct {
+	device Device
+	listed string // the entry of defaults.tsv that was followed
+	why    string
+	bare   bool // the name left out the memory that the id has
+}
+
+// find tries the words as they are, then without the properties, which are compared instead.
+func (q query) find(name string) (Device, []Note, error) {
+	if len(q.words) == 0 {
+		return Device{}, nil, errMissing
+	}
+	var hits []hit
+	var dropped string
+	for _, try := range q.keys() {
+		if hits = q.hits(try.key); len(hits) > 0 {
+			dropped = try.dropped
+			break
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return Device{}, nil, errMissing
+	case 1:
+		d, notes, err := q.settle(hits[0], name)
+		if err == nil && dropped != "" {
+			notes = append(notes, note("name_unread", "%q in %s was not read", dropped, quote(name)))
+		}
+		return d, notes, err
+	}
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.device.ID
+	}
+	return Device{}, nil, severalMeant(name, ids)
+}
+
+type attempt struct{ key, dropped string }
+
+// keys lists what to look for, most specific first.
+func (q query) keys() []attempt {
+	base := key(q.words...)
+	var memory string
+	if len(q.memory) > 0 {
+		memory = strconv.FormatInt(int64(q.memory[0]/unit.GiB), 10) + "gb"
+	}
+	tries := []attempt{
+		{key: base + q.cores + q.kind + memory},
+		{key: base + q.cores + memory},
+		{key: base + q.cores + q.kind},
+		{key: base + q.cores},
+	}
+	if q.cores != "" {
+		tries = append(tries, attempt{base, q.cores})
+	}
+	return slices.Compact(tries)
+}
+
+// hits gives the devices that a key names and that have the properties stated. A default decides
+// between several.
+func (q query) hits(k string) []hit {
+	var hits []hit
+	for name, r := range defaults.lines() {
+		if !same(name, k) {
+			continue
+		}
+		if h, ok := q.row(r.second()); ok {
+			h.listed, h.why = name, r.text("why")
+			return []hit{h}
+		}
+	}
+	for id, r := range devices.lines() {
+		exact, short := false, false
+		eachName(r, func(name string) bool {
+			exact = exact || same(name, k)
+			short = short || same(bare(name), k)
+			return exact
+		})
+		if !exact && !short {
+			continue
+		}
+		if h, ok := q.row(id); ok {
+			h.bare = !exact
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+// row reads a device and compares it with the properties stated.
+func (q query) row(id string) (hit, bool) {
+	r, ok := devices.row(id)
+	if !ok {
+		return hit{}, false
+	}
+	d, err := readDevice(r)
+	return hit{device: d}, err == nil && q.holds(&d, r)
+}
+
+// holds reports whether the device has the properties that the name states.
+func (q query) holds(d *Device, r row) bool {
+	if q.kind != "" && !strings.EqualFold(q.kind, d.Kind) {
+		return false
+	}
+	if q.watts != "" && q.watts != strconv.FormatFloat(float64(d.TDP.Value), 'f', -1, 64)+"w" {
+		return false
+	}
+	for _, m := range q.memory {
+		if !hasMemory(d, r, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasMemory reports whether a device comes with a size: nominal, or one that a further name states ("B200
+// 192GB" has 180).
+func hasMemory(d *Device, r row, m unit.Bytes) bool {
+	switch {
+	case d.MaxMemory.Known:
+		return m <= d.MaxMemory.Value
+	case !d.Memory.Known || len(d.Options) > 0:
+		return true // withMemory decides
+	}
+	const tolerance = unit.GiB / 2
+	if diff := d.Memory.Value - m; diff > -tolerance && diff < tolerance {
+		return true
+	}
+	stated := " " + strconv.FormatInt(int64(m/unit.GiB), 10) + "gb"
+	return eachName(r, func(name string) bool { return strings.HasSuffix(name, stated) })
+}
+
+// settle turns a hit into a device and says what was taken for granted.
+func (q query) settle(h hit, name string) (Device, []Note, error) {
+	d, notes, err := h.device.withMemory(q.memory, name)
+	if err != nil {
+		return Device{}, nil, err
+	}
+	switch {
+	case h.listed != "":
+		notes = append([]Note{note("default_used", "%s read as %s: %s", h.listed, h.device.ID, h.why)}, notes...)
+	case h.bare && len(q.memory) == 0:
+		notes = append(notes, note("default_used", "%s read as %s, the only one of that name here", quote(name), d.ID))
+	}
+	return d, notes, nil
+}
+
+// withMemory gives the device with one of the sizes it is sold with.
+func (d Device) withMemory(stated []unit.Bytes, name string) (Device, []Note, error) {
+	if len(d.Options) == 0 {
+		return d.fitted(stated), nil, nil
+	}
+	largest := d.Options[len(d.Options)-1]
+	if len(stated) == 0 {
+		if len(d.Options) == 1 {
+			return d, nil, nil
+		}
+		return d, []Note{note("memory_default", "%s taken with %s GB, the most it is sold with; say %s-%sgb for another", d.ID, gib(largest), d.ID, gib(d.Options[0]))}, nil
+	}
+	for _, o := range d.Options {
+		if o == stated[0] {
+			return d.resized(o, largest), nil, nil
+		}
+	}
+	sold := make([]string, len(d.Options))
+	for i, o := range d.Options {
+		sold[i] = gib(o)
+	}
+	return Device{}, nil, &Error{Code: UnknownHardware, Field: "hardware", Value: name,
+		Problem: "states a memory that " + d.ID + " is not sold with", Fix: "it comes with " + strings.Join(sold, ", ") + " GB", Candidates: []string{d.ID}}
+}
+
+// fitted gives a processor with the memory that is stated.
+func (d Device) fitted(stated []unit.Bytes) Device {
+	if len(stated) == 0 || !d.MaxMemory.Known {
+		return d
+	}
+	d.ID += "-" + gib(stated[0]) + "gb"
+	d.Memory = fact(stated[0], ledger.Exact, given)
+	return d
+}
+
+// resized gives a device with another of its sizes; its id then says which.
+func (d Device) resized(size, largest unit.Bytes) Device {
+	if size == largest {
+		return d
+	}
+	d.ID += "-" + gib(size) + "gb"
+	basis, source := d.Memory.Basis, d.Memory.Source
+	d.Memory = fact(size, basis, source)
+	d.Usable = usable(&d, Fact[unit.Bytes]{}, d.Unified.Rule)
+	d.Unified = unified(&d, d.Unified.Rule)
+	return d
+}
+
+func gib(b unit.Bytes) string { return strconv.FormatInt(int64(b/unit.GiB), 10) }

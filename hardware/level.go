@@ -1,0 +1,61 @@
+package hardware
+
+import (
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// Level is one measurement or specification of a level of memory. Several rows may speak of one level:
+// of its size, its latency or its rate, by different methods.
+type Level struct {
+	Device string // id, or the name of a link, a disk or a memory that is no device
+	// Level is "register", "smem", "l1", "l2" (with AMD's Infinity Cache and a CPU's L3), "device",
+	// "host", "c2c", "pcie", "nvme" or "cxl". Sizes of the first three are per multiprocessor.
+	Level     string
+	Size      Fact[unit.Bytes]
+	Latency   Fact[unit.Seconds]
+	Cycles    Fact[float64] // latency where only cycles are known; their clock may be
+	Bandwidth Fact[unit.ByteRate]
+	Note      string
+}
+
+// Levels gives what is known of the memory levels of a device, by its id, or of something else that
+// levels.tsv has a row for. None is nil.
+func Levels(id string) []Level {
+	var all []Level
+	for have, r := range levels.lines() {
+		if have != id {
+			continue
+		}
+		if l, err := readLevel(r); err == nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func readLevel(row row) (Level, error) {
+	r := &reader{row: row}
+	l := Level{Device: r.id(), Level: r.second(), Note: r.text("note")}
+	var basis ledger.Basis
+	if word := r.text("basis"); basis.UnmarshalText([]byte(word)) != nil {
+		r.fail("basis", word)
+	}
+	source := r.text("source")
+	l.Size = cited(r.size("size_bytes", 1), basis, source)
+	l.Latency = cited(rate[unit.Seconds](r, "latency_ns", 1e-9), basis, source)
+	l.Cycles = cited(rate[float64](r, "latency_cycles", 1), basis, source)
+	l.Bandwidth = cited(rate[unit.ByteRate](r, "gbs", gbs), basis, source)
+	if mhz := r.figure("clock_mhz"); mhz.known && l.Cycles.Known && !l.Latency.Known {
+		s := unit.Seconds(l.Cycles.Value / (mhz.value * 1e6))
+		l.Latency = fact(s, ledger.Derived, source).weaker(basis)
+	}
+	return l, r.err
+}
+
+func cited[T Quantity](f Fact[T], basis ledger.Basis, source string) Fact[T] {
+	if f.Known {
+		f.Basis, f.Source = basis, source
+	}
+	return f
+}

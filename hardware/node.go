@@ -1,0 +1,75 @@
+package hardware
+
+import (
+	"github.com/memwall/memwall/unit"
+)
+
+// Node is a computer, or a rack that acts as one: what a provider rents or a vendor sells as a whole.
+type Node struct {
+	ID       string
+	Name     string
+	Provider string
+	Device   string // id of its devices
+	Devices  int    // how many it holds
+	Intra    Link   // between its devices
+	Inter    Link   // to other nodes, for each device
+	Host     Host
+	NVMe     Fact[unit.Bytes]
+	Note     string
+}
+
+// FindNode gives the node of the catalog that a name means: its id or one of its other names.
+func FindNode(name string) (*Node, bool) {
+	if len(name) > maxName {
+		return nil, false
+	}
+	k, short := nodeKeys(name)
+	for _, r := range nodes.lines() {
+		if !eachName(r, func(have string) bool { return same(have, k) || same(have, short) }) {
+			continue
+		}
+		n, err := readNode(r)
+		return &n, err == nil
+	}
+	return nil, false
+}
+
+// nodeKeys gives a name as one word, with and without its provider before it. The numbers and units of
+// an instance are part of its name ("8x_H100_192V_1600G").
+func nodeKeys(name string) (whole, short string) {
+	words := split(name)
+	whole = key(words...)
+	short = whole
+	if len(words) > 1 && noise[words[0]] {
+		short = key(words[1:]...)
+	}
+	return whole, short
+}
+
+// Nodes gives every node of the catalog, in its order.
+func Nodes() []Node {
+	var all []Node
+	for r := range nodes.rows() {
+		if n, err := readNode(r); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func readNode(row row) (Node, error) {
+	r := &reader{row: row}
+	n := Node{
+		ID:       r.id(),
+		Name:     r.text("name"),
+		Provider: r.text("provider"),
+		Device:   r.text("device"),
+		Devices:  r.count("devices"),
+		Intra:    Link{r.text("intra"), rate[unit.ByteRate](r, "intra_gbs_each_way", gbs)},
+		Inter:    Link{r.text("inter"), rate[unit.ByteRate](r, "inter_gbs_each_way_per_device", gbs)},
+		Host:     Host{Memory: r.size("host_gib", unit.GiB), Cores: r.whole("host_cores")},
+		NVMe:     r.size("nvme_tb", unit.TB),
+		Note:     r.text("note"),
+	}
+	return n, r.err
+}

@@ -1,0 +1,107 @@
+package hardware
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+)
+
+// apply reads the keys that describe the machine around its devices.
+func (m *Machine) apply(options []option) ([]Note, error) {
+	var notes []Note
+	seen := map[string]bool{}
+	for _, o := range options {
+		if seen[o.key] {
+			return nil, bad(o.key, o.value, "is given twice", "give it once")
+		}
+		seen[o.key] = true
+		n, err := m.set(o)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, n...)
+	}
+	return notes, nil
+}
+
+func (m *Machine) set(o option) ([]Note, error) {
+	var err error
+	switch o.key {
+	case "host":
+		var s Store
+		s, err = givenStore(o)
+		m.Host.Memory, m.Host.Bandwidth = s.Capacity, s.Bandwidth.or(m.Host.Bandwidth)
+	case "nvme":
+		m.NVMe, err = givenStore(o)
+	case "pool":
+		m.Pool, err = givenStore(o)
+	case "link":
+		m.Intra, err = givenLink(o)
+		m.Intra.EachWay = halved(m.Intra.EachWay)
+		return linkNote(m.Intra), err
+	case "fabric":
+		m.Inter, err = givenLink(o)
+	case "per-node":
+		return m.setPerNode(o)
+	default:
+		return nil, bad(o.key, o.value, "is no key of a machine", nearKey(o.key))
+	}
+	return nil, err
+}
+
+// setPerNode lays the devices out anew. What was said of the links stays.
+func (m *Machine) setPerNode(o option) ([]Note, error) {
+	n, err := perNode(o)
+	if err != nil {
+		return nil, err
+	}
+	if m.Node != "" || len(m.Groups) == 0 {
+		return nil, bad(o.key, o.value, "does not go with "+quote(m.Name), "leave it out")
+	}
+	for i := range m.Groups {
+		m.Groups[i].Device.PerNode = fact(n, ledger.Exact, given)
+	}
+	intra, inter := m.Intra, m.Inter
+	m.Nodes, m.Intra, m.Inter = 0, Link{}, Link{}
+	m.spread()
+	notes := m.join()
+	if intra.EachWay.Source == given {
+		m.Intra = intra
+	}
+	if inter.EachWay.Source == given {
+		m.Inter = inter
+	}
+	return notes, nil
+}
+
+func linkNote(l Link) []Note {
+	if !l.EachWay.Known {
+		return nil
+	}
+	return []Note{note("link_halved", "link=%s counts both directions, as datasheets do: %s each way", l.Name, l.EachWay.Value)}
+}
+
+// givenStore reads "128GiB@200GB/s" or "128GiB".
+func givenStore(o option) (Store, error) {
+	size, rate, hasRate := strings.Cut(o.value, "@")
+	c, err := givenSize(option{o.key, strings.TrimSpace(size)})
+	if err != nil {
+		return Store{}, err
+	}
+	s := Store{Capacity: c}
+	if hasRate {
+		s.Bandwidth, err = givenRate(option{o.key, strings.TrimSpace(rate)})
+	}
+	return s, err
+}
+
+// givenLink reads "nvlink:900GB/s".
+func givenLink(o option) (Link, error) {
+	name, rate, ok := strings.Cut(o.value, ":")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" || len(name) > 64 {
+		return Link{}, bad(o.key, o.value, "is no link", "name:rate, such as nvlink:900GB/s")
+	}
+	r, err := givenRate(option{o.key, strings.TrimSpace(rate)})
+	return Link{Name: name, EachWay: r}, err
+}

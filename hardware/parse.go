@@ -1,0 +1,251 @@
+package hardware
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds on what a description may ask for.
+const (
+	maxText    = 2000      // bytes
+	maxDevices = 1_000_000 // devices in all
+	maxGroups  = 16        // kinds of devices
+)
+
+// Parse reads a machine:
+//
+//	[N x]NAME[+[N x]NAME...][,key=value...]   devices of the catalog: "2xh100", "rtx-4090+rtx-3060"
+//	[N x]NODE[,key=value...]                  nodes of the catalog: "2xp5.48xlarge"
+//	[N x]name=x,memory=24GiB,...              a device of one's own; see custom.go for the keys
+//	cpu | local                               no accelerator; the machine at hand
+//
+// The keys host, nvme, pool, link, fabric and per-node, which describe the machine, may follow each form
+// but "local". devices is how many were asked for beside the text; 0 when nothing was said. It must
+// agree with the text's own counts. The notes say what was taken for granted; an error is an *Error.
+func Parse(text string, devices int) (Machine, []Note, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return Machine{}, nil, bad("hardware", text, "is empty", "name a device, a node, cpu or local")
+	case len(text) > maxText:
+		return Machine{}, nil, bad("hardware", text, "is too long", "2,000 bytes are the most")
+	case devices < 0 || devices > maxDevices:
+		return Machine{}, nil, bad("devices", strconv.Itoa(devices), "is out of bounds", "1 to 1,000,000")
+	}
+	head, options, err := cut(text)
+	if err != nil {
+		return Machine{}, nil, err
+	}
+	m, notes, err := parseHead(head, &options, devices)
+	if err != nil {
+		return Machine{}, nil, err
+	}
+	more, err := m.apply(options)
+	if err != nil {
+		return Machine{}, nil, err
+	}
+	return m, m.standing(append(notes, more...)), nil
+}
+
+// standing drops the notes on links that the keys settle.
+func (m *Machine) standing(notes []Note) []Note {
+	return slices.DeleteFunc(notes, func(n Note) bool {
+		return n.Code == "fabric_assumed" && m.Inter.EachWay.Source == given ||
+			n.Code == "link_assumed" && m.Intra.EachWay.Source == given
+	})
+}
+
+func parseHead(head string, options *[]option, devices int) (Machine, []Note, error) {
+	switch word := strings.ToLower(head); {
+	case word == "local" && len(*options) > 0:
+		return Machine{}, nil, bad("hardware", head, "takes no keys", "describe a device of your own: name=x,memory=24GiB")
+	case word == "local":
+		return Machine{Name: "local", Local: true}, nil, nil
+	case word == "cpu" && devices > 0:
+		return Machine{}, nil, bad("devices", strconv.Itoa(devices), "does not go with cpu", "leave it out")
+	case word == "cpu":
+		return Machine{Name: "cpu", CPUOnly: true, Nodes: 1}, nil, nil
+	case head == "" || isCount(head):
+		return parseCustom(head, options, devices)
+	}
+	if n, count, ok := nodeNamed(head); ok {
+		return parseNodes(n, count, devices)
+	}
+	return parseDevices(head, devices)
+}
+
+// cut parts a description into what comes before the first key and the keys. Commas within parentheses
+// belong to a name. A count before the first key stays in head: "4xname=..." gives "4x".
+func cut(text string) (head string, options []option, err error) {
+	var plain []string
+	for _, part := range fields(text) {
+		k, v, isOption := strings.Cut(part, "=")
+		if !isOption {
+			if len(options) > 0 {
+				return "", nil, bad("hardware", part, "is no key=value", "names come before the keys")
+			}
+			plain = append(plain, part)
+			continue
+		}
+		if len(options) == 0 && len(plain) == 0 {
+			if n, rest, ok := countOf(k); ok {
+				plain, k = []string{strconv.Itoa(n) + "x"}, rest
+			}
+		}
+		options = append(options, option{strings.ToLower(strings.TrimSpace(k)), strings.TrimSpace(v)})
+	}
+	return strings.TrimSpace(strings.Join(plain, ",")), options, nil
+}
+
+// fields parts a text at commas outside of parentheses.
+func fields(text string) []string {
+	var parts []string
+	depth, from := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth = max(0, depth-1)
+		case ',':
+			if depth == 0 {
+				parts, from = append(parts, text[from:i]), i+1
+			}
+		}
+	}
+	return append(parts, text[from:])
+}
+
+// countOf reads "8xh100", "2 x H100" and "4×..." into the count and the rest. An x that begins a word
+// counts nothing: "7900 XTX".
+func countOf(s string) (n int, rest string, ok bool) {
+	s = strings.TrimSpace(s)
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if digits == 0 || digits > 9 {
+		return 0, s, false
+	}
+	n, err := strconv.Atoi(s[:digits])
+	rest = strings.TrimLeft(s[digits:], " ")
+	spaced := len(rest) < len(s)-digits
+	for _, times := range []string{"x", "X", "×", "*"} {
+		after, cut := strings.CutPrefix(rest, times)
+		if cut && !(spaced && after != "" && after[0] != ' ') {
+			return n, strings.TrimSpace(after), err == nil
+		}
+	}
+	return 0, s, false
+}
+
+func isCount(s string) bool {
+	_, rest, ok := countOf(s)
+	return ok && rest == ""
+}
+
+// nodeNamed reads "[N x]NODE". The names of some nodes begin with a count of their own.
+func nodeNamed(s string) (n *Node, count int, ok bool) {
+	if n, ok = FindNode(s); ok {
+		return n, 0, true
+	}
+	if count, rest, ok := countOf(s); ok && count > 0 {
+		if n, ok = FindNode(rest); ok {
+			return n, count, true
+		}
+	}
+	return nil, 0, false
+}
+
+func parseNodes(n *Node, count, devices int) (Machine, []Note, error) {
+	d, _, err := find(n.Device)
+	if err != nil {
+		return Machine{}, nil, err
+	}
+	total := devices
+	if count > 0 || devices == 0 {
+		total = max(1, count) * n.Devices
+	}
+	switch {
+	case max(1, count) > maxDevices/n.Devices:
+		return Machine{}, nil, bad("hardware", strconv.Itoa(count)+"x"+n.ID, "is too many", "1,000,000 devices are the most")
+	case devices > 0 && devices != total:
+		return Machine{}, nil, disagree(devices, total, counted(count, n.ID))
+	}
+	m, notes := ofNodes(n, d, total)
+	return m, notes, nil
+}
+
+func disagree(devices, total int, text string) *Error {
+	return bad("devices", strconv.Itoa(devices), "does not agree with "+quote(text)+", which holds "+strconv.Itoa(total), "give the number once")
+}
+
+// parseDevices reads "[N x]NAME[+[N x]NAME...]". The whole may be one name with a plus in it.
+func parseDevices(text string, devices int) (Machine, []Note, error) {
+	groups, counts, notes, err := readGroups(text)
+	if err != nil {
+		return Machine{}, nil, err
+	}
+	total := 0
+	for _, g := range groups {
+		if total += g.Count; total > maxDevices {
+			return Machine{}, nil, bad("hardware", text, "is too many", "1,000,000 devices are the most")
+		}
+	}
+	switch {
+	case devices == 0 || devices == total:
+	case len(groups) == 1 && !counts:
+		groups[0].Count = devices
+	default:
+		return Machine{}, nil, disagree(devices, total, text)
+	}
+	m, more := ofDevices(groups)
+	return m, append(notes, more...), nil
+}
+
+// readGroups reads the devices between pluses; counts tells whether the text states any number.
+func readGroups(text string) (groups []Group, counts bool, notes []Note, err error) {
+	parts := strings.Split(text, "+")
+	if len(parts) > maxGroups {
+		return nil, false, nil, bad("hardware", text, "joins too many names", "16 are the most")
+	}
+	for from := 0; from < len(parts); {
+		g, counted, n, to, err := longest(parts, from)
+		if err != nil {
+			return nil, false, nil, err
+		}
+		groups, notes, from = append(groups, g), append(notes, n...), to
+		counts = counts || counted
+	}
+	return groups, counts, notes, nil
+}
+
+// longest reads the most parts that make one name, for a name may hold a plus or three ("Apple M3 Pro
+// 5P+6E+14GPU"). The error is that of the shortest.
+func longest(parts []string, from int) (g Group, counted bool, notes []Note, to int, err error) {
+	for to = min(len(parts), from+4); to > from; to-- {
+		name := strings.Join(parts[from:to], "+")
+		g, counted, notes, err = readGroup(name)
+		if err == nil {
+			return g, counted, notes, to, nil
+		}
+	}
+	if err == errMissing {
+		_, rest, _ := countOf(parts[from])
+		err = missing(rest, read(rest))
+	}
+	return Group{}, false, nil, from, err
+}
+
+func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
+	n, rest, counted := countOf(s)
+	if !counted {
+		n = 1
+	}
+	if n < 1 || n > maxDevices {
+		return Group{}, counted, nil, bad("hardware", s, "states a number out of bounds", "1 to 1,000,000")
+	}
+	d, notes, err := seek(rest)
+	if node, ok := FindNode(rest); err != nil && ok {
+		err = bad("hardware", s, "is a node and cannot be joined to others", "name its devices: "+node.Device)
+	}
+	return Group{d, n}, counted, notes, err
+}
