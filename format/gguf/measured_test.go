@@ -1,0 +1,143 @@
+package gguf_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/format/gguf/gguftest"
+)
+
+// measured is what llama.cpp printed for a file.
+type measured struct{ elements, bytes int64 }
+
+// TestLlama8B: the header that is measured has the tensors and parameters of Llama 3 8B (safetensors.total of
+// meta-llama/Meta-Llama-3-8B on Hugging Face).
+func TestLlama8B(t *testing.T) {
+	f := read(t, gguftest.Llama8B.Builder())
+	if len(f.Tensors) != 291 || f.Elements() != 8030261248 {
+		t.Errorf("%d tensors, %d elements", len(f.Tensors), f.Elements())
+	}
+	checkValue(t, f.ArrayLen, "tokenizer.ggml.tokens", 128256, true)
+	checkValue(t, f.ArrayLen, "tokenizer.ggml.merges", 280147, true)
+}
+
+// TestMeasured compares headers with what llama.cpp printed for their files: one that is built here, and,
+// where MEMWALL_SHARED names the folder that holds them, fifty that llama.cpp read itself.
+func TestMeasured(t *testing.T) {
+	checkLlama1B(t)
+	if shared := os.Getenv("MEMWALL_SHARED"); shared != "" {
+		checkHeaders(t, filepath.Join(shared, "data"))
+	}
+}
+
+// checkLlama1B: a file with the tensors of Llama 3.2 1B in F16 has the parameters and bytes that llama.cpp
+// v0.5.0 prints for it.
+func checkLlama1B(t *testing.T) {
+	const embd, ff, kv, vocab = 2048, 8192, 512, 128256
+	b := gguftest.New("llama").
+		Tensor("rope_freqs.weight", dtype.F32, 32).
+		Tensor("token_embd.weight", dtype.F16, embd, vocab).
+		Tensor("output_norm.weight", dtype.F32, embd)
+	for i := range 16 {
+		name := func(role string) string { return fmt.Sprintf("blk.%d.%s.weight", i, role) }
+		b.Tensor(name("attn_norm"), dtype.F32, embd).Tensor(name("ffn_norm"), dtype.F32, embd).
+			Tensor(name("attn_q"), dtype.F16, embd, embd).Tensor(name("attn_output"), dtype.F16, embd, embd).
+			Tensor(name("attn_k"), dtype.F16, embd, kv).Tensor(name("attn_v"), dtype.F16, embd, kv).
+			Tensor(name("ffn_gate"), dtype.F16, embd, ff).Tensor(name("ffn_up"), dtype.F16, embd, ff).
+			Tensor(name("ffn_down"), dtype.F16, ff, embd)
+	}
+	f := read(t, b)
+	if got, want := (measured{f.Elements(), f.TensorBytes()}), (measured{1235814432, 2471764096}); got != want {
+		t.Errorf("%+v, llama.cpp prints %+v", got, want)
+	}
+}
+
+func checkHeaders(t *testing.T, data string) {
+	want := printed(t, filepath.Join(data, "llamacpp_exact.csv"))
+	rows := table(t, filepath.Join(data, "gguf_headers", "INDEX.csv"))
+	if len(rows) == 0 {
+		t.Error("no header was found")
+	}
+	for _, row := range rows {
+		head := gunzip(t, filepath.Join(data, "gguf_headers", row["file"]))
+		f, err := gguf.ReadHeader(bytes.NewReader(head), int64(len(head)), number(t, row["file_bytes"]))
+		if err != nil {
+			t.Errorf("%s: %v", row["file"], err)
+			continue
+		}
+		if got, w := (measured{f.Elements(), f.TensorBytes()}), want[row["model"]+" "+row["ftype"]]; got != w {
+			t.Errorf("%s: %+v, llama.cpp printed %+v", row["file"], got, w)
+		}
+	}
+}
+
+// printed gives what llama.cpp printed by model and file type; rows of one file must agree.
+func printed(t *testing.T, path string) map[string]measured {
+	out := map[string]measured{}
+	for _, row := range table(t, path) {
+		key, m := row["model"]+" "+row["ftype"], measured{number(t, row["n_params"]), number(t, row["tensor_bytes"])}
+		if before, ok := out[key]; ok && before != m {
+			t.Fatalf("%s: %+v and %+v", key, before, m)
+		}
+		out[key] = m
+	}
+	return out
+}
+
+func table(t *testing.T, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, r := range rows[1:] {
+		m := map[string]string{}
+		for i, name := range rows[0] {
+			m[name] = r[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func gunzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func number(t *testing.T, s string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,133 @@
+package gguf
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/format"
+)
+
+// Names of the files of a split model end in -00001-of-00003.gguf: llama_split_path of llama.cpp.
+const (
+	splitDigits = 5
+	splitTail   = len("-00001-of-00003.gguf")
+)
+
+// SplitName reads the name of one file of a split model: what stands before its number, the number from 1,
+// and how many files there are.
+func SplitName(path string) (prefix string, no, count int, ok bool) {
+	at := len(path) - splitTail
+	if at < 0 {
+		return "", 0, 0, false
+	}
+	tail := path[at:]
+	no, okNo := digits(tail[1 : 1+splitDigits])
+	count, okCount := digits(tail[10 : 10+splitDigits])
+	switch {
+	case !okNo || !okCount || no < 1 || no > count || count > maxSplits:
+		return "", 0, 0, false
+	case tail[0] != '-' || tail[6:10] != "-of-" || !strings.EqualFold(tail[15:], ".gguf"):
+		return "", 0, 0, false
+	}
+	return path[:at], no, count, true
+}
+
+func digits(s string) (int, bool) {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil
+}
+
+// ShardNames lists all files of the split model that path belongs to, in order; nil when the name is not
+// that of a split file.
+func ShardNames(path string) []string {
+	prefix, _, count, ok := SplitName(path)
+	if !ok {
+		return nil
+	}
+	ext := path[len(path)-len(".gguf"):]
+	names := make([]string, count)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%05d-of-%05d%s", prefix, i+1, count, ext)
+	}
+	return names
+}
+
+// Join makes one File of the files of a split model, given in order: the metadata of the first, the tensors
+// of all. The files are not changed. A model in one file is joined from that file alone.
+func Join(files []*File) (*File, error) {
+	if len(files) == 0 {
+		return nil, joinError("", "no file is given", "give all files of the model")
+	}
+	if err := checkSplit(files); err != nil {
+		return nil, err
+	}
+	all := *files[0]
+	all.Size, all.Tensors, all.Shards = 0, nil, nil
+	names := map[string]bool{}
+	for i, f := range files {
+		if err := all.add(f, i, names); err != nil {
+			return nil, err
+		}
+	}
+	return &all, nil
+}
+
+// add appends file i of a split model; names are the tensors so far.
+func (all *File) add(f *File, i int, names map[string]bool) error {
+	if f.Size > math.MaxInt64-all.Size || f.Elements() > math.MaxInt64-all.Elements() {
+		return joinError("", "the files together hold 2^63 elements or bytes or more", format.FetchAgain)
+	}
+	all.Size += f.Size
+	all.Shards = append(all.Shards, Shard{Size: f.Size, DataOffset: f.DataOffset, Tensors: len(f.Tensors)})
+	for _, t := range f.Tensors {
+		if names[t.Name] {
+			text := fmt.Sprintf("file %d: a tensor called %s is in an earlier file too", i+1, format.Quote(t.Name))
+			return joinError(t.Name, text, fixShards)
+		}
+		names[t.Name] = true
+		t.Shard = i
+		all.Tensors = append(all.Tensors, t)
+	}
+	return nil
+}
+
+const fixShards = "give the files of one model, each once and in order"
+
+func joinError(field, text, fix string) *Error {
+	return &Error{Offset: format.NoOffset, Field: field, Text: text, Fix: fix}
+}
+
+// checkSplit does what llama.cpp does before it loads a split model (src/llama-model-loader.cpp): each file
+// has its number, all say the same count, and the tensors add up.
+func checkSplit(files []*File) error {
+	first := files[0].Split
+	if first.Count <= 1 && len(files) == 1 {
+		return nil
+	}
+	if int64(len(files)) != first.Count {
+		return joinError(keySplitCount, fmt.Sprintf("%d given of a model in %d files", len(files), first.Count), fixShards)
+	}
+	var tensors int64
+	for i, f := range files {
+		if want := (Split{No: int64(i), Count: first.Count, Tensors: first.Tensors}); f.Split != want {
+			return joinError(keySplitNo, fmt.Sprintf("expected %s, got %s", want, f.Split), fixShards)
+		}
+		tensors += int64(len(f.Tensors))
+	}
+	if tensors != first.Tensors {
+		return joinError(keySplitTensors, fmt.Sprintf("%d tensors in %d files; %s is %d", tensors, len(files), keySplitTensors, first.Tensors), format.FetchAgain)
+	}
+	return nil
+}
+
+// String counts from 1, as the names of the files do.
+func (s Split) String() string {
+	return fmt.Sprintf("file %d of %d of a model with %d tensors", s.No+1, s.Count, s.Tensors)
+}
