@@ -15,6 +15,7 @@ import (
 // question is a fit request on its way to an answer.
 type question struct {
 	asker    *Asker
+	original Request // as it came
 	request  Request // with defaults filled in
 	asked    Request // as lengths and weights were settled, before the engine's defaults
 	resolved *Resolved
@@ -37,7 +38,7 @@ func (a *Asker) fit(r *Request) (*Answer, error) {
 }
 
 func (a *Asker) prepare(r *Request) (*question, error) {
-	q := &question{asker: a, request: *r}
+	q := &question{asker: a, original: *r, request: *r}
 	if err := q.request.Plan.Check(); err != nil {
 		return nil, err
 	}

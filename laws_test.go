@@ -1,0 +1,151 @@
+package memwall
+
+import (
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/plan"
+)
+
+// grid is plans of every kind for a model.
+func grid(id string) []Request {
+	var out []Request
+	for _, e := range Engines() {
+		for _, on := range []string{"h100", "8xh200", "2xrtx-4090"} {
+			for _, weights := range []string{"", "fp8", "q4_k_m"} {
+				out = append(out, Request{Ask: "fit", Model: id, Hardware: on, Plan: plan.Plan{Engine: e, Weights: weights, Context: 4096, Sequences: 3}})
+			}
+		}
+	}
+	return out
+}
+
+// TestFormulasGiveTheirNumbers: over catalog × engines × plans, every printed formula with its printed
+// inputs evaluates to the printed number.
+func TestFormulasGiveTheirNumbers(t *testing.T) {
+	asked, checked := 0, 0
+	for _, id := range catalog.IDs() {
+		for _, r := range grid(id) {
+			r.Explain = true
+			a, err := Ask(&r)
+			if err != nil {
+				continue // refused: another test holds refusals
+			}
+			asked++
+			for at, e := range a.Explain {
+				checked++
+				inputs := make([]ledger.Input, len(e.Inputs))
+				for i, in := range e.Inputs {
+					inputs[i] = ledger.Input{Name: in.Name, Value: in.Value}
+				}
+				v, err := ledger.Eval(e.Formula, inputs)
+				if err != nil || math.Abs(v-e.Value) > 0.5 {
+					t.Fatalf("%s on %s with %s, %s: %s = %g, printed %g (%v)", id, r.Hardware, r.Engine, at, e.Formula, v, e.Value, err)
+				}
+				if e.Low > e.Value || e.High < e.Value {
+					t.Fatalf("%s, %s: %g..%g around %g", id, at, e.Low, e.High, e.Value)
+				}
+			}
+		}
+	}
+	if asked < 500 || checked < 20*asked {
+		t.Errorf("only %d plans and %d formulas were checked", asked, checked)
+	}
+}
+
+// TestLedgersSumToTheirTotals.
+func TestLedgersSumToTheirTotals(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "deepseek-v3", "qwen3-next-80b-a3b", "gemma-3-27b", "jamba-v0.1", "gpt-oss-20b"} {
+		for _, r := range grid(id) {
+			a, err := Ask(&r)
+			if err != nil {
+				continue
+			}
+			for _, d := range a.Devices {
+				var sum, all int64
+				for _, it := range d.Ledger {
+					all += int64(it.Bytes)
+					if it.ID != "pool_unused" {
+						sum += int64(it.Bytes)
+					}
+				}
+				if sum != int64(d.Needed) || all != int64(d.Used) {
+					t.Errorf("%s, %s: items sum to %d and %d, needed %d, used %d", id, r.Engine, sum, all, d.Needed, d.Used)
+				}
+				if d.Headroom != d.Usable-d.Needed {
+					t.Errorf("%s, %s: headroom %d", id, r.Engine, d.Headroom)
+				}
+			}
+		}
+	}
+}
+
+// TestMonotone: more context and more sequences never need less.
+func TestMonotone(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "deepseek-v2-lite", "qwen3-next-80b-a3b", "gemma-3-12b", "mamba2-2.7b", "gpt-oss-20b"} {
+		for _, e := range Engines() {
+			r := Request{Ask: "fit", Model: id, Hardware: "8xh200", Plan: plan.Plan{Engine: e}}
+			q, err := (&Asker{}).prepare(&r)
+			if err != nil {
+				continue
+			}
+			monotone(t, id+" "+e, q)
+		}
+	}
+}
+
+func monotone(t *testing.T, name string, q *question) {
+	t.Helper()
+	need := func(context, sequences int64) (n int64) {
+		for _, r := range q.sizer.Size(nil, engine.Load{Context: context, Sequences: sequences}) {
+			n += cacheBytes(&r)
+		}
+		return n
+	}
+	last := int64(0)
+	for c := int64(256); c <= 1<<17; c = c*3/2 + 7 {
+		n := need(c, 4)
+		if n < last {
+			t.Errorf("%s: %d bytes at %d tokens, %d before", name, n, c, last)
+		}
+		last = n
+	}
+	last = 0
+	for s := int64(1); s <= 512; s = s*2 + 1 {
+		n := need(4096, s)
+		if n < last {
+			t.Errorf("%s: %d bytes for %d sequences, %d before", name, n, s, last)
+		}
+		last = n
+	}
+}
+
+// cacheBytes are what a load decides; compute buffers of llama.cpp may shrink with the context.
+func cacheBytes(r *engine.Rank) (n int64) {
+	ledger.Leaves(append(r.Items, r.Host...), func(it *ledger.Item) {
+		if it.ID == "kv_cache" || it.ID == "state" {
+			n += int64(it.Bytes)
+		}
+	})
+	return n
+}
+
+// TestLimitsAreTheEdge: the stated largest context and number of users fit, one more does not.
+func TestLimitsAreTheEdge(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b", "gemma-3-12b", "deepseek-v2-lite"} {
+		q, err := (&Asker{}).prepare(&Request{Ask: "fit", Model: id, Hardware: "h100"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := q.job.Load()
+		if n := q.maxSequences(l.Context); n == nil || !q.holds(engine.Load{Context: l.Context, Sequences: *n}) || q.holds(engine.Load{Context: l.Context, Sequences: *n + 1}) {
+			t.Errorf("%s: %v users are not the edge", id, n)
+		}
+		if n := q.maxContext(1); n == nil || !q.holds(engine.Load{Context: *n, Sequences: 1}) || q.holds(engine.Load{Context: *n + 1, Sequences: 1}) {
+			t.Errorf("%s: %v tokens are not the edge", id, n)
+		}
+	}
+}
