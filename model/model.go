@@ -52,11 +52,13 @@ type Part struct {
 }
 
 // Kind is one structure of layer: operators in order. Value 0 is the stream entering the layer, value i
-// the result of Ops[i-1]; Out is the stream leaving it.
+// the result of Ops[i-1]; Out is the stream leaving it. Side of a part's Pre is what its layers read as
+// Side, 0 for nothing.
 type Kind struct {
 	Name string
 	Ops  []Op
 	Out  Val
+	Side Val
 }
 
 // Decoder is the part that generates tokens.

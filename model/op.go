@@ -5,15 +5,19 @@ import "github.com/memwall/memwall/dtype"
 // Val names a value inside a Kind: 0 is the stream entering it, i the result of Ops[i-1], None nothing.
 type Val int16
 
-// None marks an unused input.
-const None Val = -1
+// None marks an unused input. Side is the value that the part's Pre computes beside the stream, for every
+// layer to read its own slice of (per-layer embeddings).
+const (
+	None Val = -1
+	Side Val = -2
+)
 
 // OpKind is one mathematical step: finer than "attention block", coarser than a kernel.
 type OpKind uint8
 
 const (
 	Embed        OpKind = iota // rows of a table
-	Norm                       // RMS or layer normalisation over Unit (or Out) elements
+	Norm                       // RMS or layer normalisation over Unit (or Out) elements; without tensors it has no weight
 	Linear                     // matrix product, plus its bias
 	Slice                      // a part of each row of another value; no storage of its own
 	Concat                     // two values side by side
@@ -30,7 +34,7 @@ const (
 	Scan                       // recurrent scan (Mamba-1, Mamba-2, gated delta rule) with its state
 	Gather                     // where an engine may drop rows that nobody needs logits for
 	Head                       // logits
-	Mix                        // several streams mixed by small learned matrices (AltUp)
+	Mix                        // parallel residual streams widened, mixed or merged (AltUp, arXiv:2301.13310)
 )
 
 // Rows says how many rows an operator works on.
@@ -52,6 +56,8 @@ const (
 	Sigmoid
 	Softcap
 	Softplus
+	Tanh
+	TopK // zero below a quantile of a fitted normal distribution (Gemma 3n)
 )
 
 // Op is an operator.
@@ -62,11 +68,16 @@ type Op struct {
 	Out  int64 // elements per row of the result
 	Unit int64 // width of the innermost axis (head), 0 when the row is one piece
 	Off  int64 // Slice: first element
-	Rows Rows
-	W    []*Tensor
+	// Stride > 0: a Slice takes Unit elements, from Off, of every Stride elements of a row (a part of each
+	// head); else it is a run of Out elements. A Slice of Side takes the layer's own run.
+	Stride int64
+	Rows   Rows
+	W      []*Tensor
 	// Lent: the weights belong to another operator (tied head); they are read here, not owned.
 	Lent bool
-	// BySeq: rows are grouped by sequence (inputs of a scan).
+	// Mean: the normalisation subtracts the mean (layer norm, else RMS).
+	Mean bool
+	// BySeq: rows are grouped by sequence (what surrounds a scan).
 	BySeq bool
 	Fn    ActFn
 	Attn  *Attn
@@ -82,6 +93,7 @@ type Attn struct {
 	Window, Chunk int64
 	Latent        *Latent
 	Sinks         bool
+	Cap           bool // scores are soft-capped
 	// SharesKV: keys and values are those of an earlier layer; nothing is cached here.
 	SharesKV bool
 	// Bidirectional: an encoder's attention, which caches nothing.
@@ -126,4 +138,6 @@ type Experts struct {
 	Norm     bool // weights of the chosen are normalised
 	Scaled   bool // and multiplied by a constant
 	SoftLate bool // softmax over the chosen only
+	// Groups > 1: only experts of the GroupsUsed best groups can be chosen (DeepSeek-V2 and V3).
+	Groups, GroupsUsed int64
 }

@@ -95,7 +95,7 @@ func (m *Model) Store(r *dtype.Recipe) *Weights {
 		var nth [16]int
 		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
 			c := t.category()
-			s := dtype.Site{Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
+			s := dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
 				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
 			nth[c]++
 			return Store(t, r.Pick(&s))

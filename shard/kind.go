@@ -5,7 +5,7 @@ import "github.com/memwall/memwall/model"
 // Kind is a rank's share of a kind: the same operators with smaller tensors, heads and widths. Latent
 // caches, norms over the whole width and routers stay whole.
 func (p *Parallel) Kind(k *model.Kind, c Coord) model.Kind {
-	out := model.Kind{Name: k.Name, Ops: append([]model.Op(nil), k.Ops...), Out: k.Out}
+	out := model.Kind{Name: k.Name, Ops: append([]model.Op(nil), k.Ops...), Out: k.Out, Side: k.Side}
 	for i := range out.Ops {
 		o := &out.Ops[i]
 		p.tensors(o, c)

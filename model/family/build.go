@@ -8,11 +8,12 @@ import (
 // Model turns a Spec into operators and tensors.
 func (s *Spec) Model(id string) *model.Model {
 	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
-	dec := s.part("decoder", s.Layers)
-	dec.Pre, dec.Post = s.ends()
+	b := partBuilder{Spec: s, tables: s.tables()}
+	dec := b.part("decoder", s.Layers)
+	dec.Pre, dec.Post = b.ends()
 	m.Parts = append(m.Parts, dec)
 	if len(s.MTP) > 0 {
-		m.Parts = append(m.Parts, s.mtp())
+		m.Parts = append(m.Parts, b.mtp())
 	}
 	if s.Vision != nil {
 		m.Parts = append(m.Parts, s.Vision.part())
@@ -21,8 +22,23 @@ func (s *Spec) Model(id string) *model.Model {
 	return m
 }
 
+// partBuilder builds parts that share the stored tables of rotary factors.
+type partBuilder struct {
+	*Spec
+	tables []*model.Tensor
+}
+
+func (s *Spec) tables() (out []*model.Tensor) {
+	for _, table := range s.Tables {
+		v := vector(table.Role, table.Rows, model.Whole, 0)
+		v.Table = true
+		out = append(out, v)
+	}
+	return out
+}
+
 // part gives each distinct layer a kind.
-func (s *Spec) part(name string, layers []Layer) model.Part {
+func (s *partBuilder) part(name string, layers []Layer) model.Part {
 	p := model.Part{Name: name, Layers: make([]uint8, len(layers))}
 	var seen []Layer
 	for i, l := range layers {
@@ -59,7 +75,7 @@ func (s *Spec) traits() (t model.Traits) {
 	return t
 }
 
-func (s *Spec) ends() (pre, post model.Kind) {
+func (s *partBuilder) ends() (pre, post model.Kind) {
 	b := &kindBuilder{}
 	embedding := s.embed(b)
 	pre = b.k
@@ -71,7 +87,7 @@ func (s *Spec) ends() (pre, post model.Kind) {
 	return pre, post
 }
 
-func (s *Spec) embed(b *kindBuilder) *model.Tensor {
+func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
 	if s.Positions > 0 {
@@ -84,29 +100,34 @@ func (s *Spec) embed(b *kindBuilder) *model.Tensor {
 	if s.EmbedNorm != NoNorm {
 		x = b.norm(s.EmbedNorm, dtype.TokenEmbdNorm, x, s.Hidden)
 	}
-	s.perLayerInputs(b, x)
-	for _, table := range s.Tables {
-		v := vector(table.Role, table.Rows, model.Whole, 0)
-		v.Table = true
+	side := s.perLayerInputs(b, x)
+	x = s.streams(b, x)
+	for _, v := range s.tables {
 		b.op(model.Op{Kind: model.Rope, Role: v.Role, W: []*model.Tensor{v}})
 	}
-	b.k.Out = x
+	b.k.Out, b.k.Side = x, side
 	return t
 }
 
 // perLayerInputs: Gemma 3n and 4 look up a small vector per layer and token and mix in a projection of the
-// embedding.
-func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) {
-	if s.PLE > 0 {
-		n := s.PLE * int64(len(s.Layers))
-		t := matrix(dtype.PerLayerEmbd, vocabulary(s.PLEVocab), whole(n))
-		e := b.scale(b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: n, W: []*model.Tensor{t}}), n)
-		p := b.scale(b.linear(x, matrix(dtype.PerLayerProj, whole(n), whole(s.Hidden)), false), n)
-		b.scale(b.add(e, b.headNorm(dtype.PerLayerProjNorm, p, s.PLE), n), n)
+// embedding. 0 for none.
+func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) model.Val {
+	if s.PLE == 0 {
+		return 0
 	}
-	if s.AltUp > 1 {
-		b.op(model.Op{Kind: model.Mix, Role: dtype.AltupProj, Out: s.AltUp * s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupProj)}}, x)
+	n := s.PLE * int64(len(s.Layers))
+	t := matrix(dtype.PerLayerEmbd, vocabulary(s.PLEVocab), whole(n))
+	e := b.scale(b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: n, Unit: s.PLE, W: []*model.Tensor{t}}), n)
+	p := b.scale(b.linear(x, matrix(dtype.PerLayerProj, whole(n), whole(s.Hidden)), false), n)
+	return b.scale(b.add(b.headNorm(dtype.PerLayerProjNorm, p, s.PLE), e, n), n)
+}
+
+// streams widens the embedding to parallel residual streams.
+func (s *Spec) streams(b *kindBuilder, x model.Val) model.Val {
+	if s.AltUp <= 1 {
+		return x
 	}
+	return b.op(model.Op{Kind: model.Mix, Role: dtype.AltupProj, Out: s.AltUp * s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupProj)}}, x)
 }
 
 // stack of the matrices that carry the embedding to the other streams, or back.
@@ -124,6 +145,9 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
 	if s.NoHead {
 		return
+	}
+	if s.HeadInput {
+		x = b.scale(x, s.Hidden)
 	}
 	t, lent := matrix(dtype.Output, vocabulary(s.Vocab), whole(s.Hidden)), false
 	if s.Tied {
@@ -146,8 +170,8 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 }
 
 // kind builds one structure of layer.
-func (s *Spec) kind(l Layer) model.Kind {
-	b := &layerBuilder{kindBuilder: &kindBuilder{}, s: s, l: l, h: s.Hidden}
+func (s *partBuilder) kind(l Layer) model.Kind {
+	b := &layerBuilder{kindBuilder: &kindBuilder{}, l: l, h: s.Hidden, tables: s.tables}
 	switch {
 	case l.AltUp > 1:
 		b.altUp()
@@ -164,9 +188,9 @@ func (s *Spec) kind(l Layer) model.Kind {
 
 type layerBuilder struct {
 	*kindBuilder
-	s *Spec
-	l Layer
-	h int64
+	l      Layer
+	h      int64
+	tables []*model.Tensor // of rotary factors, lent to ropes
 }
 
 func (b *layerBuilder) name() string {
@@ -240,7 +264,7 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 		return b.ffn(b.before(role, r))
 	}
 	d := b.norm(b.l.Norm, dtype.FFNPostNorm1, b.mlp(b.before(role, r), b.l.FFN), b.h)
-	e := b.norm(b.l.Norm, dtype.FFNPostNorm2, b.moe(b.norm(b.l.Norm, dtype.FFNPreNorm2, r, b.h)), b.h)
+	e := b.norm(b.l.Norm, dtype.FFNPostNorm2, b.moe(b.norm(b.l.Norm, dtype.FFNPreNorm2, r, b.h), b.chooser(r)), b.h)
 	return b.add(d, e, b.h)
 }
 
@@ -252,7 +276,14 @@ func (b *layerBuilder) parallel() {
 	}
 	o := b.gather(b.mixer(x), b.h)
 	f := b.ffn(y)
-	b.add(b.add(f, 0, b.h), o, b.h)
+	switch b.l.Sum {
+	case Branches:
+		b.add(b.add(o, f, b.h), 0, b.h)
+	case MixerFirst:
+		b.add(f, b.add(o, 0, b.h), b.h)
+	default:
+		b.add(b.add(f, 0, b.h), o, b.h)
+	}
 }
 
 func (b *layerBuilder) single() {
@@ -286,12 +317,12 @@ func (b *layerBuilder) ffn(x model.Val) model.Val {
 	if b.l.MoE.Experts == 0 {
 		return b.mlp(x, b.l.FFN)
 	}
-	return b.moe(x)
+	return b.moe(x, x)
 }
 
 // mtp is the part with multi-token prediction layers: each joins the hidden state and the next token's
 // embedding by a projection of twice the width (DeepSeek-V3, arXiv:2412.19437, section 2.2).
-func (s *Spec) mtp() model.Part {
+func (s *partBuilder) mtp() model.Part {
 	p := s.part(model.PartMTP, s.MTP)
 	for i := range p.Kinds {
 		b := &kindBuilder{k: p.Kinds[i]}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -97,6 +99,9 @@ func (c *Config) Err() error {
 	return *c.err
 }
 
+// Fail remembers that a field is wrong, unless an earlier one was.
+func (c *Config) Fail(field string, v any, problem, fix string) { c.fail(field, v, problem, fix) }
+
 func (c *Config) fail(field string, v any, problem, fix string) {
 	if *c.err == nil {
 		*c.err = &FieldError{Field: c.path + field, Value: show(v), Problem: problem, Fix: fix}
@@ -126,6 +131,12 @@ func (c *Config) get(keys ...string) (string, any, bool) {
 
 // Has reports whether a field is present and not null.
 func (c *Config) Has(key string) bool { return c.m[key] != nil }
+
+// Keys lists the fields, sorted.
+func (c *Config) Keys() []string { return slices.Sorted(maps.Keys(c.m)) }
+
+// Value is a field as decoded, numbers as json.Number; nil when it is absent or null.
+func (c *Config) Value(key string) any { return c.m[key] }
 
 // Int reads a positive whole number that must be there; alternatives are other names of the same field.
 func (c *Config) Int(keys ...string) int64 {

@@ -16,6 +16,7 @@ var deepseek2 = &Family{
 			e.ChoiceBias = c.Str("topk_method") == "noaux_tc"
 			e.Norm = c.Bool(false, "norm_topk_prob")
 			e.Scaled = c.Float(1, "routed_scaling_factor") != 1
+			e = e.grouped(c.IntOr(0, "n_group"), c.IntOr(0, "topk_group"))
 		}
 		s.Layers = denseFirst(n, int(c.IntOr(0, "first_k_dense_replace")), max(1, int(c.IntOr(1, "moe_layer_freq"))), Layer{Norm: RMS, Attn: a}, c.gated(), e)
 		s.MTP = s.mtpOf(c.IntOr(0, "num_nextn_predict_layers"))
@@ -39,10 +40,19 @@ var deepseek2 = &Family{
 			e.Norm = m.Bool(false, "expert_weights_norm")
 			scale, ok := m.h.Float(m.key("expert_weights_scale"))
 			e.Scaled = ok && scale != 1 && scale != 0
+			e = e.grouped(m.IntOr(0, "expert_group_count"), m.IntOr(0, "expert_group_used_count"))
 		}
 		s.Layers = denseFirst(n, int(m.IntOr(0, "leading_dense_block_count")), 1, Layer{Norm: RMS, Attn: a}, m.gated(), e)
 		return s
 	},
+}
+
+// grouped limits the choice to the best groups; one group limits nothing.
+func (e MoE) grouped(groups, used int64) MoE {
+	if groups > 1 && used > 0 && used < groups && e.Experts%groups == 0 {
+		e.Groups, e.GroupsUsed = groups, used
+	}
+	return e
 }
 
 // latent reads multi-head latent attention.
@@ -104,6 +114,6 @@ var minicpm3 = &Family{
 
 func minicpm3Spec(s *Spec, a Attention, f MLP, n int) {
 	a.Expanded = true
-	s.EmbedScale, s.HeadScale = true, true
+	s.EmbedScale, s.HeadInput = true, true
 	s.Layers = repeat(Layer{Norm: RMS, Attn: a, FFN: f, ResidualScale: true}, n)
 }

@@ -128,7 +128,7 @@ func stablelmSpec(s *Spec, a Attention, f MLP, parallel bool, n int) {
 	s.OutNorm = LayerNormBias
 	l := Layer{Norm: LayerNormBias, Attn: a, FFN: f}
 	if parallel {
-		l.Place = Parallel
+		l.Place, l.Sum = Parallel, MixerFirst
 	}
 	s.Layers = repeat(l, n)
 }

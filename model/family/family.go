@@ -119,7 +119,43 @@ func (s *Spec) Check() error {
 			return err
 		}
 	}
+	if err := s.checkSizes(); err != nil {
+		return err
+	}
 	return s.checkKinds()
+}
+
+// checkSizes refuses tensors whose elements cannot be added up over all layers in 64 bits.
+func (s *Spec) checkSizes() error {
+	const most = 1 << 57
+	total := float64(s.PLE) * float64(s.PLEVocab+s.Hidden) * float64(len(s.Layers))
+	for _, layers := range [][]Layer{s.Layers, s.MTP} {
+		for i := range layers {
+			total += layers[i].size(float64(s.Hidden))
+		}
+	}
+	if t := s.Vision; t != nil {
+		total += float64(t.Layers)*float64(t.Width)*float64(4*t.Width+3*t.Inner) + float64(t.Width)*float64(t.Patch+t.Positions)
+		for _, p := range t.Projector {
+			total += float64(1+t.DeepStack) * float64(p.In) * float64(p.Out)
+		}
+	}
+	if total > most {
+		return &FieldError{Field: "sizes", Value: fmt.Sprintf("%.1g elements", total), Problem: "are together more than any model's", Fix: "correct the config"}
+	}
+	return nil
+}
+
+// size of a layer in elements, roughly and never too small by more than the smallest tensors.
+func (l *Layer) size(hidden float64) float64 {
+	a, m, x := &l.Attn, &l.MoE, &l.SSM
+	heads, wide := float64(a.Heads), float64(max(a.DimK, a.Nope)+a.DimV)
+	n := 2*heads*wide*max(hidden, float64(a.QRank), float64(a.KVRank)) + hidden*float64(a.QRank+a.KVRank)
+	n += 3*float64(m.Experts)*float64(m.Inner)*max(hidden, float64(m.Latent)) + float64(m.Shared+m.Latent)*3*hidden
+	n += 3 * float64(l.FFN.Inner) * hidden
+	scan := 2*float64(x.Inner) + 2*float64(x.Groups)*float64(x.State) + float64(x.Heads)
+	n += scan*max(hidden, float64(x.Conv)) + float64(x.Inner)*(hidden+float64(x.State)+2*float64(x.Rank))
+	return n + hidden*(float64(l.AltUp)*float64(l.AltUp)+2*float64(l.Laurel)+2*float64(l.PLE))
 }
 
 // checkKinds: a part can hold 255 different layers, far more than any model has.

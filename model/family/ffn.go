@@ -23,6 +23,9 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		p = b.glu(fn, b.slice(gu, f.Inner, 0, f.Inner), b.slice(gu, f.Inner, f.Inner, f.Inner), 0)
 	case f.Gated:
 		g := b.linear(x, matrix(gate, inner(f.Inner), whole(b.h)), f.Bias)
+		if f.Sparse {
+			g = b.act(model.TopK, g)
+		}
 		u := b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias)
 		p = b.glu(fn, g, u, 0)
 	default:
@@ -31,11 +34,12 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias)
 }
 
-// moe is a routed mixture of experts and, beside it, an optional shared expert.
-func (b *layerBuilder) moe(x model.Val) model.Val {
+// moe is a routed mixture of experts and, beside it, an optional shared expert. The router reads chooser,
+// most often the same value.
+func (b *layerBuilder) moe(x, chooser model.Val) model.Val {
 	m := &b.l.MoE
-	e := &model.Experts{N: m.Experts, Used: m.Used, Sigmoid: m.Sigmoid, Bias: m.ChoiceBias, Norm: m.Norm, Scaled: m.Scaled, SoftLate: m.SoftLate}
-	y := b.routed(x, e)
+	e := &model.Experts{N: m.Experts, Used: m.Used, Sigmoid: m.Sigmoid, Bias: m.ChoiceBias, Norm: m.Norm, Scaled: m.Scaled, SoftLate: m.SoftLate, Groups: m.Groups, GroupsUsed: m.GroupsUsed}
+	y := b.routed(x, chooser, e)
 	if m.Shared == 0 {
 		return y
 	}
@@ -48,9 +52,9 @@ func (b *layerBuilder) moe(x model.Val) model.Val {
 	return b.add(y, s, b.h)
 }
 
-func (b *layerBuilder) routed(x model.Val, e *model.Experts) model.Val {
+func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val {
 	m := &b.l.MoE
-	r := b.op(model.Op{Kind: model.Route, Role: dtype.FFNGateInp, Out: e.Used, W: b.router(), Moe: e}, x)
+	r := b.op(model.Op{Kind: model.Route, Role: dtype.FFNGateInp, Out: e.Used, W: b.router(), Moe: e}, chooser)
 	width := b.h
 	if m.Latent > 0 {
 		width = m.Latent
@@ -90,10 +94,13 @@ func (b *layerBuilder) router() []*model.Tensor {
 	if m.ChoiceBias {
 		w = append(w, vector(dtype.ExpProbsB, m.Experts, model.Whole, 0))
 	}
-	if m.Beside {
-		w = append(w, vector(dtype.FFNGateInpScl, b.h, model.Whole, 0))
-	}
 	return w
+}
+
+// chooser is what Gemma 4's router reads: the residual, normalised and scaled by a constant and a vector.
+func (b *layerBuilder) chooser(r model.Val) model.Val {
+	n := b.op(model.Op{Kind: model.Norm, Out: b.h}, r)
+	return b.scale(b.scale(n, b.h), b.h, vector(dtype.FFNGateInpScl, b.h, model.Whole, 0))
 }
 
 func (b *layerBuilder) downScale(e *model.Experts) []*model.Tensor {

@@ -1,5 +1,11 @@
 package family
 
+import (
+	"encoding/json"
+
+	"github.com/memwall/memwall/model"
+)
+
 // gemma: tied and scaled embedding, GELU, wide heads.
 var gemma = &Family{
 	Name: "gemma", Classes: []string{"GemmaForCausalLM"}, Types: []string{"gemma"},
@@ -53,11 +59,16 @@ func (c *Config) gemma23(slides []bool, caps bool) *Spec {
 	s.EmbedScale = true
 	s.HeadCap = caps && c.Float(30, "final_logit_softcapping") > 0
 	if !caps {
-		s.Source.Rotary = append(s.Source.Rotary, s.Source.Rotary...) // sliding layers rotate with a base of their own
+		s.Source.Rotary = append(s.Source.Rotary, c.slidingRotary()...)
 	}
 	a := c.heads()
 	s.Layers = gemmaLayers(a, c.gated(), c.IntOr(0, "sliding_window"), slides, caps)
 	return s
+}
+
+// slidingRotary is the table of sliding layers, which rotate with a base of their own and unscaled.
+func (c *Config) slidingRotary() []model.Rotary {
+	return []model.Rotary{{Positions: c.IntOr(0, "max_position_embeddings"), Dim: c.IntOr(0, "head_dim")}}
 }
 
 func (m *Meta) gemma23(slides []bool, caps bool) *Spec {
@@ -96,7 +107,7 @@ var gemma3n = &Family{
 		}
 		s.PLEVocab = t.IntOr(262144, "vocab_size_per_layer_input")
 		gemma3nSpec(s, n, t.heads(), f, t.IntOr(512, "sliding_window"), t.sliding(n, 5),
-			gemma3nDims{t.IntOr(4, "altup_num_inputs"), t.IntOr(64, "laurel_rank"), t.IntOr(256, "hidden_size_per_layer_input"), t.IntOr(15, "num_kv_shared_layers")})
+			gemma3nDims{t.IntOr(4, "altup_num_inputs"), t.IntOr(64, "laurel_rank"), t.IntOr(256, "hidden_size_per_layer_input"), t.IntOr(15, "num_kv_shared_layers")}, t.sparse(n))
 		return c.outerTie(s)
 	},
 	Header: func(m *Meta) *Spec {
@@ -106,20 +117,49 @@ var gemma3n = &Family{
 		f.Act = GELU
 		s.PLEVocab = m.Rows("per_layer_token_embd.weight")
 		gemma3nSpec(s, n, m.heads(n)[0], f, m.IntOr(512, "attention.sliding_window"), m.windows(n, 5),
-			gemma3nDims{m.IntOr(4, "altup.num_inputs"), m.Rows("blk.0.laurel_l.weight"), m.IntOr(256, "embedding_length_per_layer_input"), m.IntOr(0, "attention.shared_kv_layers")})
+			gemma3nDims{m.IntOr(4, "altup.num_inputs"), m.Rows("blk.0.laurel_l.weight"), m.IntOr(256, "embedding_length_per_layer_input"), m.IntOr(0, "attention.shared_kv_layers")}, gemma3nSparse(n))
 		return s
 	},
 }
 
+// sparse tells the layers whose gates are sparse: those with a target sparsity in the config.
+func (c *Config) sparse(layers int) []bool {
+	const key = "activation_sparsity_pattern"
+	if !c.Has(key) {
+		return gemma3nSparse(layers)
+	}
+	out := make([]bool, layers)
+	rates := list(c, key, func(v any) (float64, bool) {
+		num, ok := v.(json.Number)
+		x, err := num.Float64()
+		return x, ok && err == nil
+	})
+	for i := range min(layers, len(rates)) {
+		out[i] = rates[i] > 0
+	}
+	return out
+}
+
+// gemma3nSparse: the first ten layers of the published models (Gemma3nTextConfig, transformers 4.53); a
+// GGUF file does not say.
+func gemma3nSparse(layers int) []bool {
+	out := make([]bool, layers)
+	for i := range min(layers, 10) {
+		out[i] = true
+	}
+	return out
+}
+
 type gemma3nDims struct{ altUp, laurel, perLayer, shared int64 }
 
-func gemma3nSpec(s *Spec, n int, a Attention, f MLP, window int64, slides []bool, d gemma3nDims) {
+func gemma3nSpec(s *Spec, n int, a Attention, f MLP, window int64, slides []bool, d gemma3nDims, sparse []bool) {
 	s.EmbedScale, s.HeadCap = true, true
 	s.AltUp, s.PLE = d.altUp, d.perLayer
 	a.QKNorm, a.VNorm = PerHead, true
 	s.Layers = repeat(Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: f, AltUp: d.altUp, Laurel: d.laurel, PLE: d.perLayer}, n)
 	for i := range s.Layers {
 		l := &s.Layers[i]
+		l.FFN.Sparse = sparse[i]
 		if slides[i] {
 			l.Attn.Window = window
 		}

@@ -107,7 +107,7 @@ var nemotronH = &Family{
 		mlp := MLP{Inner: c.Int("intermediate_size"), Bias: c.Bool(false, "mlp_bias"), Act: ReLU2}
 		moe := c.nemotronMoE()
 		letters := c.nemotronPattern("hybrid_override_pattern", "layers_block_type")
-		if n := c.Layers(); len(letters) != n {
+		if n := int(c.IntOr(int64(len(letters)), "num_hidden_layers")); len(letters) != n || n == 0 {
 			c.fail("hybrid_override_pattern", nil, "does not have num_hidden_layers letters", "correct the config.json")
 		}
 		s.Layers = c.nemotronLayers(letters, a, ssm, mlp, moe)
@@ -147,11 +147,17 @@ var nemotronH = &Family{
 
 // nemotronPattern gives the letters M (Mamba), * (attention), - (MLP), E (experts).
 func (c *Config) nemotronPattern(key, list string) string {
-	if p := c.Str(key); p != "" {
+	p := c.Str(key)
+	types := c.Strs(list)
+	if len(p) > 2*maxLayers || len(types) > maxLayers {
+		c.fail(key, nil, "has more layers than memwall accepts", "correct the config.json")
+		return ""
+	}
+	if p != "" {
 		return p
 	}
 	out := ""
-	for _, t := range c.Strs(list) {
+	for _, t := range types {
 		switch t {
 		case "mamba":
 			out += "M"

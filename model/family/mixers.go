@@ -11,7 +11,7 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	var gate model.Val
 	q, k, v := b.project(x)
 	if a.Gate {
-		q, gate = b.slice(q, a.Heads*a.DimK, 0, a.DimK), b.slice(q, a.Heads*a.DimK, a.DimK, a.DimK)
+		q, gate = b.ofEach(q, a.Heads, 2*a.DimK, 0, a.DimK), b.ofEach(q, a.Heads, 2*a.DimK, a.DimK, a.DimK)
 	}
 	q = b.qkNorm(dtype.AttnQNorm, q, a.DimK, a.Heads, model.ByHead)
 	if k != model.None {
@@ -34,6 +34,16 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 		o = b.glu(model.Sigmoid, gate, o, 0)
 	}
 	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// rope turns queries or keys by their positions. Layers that see every token read the stored factors of a
+// model that has them.
+func (b *layerBuilder) rope(x model.Val, unit int64) model.Val {
+	o := model.Op{Kind: model.Rope, Out: b.width(x), Unit: unit}
+	if b.l.Attn.Window == 0 && len(b.tables) > 0 {
+		o.W, o.Lent = b.tables, true
+	}
+	return b.op(o, x)
 }
 
 // project gives queries, keys and values; keys and values are None where another layer's are used.
@@ -70,7 +80,7 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 	case EachHead:
 		t := vector(role, dim*n, by, dim)
 		t.Dims = 2
-		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, Unit: dim, W: []*model.Tensor{t}}, x)
+		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, Unit: dim, Mean: b.l.Norm.mean(), W: []*model.Tensor{t}}, x)
 	}
 	return x
 }
@@ -78,7 +88,7 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 	a := &b.l.Attn
 	o := model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
-		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional}}
+		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional}}
 	if a.Sinks {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
 	}
@@ -102,7 +112,7 @@ func (b *layerBuilder) latent(x model.Val) (compressed, rotary model.Val) {
 	a := &b.l.Attn
 	rope := a.DimK - a.Nope
 	kv := b.linear(x, matrix(dtype.AttnKVA, whole(a.KVRank+rope), whole(b.h)), a.BiasKV)
-	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, a.KVRank), a.KVRank)
+	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, 0), a.KVRank)
 	return c, b.rope(b.slice(kv, rope, a.KVRank, rope), rope)
 }
 
@@ -112,8 +122,8 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	a := &b.l.Attn
 	rope := a.DimK - a.Nope
 	q := b.latentQuery(x)
-	qn := b.slice(q, a.Heads*a.Nope, 0, a.Nope)
-	qr := b.rope(b.slice(q, a.Heads*rope, a.Nope, rope), rope)
+	qn := b.ofEach(q, a.Heads, a.DimK, 0, a.Nope)
+	qr := b.rope(b.ofEach(q, a.Heads, a.DimK, a.Nope, rope), rope)
 	c, kr := b.latent(x)
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
@@ -122,18 +132,15 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
-// expandedAttention compresses like MLA but caches full keys and values (MiniCPM3).
+// expandedAttention compresses like MLA but caches full keys and values (MiniCPM3). Of each query the
+// last part is turned; the turned part of the keys is one for all heads.
 func (b *layerBuilder) expandedAttention(x model.Val) model.Val {
 	a := &b.l.Attn
-	rope := a.DimK - a.Nope
-	q := b.latentQuery(x)
-	qn := b.slice(q, a.Heads*a.Nope, 0, a.Nope)
-	qr := b.rope(b.slice(q, a.Heads*rope, a.Nope, rope), rope)
+	q := b.rope(b.latentQuery(x), a.DimK)
 	c, kr := b.latent(x)
-	kv := b.linear(c, matrix(dtype.AttnKVB, heads(a.Heads*(a.Nope+a.DimV), a.Nope+a.DimV), whole(a.KVRank)), false)
-	kn := b.slice(kv, a.Heads*a.Nope, 0, a.Nope)
-	v := b.slice(kv, a.Heads*a.DimV, a.Nope, a.DimV)
-	q = b.op(model.Op{Kind: model.Concat, Out: a.Heads * a.DimK, Unit: a.DimK}, qn, qr)
+	wide := a.Nope + a.DimV
+	kv := b.linear(c, matrix(dtype.AttnKVB, heads(a.Heads*wide, wide), whole(a.KVRank)), false)
+	kn, v := b.ofEach(kv, a.Heads, wide, 0, a.Nope), b.ofEach(kv, a.Heads, wide, a.Nope, a.DimV)
 	k := b.op(model.Op{Kind: model.Concat, Out: a.Heads * a.DimK, Unit: a.DimK}, kn, kr)
 	return b.linear(b.attend(q, k, v), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
@@ -144,21 +151,21 @@ func (b *layerBuilder) mamba1(x model.Val) model.Val {
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: s.State, Heads: s.Inner, HeadDim: 1}
 	in := matrix(dtype.SSMIn, inner(s.Inner), whole(b.h))
 	in.Segs = append(in.Segs, inner(s.Inner))
-	z := b.linear(x, in, s.BiasIn)
+	z := b.grouped(b.linear(x, in, s.BiasIn))
 	u := b.conv(b.bySeq(z, s.Inner, 0, 0), dims, inner(s.Inner))
-	dbc := b.linear(u, matrix(dtype.SSMX, whole(s.Rank+2*s.State), inner(s.Inner)), false)
-	dt, sb, sc := b.slice(dbc, s.Rank, 0, s.Rank), b.slice(dbc, s.State, s.Rank, s.State), b.slice(dbc, s.State, s.Rank+s.State, s.State)
+	dbc := b.grouped(b.linear(u, matrix(dtype.SSMX, whole(s.Rank+2*s.State), inner(s.Inner)), false))
+	dt, sb, sc := b.bySeq(dbc, s.Rank, 0, 0), b.bySeq(dbc, s.State, s.Rank, s.State), b.bySeq(dbc, s.State, s.Rank+s.State, s.State)
 	if s.DBCNorm {
 		dt = b.norm(RMS, dtype.SSMDtNorm, dt, s.Rank)
 		sb = b.norm(RMS, dtype.SSMBNorm, sb, s.State)
 		sc = b.norm(RMS, dtype.SSMCNorm, sc, s.State)
 	}
-	dt = b.linear(dt, matrix(dtype.SSMDt, inner(s.Inner), whole(s.Rank)), true)
+	dt = b.grouped(b.linear(dt, matrix(dtype.SSMDt, inner(s.Inner), whole(s.Rank)), true))
 	a := matrix(dtype.SSMA, inner(s.Inner), whole(s.State))
 	a.Adapt = false
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{a, vector(dtype.SSMD, s.Inner, model.ByInner, 0)}}, u, dt, sb, sc)
 	g := b.glu(model.SiLU, b.bySeq(z, s.Inner, s.Inner, 0), y, 0)
-	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), inner(s.Inner)), s.BiasIn)
+	return b.grouped(b.linear(g, matrix(dtype.SSMOut, whole(b.h), inner(s.Inner)), s.BiasIn))
 }
 
 // conv is the short causal convolution before a scan; segs are the channels.
@@ -221,9 +228,11 @@ func (b *layerBuilder) deltaNet(x model.Val) model.Val {
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA)}}, u, alpha, beta)
 	n := b.headNorm(dtype.SSMNorm, y, hd)
 	g := b.glu(model.SiLU, z, n, hd)
-	return b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), false)
+	return b.grouped(b.linear(g, matrix(dtype.SSMOut, whole(b.h), heads(s.Inner, hd)), false))
 }
 
+// betaAlpha are two numbers for each value head: from a matrix each, or from one whose rows alternate
+// between both for the value heads of every key head.
 func (b *layerBuilder) betaAlpha(x model.Val) (beta, alpha model.Val) {
 	s := &b.l.SSM
 	one := heads(s.Heads, 1)
@@ -233,5 +242,6 @@ func (b *layerBuilder) betaAlpha(x model.Val) (beta, alpha model.Val) {
 	t := matrix(dtype.SSMBA, one, whole(b.h))
 	t.Segs = append(t.Segs, one)
 	ba := b.linear(x, t, false)
-	return b.slice(ba, s.Heads, 0, 1), b.slice(ba, s.Heads, s.Heads, 1)
+	n := s.Heads / s.Groups
+	return b.grouped(b.ofEach(ba, s.Groups, 2*n, 0, n)), b.grouped(b.ofEach(ba, s.Groups, 2*n, n, n))
 }

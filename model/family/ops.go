@@ -46,8 +46,10 @@ func (b *kindBuilder) norm(kind NormKind, role dtype.Role, x model.Val, n int64)
 	if kind == NoNorm {
 		return x
 	}
-	return b.op(model.Op{Kind: model.Norm, Role: role, Out: n, W: normWeights(kind, vector(role, n, model.Whole, 0))}, x)
+	return b.op(model.Op{Kind: model.Norm, Role: role, Out: n, Mean: kind.mean(), W: normWeights(kind, vector(role, n, model.Whole, 0))}, x)
 }
+
+func (k NormKind) mean() bool { return k == LayerNorm || k == LayerNormBias }
 
 func normWeights(kind NormKind, t *model.Tensor) []*model.Tensor {
 	if kind == LayerNormBias {
@@ -69,12 +71,20 @@ func (b *kindBuilder) linear(x model.Val, t *model.Tensor, withBias bool) model.
 	return b.op(model.Op{Kind: model.Linear, Role: t.Role, Out: t.Rows(), W: w}, x)
 }
 
-func (b *kindBuilder) rope(x model.Val, unit int64) model.Val {
-	return b.op(model.Op{Kind: model.Rope, Out: b.width(x), Unit: unit}, x)
-}
-
+// slice is a run of a row, in heads of unit elements, or in one piece when unit is 0.
 func (b *kindBuilder) slice(x model.Val, out, off, unit int64) model.Val {
 	return b.op(model.Op{Kind: model.Slice, Out: out, Off: off, Unit: unit}, x)
+}
+
+// ofEach is a part of each of n heads that are stride wide: unit elements from off.
+func (b *kindBuilder) ofEach(x model.Val, n, stride, off, unit int64) model.Val {
+	return b.op(model.Op{Kind: model.Slice, Out: n * unit, Off: off, Unit: unit, Stride: stride}, x)
+}
+
+// grouped marks the last operator's rows as grouped by sequence.
+func (b *kindBuilder) grouped(x model.Val) model.Val {
+	b.k.Ops[x-1].BySeq = true
+	return x
 }
 
 // bySeq is a slice for a scan: rows grouped by sequence.

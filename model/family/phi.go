@@ -23,7 +23,7 @@ func phi2Spec(s *Spec, a Attention, inner int64, n int) {
 	a = a.bias(true, true, true)
 	a.Fused = true
 	a.Scale = true
-	s.Layers = repeat(Layer{Norm: LayerNormBias, Place: Parallel, Attn: a, FFN: MLP{Inner: inner, Bias: true, Act: GELU}}, n)
+	s.Layers = repeat(Layer{Norm: LayerNormBias, Place: Parallel, Sum: Branches, Attn: a, FFN: MLP{Inner: inner, Bias: true, Act: GELU}}, n)
 }
 
 // phi3: llama with fused qkv and fused gate and up. Phi-4 is the same architecture.

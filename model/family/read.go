@@ -45,8 +45,7 @@ func (c *Config) state() *dtype.Format {
 	return dtype.FindFormat(c.Str("mamba_ssm_cache_dtype", "mamba_ssm_dtype"))
 }
 
-// rotary sizes the tables of cosines and sines: one per distinct rotation. YaRN stretches the original
-// length by its factor (arXiv:2309.00071); LongRoPE keeps two tables.
+// rotary sizes the table of cosines and sines that engines compute once.
 func (c *Config) rotary() []model.Rotary {
 	positions := c.IntOr(0, "max_position_embeddings")
 	h := c.IntOr(1, "num_attention_heads")
@@ -56,14 +55,38 @@ func (c *Config) rotary() []model.Rotary {
 	if p := c.Sub("rope_parameters"); p != nil {
 		part, scaling = p.Float(part, "partial_rotary_factor"), p
 	}
-	r := model.Rotary{Positions: positions, Dim: int64(float64(dim) * part)}
-	if scaling != nil && scaling.Str("rope_type", "type") == "yarn" {
-		r.Positions = int64(scaling.Float(1, "factor") * float64(scaling.IntOr(positions, "original_max_position_embeddings")))
-	}
 	if positions == 0 || dim == 0 {
 		return nil
 	}
-	return []model.Rotary{r}
+	return []model.Rotary{{Positions: scaling.stretched(positions), Dim: int64(float64(dim) * part)}}
+}
+
+// stretched is the length of a table under a scaling: linear and dynamic scaling stretch the context by
+// their factor, YaRN the original length (arXiv:2309.00071); LongRoPE keeps a table for each of its two
+// lengths (arXiv:2402.13753).
+func (c *Config) stretched(positions int64) int64 {
+	if c == nil {
+		return positions
+	}
+	original := c.IntOr(positions, "original_max_position_embeddings")
+	switch c.Str("rope_type", "type") {
+	case "linear", "dynamic":
+		return int64(c.factor() * float64(positions))
+	case "yarn":
+		return int64(c.factor() * float64(original))
+	case "longrope", "su":
+		return original + positions
+	}
+	return positions
+}
+
+func (c *Config) factor() float64 {
+	f := c.Float(1, "factor")
+	if !(f >= 1 && f <= 1<<16) {
+		c.fail("factor", f, "does not stretch a context", "correct the config.json")
+		return 1
+	}
+	return f
 }
 
 // bias sets the biases that one flag switches.

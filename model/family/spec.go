@@ -26,6 +26,7 @@ type Spec struct {
 	OutNorm    NormKind
 	HeadBias   bool
 	HeadScale  bool // logits times a constant
+	HeadInput  bool // the head's input times a constant (MiniCPM)
 	HeadCap    bool // logits soft-capped
 	NoHead     bool
 
@@ -57,6 +58,7 @@ type Table struct {
 type Layer struct {
 	Norm  NormKind
 	Place NormPlace
+	Sum   SumOrder  // of parallel branches
 	Attn  Attention // zero Heads: none
 	SSM   SSM       // zero Inner: none
 	FFN   MLP       // zero Inner: none
@@ -91,6 +93,16 @@ const (
 	Single                     // one norm, one branch: the layer has a mixer or an FFN (Mamba, Nemotron-H)
 	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
 	PreNormPost
+)
+
+// SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It changes what lives
+// meanwhile, not the sum.
+type SumOrder uint8
+
+const (
+	FFNFirst   SumOrder = iota // (FFN + residual) + mixer (Command R)
+	Branches                   // (mixer + FFN) + residual (Phi-2)
+	MixerFirst                 // FFN + (mixer + residual) (StableLM 2)
 )
 
 // Attention describes softmax attention.
@@ -165,7 +177,8 @@ type MLP struct {
 	Fused bool // gate and up in one matrix
 	Bias  bool
 	Act   Activation
-	// GateBias etc. all follow Bias.
+	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
+	Sparse bool
 }
 
 // Activation function of an MLP.
@@ -191,6 +204,8 @@ type MoE struct {
 	Norm          bool
 	Scaled        bool
 	SoftLate      bool
+	Groups        int64 // experts are chosen within the GroupsUsed best of so many groups, 0 for anywhere
+	GroupsUsed    int64
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
 	Act           Activation

@@ -34,7 +34,7 @@ type Projection struct {
 const PartVision = "vision"
 
 func (t *Tower) part() model.Part {
-	s := &Spec{Hidden: t.Width}
+	s := &partBuilder{Spec: &Spec{Hidden: t.Width}}
 	a := Attention{Heads: t.Heads, KVHeads: t.Heads, DimK: t.Width / max(1, t.Heads), Fused: t.Fused, NoRope: true, Bidirectional: true}.bias(true, true, true)
 	a.DimV = a.DimK
 	p := s.part(PartVision, repeat(Layer{Norm: LayerNormBias, Attn: a, FFN: MLP{Inner: t.Inner, Bias: true, Act: GELU}}, t.Layers))

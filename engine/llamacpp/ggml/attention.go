@@ -2,23 +2,7 @@ package ggml
 
 import "github.com/memwall/memwall/model"
 
-// rotated multiplies a value by a Hadamard matrix before it is stored in a quantised cache; per > 0 gives
-// it back in heads.
-func (l *lowering) rotated(matrix *ID, w int64, x ID, per int64) ID {
-	r := l.once(matrix, func() ID { return l.leaf(f32, n(w), n(w)) })
-	nd := l.at(x)
-	total := nd.ne[0].constant()
-	if nd.ne[1].N == 0 {
-		total *= nd.ne[1].constant()
-	}
-	y := l.new(MulMat, f32, dims(n(w), by(total/w, tokens)), r, l.reshape(x, n(w), by(total/w, tokens)))
-	if per > 0 {
-		return l.reshape(y, n(per), n(total/per), of(tokens))
-	}
-	return l.reshape(y, n(total), of(tokens))
-}
-
-// cache is which of the two a layer uses, and its cells.
+// cacheOf is which of the two caches a layer uses, and its cells.
 func cacheOf(a *model.Attn) (i int, c Sym) {
 	if a.Window > 0 || a.Chunk > 0 {
 		return 1, windowCells
@@ -33,6 +17,7 @@ type qkv struct {
 	kvHeads    int64
 	cache      int
 	cells      Sym
+	rotateV    int64
 	latent     *model.Latent
 	valueInKey bool // values are the first part of the keys
 }
@@ -48,16 +33,20 @@ func (l *lowering) attention(o *model.Op) ID {
 		l.Expand(s.k)
 	}
 	keys := l.weight()
-	l.storeKeys(s, keys)
 	values := keys
 	if !s.valueInKey {
 		values = l.weight()
-		l.storeValues(s, values)
+	}
+	if !o.Attn.SharesKV {
+		l.storeKeys(s, keys)
+		if !s.valueInKey {
+			l.storeValues(s, values)
+		}
 	}
 	y := l.attend(o, s, keys, values)
 	l.Expand(y)
-	if l.shape.RotateV > 0 && s.latent == nil {
-		y = l.rotated(&l.rotV[s.cache], l.shape.RotateV, y, 0)
+	if s.rotateV > 0 {
+		y = l.rotated(&l.rotV[s.cache], s.rotateV, y, o.Out, 0)
 	}
 	return y
 }
@@ -71,16 +60,31 @@ func (l *lowering) project(o *model.Op) *qkv {
 		return s
 	}
 	s.q = l.heads(l.in(o, 0), a.DimK, a.Heads*a.DimK)
-	s.k = l.heads(l.in(o, 1), a.DimK, a.KVHeads*a.DimK)
-	s.v = l.heads(l.in(o, 2), a.DimV, a.KVHeads*a.DimV)
-	if w := l.shape.RotateK; w > 0 {
-		s.q = l.rotated(&l.rotK[s.cache], w, s.q, a.DimK)
-		s.k = l.rotated(&l.rotK[s.cache], w, s.k, a.DimK)
+	if !a.SharesKV {
+		s.k = l.heads(l.in(o, 1), a.DimK, a.KVHeads*a.DimK)
+		s.v = l.heads(l.in(o, 2), a.DimV, a.KVHeads*a.DimV)
+		if l.quirks.straightValues && l.at(s.v).strided {
+			s.v = l.like(Cont, s.v)
+		}
 	}
-	if w := l.shape.RotateV; w > 0 {
-		s.v = l.rotated(&l.rotV[s.cache], w, s.v, a.DimV)
-	}
+	l.rotate(a, s)
 	return s
+}
+
+// rotate turns queries, keys and values for a quantised cache.
+func (l *lowering) rotate(a *model.Attn, s *qkv) {
+	if w := keyRotation(a.DimK); w > 0 && l.shape.QuantisedK {
+		s.q = l.rotated(&l.rotK[s.cache], w, s.q, a.Heads*a.DimK, a.DimK)
+		if s.k != 0 {
+			s.k = l.rotated(&l.rotK[s.cache], w, s.k, a.KVHeads*a.DimK, a.DimK)
+		}
+	}
+	if w := valueRotation(a.DimV); w > 0 && l.shape.QuantisedV {
+		s.rotateV = w
+		if s.v != 0 {
+			s.v = l.rotated(&l.rotV[s.cache], w, s.v, a.KVHeads*a.DimV, a.DimV)
+		}
+	}
 }
 
 // absorb multiplies the queries through k_b, so that keys are latents (MLA).
@@ -102,38 +106,53 @@ func (l *lowering) whole(cache ID) ID {
 	return cache
 }
 
-func (l *lowering) storeKeys(s *qkv, keys ID) {
-	flat := l.reshape(s.k, n(s.dimK*s.kvHeads), of(tokens))
-	ids := l.once(&l.keyIDs[s.cache], func() ID { return l.leaf(i64, of(tokens)) })
-	l.Expand(l.into(SetRows, keys, flat, ids, l.whole(keys)))
+// indices say where a batch's keys or values go.
+func (l *lowering) indices(ids *ID, count Dim) ID {
+	if *ids == 0 {
+		*ids = l.leaf(i64, count)
+	}
+	return *ids
 }
 
-// storeValues: without flash attention values are kept transposed, one index for each number.
+func (l *lowering) storeKeys(s *qkv, keys ID) {
+	row := l.reshape(s.k, n(s.dimK*s.kvHeads), of(tokens))
+	l.Expand(l.into(SetRows, keys, row, l.indices(&l.keyIDs[s.cache], of(tokens)), l.whole(keys)))
+}
+
+// storeValues: without flash attention values are kept transposed, as wide as the widest layer's, with one
+// index for each number.
 func (l *lowering) storeValues(s *qkv, values ID) {
 	width := s.dimV * s.kvHeads
-	flat := l.reshape(s.v, n(width), of(tokens))
 	if l.shape.Flash {
-		ids := l.once(&l.valueIDs[s.cache], func() ID { return l.leaf(i64, of(tokens)) })
-		l.Expand(l.into(SetRows, values, flat, ids, l.whole(values)))
+		row := l.reshape(s.v, n(width), of(tokens))
+		l.Expand(l.into(SetRows, values, row, l.indices(&l.valueIDs[s.cache], of(tokens)), l.whole(values)))
 		return
 	}
-	flat = l.reshape(flat, n(1), by(width, tokens))
-	ids := l.once(&l.valueIDs[s.cache], func() ID { return l.leaf(i64, by(width, tokens)) })
-	l.Expand(l.into(SetRows, values, flat, ids, l.reshape(values)))
+	row := l.straight(s.v, n(width), of(tokens))
+	if width < l.maxV {
+		row = l.new(Pad, f32, dims(n(l.maxV), of(tokens)), row)
+	}
+	each := by(l.maxV, tokens)
+	row = l.reshape(row, n(1), each)
+	l.Expand(l.into(SetRows, values, row, l.indices(&l.valueIDs[s.cache], each), l.reshape(values)))
 }
 
 func (l *lowering) maskFor(s *qkv) ID {
-	return l.once(&l.mask[s.cache], func() ID {
+	m := &l.mask[s.cache]
+	if *m == 0 {
+		t := f32
 		if l.shape.Flash {
-			return l.leaf(f16, of(s.cells), of(tokens))
+			t = f16
 		}
-		return l.leaf(f32, of(s.cells), of(tokens))
-	})
+		*m = l.leaf(t, of(s.cells), of(tokens))
+	}
+	return *m
 }
 
 func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	a := o.Attn
-	q := l.part(l.part(s.q, l.at(s.q).ne[:]...), n(s.dimK), of(tokens), n(a.Heads))
+	ne := l.at(s.q).ne
+	q := l.part(l.part(s.q, ne[:]...), n(s.dimK), of(tokens), n(a.Heads))
 	kc := l.part(keys)
 	k := l.part(kc)
 	var v ID
@@ -142,16 +161,19 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	} else {
 		v = l.part(l.part(values))
 	}
-	mask := l.maskFor(s)
+	mask := []ID{l.maskFor(s)}
+	if a.Sinks {
+		mask = append(mask, l.weight())
+	}
 	if l.shape.Flash {
-		return l.flash(o, s, q, k, v, mask)
+		return l.flash(o, s, append([]ID{q, k, v}, mask...))
 	}
 	return l.plain(o, s, q, k, v, mask)
 }
 
-func (l *lowering) flash(o *model.Op, s *qkv, q, k, v, mask ID) ID {
+func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 	a := o.Attn
-	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), of(tokens)), q, k, v, mask)
+	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), of(tokens)), src...)
 	if la := s.latent; la != nil {
 		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), l.part(y, n(s.dimV), of(tokens), n(a.Heads)))
 		y = l.new(Cont, f32, dims(n(la.V), n(a.Heads), of(tokens)), l.part(y, n(la.V), n(a.Heads), of(tokens)))
@@ -159,14 +181,18 @@ func (l *lowering) flash(o *model.Op, s *qkv, q, k, v, mask ID) ID {
 	return l.reshape(y, n(o.Out), of(tokens))
 }
 
-func (l *lowering) plain(o *model.Op, s *qkv, q, k, v, mask ID) ID {
+// plain attention: scores of every query with every cell, softmax, values.
+func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	a := o.Attn
 	dimV := s.dimV
 	if s.latent != nil {
 		v = l.transposedLatent(s, v)
 	}
 	scores := l.new(MulMat, f32, dims(of(s.cells), of(tokens), n(a.Heads)), k, q)
-	p := l.like(SoftMax, scores, mask)
+	if a.Cap {
+		scores = l.softcap(scores)
+	}
+	p := l.like(SoftMax, append([]ID{scores}, mask...)...)
 	y := l.new(MulMat, f32, dims(n(dimV), of(tokens), n(a.Heads)), v, p)
 	if la := s.latent; la != nil {
 		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), y)

@@ -29,15 +29,20 @@ type compiler struct {
 	forms    map[Form]int16
 	segments map[string]int16
 	vacant   []int16 // slots that were used and are free
-	kids     []int32 // children still to run, by node
-	views    []int32
-	slot     []int16 // slot+1 that a node holds
+	nodes    []live
+	key      []byte
+}
+
+// live is what the allocator keeps of a node.
+type live struct {
+	kids, views int32 // children and views still to run
+	slot        int16 // 1 + slot that it holds, 0 for none
 }
 
 // Compile decides who takes over whose memory and when each node is freed, and cuts the events at the
 // beginnings of layers, so that equal layers become equal segments.
 func (g *Graph) Compile() *Compiled {
-	c := &compiler{g: g, forms: map[Form]int16{}, segments: map[string]int16{}, kids: make([]int32, len(g.all)), views: make([]int32, len(g.all)), slot: make([]int16, len(g.all))}
+	c := &compiler{g: g, forms: map[Form]int16{}, segments: map[string]int16{}, nodes: make([]live, len(g.all))}
 	for _, x := range g.Leafs {
 		if !g.at(x).external {
 			c.place(x)
@@ -59,12 +64,11 @@ func (g *Graph) Compile() *Compiled {
 
 func (c *compiler) count() {
 	for _, x := range c.g.Nodes {
-		nd := c.g.at(x)
-		if nd.view != 0 {
-			c.views[nd.view]++
+		if v := c.g.at(x).view; v != 0 {
+			c.nodes[v].views++
 		}
-		for _, s := range nd.src[:nd.sources] {
-			c.kids[s]++
+		for _, s := range c.g.sourcesOf(x) {
+			c.nodes[s].kids++
 		}
 	}
 }
@@ -82,28 +86,29 @@ func (c *compiler) size(f Form) int16 {
 // place gives a node memory: none of its own for views and weights, a parent's when it may be taken over.
 func (c *compiler) place(x ID) {
 	nd := c.g.at(x)
-	if c.slot[x] != 0 || nd.external || nd.view != 0 {
+	if c.nodes[x].slot != 0 || nd.external || nd.view != 0 {
 		return
 	}
-	if nd.op > reusing && c.takeOver(x, nd) {
+	form := c.g.size(x)
+	if nd.op > reusing && c.takeOver(x, nd, form) {
 		return
 	}
 	s := c.lowestVacant()
-	c.slot[x] = s + 1
-	c.events = append(c.events, lifetime.Event{Verb: lifetime.Alloc, Slot: s, Size: c.size(nd.form)})
+	c.nodes[x].slot = s + 1
+	c.events = append(c.events, lifetime.Event{Verb: lifetime.Alloc, Slot: s, Size: c.size(form)})
 }
 
-// takeOver: from a parent that is no view, has no other child and no views, and has the same layout. A
-// smaller result gives the tail back.
-func (c *compiler) takeOver(x ID, nd *node) bool {
-	for _, p := range nd.src[:nd.sources] {
-		from := c.g.at(p)
-		if from.external || from.view != 0 || c.kids[p] != 1 || c.views[p] != 0 || c.slot[p] == 0 || !sameLayout(nd, from) {
+// takeOver: from a parent that is no view, is not read later, has no other child and no views, and has the
+// same layout. A smaller result gives the tail back.
+func (c *compiler) takeOver(x ID, nd *node, form Form) bool {
+	for _, p := range c.g.sourcesOf(x) {
+		from, old := c.g.at(p), &c.nodes[p]
+		if from.external || from.output || from.view != 0 || old.kids != 1 || old.views != 0 || old.slot == 0 || !sameLayout(nd, from) {
 			continue
 		}
-		c.slot[x], c.slot[p] = c.slot[p], 0
-		if from.form != nd.form {
-			c.events = append(c.events, lifetime.Event{Verb: lifetime.Trim, Slot: c.slot[x] - 1, Size: c.size(nd.form)})
+		c.nodes[x].slot, old.slot = old.slot, 0
+		if c.g.size(p) != form {
+			c.events = append(c.events, lifetime.Event{Verb: lifetime.Trim, Slot: c.nodes[x].slot - 1, Size: c.size(form)})
 		}
 		return true
 	}
@@ -134,10 +139,10 @@ func (c *compiler) lowestVacant() int16 {
 
 // release frees the sources that nobody needs any more.
 func (c *compiler) release(x ID) {
-	nd := c.g.at(x)
-	for _, p := range nd.src[:nd.sources] {
-		c.kids[p]--
-		if c.kids[p] != 0 || c.views[p] != 0 {
+	for _, p := range c.g.sourcesOf(x) {
+		from := &c.nodes[p]
+		from.kids--
+		if from.kids != 0 || from.views != 0 {
 			continue
 		}
 		root := c.g.at(p).view
@@ -145,33 +150,33 @@ func (c *compiler) release(x ID) {
 			c.free(p)
 			continue
 		}
-		c.views[root]--
-		if c.views[root] == 0 && c.kids[root] == 0 {
+		c.nodes[root].views--
+		if c.nodes[root].views == 0 && c.nodes[root].kids == 0 {
 			c.free(root)
 		}
 	}
 }
 
 func (c *compiler) free(x ID) {
-	if c.slot[x] == 0 {
+	if c.nodes[x].slot == 0 || c.g.at(x).output {
 		return
 	}
-	s := c.slot[x] - 1
-	c.slot[x] = 0
+	s := c.nodes[x].slot - 1
+	c.nodes[x].slot = 0
 	c.events = append(c.events, lifetime.Event{Verb: lifetime.Free, Slot: s})
 	c.vacant = append(c.vacant, s)
 }
 
 // cut ends a segment; equal ones are kept once.
 func (c *compiler) cut() {
-	key := make([]byte, 0, 5*len(c.events))
+	c.key = c.key[:0]
 	for _, e := range c.events {
-		key = append(key, byte(e.Verb), byte(e.Slot), byte(e.Slot>>8), byte(e.Size), byte(e.Size>>8))
+		c.key = append(c.key, byte(e.Verb), byte(e.Slot), byte(e.Slot>>8), byte(e.Size), byte(e.Size>>8))
 	}
-	i, ok := c.segments[string(key)]
+	i, ok := c.segments[string(c.key)]
 	if !ok {
 		i = int16(len(c.out.Program.Segments))
-		c.segments[string(key)] = i
+		c.segments[string(c.key)] = i
 		c.out.Program.Segments = append(c.out.Program.Segments, append([]lifetime.Event(nil), c.events...))
 	}
 	c.out.Program.Order = append(c.out.Program.Order, i)

@@ -5,41 +5,75 @@ import "github.com/memwall/memwall/model"
 // route: scores, the choice, and the weights of the chosen. The result carries the choice in aux.
 func (l *lowering) route(o *model.Op, x ID) ID {
 	e, r := o.Moe, l.rows()
-	logits := l.new(MulMat, f32, dims(n(e.N), r), l.weight(), x)
+	scores := l.new(MulMat, f32, dims(n(e.N), r), l.weight(), l.flat(x, o.W[0].Cols))
 	for _, t := range o.W {
 		if t.Bias {
-			logits = l.like(Add, logits, l.weight())
+			scores = l.like(Add, scores, l.weight())
 		}
 	}
-	scores := l.like(SoftMax, logits)
-	if e.Sigmoid {
-		scores = l.like(Unary, logits)
+	switch {
+	case e.Sigmoid:
+		scores = l.like(Unary, scores)
+	case !e.SoftLate:
+		scores = l.like(SoftMax, scores)
 	}
 	choice := scores
 	if e.Bias {
 		choice = l.like(Add, scores, l.weight())
 	}
-	sorted := l.new(Argsort, i32, l.at(choice).ne, choice)
-	top := l.part(sorted, n(e.Used), r)
+	if e.Groups > 1 {
+		choice = l.bestGroups(e, choice)
+	}
+	top := l.topK(choice, n(e.Used), r)
 	w := l.new(GetRows, f32, dims(n(1), n(e.Used), r), l.reshape(scores, n(1), n(e.N), r), top)
-	if e.Norm {
-		flat := l.reshape(w, n(e.Used), r)
-		sum := l.like(Clamp, l.new(SumRows, f32, dims(n(1), r), flat))
-		w = l.reshape(l.like(Div, flat, sum), n(1), n(e.Used), r)
-	}
-	if e.Scaled {
-		w = l.like(Scale, w)
-	}
+	w = l.chosenWeights(e, w)
 	l.Expand(w)
 	l.at(w).aux = top
 	return w
 }
 
+// topK sorts rows and gives the indices of their largest elements.
+func (l *lowering) topK(x ID, d ...Dim) ID {
+	return l.part(l.new(Argsort, i32, l.at(x).ne, x), d...)
+}
+
+// chosenWeights: normalised or by softmax among the chosen, then scaled.
+func (l *lowering) chosenWeights(e *model.Experts, w ID) ID {
+	ne := l.at(w).ne
+	rows := ne[2]
+	if e.SoftLate {
+		w = l.reshape(l.like(SoftMax, l.reshape(w, n(e.Used), rows)), ne[:]...)
+	}
+	if e.Norm {
+		row := l.reshape(w, n(e.Used), rows)
+		sum := l.like(Clamp, l.new(SumRows, f32, dims(n(1), rows), row))
+		w = l.reshape(l.like(Div, row, sum), ne[:]...)
+	}
+	if e.Scaled {
+		w = l.like(Scale, w)
+	}
+	return w
+}
+
+// bestGroups lets only experts of the best groups be chosen. A group is as good as its two best experts
+// (DeepSeek-V3, arXiv:2412.19437, section 2.1.2).
+func (l *lowering) bestGroups(e *model.Experts, choice ID) ID {
+	r, each := l.rows(), n(e.N/e.Groups)
+	groups := n(e.Groups)
+	parted := l.reshape(choice, each, groups, r)
+	best := l.topK(parted, n(2), groups, r)
+	two := l.new(GetRows, f32, dims(n(1), n(2), groups, r), l.reshape(parted, n(1), each, groups, r), best)
+	sum := l.new(SumRows, f32, dims(n(1), groups, r), l.reshape(two, n(2), groups, r))
+	used := l.topK(l.reshape(sum, groups, r), n(e.GroupsUsed), r)
+	kept := l.new(GetRows, f32, dims(each, n(e.GroupsUsed), r), parted, used)
+	all := l.like(Fill, parted)
+	return l.reshape(l.into(SetRows, all, kept, used, all), n(e.N), r)
+}
+
 func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 	r := l.rows()
-	if nd := l.at(x); nd.ne[2].isOne() && nd.ne[1] == r {
-		x = l.reshape(x, nd.ne[0], n(1), r)
-		l.val[o.In[0]] = x // gate and up read the same view
+	if nd := l.at(x); nd.ne[1] == r { // gate and up share one view
+		x = l.expertRows.reshape(l.Graph, x, dims(nd.ne[0], n(1), r))
 	}
 	choice := l.at(l.in(o, 1)).aux
 	y := l.new(MulMatID, f32, dims(n(o.Out), n(o.Moe.Used), r), l.weight(), x, choice)
@@ -51,14 +85,23 @@ func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 	return y
 }
 
-// combine: weighted, then the experts' rows are added one by one.
+// combine: scaled by a number of each expert in some models, weighted, then the experts' rows are added
+// one by one.
 func (l *lowering) combine(o *model.Op, x ID) ID {
-	r := l.rows()
-	weighted := l.like(Mul, x, l.in(o, 1))
-	parts := make([]ID, o.Moe.Used)
+	e, r := o.Moe, l.rows()
+	weights := l.in(o, 1)
+	if len(o.W) > 0 {
+		all := l.new(Repeat, f32, dims(n(1), n(e.N), r), l.reshape(l.weight(), n(1), n(e.N)))
+		x = l.like(Mul, x, l.new(GetRows, f32, dims(n(1), n(e.Used), r), all, l.at(weights).aux))
+	}
+	weighted := l.like(Mul, x, weights)
+	parts := make([]ID, e.Used)
 	for i := range parts {
 		parts[i] = l.part(weighted, n(o.Out), r)
 		l.Expand(parts[i])
+	}
+	if e.Used == 1 {
+		return l.like(Cont, parts[0])
 	}
 	y := parts[0]
 	for _, p := range parts[1:] {

@@ -12,20 +12,22 @@ const (
 	formSeqs
 	formCellsTokens
 	formWindowCellsTokens
-	formTokensTokens // within a sequence: perSeq × tokens
+	formTokensPerSeq // tokens × tokens of one sequence
 	forms
 )
 
-// Sizes are the values of the symbols.
+// Sizes are the values of the symbols. Tokens must divide by Seqs.
 type Sizes struct {
-	Tokens, Outputs, Cells, WindowCells, Seqs int64
+	Tokens, Outputs    int64 // of the micro-batch, and how many of them have logits
+	Cells, WindowCells int64 // of one stream, in full and in sliding layers' caches
+	Seqs               int64
 }
 
 func (s Sizes) values() Form {
 	per := s.Tokens / max(1, s.Seqs)
 	return Form{
 		formOne: 1, formTokens: s.Tokens, formOutputs: s.Outputs, formCells: s.Cells, formWindowCells: s.WindowCells, formSeqs: s.Seqs,
-		formCellsTokens: s.Cells * s.Tokens, formWindowCellsTokens: s.WindowCells * s.Tokens, formTokensTokens: per * s.Tokens,
+		formCellsTokens: s.Cells * s.Tokens, formWindowCellsTokens: s.WindowCells * s.Tokens, formTokensPerSeq: per * s.Tokens,
 	}
 }
 
@@ -36,49 +38,46 @@ func (f *Form) at(v *Form) (x int64) {
 	return x
 }
 
-// term is a coefficient times a product of symbols.
-type term struct {
-	c      int64
-	powers [symbols]uint8
+// size of a node's result.
+func (g *Graph) size(x ID) Form {
+	nd := g.at(x)
+	if nd.odd > 0 {
+		return g.odd[nd.odd-1]
+	}
+	return formOf(nd.typ, &nd.ne)
 }
 
-// formOf multiplies dimensions: tokens of a sequence times sequences are tokens.
-func formOf(t Type, ne [4]Dim) (f Form) {
-	var terms [16]term
-	terms[0].c = width[t]
-	count := 1
-	for _, d := range ne {
-		if d.N == 0 {
-			for i := range count {
-				terms[i].c *= d.Add
-			}
-			continue
-		}
-		for i := range count {
-			if d.Add != 0 {
-				terms[count] = terms[i]
-				terms[count].c *= d.Add
-				count++
-			}
-			terms[i].c *= d.N
-			terms[i].powers[d.Sym]++
+// formOf multiplies dimensions: tokens of a sequence times sequences are tokens. At most one dimension is a
+// sum.
+func formOf(t Type, ne *extent) (f Form) {
+	c, plus, at := width[t], int64(0), 0
+	var powers [symbols]uint8
+	for i := range ne {
+		d := &ne[i]
+		c *= d.N
+		powers[d.Sym]++
+		if d.Plus != 0 {
+			plus, at = int64(d.Plus), i
 		}
 	}
-	for _, x := range terms[:count] {
-		f[product(x.powers)] += x.c
+	f[product(powers)] += c
+	if plus > 0 {
+		d := &ne[at]
+		powers[d.Sym]--
+		f[product(powers)] += c / d.N * plus
 	}
 	return f
 }
 
 func product(p [symbols]uint8) int {
-	if p[perSeq] > 0 && p[seqs] > 0 {
+	for p[perSeq] > 0 && p[seqs] > 0 {
 		p[perSeq]--
 		p[seqs]--
 		p[tokens]++
 	}
 	switch {
 	case p[perSeq] > 0 && p[tokens] > 0:
-		return formTokensTokens
+		return formTokensPerSeq
 	case p[windowCells] > 0 && p[tokens] > 0:
 		return formWindowCellsTokens
 	case p[cells] > 0 && p[tokens] > 0:

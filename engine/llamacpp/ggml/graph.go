@@ -1,11 +1,16 @@
 // Package ggml lowers a model's operators to the graph that llama.cpp builds for its worst case, node by
-// node in its order, and compiles the graph to the lifetimes that its allocator replays.
+// node in its order, compiles the graph to the lifetimes that its allocator sees, and replays them: the
+// compute buffer to the byte.
 //
 // The order is written nowhere: it emerges from depth-first expansion at the points where llama.cpp
-// expands. graph.go has nodes and shapes, lower.go the operators, attention.go, experts.go and scan.go the
-// larger ones, compile.go the lifetimes. Rules: ggml/src/ggml.c, ggml/src/ggml-alloc.c and
-// src/llama-graph.cpp of llama.cpp v0.5.0; tests hold the result against graphs that it printed.
+// expands. Open peak.go for what the package answers; graph.go has nodes and shapes, lower.go the walk over
+// the operators, steps.go, attention.go, experts.go, scan.go, delta.go and altup.go what each becomes,
+// quirks.go what only single families do, compile.go the lifetimes, short.go the repetition of layers.
+// Rules: ggml/src/ggml.c, ggml/src/ggml-alloc.c, src/llama-graph.cpp and src/models of llama.cpp v0.5.0;
+// tests hold the result against graphs that it printed.
 package ggml
+
+import "slices"
 
 // Sym is a size that is only known when a plan is.
 type Sym uint8
@@ -21,17 +26,31 @@ const (
 	symbols
 )
 
-// Dim is N × Sym + Add elements.
+// Dim is N × Sym + Plus elements; N elements when Sym is fixed.
 type Dim struct {
-	N, Add int64
-	Sym    Sym
+	N    int64
+	Plus int32
+	Sym  Sym
 }
 
-func n(x int64) Dim           { return Dim{Add: x} }
+func n(x int64) Dim           { return Dim{N: x} }
 func of(s Sym) Dim            { return Dim{N: 1, Sym: s} }
 func by(x int64, s Sym) Dim   { return Dim{N: x, Sym: s} }
-func (d Dim) isOne() bool     { return d.N == 0 && d.Add == 1 }
-func (d Dim) constant() int64 { return d.Add }
+func (d Dim) isOne() bool     { return d == Dim{N: 1} }
+func (d Dim) constant() int64 { return d.N }
+
+// extent is up to four dimensions, innermost first; missing ones are 1.
+type extent [4]Dim
+
+func dims(d ...Dim) (ne extent) {
+	for i := range ne {
+		ne[i] = n(1)
+		if i < len(d) {
+			ne[i] = d[i]
+		}
+	}
+	return ne
+}
 
 // Type of a node's elements.
 type Type uint8
@@ -60,20 +79,15 @@ const (
 	Concat
 	Argsort
 	SumRows
+	Mean
 	SSMConv
 	SSMScan
+	GatedDelta
 	Cpy
 	SetRows
 	Pad
 	Repeat
 	Norm
-	L2Norm
-	Cumsum
-	Tri
-	SolveTri
-	GatedDelta
-	RoPEBack
-	Cast
 	// From here on a node may take over the memory of a parent.
 	reusing
 	Add
@@ -88,54 +102,54 @@ const (
 	RMSNorm
 	SoftMax
 	Fill
-	DiagMask
 	Sqr
+	Sqrt
 )
 
 // ID is a node of a Graph; 0 is none.
 type ID int32
-
-const maxSources = 10
 
 type node struct {
 	op       OpCode
 	typ      Type
 	strided  bool // not laid out like a fresh tensor
 	external bool // weight or cache: has memory of its own
+	output   bool // read after the graph has run: never freed, never taken over
 	seen     bool
 	sources  uint8
-	src      [maxSources]ID
-	view     ID // root of a view
-	ne       [4]Dim
-	form     Form
-	aux      ID // handle for later operators, no source
+	odd      int16 // 1 + index of a size that is no product of the dimensions
+	src      int32 // first source in Graph.src
+	view     ID    // root of a view
+	aux      ID    // handle for later operators, no source
+	ne       extent
 }
 
 // Graph is nodes in the order in which they run. Marks are where layers begin.
 type Graph struct {
 	all   []node
+	src   []ID
+	odd   []Form
 	Nodes []ID
 	Leafs []ID
 	Marks []int
 }
 
-func (g *Graph) at(x ID) *node { return &g.all[x] }
-
-func (g *Graph) new(op OpCode, t Type, ne [4]Dim, src ...ID) ID {
-	nd := node{op: op, typ: t, ne: ne, form: formOf(t, ne)}
-	nd.sources = uint8(copy(nd.src[:], src))
-	g.all = append(g.all, nd)
-	return ID(len(g.all) - 1)
+func newGraph(nodes int) *Graph {
+	return &Graph{all: make([]node, 1, nodes), src: make([]ID, 0, 2*nodes), Nodes: make([]ID, 0, nodes), Leafs: make([]ID, 0, nodes/4)}
 }
 
-func dims(d ...Dim) (ne [4]Dim) {
-	for i := range ne {
-		ne[i] = n(1)
-		if i < len(d) {
-			ne[i] = d[i]
-		}
-	}
-	return ne
+func (g *Graph) at(x ID) *node { return &g.all[x] }
+
+// sourcesOf a node, as ggml keeps them.
+func (g *Graph) sourcesOf(x ID) []ID {
+	nd := g.at(x)
+	return g.src[nd.src : int(nd.src)+int(nd.sources)]
+}
+
+func (g *Graph) new(op OpCode, t Type, ne extent, src ...ID) ID {
+	g.all = append(g.all, node{op: op, typ: t, ne: ne, src: int32(len(g.src)), sources: uint8(len(src))})
+	g.src = append(g.src, src...)
+	return ID(len(g.all) - 1)
 }
 
 // like is a new node with the dimensions of its first source.
@@ -150,18 +164,43 @@ func (g *Graph) weight() ID {
 	return x
 }
 
+// sized gives a node a size that is no product of its dimensions.
+func (g *Graph) sized(x ID, f Form) ID {
+	i := slices.Index(g.odd, f)
+	if i < 0 {
+		i = len(g.odd)
+		g.odd = append(g.odd, f)
+	}
+	g.at(x).odd = int16(i + 1)
+	return x
+}
+
+// keep marks a result that is read after the graph has run.
+func (g *Graph) keep(x ID) ID {
+	g.at(x).output = true
+	return x
+}
+
 // reshape is a view with the layout of a fresh tensor.
-func (g *Graph) reshape(x ID, d ...Dim) ID { return g.viewOf(x, false, d...) }
+func (g *Graph) reshape(x ID, d ...Dim) ID { return g.viewOf(x, false, dims(d...)) }
 
 // part is a view of some rows, columns or a permutation.
-func (g *Graph) part(x ID, d ...Dim) ID { return g.viewOf(x, true, d...) }
+func (g *Graph) part(x ID, d ...Dim) ID { return g.viewOf(x, true, dims(d...)) }
 
-func (g *Graph) viewOf(x ID, strided bool, d ...Dim) ID {
-	v := g.new(View, g.at(x).typ, dims(d...), x)
+func (g *Graph) viewOf(x ID, strided bool, ne extent) ID {
+	v := g.new(View, g.at(x).typ, ne, x)
 	nd := g.at(v)
 	nd.strided = strided || g.at(x).strided
 	nd.view = g.root(x)
 	return v
+}
+
+// straight copies what is not laid out like a fresh tensor, and reshapes what is.
+func (g *Graph) straight(x ID, d ...Dim) ID {
+	if g.at(x).strided {
+		return g.new(Cont, g.at(x).typ, dims(d...), x)
+	}
+	return g.reshape(x, d...)
 }
 
 func (g *Graph) root(x ID) ID {
@@ -185,10 +224,10 @@ func (g *Graph) Expand(x ID) {
 		return
 	}
 	nd.seen = true
-	for i := range nd.sources {
-		g.Expand(g.at(x).src[i])
+	for _, s := range g.sourcesOf(x) {
+		g.Expand(s)
 	}
-	if g.at(x).op == Leaf {
+	if nd.op == Leaf {
 		g.Leafs = append(g.Leafs, x)
 		return
 	}

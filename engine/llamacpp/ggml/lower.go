@@ -10,9 +10,8 @@ import (
 // Shape is what changes the graph itself, and not only its sizes.
 type Shape struct {
 	Flash bool
-	// RotateK and RotateV are the widths of the rotations that precede a quantised cache, 0 for none
-	// (Hadamard matrices, so that outliers spread).
-	RotateK, RotateV int64
+	// QuantisedK, QuantisedV: the cache is quantised, so that keys and values are rotated first.
+	QuantisedK, QuantisedV bool
 	// Streams: more than one sequence has a stream of its own.
 	Streams bool
 }
@@ -22,51 +21,81 @@ type lowering struct {
 	*Graph
 	m      *model.Model
 	shape  Shape
-	slides bool // the model has sliding layers, hence two caches
+	quirks quirks
+	slides bool  // the model has sliding layers, hence two caches
+	maxV   int64 // widest values of all layers
 
-	val  []ID // values of the kind at hand
-	last bool // the last layer: rows without logits are dropped
-	// gathered: rows have been dropped.
+	k    *model.Kind // at hand
+	val  []ID        // its values
+	i    int         // operator at hand
+	last bool        // the last layer
+	// dropped is the value at which this layer's rows without logits are dropped; gathered, whether any
+	// have been.
+	dropped  model.Val
 	gathered bool
+	delta    bool // the layer's mixer is a delta net
+	side     ID   // what layers read beside the stream
 
-	pos, outIDs  ID
-	keyIDs       [2]ID // by cache: full, sliding
-	valueIDs     [2]ID
-	mask         [2]ID
-	rotK, rotV   [2]ID
-	stateIDs     ID
-	stateMain    ID
-	stateExtra   ID
-	seqOf, seqV  ID // the last value reshaped to sequences
-	headOf, head ID // the last value reshaped to heads
+	pos, outIDs ID
+	keyIDs      [2]ID // by cache: full, sliding
+	valueIDs    [2]ID
+	mask        [2]ID
+	rotK, rotV  [2]ID
+	stateIDs    ID
+	stateMain   ID
+	stateExtra  ID
+	parting     memo // of the last value that slices parted
+	expertRows  memo // of the last value that experts read
+}
+
+// memo is a reshaped value that several operators share.
+type memo struct {
+	of, view ID
+	ne       extent
 }
 
 // Lower builds the graph of a model's decoder for one micro-batch.
-func Lower(m *model.Model, s Shape) (*Graph, error) {
-	l := &lowering{Graph: &Graph{all: make([]node, 1, 256+160*len(m.Decoder().Layers))}, m: m, shape: s, slides: hasWindows(m)}
+func Lower(m *model.Model, s Shape) (*Graph, error) { return lower(m, m.Decoder().Layers, s) }
+
+// lower builds it with other layers: kinds of the decoder, in order.
+func lower(m *model.Model, layers []uint8, s Shape) (*Graph, error) {
+	if err := check(m); err != nil {
+		return nil, err
+	}
 	p := m.Decoder()
+	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, quirks: familyQuirks[m.Family], slides: len(m.Spans()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {
 		return nil, err
 	}
 	l.Expand(x)
-	for i, k := range p.Layers {
+	l.layOutSide(&p.Pre)
+	for i, k := range layers {
 		l.mark()
-		l.last = i == len(p.Layers)-1
+		l.last = i == len(layers)-1
 		if x, err = l.kind(&p.Kinds[k], x); err != nil {
 			return nil, err
 		}
 	}
 	l.mark()
+	if l.quirks.keepsStream {
+		l.keep(x)
+	}
+	l.last = false
 	if x, err = l.kind(&p.Post, x); err != nil {
 		return nil, err
 	}
-	l.Expand(x)
+	l.Expand(l.keep(x))
 	return l.Graph, nil
 }
 
-func hasWindows(m *model.Model) bool { return len(m.Spans()) > 0 }
+func widestValues(p *model.Part) (width int64) {
+	for i := range p.Kinds {
+		p.Kinds[i].Caches(func(c model.Cache) { width = max(width, c.V) })
+	}
+	return width
+}
 
 // inputs: the embedding table, the tokens, and the embeddings that could come instead of them.
 func (l *lowering) inputs() ID {
@@ -75,69 +104,80 @@ func (l *lowering) inputs() ID {
 	ids := l.leaf(i32, of(tokens))
 	l.Expand(ids)
 	l.Expand(l.leaf(f32, n(l.m.Hidden), of(tokens)))
-	return l.new(GetRows, f32, dims(n(l.m.Hidden), of(tokens)), table, ids)
+	x := l.new(GetRows, f32, dims(n(l.m.Hidden), of(tokens)), table, ids)
+	l.Expand(x)
+	return x
 }
 
 func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
-	l.val = append(l.val[:0], x)
-	for i := range k.Ops {
-		y, err := l.op(&k.Ops[i])
+	l.k, l.val, l.dropped, l.delta = k, append(l.val[:0], x), 0, false
+	for l.i = range k.Ops {
+		y, err := l.op(&k.Ops[l.i])
 		if err != nil {
 			return 0, err
 		}
 		l.val = append(l.val, y)
+		if l.i == 0 && l.quirks.normFirst {
+			l.Expand(y)
+		}
 	}
 	return l.val[k.Out], nil
 }
 
-// rows is how many rows the value at hand has.
-func (l *lowering) rows() Dim {
-	if l.gathered {
-		return of(outputs)
-	}
-	return of(tokens)
-}
-
+// in is an operator's input. Once rows are dropped, what was computed before loses them on first use.
 func (l *lowering) in(o *model.Op, i int) ID {
-	if o.In[i] < 0 {
+	v := o.In[i]
+	switch {
+	case v == model.Side:
+		return l.side
+	case v < 0:
 		return 0
+	case v < l.dropped && l.at(l.val[v]).ne[1].Sym != outputs:
+		l.val[v] = l.withLogits(l.val[v])
 	}
-	return l.val[o.In[i]]
+	return l.val[v]
 }
 
-// once makes a node on first use.
-func (l *lowering) once(x *ID, make func() ID) ID {
-	if *x == 0 {
-		*x = make()
+// withLogits drops the rows without logits.
+func (l *lowering) withLogits(x ID) ID {
+	l.gathered = true
+	if l.outIDs == 0 {
+		l.outIDs = l.leaf(i32, of(outputs))
 	}
-	return *x
+	return l.new(GetRows, f32, dims(l.at(x).ne[0], of(outputs)), x, l.outIDs)
 }
 
 func (l *lowering) op(o *model.Op) (ID, error) {
+	switch o.Kind {
+	case model.Glu:
+		return l.glu(o), nil
+	case model.Attention:
+		return l.attention(o), nil
+	case model.Add:
+		return l.sum(o), nil
+	case model.Mix:
+		return l.mix(o)
+	case model.Embed:
+		return l.embed(o), nil
+	}
 	x := l.in(o, 0)
 	switch o.Kind {
-	case model.Embed:
-		return l.val[0], nil
 	case model.Linear, model.Head:
 		return l.linear(o, x), nil
 	case model.Norm:
 		return l.norm(o, x), nil
 	case model.Slice:
 		return l.slice(o, x), nil
+	case model.Concat:
+		return l.concat(o, x), nil
 	case model.Rope:
 		return l.rope(o, x), nil
-	case model.Add:
-		return l.sum(o, x), nil
 	case model.Scale:
 		return l.scale(o, x), nil
-	case model.Glu:
-		return l.glu(o, x), nil
 	case model.Act:
-		return l.like(Unary, x), nil
+		return l.act(o, x), nil
 	case model.Gather:
-		return l.gather(o, x), nil
-	case model.Attention:
-		return l.attention(o), nil
+		return l.gather(x), nil
 	case model.Route:
 		return l.route(o, x), nil
 	case model.ExpertLinear:
@@ -149,159 +189,42 @@ func (l *lowering) op(o *model.Op) (ID, error) {
 	case model.Scan:
 		return l.scan(o, x), nil
 	}
-	return 0, &UnknownError{Op: o.Kind, Family: l.m.Family}
+	return 0, &UnknownError{l.m.Family, fmt.Sprintf("operator %d", o.Kind)}
 }
 
-// UnknownError says that a model's graph is not known: its compute buffer can only be derived.
-type UnknownError struct {
-	Op     model.OpKind
-	Family string
+// producer is the operator that made an input, nil for the stream.
+func (l *lowering) producer(o *model.Op, i int) *model.Op {
+	if v := o.In[i]; v > 0 {
+		return &l.k.Ops[v-1]
+	}
+	return nil
 }
 
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no graph is known for operator %d of %s", e.Op, e.Family)
+// embed: the first table has been read already. Others: positions, or what layers read beside the stream.
+func (l *lowering) embed(o *model.Op) ID {
+	switch o.Role {
+	case dtype.PositionEmbd:
+		return l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.positions())
+	case dtype.PerLayerEmbd:
+		x := l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.leaf(i32, of(tokens)))
+		return l.reshape(x, n(o.Unit), n(o.Out/o.Unit), of(tokens))
+	}
+	return l.val[0]
 }
 
-func (l *lowering) linear(o *model.Op, x ID) ID {
-	y := l.new(MulMat, f32, dims(n(o.Out), l.rows()), l.weight(), l.flat(x))
-	for _, t := range o.W {
-		if t.Bias {
-			y = l.like(Add, y, l.weight())
-		}
+// layOutSide puts the layers' own parts behind each other.
+func (l *lowering) layOutSide(pre *model.Kind) {
+	if pre.Side == 0 {
+		return
 	}
-	return y
-}
-
-// flat is a value with one row per token.
-func (l *lowering) flat(x ID) ID {
-	nd := l.at(x)
-	r := l.rows()
-	if nd.ne[2].isOne() && nd.ne[3].isOne() && nd.ne[1] == r {
-		return x
-	}
-	if nd.ne[1].isOne() && nd.ne[2] == r && nd.view != 0 { // reshaped for experts: read the original
-		return nd.src[0]
-	}
-	w := nd.ne[0].constant()
-	if nd.ne[1].N == 0 {
-		w *= nd.ne[1].constant()
-	}
-	return l.reshape(x, n(w), r)
-}
-
-// heads is a value with its rows parted into heads.
-func (l *lowering) heads(x ID, unit, out int64) ID {
-	r := l.rows()
-	if nd := l.at(x); nd.ne[0] == n(unit) && nd.ne[2] == r {
-		return x
-	}
-	if l.headOf != x {
-		l.headOf, l.head = x, l.reshape(x, n(unit), n(out/unit), r)
-	}
-	return l.head
-}
-
-func (l *lowering) norm(o *model.Op, x ID) ID {
-	r := l.rows()
-	switch {
-	case o.Unit > 0 && o.Unit < o.Out:
-		x = l.heads(x, o.Unit, o.Out)
-	case l.at(x).ne[1] != r || !l.at(x).ne[2].isOne():
-		x = l.reshape(x, n(o.Out), n(1), of(perSeq), of(seqs))
-	}
-	op := RMSNorm
-	if len(o.W) > 1 || l.layerNorm(o) {
-		op = Norm
-	}
-	y := l.like(op, x)
-	for i, t := range o.W {
-		if i == 0 && !t.Bias {
-			y = l.like(Mul, y, l.weight())
-		} else {
-			y = l.like(Add, y, l.weight())
-		}
-	}
-	return y
-}
-
-// layerNorm: norms with a mean that have no bias.
-func (l *lowering) layerNorm(o *model.Op) bool {
-	return l.m.Family == "command-r" || l.m.Family == "cohere2"
-}
-
-func (l *lowering) slice(o *model.Op, x ID) ID {
-	if o.BySeq {
-		if o.Unit == 0 {
-			return l.part(l.sequences(x), n(o.Out), of(perSeq), of(seqs))
-		}
-		return l.part(l.sequences(x), n(o.Unit), n(o.Out/o.Unit), of(perSeq), of(seqs))
-	}
-	r := l.rows()
-	if o.Unit == o.Out { // one group: the rest of the row belongs to another value
-		if o.Off == 0 {
-			return l.part(x, n(o.Out), r)
-		}
-		return l.part(x, n(o.Out), n(1), r)
-	}
-	groups := o.Out / o.Unit
-	x = l.heads(x, l.at(x).ne[0].constant()/groups, l.at(x).ne[0].constant())
-	return l.part(x, n(o.Unit), n(groups), r)
-}
-
-// sequences is a value reshaped to sequences, made once.
-func (l *lowering) sequences(x ID) ID {
-	if l.seqOf != x {
-		l.seqOf, l.seqV = x, l.reshape(x, l.at(x).ne[0], of(perSeq), of(seqs))
-	}
-	return l.seqV
+	x := l.val[pre.Side]
+	ne := dims(l.at(x).ne[0], of(tokens), l.at(x).ne[1])
+	l.side = l.new(Cont, f32, ne, l.viewOf(x, true, ne))
 }
 
 func (l *lowering) positions() ID {
-	return l.once(&l.pos, func() ID { return l.leaf(i32, of(tokens)) })
-}
-
-func (l *lowering) rope(o *model.Op, x ID) ID {
-	if len(o.W) > 0 {
-		return 0 // a table of factors, which the ropes read
+	if l.pos == 0 {
+		l.pos = l.leaf(i32, by(max(1, l.quirks.positions), tokens))
 	}
-	if nd := l.at(x); nd.view == 0 || !nd.strided {
-		x = l.heads(x, o.Unit, o.Out)
-	}
-	return l.like(Rope, x, l.positions())
+	return l.pos
 }
-
-// sum: in the last layer the other side of a residual loses its unused rows too.
-func (l *lowering) sum(o *model.Op, a ID) ID {
-	b := l.in(o, 1)
-	if l.last && o.In[1] == 0 && l.gathered {
-		b = l.new(GetRows, f32, dims(l.at(b).ne[0], of(outputs)), b, l.outIDs)
-		l.val[0] = b
-	}
-	return l.like(Add, a, b)
-}
-
-func (l *lowering) scale(o *model.Op, x ID) ID {
-	if len(o.W) > 0 {
-		return l.like(Mul, x, l.weight())
-	}
-	return l.like(Scale, x)
-}
-
-func (l *lowering) glu(o *model.Op, x ID) ID {
-	y := l.in(o, 1)
-	if l.at(x).strided {
-		x = l.new(Cont, f32, l.at(y).ne, x)
-	}
-	return l.like(Glu, x, y)
-}
-
-func (l *lowering) gather(o *model.Op, x ID) ID {
-	if !l.last {
-		return x
-	}
-	l.gathered = true
-	l.once(&l.outIDs, func() ID { return l.leaf(i32, of(outputs)) })
-	return l.new(GetRows, f32, dims(n(o.Out), of(outputs)), x, l.outIDs)
-}
-
-var _ = dtype.AttnQ

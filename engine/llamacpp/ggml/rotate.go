@@ -1,27 +1,36 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
-
-// rotationStep is what a head's width must divide by for its cache to be rotated.
+// A quantised cache stores keys and values multiplied by Hadamard matrices, so that outliers spread
+// (src/llama-kv-cache.cpp, v0.5.0). Heads that do not divide by rotationStep, and latents, are not rotated.
 const rotationStep = 64
 
-// Rotations gives the widths of the rotations before quantised keys and values: the largest power of two
-// that divides the keys' head width, and 64 for values. Heads of other widths, and latents, are not rotated.
-func Rotations(m *model.Model, quantisedK, quantisedV bool) (k, v int64) {
-	dimK, dimV := int64(0), int64(0)
-	m.Decoder().Each(func(kind *model.Kind, _ int64) {
-		kind.Caches(func(c model.Cache) {
-			if c.Class != model.LatentKV && c.Class != model.StateCache {
-				dimK, dimV = c.DimK, c.DimV
-			}
-		})
-	})
-	if quantisedK && dimK > 0 && dimK%rotationStep == 0 {
-		for k = rotationStep; dimK%(2*k) == 0; k *= 2 {
-		}
+// keyRotation is the largest power of two that divides a head of keys, 0 for no rotation.
+func keyRotation(dim int64) (w int64) {
+	if dim <= 0 || dim%rotationStep != 0 {
+		return 0
 	}
-	if quantisedV && dimV > 0 && dimV%rotationStep == 0 {
-		v = rotationStep
+	for w = rotationStep; dim%(2*w) == 0; w *= 2 {
 	}
-	return k, v
+	return w
+}
+
+func valueRotation(dim int64) int64 {
+	if dim <= 0 || dim%rotationStep != 0 {
+		return 0
+	}
+	return rotationStep
+}
+
+// rotated multiplies a value of out elements a token by the matrix of its cache; dim > 0 gives it back in
+// heads of that width.
+func (l *lowering) rotated(matrix *ID, w int64, x ID, out, dim int64) ID {
+	if *matrix == 0 {
+		*matrix = l.leaf(f32, n(w), n(w))
+	}
+	ne := []Dim{n(w), by(out/w, tokens)}
+	y := l.new(MulMat, f32, dims(ne...), *matrix, l.straight(x, ne...))
+	if dim > 0 {
+		return l.reshape(y, n(dim), n(out/dim), of(tokens))
+	}
+	return l.reshape(y, n(out), of(tokens))
 }

@@ -27,18 +27,29 @@ func (l *lowering) carryOver(cache, state ID, elems int64) {
 	l.Expand(l.into(Cpy, cache, g, l.part(cache, n(elems), n(0))))
 }
 
+// copyState gives the batch's rows of a cache of states.
+func (l *lowering) copyState(elems int64) (cache, rows ID) {
+	main, _ := l.states()
+	cache, state := l.loadState(elems)
+	rows = l.new(GetRows, f32, dims(n(elems), of(seqs)), state, main)
+	l.Expand(rows)
+	l.carryOver(cache, state, elems)
+	return cache, rows
+}
+
+// conv: old rows and new ones side by side; the last become the state.
 func (l *lowering) conv(o *model.Op, x ID) ID {
 	s := o.Scan
-	main, _ := l.states()
-	cache, state := l.loadState(s.ConvElems())
-	g := l.new(GetRows, f32, dims(n(s.ConvElems()), of(seqs)), state, main)
-	l.Expand(g)
-	l.carryOver(cache, state, s.ConvElems())
-	old := l.reshape(g, n(s.Conv-1), n(s.ConvDim()), of(seqs))
-	window := Dim{N: 1, Add: s.Conv - 1, Sym: perSeq}
-	both := l.new(Concat, f32, dims(window, n(s.ConvDim()), of(seqs)), old, l.part(x, of(perSeq), n(s.ConvDim()), of(seqs)))
-	l.Expand(l.into(Cpy, cache, l.part(both, n(s.Conv-1), n(s.ConvDim()), of(seqs)), l.part(cache)))
-	y := l.new(SSMConv, f32, dims(n(s.ConvDim()), of(perSeq), of(seqs)), both, l.weight())
+	channels := n(s.ConvDim())
+	cache, rows := l.copyState(s.ConvElems())
+	old := l.reshape(rows, n(s.Conv-1), channels, of(seqs))
+	if !l.at(x).bySeq() {
+		x = l.parted(x, channels, of(perSeq), of(seqs))
+	}
+	window := Dim{N: 1, Sym: perSeq, Plus: int32(s.Conv - 1)}
+	both := l.new(Concat, f32, dims(window, channels, of(seqs)), old, l.part(x, of(perSeq), channels, of(seqs)))
+	l.Expand(l.into(Cpy, cache, l.part(both, n(s.Conv-1), channels, of(seqs)), l.part(cache)))
+	y := l.new(SSMConv, f32, dims(channels, of(perSeq), of(seqs)), both, l.weight())
 	for _, t := range o.W {
 		if t.Bias {
 			y = l.like(Add, y, l.weight())
@@ -47,24 +58,55 @@ func (l *lowering) conv(o *model.Op, x ID) ID {
 	return l.like(Unary, y)
 }
 
-// scan is Mamba-2's; its result holds outputs and new states in one tensor.
 func (l *lowering) scan(o *model.Op, u ID) ID {
+	switch {
+	case o.Scan.Delta:
+		return l.deltaNet(o, u)
+	case o.Scan.Groups == 0:
+		return l.mamba1(o, u)
+	}
+	return l.mamba2(o, u)
+}
+
+// mamba1: dt, B and C come as values.
+func (l *lowering) mamba1(o *model.Op, u ID) ID {
 	s := o.Scan
+	ne := dims(n(s.Inner), of(perSeq), of(seqs))
+	y := l.selective(s, func(state ID) []ID {
+		x := l.reshape(u, n(1), n(s.Inner), of(perSeq), of(seqs))
+		return []ID{state, x, l.in(o, 1), l.weight(), l.in(o, 2), l.in(o, 3)}
+	})
+	return l.new(Add, f32, ne, l.part(y, ne[:]...), l.like(Mul, u, l.weight()))
+}
+
+// mamba2: B and C are parts of what was convolved; dt has a bias.
+func (l *lowering) mamba2(o *model.Op, u ID) ID {
+	s := o.Scan
+	ne := dims(n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
+	x := l.part(u, ne[:]...)
+	y := l.selective(s, func(state ID) []ID {
+		dt := l.like(Cont, l.in(o, 1))
+		dt = l.like(Add, dt, l.weight())
+		b := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
+		c := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
+		return []ID{state, x, dt, l.weight(), b, c}
+	})
+	return l.new(Add, f32, ne, l.part(y, ne[:]...), l.like(Mul, x, l.weight()))
+}
+
+// selective is the scan between reading its states and writing them. One tensor holds outputs and new
+// states.
+func (l *lowering) selective(s *model.ScanDims, sources func(state ID) []ID) ID {
 	cache, state := l.loadState(s.StateElems())
-	state4 := l.reshape(state, n(s.State), n(s.HeadDim), n(s.Heads), of(seqs))
-	x := l.part(u, n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
-	dt := l.in(o, 1)
-	dt = l.new(Cont, f32, l.at(dt).ne, dt)
-	dt = l.like(Add, dt, l.weight())
-	b := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
-	c := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
+	src := sources(l.reshape(state, n(s.State), n(s.HeadDim), n(s.Heads), of(seqs)))
 	main, _ := l.states()
-	y := l.new(SSMScan, f32, dims(), state4, x, dt, l.weight(), b, c, main)
-	l.at(y).form = Form{formTokens: 4 * s.Inner, formSeqs: 4 * s.StateElems()}
+	y := l.withStates(l.new(SSMScan, f32, dims(), append(src, main)...), s)
 	l.Expand(y)
 	l.carryOver(cache, state, s.StateElems())
 	l.Expand(l.into(Cpy, cache, l.part(y), l.part(cache)))
-	shape := dims(n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
-	out := l.reshape(y, shape[:]...)
-	return l.new(Add, f32, shape, out, l.new(Mul, f32, shape, x, l.weight()))
+	return y
+}
+
+func (l *lowering) withStates(y ID, s *model.ScanDims) ID {
+	return l.sized(y, Form{formTokens: 4 * s.Inner, formSeqs: 4 * s.StateElems()})
 }

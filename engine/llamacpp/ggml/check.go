@@ -1,0 +1,86 @@
+package ggml
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// UnknownError says that a model has a step that no rule lowers: its compute buffer can only be derived.
+type UnknownError struct{ Family, Step string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("llama.cpp's graph of %s is not known: no rule for %s", e.Family, e.Step)
+}
+
+// Hint says what else can be done.
+func (e *UnknownError) Hint() string { return "use the formulas for the compute buffer" }
+
+// LimitError says that a dimension is out of what llama.cpp takes, or of what a model can have.
+type LimitError struct {
+	What          string
+	Got, Min, Max int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s of %s: must be from %s to %s", e.What, unit.Count(e.Got), unit.Count(e.Min), unit.Count(e.Max))
+}
+
+// Hint says what to correct.
+func (e *LimitError) Hint() string { return "correct the model's description" }
+
+const (
+	maxExperts = 512     // LLAMA_MAX_EXPERTS in src/llama-hparams.h
+	maxWidth   = 1 << 24 // of a row
+	maxKernel  = 1 << 16 // of a convolution
+)
+
+// check refuses what would make a graph without bounds or without meaning.
+func check(m *model.Model) error {
+	p := m.Decoder()
+	for _, k := range append([]model.Kind{p.Pre, p.Post}, p.Kinds...) {
+		for i := range k.Ops {
+			if err := checkOp(m, &k.Ops[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkOp(m *model.Model, o *model.Op) error {
+	if a := o.Attn; a != nil && (a.Bidirectional || a.CrossEncoder) {
+		return &UnknownError{m.Family, "attention of an encoder"}
+	}
+	for _, l := range limits(o) {
+		if l.Got < l.Min || l.Got > l.Max {
+			return &l
+		}
+	}
+	return nil
+}
+
+// limits of an operator's dimensions, as far as lowering depends on them.
+func limits(o *model.Op) (out []LimitError) {
+	add := func(what string, got, most int64) { out = append(out, LimitError{what, got, 1, most}) }
+	if a := o.Attn; a != nil {
+		add("attention heads", a.Heads, maxWidth)
+		add("KV heads", a.KVHeads, maxWidth)
+		add("head width", a.DimK, maxWidth)
+		add("value width", a.DimV, maxWidth)
+	}
+	if e := o.Moe; e != nil {
+		add("experts", e.N, maxWidth)
+		add("experts used", e.Used, maxExperts)
+	}
+	if s := o.Scan; s != nil {
+		add("convolution kernel", s.Conv, maxKernel)
+		add("state width", s.State, maxWidth)
+		add("state heads", s.Heads, maxWidth)
+	}
+	if o.Kind == model.Slice && o.Stride > 0 {
+		add("part of a head", o.Unit, maxWidth)
+	}
+	return out
+}

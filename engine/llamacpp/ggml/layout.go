@@ -1,0 +1,100 @@
+package ggml
+
+import "github.com/memwall/memwall/model"
+
+// How a value's rows are laid out: flat (one row per token), in heads, or grouped by sequence.
+
+// rows is how many rows the value at hand has.
+func (l *lowering) rows() Dim {
+	if l.gathered {
+		return of(outputs)
+	}
+	return of(tokens)
+}
+
+func (nd *node) bySeq() bool { return nd.ne[2] == of(seqs) || nd.ne[3] == of(seqs) }
+
+// flat is a value with one row of w elements per token.
+func (l *lowering) flat(x ID, w int64) ID {
+	if nd := l.at(x); nd.ne[0] == n(w) && nd.ne[1] == l.rows() {
+		return x
+	}
+	return l.reshape(x, n(w), l.rows())
+}
+
+// grouped is a value with its rows of w elements grouped by sequence, in one piece.
+func (l *lowering) grouped(x ID, w int64) ID {
+	nd := l.at(x)
+	if nd.ne[0] == n(w) && nd.bySeq() && !nd.strided {
+		return x
+	}
+	return l.straight(x, n(w), of(perSeq), of(seqs))
+}
+
+// heads is a value with its rows parted into heads.
+func (l *lowering) heads(x ID, unit, out int64) ID {
+	nd := l.at(x)
+	if nd.ne[0] == n(unit) && nd.ne[1] == n(out/unit) {
+		return x
+	}
+	if nd.bySeq() {
+		return l.reshape(x, n(unit), n(out/unit), of(perSeq), of(seqs))
+	}
+	return l.reshape(x, n(unit), n(out/unit), l.rows())
+}
+
+// parted is a reshaped value that slices share.
+func (l *lowering) parted(x ID, d ...Dim) ID { return l.parting.reshape(l.Graph, x, dims(d...)) }
+
+func (m *memo) reshape(g *Graph, x ID, ne extent) ID {
+	if m.of != x || m.ne != ne {
+		*m = memo{x, g.viewOf(x, false, ne), ne}
+	}
+	return m.view
+}
+
+// slice is a view. Parts of heads are taken from a value parted into heads.
+func (l *lowering) slice(o *model.Op, x ID) ID {
+	r := []Dim{l.rows()}
+	if o.BySeq {
+		r = []Dim{of(perSeq), of(seqs)}
+	}
+	view := func(x ID, d ...Dim) ID { return l.part(x, append(d, r...)...) }
+	switch {
+	case o.In[0] == model.Side:
+		return view(x, n(o.Out))
+	case o.Rows == model.PerChoice:
+		return view(x, n(o.Out), n(o.Moe.Used))
+	case o.Stride > 0:
+		heads := n(o.Out / o.Unit)
+		if !l.quirks.unparted {
+			x = l.parted(x, append([]Dim{n(o.Stride), heads}, r...)...)
+		}
+		return view(x, n(o.Unit), heads)
+	case o.BySeq && !l.at(x).bySeq():
+		x = l.parted(x, append([]Dim{l.at(x).ne[0]}, r...)...)
+	}
+	if o.Unit == 0 {
+		return view(x, n(o.Out))
+	}
+	return view(x, n(o.Unit), n(o.Out/o.Unit))
+}
+
+// concat of a part of each head with a part that all heads share.
+func (l *lowering) concat(o *model.Op, a ID) ID {
+	b := l.in(o, 1)
+	heads := n(o.Out / o.Unit)
+	if nd := l.at(b); nd.ne[1] != heads {
+		b = l.new(Repeat, f32, dims(nd.ne[0], heads, l.rows()), b)
+	}
+	return l.new(Concat, f32, dims(n(o.Unit), heads, l.rows()), a, b)
+}
+
+// gather marks the last mixer's end: rows that nobody needs logits for are dropped there, in most families.
+func (l *lowering) gather(x ID) ID {
+	if !l.last || l.quirks.gather != afterMixer {
+		return x
+	}
+	l.dropped = model.Val(l.i + 1)
+	return l.withLogits(x)
+}

@@ -1,0 +1,46 @@
+package ggml
+
+import (
+	"github.com/memwall/memwall/lifetime"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// CPUAlignment is what buffers in host memory align tensors to (TENSOR_ALIGNMENT in
+// ggml/src/ggml-backend.cpp, v0.5.0).
+const CPUAlignment = 32
+
+// Planner replays compiled graphs. It keeps its memory between replays and is for one goroutine at a time;
+// the zero value is ready.
+type Planner struct {
+	greedy lifetime.Greedy
+	table  []int64
+}
+
+// Peak is the bytes of the compute buffer for one set of sizes, when tensors are aligned to align bytes.
+func (p *Planner) Peak(c *Compiled, s Sizes, align int64) unit.Bytes {
+	p.table = c.SizeTable(s, align, p.table)
+	return unit.Bytes(p.greedy.Peak(&c.Program, p.table))
+}
+
+// Peak is the bytes of a model's compute buffer when everything runs on one device. Who asks more than
+// once keeps the Compiled of a model and shape, and a Planner.
+func Peak(m *model.Model, shape Shape, s Sizes, align int64) (unit.Bytes, error) {
+	c, err := Compile(m, shape)
+	if err != nil {
+		return 0, err
+	}
+	var p Planner
+	return p.Peak(c, s, align), nil
+}
+
+// Checked reports whether graphs of a family were compared with ones that llama.cpp v0.5.0 printed, node by
+// node; the graphs of others follow from the same rules and its source.
+func Checked(family string) bool { return checked[family] }
+
+var checked = map[string]bool{
+	"bloom": true, "cohere2": true, "command-r": true, "deepseek2": true, "gemma2": true, "gemma3": true, "gemma3n": true, "gemma4": true,
+	"gpt-oss": true, "granitehybrid": true, "jamba": true, "llama": true, "mamba": true, "mamba2": true, "minicpm3": true, "minimax-m2": true,
+	"nemotron_h": true, "olmo2": true, "olmoe": true, "phi2": true, "phi3": true, "qwen2": true, "qwen2moe": true, "qwen3": true,
+	"qwen35moe": true, "qwen3moe": true, "qwen3next": true, "stablelm": true, "starcoder2": true,
+}

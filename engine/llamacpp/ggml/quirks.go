@@ -1,0 +1,57 @@
+package ggml
+
+// quirks is how one family's graph departs from the general rules, though its mathematics do not ask for
+// it (src/models of llama.cpp v0.5.0).
+type quirks struct {
+	// gather is where rows without logits are dropped.
+	gather gatherPoint
+	// keepsStream: the last layer's output is an output of the graph.
+	keepsStream bool
+	// mixerSum, ffnSum: the stream is the first operand of the sum after the mixer, after the FFN.
+	mixerSum, ffnSum bool
+	// plainGates: gated units run as an activation and a product.
+	plainGates bool
+	// quotientGate: the gate of the shared expert is silu(x) / x.
+	quotientGate bool
+	// normFirst: a layer's norm runs before its recurrent states are read.
+	normFirst bool
+	// repeatsHeads: keys and queries of a delta net are repeated to the number of value heads.
+	repeatsHeads bool
+	// straightValues: values are copied out of the projection that holds them.
+	straightValues bool
+	// unparted: a part of each head is viewed without a reshape to heads.
+	unparted bool
+	// positions of a token, 0 for one.
+	positions int64
+}
+
+type gatherPoint uint8
+
+const (
+	afterMixer gatherPoint = iota // of the last layer
+	beforeNorm                    // the final one
+	beforeHead                    // after the final norm, whose result is an output too
+)
+
+var qwenDelta = quirks{gather: beforeHead, normFirst: true}
+
+// familyQuirks has a row for every family that has any.
+var familyQuirks = map[string]quirks{
+	"gemma3n":        {gather: beforeNorm, plainGates: true},
+	"gemma4":         {gather: beforeHead},
+	"gpt-oss":        {gather: beforeNorm, keepsStream: true},
+	"jamba":          {mixerSum: true, ffnSum: true},
+	"minicpm3":       {straightValues: true, unparted: true},
+	"nemotron_h":     {gather: beforeHead},
+	"nemotron_h_moe": {gather: beforeHead},
+	"phi3":           {ffnSum: true},
+	"qwen2moe":       {quotientGate: true},
+	"qwen3next":      qwenDelta.with(func(q *quirks) { q.repeatsHeads = true }),
+	"qwen35":         qwenDelta.with(func(q *quirks) { q.positions, q.unparted = 4, true }),
+	"qwen35moe":      qwenDelta.with(func(q *quirks) { q.positions, q.unparted = 4, true }),
+}
+
+func (q quirks) with(change func(*quirks)) quirks {
+	change(&q)
+	return q
+}

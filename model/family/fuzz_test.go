@@ -1,0 +1,72 @@
+package family
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzConfig: any text gives a network that can be built, or an error.
+func FuzzConfig(f *testing.F) {
+	for _, s := range []string{
+		`{"architectures":["LlamaForCausalLM"],"hidden_size":64,"intermediate_size":160,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":256}`,
+		`{"model_type":"qwen3_next","hidden_size":64,"moe_intermediate_size":32,"num_hidden_layers":4,"num_attention_heads":4,"head_dim":32,"num_experts":4,"num_experts_per_tok":2,"linear_num_key_heads":2,"linear_num_value_heads":4,"linear_key_head_dim":16,"linear_value_head_dim":16,"linear_conv_kernel_dim":4,"vocab_size":256}`,
+		`{"model_type":"deepseek_v3","hidden_size":64,"intermediate_size":160,"num_hidden_layers":3,"num_attention_heads":4,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":32,"kv_lora_rank":32,"qk_rope_head_dim":8,"qk_nope_head_dim":16,"v_head_dim":16,"num_nextn_predict_layers":1,"vocab_size":256}`,
+		`{"model_type":"nemotron_h","hidden_size":64,"intermediate_size":160,"num_attention_heads":4,"mamba_num_heads":4,"mamba_head_dim":16,"ssm_state_size":16,"hybrid_override_pattern":"M-*E","n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":8,"vocab_size":256}`,
+		`{"model_type":"gemma3","vision_config":{"patch_size":4,"image_size":16,"hidden_size":32,"num_hidden_layers":1,"intermediate_size":64,"num_attention_heads":2},"text_config":{"num_hidden_layers":2}}`,
+		`{"model_type":"gemma3n","text_config":{"hidden_size":64,"num_hidden_layers":5,"num_attention_heads":4,"vocab_size":256,"intermediate_size":[160]}}`,
+		`{"model_type":"jamba","hidden_size":64,"intermediate_size":160,"num_hidden_layers":8,"num_attention_heads":4,"vocab_size":256}`,
+		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
+	} {
+		f.Add([]byte(s))
+	}
+	if dir := os.Getenv("MEMWALL_SHARED"); dir != "" {
+		files, err := filepath.Glob(filepath.Join(dir, "data", "configs", "*.json"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, name := range files {
+			if data, err := os.ReadFile(name); err == nil {
+				f.Add(data)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ParseConfig(data)
+		if err != nil {
+			return
+		}
+		s, err := FromConfig(c)
+		if (s == nil) == (err == nil) && err == nil {
+			t.Fatal("neither a network nor an error")
+		}
+		if err != nil {
+			return
+		}
+		for _, s := range []*Spec{s, s.Converted()} {
+			if n := s.Model("m").Params(); n <= 0 {
+				t.Errorf("%d parameters", n)
+			}
+		}
+	})
+}
+
+// TestSizesBeyondCounting: widths that are fine alone and overflow together are refused.
+func TestSizesBeyondCounting(t *testing.T) {
+	for name, text := range map[string]string{
+		"experts": `{"model_type":"mixtral","hidden_size":1048576,"intermediate_size":16777216,"num_hidden_layers":4000,"num_attention_heads":4,"head_dim":64,"vocab_size":256,"num_local_experts":16777216,"num_experts_per_tok":2}`,
+		"latents": `{"model_type":"deepseek_v3","hidden_size":64,"intermediate_size":160,"num_hidden_layers":3,"num_attention_heads":4096,"kv_lora_rank":4294967296,"qk_rope_head_dim":8,"qk_nope_head_dim":1000,"v_head_dim":4294967296,"vocab_size":256}`,
+		"states":  `{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"n_groups":4294967296,"state_size":4294967296}`,
+		"towers":  `{"model_type":"gemma3","vision_config":{"patch_size":4,"image_size":16,"hidden_size":4294967296,"num_hidden_layers":1,"intermediate_size":4294967296,"num_attention_heads":2},"text_config":{"num_hidden_layers":2}}`,
+		"tables":  `{"model_type":"gemma3n","text_config":{"hidden_size":64,"num_hidden_layers":5,"num_attention_heads":4,"vocab_size":256,"intermediate_size":[160],"hidden_size_per_layer_input":4294967296,"vocab_size_per_layer_input":4294967296}}`,
+		"streams": `{"model_type":"gemma3n","text_config":{"hidden_size":64,"num_hidden_layers":5,"num_attention_heads":4,"vocab_size":256,"intermediate_size":[160],"altup_num_inputs":4294967296}}`,
+	} {
+		c, err := ParseConfig([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := FromConfig(c); err == nil {
+			t.Errorf("%s: %d parameters", name, s.Model("m").Params())
+		}
+	}
+}
