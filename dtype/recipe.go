@@ -26,6 +26,7 @@ const (
 
 // Site says where a tensor sits in its model: all that a recipe may look at.
 type Site struct {
+	Part       string // of the model: "decoder", "mtp", "vision"
 	Role       Role
 	Bias       bool
 	Table      bool // stored but not learned

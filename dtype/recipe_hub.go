@@ -6,10 +6,10 @@ import "strconv"
 // leaves alone stays in the checkpoint's own format.
 
 // Blocks is a recipe over the linear layers of the blocks (attention and FFN matrices, experts included).
-// Norms, biases, embeddings, head, routers and convolutions stay native.
+// Norms, biases, embeddings, head, routers, convolutions and vision towers stay native.
 func Blocks(linear *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
-		if s.Layer < 0 || !s.Quantisable() {
+		if s.Layer < 0 || s.Part == "vision" || !s.Quantisable() {
 			return native(s)
 		}
 		return linear
@@ -23,7 +23,7 @@ func (s *Site) Quantisable() bool {
 		return false
 	}
 	switch s.Role {
-	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale,
+	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
 		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj:
 		return false
 	}
@@ -50,8 +50,9 @@ var FP8Block = &Scheme{Name: "fp8-block", Elem: FP8E4M3, With: []Companion{{Name
 // Int8Channel: 8-bit weights with one f32 scale per output row (W8A8, SmoothQuant, arXiv:2211.10438).
 var Int8Channel = &Scheme{Name: "int8-channel", Elem: I8, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1}}}
 
-// LLMInt8: bitsandbytes 8-bit: one f32 absmax per row (arXiv:2208.07339).
-var LLMInt8 = &Scheme{Name: "llm.int8", Elem: I8, With: []Companion{{Name: "SCB", Elem: F32, Rows: 1}}}
+// LLMInt8: bitsandbytes 8-bit: one f32 absmax per row (arXiv:2208.07339), and a byte that says how the
+// matrix is laid out (weight_format of bitsandbytes/nn/modules.py).
+var LLMInt8 = &Scheme{Name: "llm.int8", Elem: I8, With: []Companion{{Name: "SCB", Elem: F32, Rows: 1}, {Name: "weight_format", Elem: U8, Fixed: 1}}}
 
 // GPTQ: 4-bit codes, f16 scales and packed 4-bit zero points per group of columns, and the i32 group index
 // of every column (arXiv:2210.17323; layout of auto-gptq).
