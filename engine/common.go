@@ -68,7 +68,7 @@ func CheckParallel(j *Job) error {
 		return tpProblem(j)
 	}
 	layers := int64(len(j.Model.Decoder().Layers))
-	if p.PP > layers {
+	if layers > 0 && p.PP > layers {
 		return &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Impossible: true,
 			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID), Fix: fmt.Sprintf("--pp %d or less", layers)}
 	}
@@ -170,16 +170,38 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 		return nil
 	}
 	for i := range j.Model.Parts {
-		if name := j.Model.Parts[i].Name; i > 0 && name != model.PartMTP {
-			n := b.Size(name, j.Weights.Parts[i].Bytes(), "sum over tensors")
-			out = append(out, ledger.Known("weights", name+" tower", n, ledger.Exact, ledger.Persistent, ledger.Device, "whole on every rank"))
+		part := &j.Model.Parts[i]
+		if i == 0 || part.Name == model.PartMTP {
+			continue
 		}
+		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], pl.Parallel.TP), "sum over tensors, this rank")
+		out = append(out, ledger.Known("weights", part.Name+" tower", n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
 	}
 	if j.Weights.Extra > 0 {
 		n := b.Size("extra", j.Weights.Extra, "tensors of the file that the model does not use")
 		out = append(out, ledger.Known("other", j.Weights.ExtraName, n, ledger.Exact, ledger.Persistent, ledger.Device, "file"))
 	}
 	return out
+}
+
+// towerBytes is a rank's share of a tower: tensor parallelism cuts its layers as it cuts the decoder's,
+// when it divides the heads.
+func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes) {
+	part.Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			if a := k.Ops[i].Attn; a != nil && a.Heads%tp != 0 {
+				tp = 1
+			}
+		}
+	})
+	placed, err := Place(part, w, shard.Parallel{TP: tp})
+	if err != nil {
+		return w.Bytes()
+	}
+	for _, g := range placed[0].WeightGroups() {
+		b += g.bytes() * unit.Bytes(g.Count)
+	}
+	return b
 }
 
 // CacheItems books caches without pages: every sequence holds its full length of keys and values, windows

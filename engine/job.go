@@ -143,12 +143,14 @@ type KV struct {
 	Preallocated        bool
 }
 
-// Print is a figure that the engine itself prints at start-up.
+// Print is a figure that the engine itself prints at start-up. Low and High bound it; a print without
+// them is as exact as its inputs.
 type Print struct {
-	Name  string
-	Value float64
-	Text  string
-	Unit  string
+	Name      string
+	Value     float64
+	Text      string
+	Unit      string
+	Low, High float64
 }
 
 // Needed sums the items on the device.

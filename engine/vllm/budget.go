@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/memwall/memwall/engine"
@@ -19,8 +20,10 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	s.limit(b, &r)
 	r.Items = append(r.Items, s.weights(b, p))
 	r.Items = append(r.Items, engine.OtherParts(b, s.job, &p.pl)...)
-	r.Items = append(r.Items, s.activations(b, p))
-	r.Items = append(r.Items, s.system(b, &p.pl)...)
+	if s.t.rocm {
+		r.Items = append(r.Items, s.loading(b))
+	}
+	r.Items = append(r.Items, s.activations(b, p), s.system(b, &p.pl))
 	if g := s.graphs(b, p); g.Bytes > 0 {
 		if s.job.Version.AtLeast(graphsInBudget) {
 			r.Items = append(r.Items, g)
@@ -28,10 +31,13 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 			r.Beside = append(r.Beside, g)
 		}
 	}
-	fixed := ledger.Sum(r.Items)
+	free := s.available(&r)
 	kv := s.kvCache(b, p, l)
 	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block}
-	r.KV.Pool = s.pool(&r, fixed)
+	r.KV.Pool = max(0, free.mid)
+	if r.Unlimited {
+		r.KV.Pool = r.KV.Needed
+	}
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
 	r.Items = append(r.Items, split(kv, p, b, l)...)
 	return r
@@ -48,14 +54,31 @@ func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
 	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*u, 'f', -1, 64), unit.Fixed(total.Bytes().GiB(), 2))
 }
 
-func (s *sizer) pool(r *engine.Rank, fixed ledger.Total) unit.Bytes {
-	if n := s.job.Plan.KVCacheMemory; n > 0 {
-		return unit.Bytes(n)
+// budget is memory with its band; below zero when the plan starts without any.
+type budget struct{ mid, low, high unit.Bytes }
+
+// available is what is left of Usable for pages. Items are all booked but the caches.
+func (s *sizer) available(r *engine.Rank) budget {
+	if n := unit.Bytes(s.job.Plan.KVCacheMemory); n > 0 {
+		return budget{n, n, n}
 	}
 	if r.Unlimited {
-		return r.KV.Needed
+		return budget{}
 	}
-	return max(0, r.Usable.Bytes()-fixed.Bytes)
+	fixed := ledger.Sum(r.Items)
+	mid := r.Usable.Bytes() - fixed.Bytes
+	total, u := s.job.Device(r.Index).Usable, float64(r.Usable.Bytes())
+	below := math.Hypot(float64(fixed.High-fixed.Bytes), u*(1-ratio(total.Low, total.Value)))
+	above := math.Hypot(float64(fixed.Bytes-fixed.Low), u*(ratio(total.High, total.Value)-1))
+	return budget{mid, mid - unit.Bytes(below), mid + unit.Bytes(above)}
+}
+
+// ratio is 1 for a bound that is not known.
+func ratio(bound, of unit.Bytes) float64 {
+	if bound == 0 || of == 0 {
+		return 1
+	}
+	return float64(bound) / float64(of)
 }
 
 func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
@@ -98,30 +121,44 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 }
 
 // system is memory that torch does not allocate.
-func (s *sizer) system(b *ledger.Book, pl *engine.Placed) []ledger.Item {
-	rule := engine.At(nonTorch, s.job.Version)
-	c, name := rule.Value.one, "driver growth"
-	if pl.Parallel.TP*pl.Parallel.PP > 1 {
-		c, name = rule.Value.many, "NCCL, driver growth"
+func (s *sizer) system(b *ledger.Book, pl *engine.Placed) ledger.Item {
+	many := pl.Parallel.TP*pl.Parallel.PP > 1
+	c, source := outsideTorch(s.job.Version, s.t.rocm, many)
+	id, name := "driver", "driver growth"
+	if many {
+		id, name = "collectives", "NCCL, driver growth"
 	}
-	n := b.Size("outside_torch", gib(c.value), rule.Source)
-	it := ledger.Known("collectives", name, n, ledger.Measured, ledger.Persistent, ledger.Device, rule.Source)
-	if pl.Parallel.TP*pl.Parallel.PP == 1 {
-		it.ID = "driver"
-	}
-	return []ledger.Item{it.Band(gib(c.low), gib(c.high))}
+	n := b.Size("outside_torch", gib(c.Value), c.source())
+	return ledger.Known(id, name, n, c.basis(), ledger.Persistent, ledger.Device, source).Band(c.band(1))
 }
 
-func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
+// loading is what ROCm's driver counts beside the weights once they are loaded.
+func (s *sizer) loading(b *ledger.Book) ledger.Item {
+	c := rocmLoading.or()
+	n := b.Size("hipblaslt_workspace", gib(c.Value), c.source())
+	return ledger.Known("weights", "loading: hipBLASLt, unused segments", n, c.basis(), ledger.Persistent, ledger.Device, "vllm/platforms/rocm.py (get_current_memory_usage)").Band(c.band(1))
+}
 
+// graphs are beside the budget until 0.21, and then an estimate inside it.
 func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
-	if eager(s.job.Plan) || s.t.rocm && s.job.Version.AtLeast(graphsInBudget) {
+	const source = "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)"
+	v := s.job.Version
+	switch {
+	case eager(s.job.Plan):
 		return ledger.Item{}
+	case v.AtLeast(graphsInBudget) && !s.t.rocm:
+		n := b.Size("estimate", gib(graphEstimate.Value), "vLLM captures two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
+		return ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, source).Band(graphEstimate.band(1))
 	}
-	c := graphEstimate
-	n := b.Size("estimate", gib(c.value), "vLLM samples two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
-	it := ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
-	return it.Band(gib(c.low), gib(c.high))
+	if v.Before(v1Default) {
+		c := wholeGraphs.or()
+		n := b.Size("graphs", gib(c.Value), c.source())
+		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/worker/model_runner.py (capture_model)").Band(c.band(1))
+	}
+	c := graphPiece(&s.t)
+	sizes, layers := captureSizes(v, s.job.Model.Family, int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens)), int64(p.pl.Last-p.pl.First)
+	n := b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", sizes, "captured"), b.Add(b.Int("layers", layers, "this rank"), b.Lit(1))))
+	return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, source).Band(c.band(float64(sizes * (layers + 1))))
 }
 
 // kvCache is what the load takes of the pool.
@@ -196,29 +233,4 @@ func concurrency(g *groups, blocks int64, l engine.Load, batched int64) float64 
 		return 0
 	}
 	return float64(blocks) / float64(per)
-}
-
-// prints are the lines of vLLM's start-up log.
-func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Print {
-	if r.Unlimited {
-		return nil
-	}
-	weights := ledger.Find(r.Items, "weights").Bytes
-	out := []engine.Print{gibPrint("Model loading took", weights, 4)}
-	if s.job.Version.AtLeast(engine.V(0, 9, 2)) {
-		out = append(out, gibPrint("Available KV cache memory", r.KV.Pool, 2))
-	}
-	if s.job.Version.Before(v1Default) {
-		out = append(out, engine.Print{Name: "# GPU blocks", Value: float64(r.KV.Blocks), Text: strconv.FormatInt(r.KV.Blocks, 10)})
-	} else {
-		out = append(out, engine.Print{Name: "GPU KV cache size", Value: float64(r.KV.Tokens), Text: unit.Count(r.KV.Tokens), Unit: "tokens"})
-	}
-	c := concurrency(&p.g, r.KV.Blocks, l, s.batched(l))
-	out = append(out, engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x"})
-	need := unit.Bytes(p.g.perRequest(l.Context, s.batched(l))*p.g.size) * p.g.page()
-	return append(out, gibPrint("KV cache needed for one request", need, 2))
-}
-
-func gibPrint(name string, b unit.Bytes, decimals int) engine.Print {
-	return engine.Print{Name: name, Value: b.GiB(), Text: strconv.FormatFloat(b.GiB(), 'f', decimals, 64), Unit: "GiB"}
 }

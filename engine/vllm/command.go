@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
 )
 
 // Command is "vllm serve" with what differs from its defaults.
@@ -50,6 +51,26 @@ func (Engine) changed(j *engine.Job) (args []string) {
 	}
 	if eager(p) {
 		args = append(args, "--enforce-eager")
+	}
+	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)) {
+		args = append(args, fmt.Sprintf("--block-size %d", p.BlockSize))
+	}
+	return append(args, switches(p)...)
+}
+
+// switches are the flags that vLLM turns around with --no-.
+func switches(p *plan.Plan) (args []string) {
+	for _, s := range []struct {
+		value *bool
+		flag  string
+	}{{p.PrefixCache, "enable-prefix-caching"}, {p.ChunkedPrefill, "enable-chunked-prefill"}} {
+		switch {
+		case s.value == nil:
+		case *s.value:
+			args = append(args, "--"+s.flag)
+		default:
+			args = append(args, "--no-"+s.flag)
+		}
 	}
 	return args
 }

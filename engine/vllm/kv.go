@@ -20,6 +20,7 @@ type spec struct {
 	perTok unit.Bytes // of attention; 0 for states
 	block  int64
 	layers int64
+	states int64  // that a sequence keeps: the current one, and with prefix caching the last cached one
 	origin string // of perTok, in words
 }
 
@@ -47,6 +48,7 @@ type kvBytes struct {
 	element float64 // of keys and values
 	conv    int64   // of a convolution's state
 	state   int64   // of a scan's state
+	states  int64   // that a sequence keeps
 }
 
 // specsOf collects the caches of a rank's layers.
@@ -71,7 +73,7 @@ func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 func specOf(c model.Cache, block int64, w kvBytes) spec {
 	s := spec{class: c.Class, span: c.Span, block: block}
 	if c.Class == model.StateCache {
-		s.page = unit.Bytes(w.conv*c.ConvElems + w.state*c.StateElems)
+		s.page, s.states = unit.Bytes(w.conv*c.ConvElems+w.state*c.StateElems), w.states
 		return s
 	}
 	s.perTok = unit.Bytes(float64(c.K+c.V) * w.element)
@@ -206,7 +208,7 @@ func groupSize(specs []spec, v engine.Version) int64 {
 func (s *spec) pages(length, batched int64) int64 {
 	switch s.class {
 	case model.StateCache:
-		return 1
+		return s.states
 	case model.WindowKV:
 		return unit.CeilDiv(min(s.span-1+batched, length), s.block) + 1
 	case model.ChunkKV:

@@ -27,38 +27,82 @@ var utilization = []engine.Since[float64]{
 	{From: engine.V(0, 21, 0), Value: 0.92, Source: "vllm/config/cache.py, 2026-04-21"},
 }
 
-// constant is a figure in GiB with its 90 % band.
-type constant struct{ value, low, high float64 }
+// outside is what the budget loses to memory that torch does not allocate: on one device, on several
+// (NCCL), and on ROCm, where the driver counts whole segments.
+type outside struct{ one, many, rocmOne, rocmMany Constant }
 
-// nonTorch is what the budget loses to memory that torch does not allocate, on one device and on several
-// (NCCL). Measured on public start-up logs; docs/accuracy.md has the rows.
-type nonTorchRule struct{ one, many constant }
-
-var nonTorch = []engine.Since[nonTorchRule]{
-	{engine.V(0, 0, 0), nonTorchRule{constant{0.35, 0.2, 1.8}, constant{3, 1, 6}}, "V0 to 0.6.4: everything on the device that torch did not allocate"},
-	{engine.V(0, 6, 5), nonTorchRule{constant{0.05, 0, 0.3}, constant{0.5, 0.2, 3.6}}, "V0 from 0.6.5: growth since before NCCL"},
-	{engine.V(0, 8, 0), nonTorchRule{constant{0.60, 0.5, 0.7}, constant{1.2, 0.7, 2}}, "V1 to 0.9.1: total used less torch"},
-	{engine.V(0, 9, 2), nonTorchRule{constant{0.04, 0, 0.12}, constant{0.9, 0.5, 1.5}}, "V1 0.9.2 to 0.10.2: growth since before NCCL"},
-	{engine.V(0, 11, 0), nonTorchRule{constant{0.04, 0, 0.12}, constant{0.17, 0.05, 0.5}}, "V1 from 0.11: growth since after NCCL (#25359)"},
+var nonTorch = []engine.Since[outside]{
+	{From: engine.V(0, 0, 0), Value: outside{one: Constant{"outside_torch.v0.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.many", 3, 1, 6, 0}}, Source: "V0 to 0.6.4: everything on the device that torch did not allocate"},
+	{From: engine.V(0, 6, 5), Value: outside{one: Constant{"outside_torch.v0.6.5.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.6.5.many", 3, 1, 4, 0}}, Source: "V0 0.6.5: growth since before NCCL (#10511)"},
+	{From: engine.V(0, 7, 0), Value: outside{one: Constant{"outside_torch.v0.7.one", 0.05, 0, 0.25, 0}, many: Constant{"outside_torch.v0.7.many", 0.4, 0.2, 1.5, 0}}, Source: "V0 from 0.7: growth since before NCCL"},
+	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0}, many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
+	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 1.5, 0}}, Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
+	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.2, 0.05, 0.5, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
 }
 
-// graphEstimate is what is set aside for CUDA graphs inside the budget.
-var graphEstimate = constant{0.5, 0.2, 2.0}
+// Outside torch on ROCm, whatever the version: hipBLASLt's workspace comes while weights load.
+var (
+	rocmOutsideOne  = Constant{"outside_torch.rocm.one", 0.28, 0.1, 1, 0}
+	rocmOutsideMany = Constant{"outside_torch.rocm.many", 0.17, 0, 1, 0}
+	rocmLoading     = Constant{"loading.rocm", 0.07, 0.07, 0.65, 0}
+)
+
+// OutsideName is the name of the constant that outsideTorch takes.
+func OutsideName(v engine.Version, rocm, many bool) string {
+	c, _ := outsideTorch(v, rocm, many)
+	return c.Name
+}
+
+func outsideTorch(v engine.Version, rocm, many bool) (Constant, string) {
+	rule := engine.At(nonTorch, v)
+	switch {
+	case rocm && many:
+		return rocmOutsideMany.or(), "ROCm: the driver's view"
+	case rocm:
+		return rocmOutsideOne.or(), "ROCm: the driver's view"
+	case many:
+		return rule.Value.many.or(), rule.Source
+	}
+	return rule.Value.one.or(), rule.Source
+}
+
+// graphPiece is what one captured piece of a graph keeps: a layer for one batch size.
+func graphPiece(t *traits) Constant {
+	switch {
+	case t.rocm:
+		return Constant{"graph_piece.rocm", 0.0014, 0.0002, 0.003, 0}.or()
+	case t.datacenter:
+		return Constant{"graph_piece.datacenter", 0.0016, 0.0005, 0.002, 0}.or()
+	case t.sm120:
+		return Constant{"graph_piece.sm120", 0.0001, -0.0005, 0.0005, 0}.or()
+	}
+	return Constant{"graph_piece.consumer", 0.00035, -0.0002, 0.0008, 0}.or()
+}
+
+// wholeGraphs is what V0's graphs keep, one of the whole model for each batch size.
+var wholeGraphs = Constant{"graphs.v0", 0.4, 0.1, 0.9, 0}
+
+// graphEstimate is what is set aside for CUDA graphs inside the budget, from 0.21: vLLM captures two graphs
+// and extrapolates.
+var graphEstimate = Constant{"graphs.estimate", 0.5, 0.2, 2.0, 0}
 
 // traits of a device that rules ask for.
 type traits struct {
-	total  unit.Bytes // as torch sees it
-	hopper bool
-	rocm   bool
-	sm100  bool
-	large  bool // 70 GiB and more, and not an A100
+	total      unit.Bytes // as torch sees it
+	hopper     bool
+	rocm       bool
+	sm100      bool
+	sm120      bool // GeForce and RTX PRO Blackwell
+	datacenter bool // A100, H100, B200 and their kin
+	large      bool // 70 GiB and more, and not an A100
 }
 
 func traitsOf(d *hardware.Device) traits {
 	name := strings.ToLower(d.Name + " " + d.ID)
 	total := d.Usable.Value
-	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."),
-		large: total >= 70*unit.GiB && !strings.Contains(name, "a100")}
+	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
+		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
+		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100")}
 }
 
 // steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server:
@@ -107,9 +151,12 @@ func blockTokens(t traits, latent bool, dimK int64) int64 {
 	return 16
 }
 
-// captureSizes counts the batch sizes for which graphs are captured.
-func captureSizes(v engine.Version, seqs, tokens int64) int64 {
+// captureSizes counts the batch sizes for which graphs are captured; some families have a limit of their own.
+func captureSizes(v engine.Version, family string, seqs, tokens int64) int64 {
 	top := min(2*seqs, 512)
+	if family == "gpt-oss" { // vllm/model_executor/models/config.py
+		top = 1024
+	}
 	if v.AtLeast(engine.V(0, 11, 1)) {
 		top = min(top, tokens)
 		return sizesUpTo(top, 256, 16)

@@ -188,7 +188,10 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
-	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2}
+	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2, states: 1}
+	if c := s.job.Plan.PrefixCache; c != nil && *c {
+		w.states = 2 // mamba_cache_mode "align" (#30877)
+	}
 	if s.job.Model.State != nil {
 		w.state = s.job.Model.State.BlockBytes
 	}
@@ -202,7 +205,7 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 		p.g = whole.stage(s.specs(pl.Kinds))
 	}
 	for _, g := range pl.WeightGroups() {
-		p.weights = append(p.weights, weightSum{g.Name, g.Count, groupBytes(&g, pl.Parallel.TP)})
+		p.weights = append(p.weights, weightSum{g.Name, g.Count, s.groupBytes(pl, &g)})
 	}
 	return p
 }

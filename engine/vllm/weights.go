@@ -22,17 +22,20 @@ var merged = map[dtype.Role]dtype.Role{
 const vocabPadding = 64
 
 // groupBytes of one layer, as allocated: main[i] are parameters, the rest companions.
-func groupBytes(g *engine.WeightGroup, tp int64) (b unit.Bytes) {
+func (s *sizer) groupBytes(pl *engine.Placed, g *engine.WeightGroup) (b unit.Bytes) {
 	main := map[dtype.Role]unit.Bytes{}
 	var order []dtype.Role
 	for i := range g.Tensors {
 		t := &g.Tensors[i]
 		size, rest := t.Main, t.Local-t.Main
-		if padded, ok := paddedVocab(t, tp); ok {
+		if padded, ok := paddedVocab(t, pl.Parallel.TP); ok {
 			size, rest = padded, 0
 		}
+		if t.Scheme == dtype.MXFP4Split {
+			size, rest = s.t.mxfp4(t, pl), 0
+		}
 		if rest > 0 {
-			b += allocated(rest)
+			b += s.allocated(rest)
 		}
 		role := t.Role
 		if into, ok := merged[role]; ok {
@@ -47,7 +50,7 @@ func groupBytes(g *engine.WeightGroup, tp int64) (b unit.Bytes) {
 		main[role] += size
 	}
 	for _, r := range order {
-		b += allocated(main[r])
+		b += s.allocated(main[r])
 	}
 	return b
 }
@@ -63,25 +66,48 @@ func paddedVocab(t *engine.WeightTensor, tp int64) (unit.Bytes, bool) {
 	return t.Scheme.Bytes(1, unit.PadUp(t.Rows(), to)/tp, t.Cols), true
 }
 
-// allocated is what torch's caching allocator takes for a tensor: whole 512-byte blocks; from 10 MiB on a
-// segment of whole 2 MiB, whose rest is split off only when it is more than 1 MiB
-// (c10/cuda/CUDACachingAllocator.cpp: kLargeBuffer, kMinLargeAlloc, kSmallSize).
-func allocated(b unit.Bytes) unit.Bytes {
+// mxfp4 experts are padded to what the kernel multiplies: 128 × 256 for Marlin, 256 × 256 for the kernels of
+// Blackwell and ROCm; values and scales together (vllm/model_executor/layers/quantization/mxfp4.py).
+func (t *traits) mxfp4(w *engine.WeightTensor, pl *engine.Placed) unit.Bytes {
+	inner, hidden := int64(128), int64(256)
+	if t.rocm || t.sm100 {
+		inner = 256
+	}
+	p := pl.Parallel.Piece(w.Tensor, pl.Coord)
+	rows, cols := inner, hidden
+	if w.Role == dtype.FFNDownExps {
+		rows, cols = hidden, inner
+	}
+	return w.Scheme.Bytes(p.Batch, unit.PadUp(p.Rows, rows), unit.PadUp(p.Cols, cols))
+}
+
+// allocated is what loading takes for a tensor: whole 512-byte blocks; from 10 MiB on a segment of whole
+// 2 MiB, whose rest is split off only when it is more than 1 MiB (c10/cuda/CUDACachingAllocator.cpp:
+// kLargeBuffer, kMinLargeAlloc, kSmallSize). On ROCm vLLM asks the driver, which knows whole segments only
+// (vllm/platforms/rocm.py, get_current_memory_usage).
+func (s *sizer) allocated(b unit.Bytes) unit.Bytes {
 	b = unit.Bytes(unit.PadUp(int64(b), 512))
 	if b < 10*unit.MiB {
 		return b
 	}
 	whole := unit.Bytes(unit.PadUp(int64(b), int64(2*unit.MiB)))
-	if whole-b <= unit.MiB {
+	if s.t.rocm || whole-b <= unit.MiB {
 		return whole
 	}
 	return b
 }
 
+// wideRotary are families whose tables vLLM keeps in float32 (vllm/model_executor/models/gpt_oss.py).
+var wideRotary = map[string]bool{"gpt-oss": true}
+
 // rotaryBytes of the tables of cosines and sines, in the model's 16-bit format.
 func rotaryBytes(m *model.Model) (b unit.Bytes) {
+	width := int64(2)
+	if wideRotary[m.Family] {
+		width = 4
+	}
 	for _, r := range m.Rotary {
-		b += unit.Bytes(2 * r.Positions * r.Dim)
+		b += unit.Bytes(width * r.Positions * r.Dim)
 	}
 	return b
 }

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+)
+
+// The forward pass of engines that run operator by operator: what is alive between two operators of a
+// layer, for every token of the step. Layers run one after another, so that only the widest one counts.
+
+// Streams is how many copies of the residual stream its callers hold while a layer runs: the layer's own
+// input and its normed form. With them the rule gives 3 × inner + 3 × hidden for a gated FFN, which is what
+// vLLM's first generation allocated for Llama-3.1-8B with 20,000 and 29,000 tokens (2.07 and 2.99 GiB).
+const Streams = 2
+
+// Widest is the most elements of one token that are alive at once inside a layer. choices is the part of
+// the routed choices that is computed at a time: 1 for kernels that do all experts together.
+func Widest(k *model.Kind, hidden int64, choices float64) (most float64) {
+	last := lastUse(k)
+	alive := 0.0
+	if last[0] >= 0 {
+		alive = width(k, 0, hidden, choices)
+	}
+	for i := range k.Ops {
+		v := model.Val(i + 1)
+		alive += width(k, v, hidden, choices)
+		most = max(most, alive)
+		for u := model.Val(0); u <= v; u++ {
+			if last[u] == i {
+				alive -= width(k, u, hidden, choices)
+			}
+		}
+	}
+	return most
+}
+
+// lastUse gives for each value the number of the operator that reads it last; a value that nobody reads
+// dies where it was made, and the result outlives the layer. A slice keeps the value that it is cut from.
+func lastUse(k *model.Kind) []int {
+	last := make([]int, len(k.Ops)+1)
+	for v := range last {
+		last[v] = v - 1
+	}
+	for i := range k.Ops {
+		for _, v := range k.Ops[i].In {
+			for ; v > 0; v = k.Ops[v-1].In[0] {
+				last[v] = i
+				if k.Ops[v-1].Kind != model.Slice {
+					break
+				}
+			}
+			if v == 0 {
+				last[0] = i
+			}
+		}
+	}
+	last[k.Out] = len(k.Ops)
+	return last
+}
+
+// width of a value: elements per token. Slices have no storage of their own.
+func width(k *model.Kind, v model.Val, hidden int64, choices float64) float64 {
+	if v == 0 {
+		return float64(hidden)
+	}
+	o := &k.Ops[v-1]
+	switch {
+	case o.Kind == model.Slice:
+		return 0
+	case o.Rows == model.PerChoice && o.Moe != nil:
+		return float64(o.Out) * float64(o.Moe.Used) * choices
+	}
+	return float64(o.Out)
+}
+
+// Forward is the widest of the layers that a rank has.
+type Forward struct {
+	Elements float64 // per token, the callers' streams included
+	Layer    string
+	Hidden   int64
+}
+
+// ForwardOf finds the widest layer.
+func ForwardOf(kinds []KindCount, hidden int64, choices float64) (f Forward) {
+	f.Hidden = hidden
+	for i := range kinds {
+		if w := Widest(kinds[i].Kind, hidden, choices) + Streams*float64(hidden); w > f.Elements {
+			f.Elements, f.Layer = w, kinds[i].Kind.Name
+		}
+	}
+	return f
+}
+
+// Peak books the forward pass of tokens in elements of bytes.
+func (f *Forward) Peak(b *ledger.Book, tokens ledger.Num, bytes int64) ledger.Num {
+	return b.Mul(tokens, b.In("elements_alive", f.Elements, "widest point of layer "+f.Layer+", this rank"), b.Int("bytes", bytes, "activations"))
+}

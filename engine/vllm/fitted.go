@@ -1,0 +1,93 @@
+package vllm
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// Constant is a figure that no source code fixes, with its 90 % band, in GiB. The table is written by
+// validation/fit from public logs; what has too few rows there is assumed, in rules.go.
+type Constant struct {
+	Name             string
+	Value, Low, High float64
+	Rows             int // that it was fitted to; 0: assumed
+}
+
+//go:embed fitted.tsv
+var fittedTable string
+
+var fitted = sync.OnceValue(func() map[string]Constant {
+	out := map[string]Constant{}
+	for _, line := range strings.Split(strings.TrimSpace(fittedTable), "\n")[1:] {
+		c, err := parseConstant(line)
+		if err != nil {
+			panic("engine/vllm/fitted.tsv: " + err.Error()) // embedded: a test parses it
+		}
+		out[c.Name] = c
+	}
+	return out
+})
+
+func parseConstant(line string) (c Constant, err error) {
+	cells := strings.Split(line, "\t")
+	if len(cells) != 5 {
+		return c, fmt.Errorf("%q has %d cells, not 5", line, len(cells))
+	}
+	c.Name = cells[0]
+	for i, dst := range []*float64{&c.Value, &c.Low, &c.High} {
+		if *dst, err = strconv.ParseFloat(cells[i+1], 64); err != nil {
+			return c, err
+		}
+	}
+	c.Rows, err = strconv.Atoi(cells[4])
+	return c, err
+}
+
+// or is the fitted constant of the name, or this assumption where there is none.
+func (c Constant) or() Constant {
+	if f, ok := fitted()[c.Name]; ok {
+		return f
+	}
+	return c
+}
+
+func (c Constant) basis() ledger.Basis {
+	if c.Rows > 0 {
+		return ledger.Measured
+	}
+	return ledger.Assumed
+}
+
+func (c Constant) source() string {
+	if c.Rows > 0 {
+		return fmt.Sprintf("%s: fitted to %d start-up logs", c.Name, c.Rows)
+	}
+	return c.Name + ": assumed"
+}
+
+// band of so many times the constant.
+func (c Constant) band(times float64) (low, high unit.Bytes) {
+	return gib(c.Low * times), gib(c.High * times)
+}
+
+func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
+
+// Loading is the constant that ROCm's loading takes, in GiB.
+func Loading() float64 { return rocmLoading.or().Value }
+
+// Graphs is the constant that a plan's graphs take, once for each piece.
+func Graphs(v engine.Version, d *hardware.Device) Constant {
+	if v.Before(v1Default) {
+		return wholeGraphs.or()
+	}
+	t := traitsOf(d)
+	return graphPiece(&t)
+}

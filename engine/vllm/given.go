@@ -1,0 +1,77 @@
+package vllm
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/unit"
+)
+
+// Pages says what pools come to under a plan, whatever gives their size: a log, for instance.
+type Pages struct{ s *sizer }
+
+// PagesOf takes a Sizer of this package; ok is false for another engine's.
+func PagesOf(z engine.Sizer) (p Pages, ok bool) {
+	s, ok := z.(*sizer)
+	return Pages{s}, ok
+}
+
+// Blocks that a pool of the given size holds on every rank: the smallest number of any.
+func (p Pages) Blocks(pool unit.Bytes) int64 {
+	least := p.s.ranks[0].g.blocks(pool)
+	for i := range p.s.ranks {
+		least = min(least, p.s.ranks[i].g.blocks(pool))
+	}
+	return least
+}
+
+// Tokens is "GPU KV cache size" for a number of blocks.
+func (p Pages) Tokens(blocks int64, l engine.Load) int64 {
+	return p.s.poolTokens(p.groups(), blocks, l)
+}
+
+// Concurrency is "Maximum concurrency" for a number of blocks.
+func (p Pages) Concurrency(blocks int64, l engine.Load) float64 {
+	g := p.groups()
+	if p.s.job.Version.Before(hybridGroups) {
+		return float64(p.s.poolTokens(g, blocks, l)) / float64(max(1, l.Context))
+	}
+	return concurrency(g, blocks, l, p.s.batched(l))
+}
+
+// BlocksOf turns printed tokens into blocks, the fewest and the most that print as that number.
+func (p Pages) BlocksOf(tokens int64) (low, high int64) {
+	g := p.groups()
+	if g.total() == 0 || g.block == 0 {
+		return 0, 0
+	}
+	low = unit.CeilDiv(tokens, g.block) * g.total()
+	return low, low + g.total() - 1
+}
+
+// ByConcurrency reports whether printed tokens are concurrency times length, so that they say no more.
+func (p Pages) ByConcurrency() bool { return p.s.job.Version.AtLeast(tokensByConcurrency) }
+
+// Needed is what one request of a length takes of the pool.
+func (p Pages) Needed(length int64) unit.Bytes {
+	g := p.groups()
+	if g.total() == 0 {
+		return 0
+	}
+	return unit.Bytes(g.perRequest(length, p.s.batched(engine.Load{Context: length, Sequences: 1}))*g.size) * g.page()
+}
+
+// Longest is "estimated maximum model length": the longest request, up to most, that a pool holds.
+func (p Pages) Longest(pool unit.Bytes, most int64) int64 {
+	low, high := int64(0), most
+	for low < high {
+		mid := (low + high + 1) / 2
+		if p.Needed(mid) <= pool {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// groups are those of the first rank: every rank forms the same.
+func (p Pages) groups() *groups { return &p.s.ranks[0].g }

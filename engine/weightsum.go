@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// WeightSum is the bytes of one layer of a variant, or of an end of the part, and how many such layers the
+// rank has.
+type WeightSum struct {
+	Name  string // an input's name
+	Count int64
+	Bytes unit.Bytes
+}
+
+// WeightSums adds up what the rank stores; it does not depend on a load, so that a Sizer does it once.
+func (pl *Placed) WeightSums() []WeightSum {
+	groups := pl.WeightGroups()
+	out := make([]WeightSum, len(groups))
+	for i := range groups {
+		out[i] = WeightSum{InputName(groups[i].Name), groups[i].Count, groups[i].bytes()}
+	}
+	return out
+}
+
+// BookWeights books the decoder's share of weights: each kind of layer times its count, and the ends.
+func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
+	var total ledger.Num
+	for i := range sums {
+		n := b.Size(sums[i].Name, sums[i].Bytes, "sum over tensors, this rank")
+		if sums[i].Count > 1 {
+			n = b.Mul(b.Int("layers", sums[i].Count, sums[i].Name), n)
+		}
+		if i > 0 {
+			n = b.Add(total, n)
+		}
+		total = n
+	}
+	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, source)
+}
+
+// Rebook books items again that were sized before: what OtherParts gives does not depend on a load.
+func Rebook(b *ledger.Book, sized []ledger.Item) []ledger.Item {
+	out := make([]ledger.Item, len(sized))
+	for i, it := range sized {
+		out[i] = ledger.Known(it.ID, it.Name, b.Size(InputName(it.Name), it.Bytes, it.Source), it.Basis, it.Life, it.Place, it.Source)
+	}
+	return out
+}
