@@ -1,0 +1,47 @@
+// Package argv reads pasted command lines of inference servers: shell words, assignments in front of them,
+// wrappers such as docker run, and flags with their values. It knows no engine; each engine has a table of
+// flags beside its rules, in args.go.
+//
+// Open command.go for what a pasted text may look like, flags.go for how a table of flags is read, and
+// launch.go for what comes out. Nothing is run and no file is opened.
+package argv
+
+import "fmt"
+
+// Bounds of a pasted text.
+const (
+	MaxText  = 64 << 10
+	maxWords = 4096
+	maxWord  = 16 << 10
+	maxDepth = 4 // of sh -c inside docker run inside sudo
+)
+
+// Error says which argument is wrong, and what would be right.
+type Error struct{ Argument, Value, Problem, Fix string }
+
+func (e *Error) Error() string {
+	if e.Value == "" {
+		return e.Argument + " " + e.Problem
+	}
+	return fmt.Sprintf("%s %s %s", e.Argument, shorten(e.Value), e.Problem)
+}
+
+// Hint is the fix.
+func (e *Error) Hint() string { return e.Fix }
+
+func wrong(argument, value, problem, fix string) *Error { return &Error{argument, value, problem, fix} }
+
+// Wrong makes an Error.
+func Wrong(argument, value, problem, fix string) error { return wrong(argument, value, problem, fix) }
+
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}

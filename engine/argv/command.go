@@ -1,0 +1,280 @@
+package argv
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Command is one command of a pasted text, without its wrappers.
+type Command struct {
+	// Program is the base name of what runs, without .exe; of "python -m x.y" it is "x.y".
+	Program string
+	Args    []string
+	Env     []Variable
+	// Image is the container image, with its tag, when docker or podman runs the program.
+	Image string
+	// Devices is how many the container or CUDA_VISIBLE_DEVICES shows; 0 when the text does not say.
+	Devices int64
+}
+
+// Variable is an assignment in front of a command, or handed to its container.
+type Variable struct{ Name, Value string }
+
+// Getenv gives a variable that the text sets; the last one counts.
+func (c *Command) Getenv(name string) (string, bool) {
+	for i := len(c.Env) - 1; i >= 0; i-- {
+		if c.Env[i].Name == name {
+			return c.Env[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// Parse splits a text into its commands: separated by lines, ;, &&, || or |. Assignments in front of a
+// command, export lines before it, sudo, nohup, env, time, nice, numactl, uv run, docker run, sh -c and
+// python -m are understood.
+func Parse(text string) ([]Command, error) { return parse(text, nil, 0) }
+
+func parse(text string, env []Variable, depth int) ([]Command, error) {
+	if len(text) > MaxText {
+		return nil, wrong("the command line", "", fmt.Sprintf("has %d bytes", len(text)), fmt.Sprintf("paste one command of at most %d bytes", MaxText))
+	}
+	l := &lexer{text: text, vars: map[string]string{}}
+	words, err := l.run()
+	if err != nil {
+		return nil, err
+	}
+	var out []Command
+	for _, seg := range segments(words) {
+		more, kept, err := parseSegment(seg, env, depth)
+		if err != nil {
+			return nil, err
+		}
+		env = kept
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// segments are the words between separators, redirections left out.
+func segments(words []word) (out [][]string) {
+	var seg []string
+	skip := false
+	for _, w := range words {
+		switch {
+		case w.kind == separator:
+			if len(seg) > 0 {
+				out = append(out, seg)
+			}
+			seg, skip = nil, false
+		case w.kind == redirection:
+			skip = true
+		case skip:
+			skip = false
+		default:
+			seg = append(seg, w.text)
+		}
+	}
+	if len(seg) > 0 {
+		out = append(out, seg)
+	}
+	return out
+}
+
+// parseSegment gives the commands of one segment and the environment that later segments see.
+func parseSegment(seg []string, env []Variable, depth int) ([]Command, []Variable, error) {
+	seg = prompt(seg)
+	if len(seg) > 0 && (seg[0] == "export" || seg[0] == "set") {
+		for _, w := range seg[1:] {
+			if name, value, ok := assignment(w); ok {
+				env = append(env, Variable{name, value})
+			}
+		}
+		return nil, env, nil
+	}
+	c := Command{Env: append([]Variable(nil), env...)}
+	rest := c.assign(seg)
+	if len(rest) == 0 {
+		return nil, append(env, c.Env[len(env):]...), nil
+	}
+	out, err := c.unwrap(rest, depth)
+	return out, env, err
+}
+
+// prompt drops what a shell printed before the command: "$", "user@host:~$".
+func prompt(seg []string) []string {
+	for len(seg) > 0 {
+		w := seg[0]
+		if w != "$" && w != "%" && !(strings.Contains(w, "@") && (strings.HasSuffix(w, "$") || strings.HasSuffix(w, "#"))) {
+			return seg
+		}
+		seg = seg[1:]
+	}
+	return seg
+}
+
+// assign takes NAME=value words off the front.
+func (c *Command) assign(seg []string) []string {
+	for len(seg) > 0 {
+		name, value, ok := assignment(seg[0])
+		if !ok {
+			return seg
+		}
+		c.Env = append(c.Env, Variable{name, value})
+		seg = seg[1:]
+	}
+	return nil
+}
+
+// wrappers are programs that run another, with those of their flags that take a value.
+var wrappers = map[string]string{
+	"sudo": "-u --user -g --group -C -p -h", "nohup": "", "time": "-f -o", "env": "-u --unset -C", "exec": "", "command": "", "setsid": "", "eval": "",
+	"nice": "-n --adjustment", "ionice": "-c -n", "stdbuf": "-i -o -e", "taskset": "-c --cpu-list", "numactl": "-N -m -C -i", "timeout": "-s -k",
+	"uv run": "--python -p --with --extra --group --project", "uvx": "--python --from --with", "poetry run": "", "pipenv run": "", "pixi run": "", "conda run": "-n --name -p --prefix",
+}
+
+var containers = map[string]bool{"docker": true, "podman": true, "nerdctl": true}
+
+// unwrap finds the program behind wrappers.
+func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
+	if depth > maxDepth {
+		return nil, wrong("the command line", words[0], fmt.Sprintf("is wrapped more than %d times", maxDepth), "paste the inner command")
+	}
+	name := baseName(words[0])
+	if containers[name] && len(words) > 1 && words[1] == "container" {
+		words = append([]string{words[0]}, words[2:]...)
+	}
+	switch {
+	case containers[name] && len(words) > 1 && words[1] == "run":
+		return c.container(words[2:], depth)
+	case containers[name] && len(words) > 2 && words[1] == "exec":
+		return c.inner(afterName(skipDockerFlags(words[2:])), depth)
+	case (name == "sh" || name == "bash" || name == "zsh") && len(words) > 2:
+		if i := shellText(words); i > 0 {
+			return parse(words[i], c.Env, depth+1)
+		}
+	case strings.HasPrefix(name, "python") || name == "py":
+		return c.python(words), nil
+	}
+	for n := 2; n >= 1; n-- {
+		if len(words) <= n {
+			continue
+		}
+		if values, ok := wrappers[strings.Join(append([]string{name}, words[1:n]...), " ")]; ok {
+			return c.inner(skipValued(words[n:], values, name == "taskset" || name == "timeout"), depth)
+		}
+	}
+	c.Program, c.Args = name, words[1:]
+	c.visible()
+	return []Command{*c}, nil
+}
+
+func (c *Command) inner(words []string, depth int) ([]Command, error) {
+	words = c.assign(words)
+	if len(words) == 0 {
+		return nil, nil
+	}
+	return c.unwrap(words, depth+1)
+}
+
+// afterName drops the name of the container that docker exec runs in.
+func afterName(words []string) []string { return words[min(1, len(words)):] }
+
+// shellText is the index of the text of sh -c; 0 when there is none.
+func shellText(words []string) int {
+	for i, w := range words[1:] {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") {
+			if i+2 < len(words) {
+				return i + 2
+			}
+		}
+	}
+	return 0
+}
+
+// python reads "python -u -m module args" and "python path/script.py args".
+func (c *Command) python(words []string) []Command {
+	rest := words[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		if rest[0] == "-m" && len(rest) > 1 {
+			c.Program, c.Args = rest[1], rest[2:]
+			c.visible()
+			return []Command{*c}
+		}
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		c.Program = baseName(words[0])
+		return []Command{*c}
+	}
+	c.Program, c.Args = baseName(rest[0]), rest[1:]
+	c.visible()
+	return []Command{*c}
+}
+
+// skipValued passes flags, and the values of those that take one. With leading, one bare word more is the
+// wrapper's own (the mask of taskset, the time of timeout).
+func skipValued(words []string, values string, leading bool) []string {
+	listed := false
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		flag := words[0]
+		words = words[1:]
+		if has(values, flag) && len(words) > 0 {
+			words = words[1:]
+			listed = listed || flag == "-c" || flag == "--cpu-list"
+		}
+		if flag == "--" {
+			break
+		}
+	}
+	if leading && !listed && len(words) > 0 {
+		words = words[1:]
+	}
+	return words
+}
+
+func has(list, name string) bool {
+	for _, w := range strings.Fields(list) {
+		if w == name {
+			return true
+		}
+	}
+	return false
+}
+
+// baseName is the last part of a path, of either system, without .exe.
+func baseName(path string) string {
+	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
+		path = path[i+1:]
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".exe"), ".EXE")
+}
+
+// visible counts the devices of CUDA_VISIBLE_DEVICES and its kin.
+func (c *Command) visible() {
+	if c.Devices > 0 {
+		return
+	}
+	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} {
+		if v, ok := c.Getenv(name); ok {
+			if n := countDevices(v); n > 0 {
+				c.Devices = n
+				return
+			}
+		}
+	}
+}
+
+// countDevices of "0,1,2" or a list of UUIDs; 0 for "all", "none" and what it does not know.
+func countDevices(list string) (n int64) {
+	for _, part := range strings.Split(list, ",") {
+		part = strings.TrimSpace(part)
+		_, err := strconv.ParseUint(part, 10, 16)
+		if err != nil && !strings.HasPrefix(part, "GPU-") && !strings.HasPrefix(part, "MIG-") {
+			return 0
+		}
+		n++
+	}
+	return n
+}

@@ -1,0 +1,135 @@
+package argv
+
+import (
+	"strconv"
+	"strings"
+)
+
+// dockerSwitches are the flags of docker run and podman run that take no value.
+const dockerSwitches = "-d --detach -i --interactive -t --tty --rm --init --privileged --read-only -P --publish-all --no-healthcheck --oom-kill-disable --sig-proxy -q --quiet --replace --tls-verify --no-hosts"
+
+// container reads the arguments of docker run: flags, image, then the command inside.
+func (c *Command) container(words []string, depth int) ([]Command, error) {
+	entrypoint := ""
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "-" {
+		name, value, rest := dockerFlag(words)
+		words = rest
+		switch name {
+		case "-e", "--env":
+			if n, v, ok := assignment(value); ok {
+				c.Env = append(c.Env, Variable{n, v})
+			}
+		case "--gpus", "--device":
+			c.gpus(value)
+		case "--entrypoint":
+			entrypoint = value
+		}
+	}
+	if len(words) == 0 {
+		return nil, wrong("docker run", "", "names no image", "paste the whole command")
+	}
+	c.Image = words[0]
+	inside := words[1:]
+	if entrypoint == "" {
+		entrypoint = c.entrypoint(inside)
+	}
+	if entrypoint != "" {
+		inside = append(strings.Fields(entrypoint), inside...)
+	}
+	if len(inside) == 0 {
+		c.Program = c.Image
+		return []Command{*c}, nil
+	}
+	return c.unwrap(inside, depth+1)
+}
+
+// dockerFlag takes one flag with its value off the words.
+func dockerFlag(words []string) (name, value string, rest []string) {
+	name, value, attached := strings.Cut(words[0], "=")
+	rest = words[1:]
+	if attached || has(dockerSwitches, name) {
+		return name, value, rest
+	}
+	if !strings.HasPrefix(name, "--") && len(name) > 2 {
+		if strings.Trim(name[1:], "ditPq") == "" {
+			return name, "", rest
+		}
+		if !strings.ContainsAny(name[1:2], "ditPq") {
+			return name[:2], words[0][2:], rest // -p8000:8000
+		}
+	}
+	if len(rest) == 0 {
+		return name, "", rest
+	}
+	return name, rest[0], rest[1:]
+}
+
+func skipDockerFlags(words []string) []string {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		_, _, words = dockerFlag(words)
+	}
+	return words
+}
+
+// gpus reads all, a number, or "device=0,1"; podman writes nvidia.com/gpu=0.
+func (c *Command) gpus(value string) {
+	value = strings.Trim(value, `"'`)
+	if n, err := strconv.ParseUint(value, 10, 16); err == nil && n > 0 {
+		c.Devices = int64(n)
+		return
+	}
+	for _, part := range strings.Split(value, ";") {
+		if list, ok := strings.CutPrefix(part, "device="); ok {
+			c.Devices = countDevices(list)
+		}
+	}
+}
+
+// images are the entry points of images that people run with the server's own flags.
+var images = []struct{ part, entry string }{
+	{"vllm-openai", "vllm.entrypoints.openai.api_server"},
+	{"llama.cpp:server", "llama-server"},
+	{"llama.cpp:light", "llama-cli"},
+	{"ollama/ollama", "ollama"},
+}
+
+// entrypoint is what the image runs, unless the arguments name a program themselves.
+func (c *Command) entrypoint(inside []string) string {
+	image := c.Image
+	for _, im := range images {
+		if !strings.Contains(image, im.part) {
+			continue
+		}
+		if len(inside) > 0 && im.entry != "ollama" && !strings.HasPrefix(inside[0], "-") && (isProgram(inside[0]) || im.part != "vllm-openai") {
+			return ""
+		}
+		return im.entry
+	}
+	return ""
+}
+
+// isProgram tells a program from a model's name.
+func isProgram(s string) bool {
+	b := baseName(s)
+	_, wraps := wrappers[b]
+	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm"
+}
+
+// Tag is the version that the image's tag states: "0.9.2" of vllm/vllm-openai:v0.9.2, "0.4.6.post1" of
+// v0.4.6.post1-cu124, "b5716" of server-cuda-b5716; "" for latest and the like.
+func (c *Command) Tag() string {
+	i := strings.LastIndexByte(c.Image, ':')
+	if i < 0 || strings.Contains(c.Image[i:], "/") {
+		return ""
+	}
+	for _, part := range strings.FieldsFunc(c.Image[i+1:], func(r rune) bool { return r == '-' || r == '_' }) {
+		v := strings.TrimPrefix(part, "v")
+		if len(v) > 2 && isDigit(v[0]) && strings.Contains(v, ".") && !strings.HasPrefix(part, "cu") {
+			return v
+		}
+		if len(part) > 3 && part[0] == 'b' && strings.Trim(part[1:], "0123456789") == "" {
+			return part
+		}
+	}
+	return ""
+}

@@ -1,0 +1,279 @@
+package argv
+
+import (
+	"strings"
+)
+
+// Flag is a row of an engine's table of flags. Names are separated by blanks and stand as on the command
+// line: "--tensor-parallel-size -tp". Env is the variable that sets it, where the program reads one.
+type Flag[T any] struct {
+	Names string
+	Kind  Kind
+	Env   string
+	// Set reads the value into T; of a Switch it is "", or what stood behind it. Nil: the flag says nothing about memory.
+	Set func(t *T, value string) error
+	// Unread: the flag changes memory in a way that no field of a plan holds. It is listed.
+	Unread bool
+}
+
+// Kind says what follows a flag.
+type Kind uint8
+
+const (
+	Value  Kind = iota // one value
+	Switch             // none; --flag=false switches it off
+	Maybe              // a value, or none when another flag follows
+	List               // values up to the next flag
+)
+
+// Syntax is how a program reads its arguments.
+type Syntax struct {
+	// Dashes: underscores and dashes within a flag are the same (argparse of vLLM, click of TensorRT-LLM).
+	Dashes bool
+	// Prefixes: a flag may be cut short while it stays unique (argparse).
+	Prefixes bool
+	// Positional is called with bare words; false means that they are not understood.
+	Positional func(word string) bool
+}
+
+// Read reads the arguments of a command into t. What has no bearing on memory comes back as beside, what
+// is not understood as unknown; both as they stand in the command line, keys and tokens blotted out.
+func Read[T any](c *Command, s Syntax, flags []Flag[T], t *T) (beside, unknown []string, err error) {
+	r := reader[T]{syntax: s, flags: flags, t: t}
+	if err := r.environment(c); err != nil {
+		return nil, nil, err
+	}
+	for args := c.Args; len(args) > 0; {
+		if args, err = r.next(args); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r.beside, r.unknown, nil
+}
+
+type reader[T any] struct {
+	syntax          Syntax
+	flags           []Flag[T]
+	t               *T
+	beside, unknown []string
+}
+
+func (r *reader[T]) environment(c *Command) error {
+	for i := range r.flags {
+		f := &r.flags[i]
+		if f.Env == "" || f.Set == nil {
+			continue
+		}
+		v, ok := c.Getenv(f.Env)
+		if !ok || v == "" {
+			continue
+		}
+		if err := name(f.Set(r.t, v), f.Env, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next reads one argument with its values and gives what follows.
+func (r *reader[T]) next(args []string) ([]string, error) {
+	arg := args[0]
+	if !isFlag(arg) {
+		if r.syntax.Positional == nil || !r.syntax.Positional(arg) {
+			r.unknown = append(r.unknown, quote(arg))
+		}
+		return args[1:], nil
+	}
+	flag, value, attached := strings.Cut(arg, "=")
+	f := r.find(flag)
+	if f == nil {
+		return r.unknownFlag(args, attached), nil
+	}
+	values, rest := r.values(f, value, attached, args[1:])
+	if f.Kind == Value && len(values) == 0 {
+		return nil, wrong(flag, "", "has no value", flag+" "+example(f.Names))
+	}
+	text := written(arg, values, attached)
+	switch {
+	case f.Unread:
+		r.unknown = append(r.unknown, text)
+	case f.Set == nil:
+		r.beside = append(r.beside, text)
+	default:
+		return rest, r.set(f, flag, values)
+	}
+	return rest, nil
+}
+
+func (r *reader[T]) set(f *Flag[T], flag string, values []string) error {
+	v := strings.Join(values, " ")
+	return name(f.Set(r.t, v), flag, v)
+}
+
+// name puts the flag into an error that a setter made.
+func name(err error, flag, value string) error {
+	if e, ok := err.(*Error); ok && e.Argument == "" {
+		e.Argument = flag
+		if e.Value == "" {
+			e.Value = value
+		}
+	}
+	return err
+}
+
+func (r *reader[T]) values(f *Flag[T], value string, attached bool, rest []string) ([]string, []string) {
+	if attached {
+		return []string{value}, rest
+	}
+	n := 0
+	switch f.Kind {
+	case Value:
+		n = min(1, len(rest))
+		if n == 1 && isFlag(rest[0]) && r.find(rest[0]) != nil {
+			n = 0
+		}
+	case Maybe:
+		if len(rest) > 0 && !isFlag(rest[0]) && isWord(rest[0]) {
+			n = 1
+		}
+	case Switch:
+		if len(rest) > 0 && isBool(rest[0]) {
+			n = 1 // --enable-chunked-prefill False
+		}
+	case List:
+		for n < len(rest) && !isFlag(rest[n]) {
+			n++
+		}
+	}
+	return rest[:n], rest[n:]
+}
+
+// unknownFlag takes the word behind it for its value, unless that is a flag.
+func (r *reader[T]) unknownFlag(args []string, attached bool) []string {
+	n := 1
+	if !attached && len(args) > 1 && !isFlag(args[1]) {
+		n = 2
+	}
+	r.unknown = append(r.unknown, written(args[0], args[1:n], attached))
+	return args[n:]
+}
+
+func (r *reader[T]) find(flag string) *Flag[T] {
+	want := r.fold(flag)
+	for i := range r.flags {
+		for _, n := range strings.Fields(r.flags[i].Names) {
+			if r.fold(n) == want {
+				return &r.flags[i]
+			}
+		}
+	}
+	if r.syntax.Prefixes && strings.HasPrefix(want, "--") && len(want) > 3 {
+		return r.prefix(want)
+	}
+	return nil
+}
+
+func (r *reader[T]) prefix(want string) (found *Flag[T]) {
+	for i := range r.flags {
+		for _, n := range strings.Fields(r.flags[i].Names) {
+			if !strings.HasPrefix(r.fold(n), want) {
+				continue
+			}
+			if found != nil && found != &r.flags[i] {
+				return nil
+			}
+			found = &r.flags[i]
+		}
+	}
+	return found
+}
+
+func (r *reader[T]) fold(flag string) string {
+	if !r.syntax.Dashes || !strings.HasPrefix(flag, "--") {
+		return flag
+	}
+	return "--" + strings.ReplaceAll(flag[2:], "_", "-")
+}
+
+// isFlag tells a flag from a negative number and from a lone dash.
+func isFlag(s string) bool {
+	return len(s) > 1 && s[0] == '-' && !isDigit(s[1]) && s[1] != '.'
+}
+
+func isBool(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false":
+		return true
+	}
+	return false
+}
+
+// isWord: the optional values of flags are numbers and short words, not paths or names of models.
+func isWord(s string) bool { return !strings.ContainsAny(s, "/\\:.") && len(s) < 32 }
+
+func off(s string) bool {
+	switch strings.ToLower(s) {
+	case "false", "0", "off", "no", "disabled":
+		return true
+	}
+	return false
+}
+
+func example(names string) string {
+	if strings.Contains(names, "size") || strings.Contains(names, "max") || strings.Contains(names, "num") {
+		return "8"
+	}
+	return "VALUE"
+}
+
+// written is an argument as it stood in the command line, with what is secret blotted out.
+func written(arg string, values []string, attached bool) string {
+	flag, value, _ := strings.Cut(arg, "=")
+	if attached {
+		return quote(flag + "=" + blot(flag, value))
+	}
+	out := quote(flag)
+	for _, v := range values {
+		out += " " + quote(blot(flag, v))
+	}
+	return out
+}
+
+// redacted stands where a secret stood.
+const redacted = "REDACTED"
+
+// blot hides keys, tokens and passwords.
+func blot(name, value string) string {
+	if value != "" && (secretName(name) || secretValue(value)) {
+		return redacted
+	}
+	return value
+}
+
+var secretWords = map[string]bool{"key": true, "token": true, "secret": true, "password": true, "passwd": true, "bearer": true, "authorization": true}
+
+func secretName(name string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' }) {
+		if secretWords[w] {
+			return true
+		}
+	}
+	return false
+}
+
+func secretValue(v string) bool {
+	for _, p := range []string{"hf_", "sk-", "ghp_", "nvapi-", "Bearer "} {
+		if strings.HasPrefix(v, p) && len(v) > len(p)+15 {
+			return true
+		}
+	}
+	return false
+}
+
+// quote writes a word so that a shell reads it back.
+func quote(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\$&|;<>()*?#~`{}[]!") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

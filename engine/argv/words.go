@@ -1,0 +1,289 @@
+package argv
+
+import (
+	"fmt"
+	"strings"
+)
+
+// word is a shell word. A separator ends a command; a redirection takes the next word.
+type word struct {
+	text string
+	kind wordKind
+}
+
+type wordKind uint8
+
+const (
+	plain wordKind = iota
+	separator
+	redirection
+)
+
+// lexer splits a text into words as a POSIX shell does, with three liberties that pasted text needs: a
+// backslash before a letter, digit or dot stays (paths of Windows), a backslash may have blanks between it
+// and the end of its line, and ` and ^ at the end of a line continue it too (PowerShell, cmd).
+type lexer struct {
+	text string
+	at   int
+	vars map[string]string
+	out  []word
+	head bool // only assignments so far in this command
+	size int  // bytes of all words, variables put in
+}
+
+func (l *lexer) run() ([]word, error) {
+	l.head = true
+	for l.at < len(l.text) {
+		if err := l.step(); err != nil {
+			return nil, err
+		}
+		if l.size > 4*MaxText {
+			return nil, wrong("the command line", "", fmt.Sprintf("grows to more than %d bytes when its variables are put in", 4*MaxText), "paste one command")
+		}
+		if len(l.out) > maxWords {
+			return nil, wrong("the command line", "", fmt.Sprintf("has more than %d words", maxWords), "paste one command")
+		}
+	}
+	return l.out, nil
+}
+
+func (l *lexer) step() error {
+	c := l.text[l.at]
+	if n := l.continuation(); n > 0 {
+		l.at += n
+		return nil
+	}
+	switch {
+	case c == ' ' || c == '\t' || c == '\r':
+		l.at++
+	case c == '#':
+		l.comment()
+	case strings.IndexByte("\n;&|", c) >= 0 && !strings.HasPrefix(l.text[l.at:], "&>"):
+		l.at++
+		l.end()
+	case c == '>' || c == '<' || c == '&':
+		l.redirect()
+	default:
+		return l.word()
+	}
+	return nil
+}
+
+func (l *lexer) comment() {
+	for l.at < len(l.text) && l.text[l.at] != '\n' {
+		l.at++
+	}
+}
+
+func (l *lexer) end() {
+	l.head = true
+	if n := len(l.out); n > 0 && l.out[n-1].kind != separator {
+		l.out = append(l.out, word{kind: separator})
+	}
+}
+
+// redirect reads >, >>, <, &>, 2>&1; a bare number before it is a descriptor.
+func (l *lexer) redirect() {
+	if n := len(l.out); n > 0 && l.text[l.at] != '&' && l.at > 0 && isDigit(l.text[l.at-1]) && l.out[n-1].text == string(l.text[l.at-1]) {
+		l.out = l.out[:n-1]
+	}
+	for l.at < len(l.text) && strings.IndexByte("<>&", l.text[l.at]) >= 0 {
+		l.at++
+	}
+	l.out = append(l.out, word{kind: redirection})
+}
+
+// continuation is the length of a line break that does not end the command.
+func (l *lexer) continuation() int {
+	if strings.IndexByte("\\`^", l.text[l.at]) < 0 {
+		return 0
+	}
+	for i := l.at + 1; i < len(l.text); i++ {
+		switch l.text[i] {
+		case ' ', '\t', '\r':
+		case '\n':
+			return i + 1 - l.at
+		default:
+			return 0
+		}
+	}
+	return len(l.text) - l.at
+}
+
+// word reads up to an unquoted blank or operator.
+func (l *lexer) word() error {
+	var b strings.Builder
+	start := l.at
+	for l.at < len(l.text) {
+		c := l.text[l.at]
+		if strings.IndexByte(" \t\r\n;&|<>", c) >= 0 || l.continuation() > 0 {
+			break
+		}
+		if err := l.piece(&b, c); err != nil {
+			return err
+		}
+		if b.Len() > maxWord {
+			return wrong("the command line", "", fmt.Sprintf("has a word of more than %d bytes at byte %d", maxWord, start), "paste one command")
+		}
+	}
+	l.add(b.String())
+	return nil
+}
+
+func (l *lexer) add(text string) {
+	l.out = append(l.out, word{text: text})
+	l.size += len(text)
+	name, value, ok := assignment(text)
+	switch {
+	case l.head && ok:
+		l.vars[name] = value
+	case text != "export" && text != "set":
+		l.head = false
+	}
+}
+
+func (l *lexer) piece(b *strings.Builder, c byte) error {
+	switch c {
+	case '\'':
+		return l.single(b)
+	case '"':
+		return l.double(b)
+	case '\\':
+		l.escape(b)
+	case '$':
+		l.dollar(b)
+	default:
+		b.WriteByte(c)
+		l.at++
+	}
+	return nil
+}
+
+func (l *lexer) escape(b *strings.Builder) {
+	l.at++
+	if l.at == len(l.text) {
+		return
+	}
+	if c := l.text[l.at]; isName(c) || c == '.' {
+		b.WriteByte('\\')
+		return
+	}
+	b.WriteByte(l.text[l.at])
+	l.at++
+}
+
+func (l *lexer) single(b *strings.Builder) error {
+	n := strings.IndexByte(l.text[l.at+1:], '\'')
+	if n < 0 {
+		return l.open('\'')
+	}
+	b.WriteString(l.text[l.at+1 : l.at+1+n])
+	l.at += n + 2
+	return nil
+}
+
+func (l *lexer) double(b *strings.Builder) error {
+	start := l.at
+	l.at++
+	for l.at < len(l.text) {
+		switch c := l.text[l.at]; {
+		case c == '"':
+			l.at++
+			return nil
+		case c == '\\' && l.at+1 < len(l.text) && strings.IndexByte("\"\\$`\n", l.text[l.at+1]) >= 0:
+			if l.text[l.at+1] != '\n' {
+				b.WriteByte(l.text[l.at+1])
+			}
+			l.at += 2
+		case c == '$':
+			l.dollar(b)
+		default:
+			b.WriteByte(c)
+			l.at++
+		}
+	}
+	l.at = start
+	return l.open('"')
+}
+
+func (l *lexer) open(quote byte) error {
+	return wrong("the command line", "", fmt.Sprintf("opens a %c at byte %d that nothing closes", quote, l.at), "close the quote, or paste the whole line")
+}
+
+// dollar puts in the value of a variable that the text itself sets; anything else stays as it stands.
+func (l *lexer) dollar(b *strings.Builder) {
+	if strings.HasPrefix(l.text[l.at:], "$(") {
+		l.substitution(b)
+		return
+	}
+	name, length := variable(l.text[l.at:])
+	value, ok := l.vars[name]
+	if length == 0 || !ok || b.Len()+len(value) > maxWord {
+		length = max(1, length)
+		value = l.text[l.at : l.at+length]
+	}
+	b.WriteString(value)
+	l.at += length
+}
+
+// substitution copies $( … ) whole, so that blanks inside do not split a word.
+func (l *lexer) substitution(b *strings.Builder) {
+	depth, start := 0, l.at
+	for l.at < len(l.text) && l.at-start <= maxWord {
+		c := l.text[l.at]
+		l.at++
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 && c == ')' {
+			break
+		}
+	}
+	b.WriteString(l.text[start:l.at])
+}
+
+// variable reads $NAME, ${NAME} or $env:NAME and says how long that is.
+func variable(s string) (name string, length int) {
+	rest, braces := s[1:], false
+	if strings.HasPrefix(rest, "{") {
+		rest, braces = rest[1:], true
+	}
+	n := 0
+	for n < len(rest) && isName(rest[n]) && (n > 0 || !isDigit(rest[n])) {
+		n++
+	}
+	length = 1 + n
+	if braces {
+		if n == len(rest) || rest[n] != '}' {
+			return "", 0
+		}
+		length += 2
+	}
+	if n == 0 {
+		return "", 0
+	}
+	return rest[:n], length
+}
+
+// assignment reads NAME=value, or $env:NAME=value of PowerShell.
+func assignment(s string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(strings.TrimPrefix(s, "$env:"), "=")
+	if !ok || name == "" || isDigit(name[0]) {
+		return "", "", false
+	}
+	for i := 0; i < len(name); i++ {
+		if !isName(name[i]) {
+			return "", "", false
+		}
+	}
+	return name, value, true
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isName(c byte) bool {
+	return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

@@ -1,0 +1,328 @@
+package llamacpp
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/plan"
+)
+
+// Programs are what runs llama.cpp; names before 2024-06 are among them.
+func Programs() []string {
+	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "main", "server", "ollama"}
+}
+
+type launch struct {
+	argv.Launch
+	repo, file string
+	zero       bool // -c 0
+	tested     bool
+	depth      plan.Int // of llama-bench: tokens in the cache before a test
+}
+
+// FromArgs reads the arguments of llama.cpp's programs (common/arg.cpp), of llama-bench
+// (tools/llama-bench), and of ollama with its variables (envconfig/config.go).
+func FromArgs(c *argv.Command) (*argv.Launch, error) {
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt(engineOf(c.Program), c.Tag()), Devices: c.Devices}}
+	table, cmd := argFlags, *c
+	switch c.Program {
+	case "ollama":
+		table, cmd.Args = ollamaFlags, l.ollama(c.Args)
+	case "llama-bench":
+		table = benchFlags
+	}
+	beside, unknown, err := argv.Read(&cmd, argv.Syntax{}, table, l)
+	if err != nil {
+		return nil, err
+	}
+	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
+	l.hub()
+	if l.Model == "" && c.Program != "ollama" {
+		return nil, argv.Wrong(c.Program, "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
+	}
+	l.lengths(c.Program)
+	if l.Plan.ContextTotal > 0 && l.Plan.Sequences > l.Plan.ContextTotal {
+		return nil, argv.Wrong("-np", "", "asks for more slots than -c has tokens", "fewer slots")
+	}
+	return &l.Launch, nil
+}
+
+// ownContext: from b7407 a context that is not given is the model's own; before, it was a number
+// (common/common.h).
+var ownContext = []engine.Since[plan.Int]{
+	{From: build(0), Value: 512, Source: "common/common.h"},
+	{From: build(4014), Value: 4096, Source: "1926d6e (2024-11-02)"},
+	{From: build(7407), Value: 0, Source: "b1f3a6e (2025-12-15)"},
+}
+
+// lengths: what -c leaves open; llama-bench computes 512 tokens.
+func (l *launch) lengths(program string) {
+	p := &l.Plan
+	if program == "llama-bench" {
+		const prompt = 512
+		if !l.tested {
+			p.ContextTotal = prompt
+		}
+		p.ContextTotal += l.depth
+		return
+	}
+	if _, version, tagged := strings.Cut(l.Engine, "@"); tagged && program != "ollama" && !l.zero && p.ContextTotal == 0 {
+		if v, err := (Engine{}).ParseVersion(version); err == nil {
+			p.ContextTotal = engine.At(ownContext, v).Value
+		}
+	}
+	l.FullContext = program != "ollama" && p.ContextTotal == 0
+}
+
+func engineOf(program string) string {
+	switch program {
+	case "ollama":
+		return "ollama"
+	case "llama-server", "server":
+		return "llama-server"
+	}
+	return "llama.cpp"
+}
+
+// hub turns -hf user/repo:quant and -hff file into a reference.
+func (l *launch) hub() {
+	switch {
+	case l.Model != "" || l.repo == "":
+	case l.file != "":
+		repo, _, _ := strings.Cut(l.repo, ":")
+		l.Model = "hf:" + repo + "/" + l.file
+	default:
+		l.Model = "hf:" + l.repo
+	}
+}
+
+// ollama takes "run MODEL" or "serve" off the arguments; what follows a model is a prompt.
+func (l *launch) ollama(args []string) []string {
+	var flags []string
+	command := ""
+	for _, a := range args {
+		switch {
+		case strings.HasPrefix(a, "-"):
+			flags = append(flags, a)
+		case command == "":
+			command = a
+		case command == "run" && l.Model == "":
+			l.Model = "ollama:" + a
+		}
+	}
+	return flags
+}
+
+func argInt(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+	return argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
+}
+
+func argWord(field func(*plan.Plan) *string) func(*launch, string) error {
+	return argv.Into(argv.Text, func(l *launch) *string { return field(&l.Plan) })
+}
+
+func argToggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
+	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
+}
+
+// argFlags are those of llama.cpp's programs, b1700 to v0.5.
+var argFlags = []argv.Flag[launch]{
+	{Names: "-m --model", Env: "LLAMA_ARG_MODEL", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "-mu --model-url", Env: "LLAMA_ARG_MODEL_URL", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "-hf -hfr --hf-repo", Env: "LLAMA_ARG_HF_REPO", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.repo })},
+	{Names: "-hff --hf-file", Env: "LLAMA_ARG_HF_FILE", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.file })},
+	{Names: "-c --ctx-size", Env: "LLAMA_ARG_CTX_SIZE", Set: argContext},
+	{Names: "-b --batch-size", Env: "LLAMA_ARG_BATCH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.BatchTokens })},
+	{Names: "-ub --ubatch-size", Env: "LLAMA_ARG_UBATCH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.UBatch })},
+	{Names: "-np --parallel -ns --sequences", Env: "LLAMA_ARG_N_PARALLEL", Set: argSlots},
+	{Names: "-ngl --gpu-layers --n-gpu-layers", Env: "LLAMA_ARG_N_GPU_LAYERS", Set: argLayers},
+	{Names: "-sm --split-mode", Env: "LLAMA_ARG_SPLIT_MODE", Set: argWord(func(p *plan.Plan) *string { return &p.SplitMode })},
+	{Names: "-ts --tensor-split", Env: "LLAMA_ARG_TENSOR_SPLIT", Set: argSplit},
+	{Names: "-ot --override-tensor", Env: "LLAMA_ARG_OVERRIDE_TENSOR", Set: argOverride},
+	{Names: "-cmoe --cpu-moe", Kind: argv.Switch, Env: "LLAMA_ARG_CPU_MOE", Set: argAllExperts},
+	{Names: "-ncmoe --n-cpu-moe", Env: "LLAMA_ARG_N_CPU_MOE", Set: argExperts},
+	{Names: "-fa --flash-attn", Kind: argv.Maybe, Env: "LLAMA_ARG_FLASH_ATTN", Set: argFlash},
+	{Names: "-ctk --cache-type-k", Env: "LLAMA_ARG_CACHE_TYPE_K", Set: argWord(func(p *plan.Plan) *string { return &p.KV })},
+	{Names: "-ctv --cache-type-v", Env: "LLAMA_ARG_CACHE_TYPE_V", Set: argWord(func(p *plan.Plan) *string { return &p.KVV })},
+	{Names: "-kvu --kv-unified", Kind: argv.Switch, Env: "LLAMA_ARG_KV_UNIFIED", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.KVUnified })},
+	{Names: "-no-kvu --no-kv-unified", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.KVUnified })},
+	{Names: "--swa-full", Kind: argv.Switch, Env: "LLAMA_ARG_SWA_FULL", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.SWAFull })},
+	{Names: "--mmap", Kind: argv.Switch, Env: "LLAMA_ARG_MMAP", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
+	{Names: "--no-mmap", Kind: argv.Switch, Env: "LLAMA_ARG_NO_MMAP", Set: argToggle(false, func(p *plan.Plan) **bool { return &p.Mmap })},
+	{Names: "-lm --load-mode", Set: argLoad},
+	{Names: "-kvo --kv-offload", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.KVOffload })},
+	{Names: "-nkvo --no-kv-offload", Kind: argv.Switch, Env: "LLAMA_ARG_NO_KV_OFFLOAD", Set: argToggle(false, func(p *plan.Plan) **bool { return &p.KVOffload })},
+	{Names: "-mm --mmproj -mmu --mmproj-url", Env: "LLAMA_ARG_MMPROJ", Set: argWord(func(p *plan.Plan) *string { return &p.MMProj })},
+	{Names: "-md --model-draft --spec-draft-model -hfd -hfrd --hf-repo-draft --spec-draft-hf", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--draft-max --draft --draft-n --spec-draft-n-max", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+
+	// Memory that no field of a plan holds.
+	{Names: "-cram --cache-ram -ctxcp --ctx-checkpoints --swa-checkpoints -mg --main-gpu -dev --device -devd --device-draft --spec-draft-device --rpc -fit --fit -fitt --fit-target -fitc --fit-ctx --lora --lora-scaled --control-vector --override-kv", Unread: true},
+	{Names: "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl -cd --ctx-size-draft -ctkd --cache-type-k-draft --spec-draft-type-k -ctvd --cache-type-v-draft --spec-draft-type-v -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
+	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder --spec-type", Unread: true},
+	{Names: "--embedding --embeddings --rerank --reranking --no-op-offload --op-offload -nr --no-repack --repack --no-host --no-mmproj --no-mmproj-offload --mtp --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
+
+	// No bearing on memory.
+	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --threads-http -a --alias"},
+	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
+	{Names: "-n --predict --n-predict --keep -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
+	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
+	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
+	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui --mlock -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift", Kind: argv.Switch},
+	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
+}
+
+// benchFlags are those of llama-bench, which gives 0 or 1 to switches; each test has a context of its own.
+var benchFlags = append([]argv.Flag[launch]{
+	{Names: "-p --n-prompt", Set: argTest}, {Names: "-n --n-gen", Set: argTest}, {Names: "-d --n-depth", Set: argDepth}, {Names: "-pg", Set: argBoth},
+	{Names: "-mmp --mmap", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
+	{Names: "-nkvo --no-kv-offload", Set: argToggle(false, func(p *plan.Plan) **bool { return &p.KVOffload })},
+	{Names: "-embd --embeddings -nopo --no-op-offload", Unread: true},
+	{Names: "-r --repetitions -o --output -oe --output-err --delay --prio"},
+}, argFlags...)
+
+// ollamaFlags: nearly all of Ollama's settings are variables.
+var ollamaFlags = []argv.Flag[launch]{
+	{Env: "OLLAMA_CONTEXT_LENGTH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Context })},
+	{Env: "OLLAMA_NUM_PARALLEL", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Sequences })},
+	{Env: "OLLAMA_FLASH_ATTENTION", Set: argFlash},
+	{Env: "OLLAMA_KV_CACHE_TYPE", Set: argWord(func(p *plan.Plan) *string { return &p.KV })},
+	{Env: "OLLAMA_GPU_OVERHEAD", Set: argv.Into(argv.Count[plan.Size], func(l *launch) *plan.Size { return &l.Plan.Reserved })},
+	{Names: "--verbose --nowordwrap --hidethinking --insecure", Kind: argv.Switch},
+}
+
+// argContext: 0 is the model's own length.
+func argContext(l *launch, v string) error {
+	n, err := argv.Count[plan.Int](v)
+	l.Plan.ContextTotal, l.zero = n, n == 0
+	return err
+}
+
+// argSlots: a negative number lets the server choose.
+func argSlots(l *launch, v string) error {
+	n, err := argv.Int[plan.Int](v)
+	if n > 0 {
+		l.Plan.Sequences = n
+	}
+	return err
+}
+
+// argLayers: all, auto, or a number.
+func argLayers(l *launch, v string) error {
+	n := plan.Int(-1)
+	switch strings.ToLower(v) {
+	case "all":
+	case "auto":
+		return nil
+	default:
+		var err error
+		if n, err = argv.Int[plan.Int](v); err != nil {
+			return &argv.Error{Value: v, Problem: "is no number of layers", Fix: "one number, or all"}
+		}
+		n = max(n, -1)
+	}
+	l.Plan.GPULayers = &n
+	return nil
+}
+
+// argSplit reads 3,1 or 3/1.
+func argSplit(l *launch, v string) error {
+	v = strings.ReplaceAll(v, "/", ",")
+	if strings.Trim(v, "0123456789.,") != "" || v == "" {
+		return &argv.Error{Value: v, Problem: "is no list of proportions", Fix: "numbers with commas, such as 3,1"}
+	}
+	l.Plan.TensorSplit = v
+	return nil
+}
+
+// argOverride may stand several times.
+func argOverride(l *launch, v string) error {
+	if !strings.Contains(v, "=") {
+		return &argv.Error{Value: v, Problem: "names no place", Fix: `pattern=place, such as "exps=CPU"`}
+	}
+	if l.Plan.OverrideTensor != "" {
+		v = l.Plan.OverrideTensor + "," + v
+	}
+	l.Plan.OverrideTensor = v
+	return nil
+}
+
+func argAllExperts(l *launch, v string) error {
+	all := plan.Int(-1)
+	l.Plan.CPUMoE = &all
+	return nil
+}
+
+func argExperts(l *launch, v string) error {
+	n, err := argv.Count[plan.Int](v)
+	l.Plan.CPUMoE = &n
+	return err
+}
+
+// argFlash: a bare -fa of older builds means on.
+func argFlash(l *launch, v string) error {
+	switch strings.ToLower(v) {
+	case "auto", "-1":
+		l.Plan.Attention = "auto"
+		return nil
+	case "":
+		v = "on"
+	}
+	on, err := argv.Bool(v)
+	if err != nil {
+		return &argv.Error{Value: v, Problem: "is not known", Fix: "on, off or auto"}
+	}
+	l.Plan.Attention = "eager"
+	if on {
+		l.Plan.Attention = "flash"
+	}
+	return nil
+}
+
+// argLoad reads --load-mode, which replaced --mmap and --mlock in 2026.
+func argLoad(l *launch, v string) error {
+	mapped := strings.HasPrefix(v, "mmap") || v == "mlock"
+	l.Plan.Mmap = &mapped
+	return nil
+}
+
+// argTest: the context of llama-bench is that of the longest of its tests.
+func argTest(l *launch, v string) error {
+	n, err := longest(v)
+	l.Plan.ContextTotal, l.tested = max(l.Plan.ContextTotal, n), true
+	return err
+}
+
+func argDepth(l *launch, v string) error {
+	n, err := longest(v)
+	l.depth = n
+	return err
+}
+
+// argBoth reads prompt,answer of one test.
+func argBoth(l *launch, v string) error {
+	prompt, answer, ok := strings.Cut(v, ",")
+	if !ok {
+		return &argv.Error{Value: v, Problem: "is no pair", Fix: "prompt and answer, such as 512,128"}
+	}
+	p, err := argv.Count[plan.Int](prompt)
+	if err != nil {
+		return err
+	}
+	n, err := argv.Count[plan.Int](answer)
+	l.Plan.ContextTotal, l.tested = max(l.Plan.ContextTotal, p+n), true
+	return err
+}
+
+// longest of a list of lengths.
+func longest(list string) (most plan.Int, err error) {
+	for _, part := range strings.Split(list, ",") {
+		n, err := argv.Count[plan.Int](part)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, n)
+	}
+	return most, nil
+}

@@ -1,0 +1,103 @@
+package llamacpp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/engine/argv"
+)
+
+// TestFromArgs: command lines as people paste them; the forms are those of llama.cpp's and Ollama's
+// documentation.
+func TestFromArgs(t *testing.T) {
+	for _, c := range []struct{ line, engine, model, plan, unknown string }{
+		{"llama-server -m model.gguf", "llama-server", "model.gguf", `{}`, ""},
+		{"./build/bin/llama-server -m models/q.gguf -c 32768 -np 4 -ngl 99 -fa on", "llama-server", "models/q.gguf",
+			`{"sequences":4,"attention":"flash","context_total":32768,"gpu_layers":99}`, ""},
+		{"llama-server -hf ggml-org/gemma-3-12b-it-GGUF:Q4_K_M --ctx-size 0 -kvu", "llama-server", "hf:ggml-org/gemma-3-12b-it-GGUF:Q4_K_M", `{"kv_unified":true}`, ""},
+		{"llama-server --hf-repo a/b --hf-file c.gguf --port 8080", "llama-server", "hf:a/b/c.gguf", `{}`, ""},
+		{"llama-cli -m m.gguf -c 4096 -b 2048 -ub 1024 -p 'Hello world' -n 128 -cnv", "llama.cpp", "m.gguf", `{"context_total":4096,"batch_tokens":2048,"ubatch":1024}`, ""},
+		{`.\llama-server.exe -m D:\m\x.gguf -ngl all -sm layer -ts 3/1 --no-mmap`, "llama-server", `D:\m\x.gguf`, `{"gpu_layers":-1,"split_mode":"layer","tensor_split":"3,1","mmap":false}`, ""},
+		{`llama-server -m m.gguf -ctk q8_0 -ctv q8_0 -fa -nkvo --swa-full`, "llama-server", "m.gguf", `{"kv":"q8_0","kv_v":"q8_0","attention":"flash","swa_full":true,"kv_offload":false}`, ""},
+		{`llama-server -m m.gguf -ot "blk\.[0-9]+\.ffn_.*_exps=CPU" -ot 'x=CUDA1' -ngl auto`, "llama-server", "m.gguf", `{"override_tensor":"blk\\.[0-9]+\\.ffn_.*_exps=CPU,x=CUDA1"}`, ""},
+		{"llama-server -m m.gguf --cpu-moe -fa off", "llama-server", "m.gguf", `{"attention":"eager","cpu_moe":-1}`, ""},
+		{"llama-server -m m.gguf --n-cpu-moe 20 -md d.gguf --draft-max 8 --mmproj p.gguf", "llama-server", "m.gguf", `{"draft_model":"d.gguf","draft_tokens":8,"cpu_moe":20,"mmproj":"p.gguf"}`, ""},
+		{"llama-server -m m.gguf --cache-ram 0 -fit off --odd -t 8", "llama-server", "m.gguf", `{}`, "--cache-ram 0|-fit off|--odd"},
+		{"LLAMA_ARG_CTX_SIZE=8192 LLAMA_ARG_N_GPU_LAYERS=20 LLAMA_ARG_FLASH_ATTN=auto llama-server -m m.gguf", "llama-server", "m.gguf", `{"attention":"auto","context_total":8192,"gpu_layers":20}`, ""},
+		{"docker run -v /m:/models --gpus all ghcr.io/ggml-org/llama.cpp:server-cuda-b5716 -m /models/x.gguf -c 512 --host 0.0.0.0", "llama-server@b5716", "/models/x.gguf", `{"context_total":512}`, ""},
+		{"docker run ghcr.io/ggml-org/llama.cpp:server-b5716 -m /m/x.gguf -ngl 99", "llama-server@b5716", "/m/x.gguf", `{"context_total":4096,"gpu_layers":99}`, ""},
+		{"docker run ghcr.io/ggml-org/llama.cpp:server-b2700 -m /m/x.gguf -c 0", "llama-server@b2700", "/m/x.gguf", `{}`, ""},
+		{"llama-bench -m m.gguf", "llama.cpp", "m.gguf", `{"context_total":512}`, ""},
+		{"llama-bench -m m.gguf -p 512,4096 -n 128 -d 8192 -ngl 99 -fa 1 -mmp 0 -r 3", "llama.cpp", "m.gguf", `{"attention":"flash","context_total":12288,"gpu_layers":99,"mmap":false}`, ""},
+		{"llama-bench -m m.gguf -pg 2048,256 -nkvo 1", "llama.cpp", "m.gguf", `{"context_total":2304,"kv_offload":false}`, ""},
+		{"ollama run llama3.1:8b \"why is the sky blue\"", "ollama", "ollama:llama3.1:8b", `{}`, ""},
+		{"OLLAMA_CONTEXT_LENGTH=16384 OLLAMA_NUM_PARALLEL=2 OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_HOST=0.0.0.0 ollama serve", "ollama", "",
+			`{"kv":"q8_0","context":16384,"sequences":2,"attention":"flash"}`, ""},
+		{"docker run -d --gpus=all -e OLLAMA_GPU_OVERHEAD=1073741824 -v ollama:/root/.ollama -p 11434:11434 --name ollama ollama/ollama:0.12.11", "ollama@0.12.11", "", `{"reserved_bytes":1073741824}`, ""},
+		{"docker exec -it ollama ollama run qwen3 --verbose", "ollama", "ollama:qwen3", `{}`, ""},
+		{"./main -m models/7B/ggml-model-q4_0.gguf -n 128 -ngl 32 -c 2048", "llama.cpp", "models/7B/ggml-model-q4_0.gguf", `{"context_total":2048,"gpu_layers":32}`, ""},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		l, err := FromArgs(&cmds[len(cmds)-1])
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
+			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
+		}
+		if l.Engine != c.engine || l.Model != c.model || strings.Join(l.Unknown, "|") != c.unknown {
+			t.Errorf("%s: engine %q, model %q, unknown %q", c.line, l.Engine, l.Model, l.Unknown)
+		}
+	}
+}
+
+func TestFromArgsErrors(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"llama-server -c 8192", "llama-server names no model"},
+		{"llama-server -m m.gguf -c 8k", "-c 8k is not a whole number"},
+		{"llama-server -m m.gguf -ngl many", "-ngl many is no number of layers"},
+		{"llama-bench -m m.gguf -ngl 0,99", "-ngl 0,99 is no number of layers"},
+		{"llama-server -m m.gguf -ts a,b", "-ts a,b is no list of proportions"},
+		{"llama-server -m m.gguf -ot exps", "-ot exps names no place"},
+		{"llama-server -m m.gguf -fa maybe", "-fa maybe is not known"},
+		{"llama-server -m m.gguf -c 2 -np 4", "-np asks for more slots than -c has tokens"},
+		{"llama-bench -m m.gguf -pg 512", "-pg 512 is no pair"},
+		{"llama-server -m m.gguf -ub -512", "-ub -512 is negative"},
+		{"llama-server -m", "-m has no value"},
+		{"llama-server -m $M", "-m $M holds a variable that the text does not set"},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = FromArgs(&cmds[0]); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", c.line, err)
+		}
+	}
+}
+
+// FuzzFromArgs: any command line gives a plan or an error that names its place and fix.
+func FuzzFromArgs(f *testing.F) {
+	for _, s := range []string{"llama-server -m x -c 1 -fa", "ollama run x", "llama-bench -m x -p 1,2", "llama-cli -m x -ot a=b -ngl -1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		cmds, err := argv.Parse(text)
+		if err != nil {
+			return
+		}
+		for i := range cmds {
+			if _, err := FromArgs(&cmds[i]); err != nil {
+				if e, ok := err.(*argv.Error); !ok || e.Argument == "" || e.Fix == "" {
+					t.Fatalf("%v", err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package llamacpp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// cacheFormats are the types that -ctk and -ctv take (common/arg.cpp, kv_cache_types).
+var cacheFormats = []*dtype.Format{dtype.F32, dtype.F16, dtype.BF16, dtype.Q8_0, dtype.Q4_0, dtype.Q4_1, dtype.IQ4_NL, dtype.Q5_0, dtype.Q5_1}
+
+// cacheFormat reads a name of those; nil for any other.
+func cacheFormat(name string) *dtype.Format {
+	f := dtype.FindFormat(name)
+	for _, c := range cacheFormats {
+		if c == f {
+			return c
+		}
+	}
+	return nil
+}
+
+// Check refuses what llama.cpp refuses.
+func (e Engine) Check(j *engine.Job) error {
+	r := e.rules(j)
+	for _, check := range []func(*engine.Job, *rules) error{checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement} {
+		if err := check(j, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// impossible says that no such plan runs.
+func impossible(field string, value any, fix, format string, args ...any) error {
+	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf(format, args...), Fix: fix, Impossible: true}
+}
+
+// checkGroups: one process uses all devices by layers.
+func checkGroups(j *engine.Job, _ *rules) error {
+	p := j.Plan
+	for _, g := range []struct {
+		field string
+		n     int64
+	}{{"tp", p.TP}, {"pp", p.PP}, {"ep", p.EP}, {"cp", p.CP}} {
+		if g.n > 1 {
+			return impossible(g.field, g.n, "split_mode layer or row, with tensor_split", "%s = %d: llama.cpp divides layers among devices by itself", g.field, g.n)
+		}
+	}
+	if p.DP > 1 {
+		return impossible("dp", p.DP, "ask for one replica", "dp = %d: a llama.cpp process is one replica; replicas are processes of their own", p.DP)
+	}
+	return nil
+}
+
+func checkDevices(j *engine.Job, _ *rules) error {
+	if j.Machine == nil || j.Machine.CPUOnly {
+		return nil
+	}
+	if n := j.Devices(); n > maxDevices {
+		return impossible("devices", n, fmt.Sprintf("at most %d devices", maxDevices), "%d devices are more than the %d that llama.cpp can use", n, maxDevices)
+	}
+	if j.Machine.Nodes > 1 {
+		return impossible("devices", j.Devices(), fmt.Sprintf("%d devices of one node", j.PerNode()), "%d nodes: llama.cpp's buffers over several nodes (RPC) are not known here", j.Machine.Nodes)
+	}
+	for i := range j.Machine.Groups {
+		d := &j.Machine.Groups[i].Device
+		if backendOf(d) == nil {
+			return impossible("hardware", d.ID, "a GPU of NVIDIA, AMD, Apple, Intel, Huawei or Moore Threads, or a CPU", "llama.cpp has no backend for %s", d.Name)
+		}
+	}
+	return nil
+}
+
+func checkOffload(j *engine.Job, _ *rules) error {
+	o := j.Plan.Offload
+	if o == nil {
+		return nil
+	}
+	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
+		if f.value == "nvme" {
+			return impossible(f.field, f.value, "host, with mmap: the system reads mapped weights from disk as they are used", "%s = nvme: llama.cpp keeps nothing on disk by plan", f.field)
+		}
+	}
+	return nil
+}
+
+// checkCache: formats, and blocks that must divide the heads.
+func checkCache(j *engine.Job, r *rules) error {
+	p := j.Plan
+	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
+		if cacheFormat(f.value) == nil {
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp keeps no cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
+		}
+	}
+	latent, narrowK, narrowV := headFacts(j.Model, cacheFormat(p.KV), cacheFormat(p.KVV))
+	switch {
+	case latent && r.latent != latentExpanded && p.KV != p.KVV:
+		return impossible("kv_v", p.KVV, "kv_v = "+p.KV, "kv = %s and kv_v = %s: latent attention keeps keys and values in one format", p.KV, p.KVV)
+	case narrowK > 0 && p.Attention != "eager":
+		return impossible("kv", p.KV, "f16, or attention eager", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)
+	case narrowV > 0 && p.Attention != "eager":
+		return impossible("kv_v", p.KVV, "f16", "kv_v = %s: blocks of %d do not divide values of %d elements", p.KVV, cacheFormat(p.KVV).BlockElems, narrowV)
+	}
+	return nil
+}
+
+func formatNames(list []*dtype.Format) string {
+	var names []string
+	for _, f := range list {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// headFacts: whether attention is latent, and the widths of heads that blocks do not divide.
+func headFacts(m *model.Model, k, v *dtype.Format) (latent bool, narrowK, narrowV int64) {
+	m.Decoder().Each(func(kind *model.Kind, _ int64) {
+		kind.Caches(func(c model.Cache) {
+			latent = latent || c.Class == model.LatentKV
+			if !k.Fits(c.DimK) {
+				narrowK = c.DimK
+			}
+			if !v.Fits(c.DimV) {
+				narrowV = c.DimV
+			}
+		})
+	})
+	return latent, narrowK, narrowV
+}
+
+// checkFlash: quantised values need flash attention.
+func (e Engine) checkFlash(j *engine.Job, r *rules) error {
+	p := j.Plan
+	if p.Attention == "sdpa" {
+		return &plan.Problem{Field: "attention", Value: p.Attention, Message: "attention = sdpa is PyTorch's", Fix: "flash, eager or auto"}
+	}
+	if p.Attention == "flash" && r.version.Before(flashKernels) {
+		return impossible("attention", p.Attention, "eager, or a build from b2771 on", "attention = flash: %s has no flash attention", e.versionName(j))
+	}
+	if cacheFormat(p.KVV).BlockElems > 1 && !e.flash(j, r) {
+		return impossible("kv_v", p.KVV, "attention flash, or kv_v f16", "kv_v = %s: quantised values need flash attention", p.KVV)
+	}
+	return nil
+}
+
+// flashKernels are there from this build on (#5021).
+var flashKernels = build(2771)
+
+func (e Engine) versionName(j *engine.Job) string { return e.Name() + " " + j.Version.String() }
+
+// checkContext: one of context and context_total; as many slots as llama.cpp has, and a cell for each.
+func (e Engine) checkContext(j *engine.Job, r *rules) error {
+	p := j.Plan
+	if !r.streams && r.version.Before(build(5913)) && p.KVUnified != nil && !*p.KVUnified {
+		return impossible("kv_unified", "false", "leave kv_unified out, or a build from b5913 on", "kv_unified = false: %s has one cache for all slots", e.versionName(j))
+	}
+	if int64(p.Sequences) > r.maxSlots {
+		return impossible("sequences", p.Sequences, fmt.Sprintf("at most %d", r.maxSlots), "%s slots are more than the %d that llama.cpp has", unit.Count(int64(p.Sequences)), r.maxSlots)
+	}
+	s := e.settings(j, r)
+	if p.ContextTotal > 0 {
+		if want := contextOf(p, &s, r); p.Context > 0 && int64(p.Context) != want {
+			return &plan.Problem{Field: "context_total", Value: fmt.Sprint(p.ContextTotal), Fix: "give one of them",
+				Message: fmt.Sprintf("context_total = %d gives each of %d slots %d tokens, and context = %d", p.ContextTotal, p.Sequences, want, p.Context)}
+		}
+	}
+	if sh := s.shape(r, j.Load()); sh.cells == 0 {
+		return impossible("sequences", p.Sequences, "fewer sequences, or a longer context_total", "%d slots in a context of %d leave none for some", p.Sequences, sh.asked)
+	}
+	return nil
+}
+
+// checkPlacement reads -ts and -ot.
+func checkPlacement(j *engine.Job, r *rules) error {
+	if n := j.Plan.CPUMoE; n != nil && *n < -1 {
+		return &plan.Problem{Field: "cpu_moe", Value: fmt.Sprint(*n), Message: fmt.Sprintf("cpu_moe = %d is no number of layers", *n), Fix: "a number from 0, or -1 for all layers"}
+	}
+	if _, err := layoutOf(j, r); err != nil {
+		return err
+	}
+	_, err := moverOf(j, r)
+	return err
+}

@@ -1,0 +1,139 @@
+package llamacpp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+)
+
+// Command is the command line that runs the plan: llama-server with what differs from its defaults, or
+// Ollama with the variables that say the same.
+func (e Engine) Command(j *engine.Job) string {
+	r := e.rules(j)
+	s := e.settings(j, &r)
+	if e.Program == Ollama {
+		return ollamaCommand(j, &s)
+	}
+	sh := s.shape(&r, j.Load())
+	args := []string{"llama-server -m", modelFile(j), "-c", fmt.Sprint(sh.asked)}
+	args = append(args, slotArgs(j, &r, &s)...)
+	args = append(args, placeArgs(j)...)
+	args = append(args, cacheArgs(j, &r, &s)...)
+	return strings.Join(append(args, batchArgs(j, &r)...), " ")
+}
+
+// modelFile is the file itself, or the name that it would have.
+func modelFile(j *engine.Job) string {
+	if strings.HasSuffix(strings.ToLower(j.Model.ID), ".gguf") {
+		return j.Model.ID
+	}
+	return j.Model.ID + "-" + strings.TrimPrefix(j.Weights.Name, "gguf-") + ".gguf"
+}
+
+// autoSlots: without -np llama-server takes 4 slots in one cache from here on (#16736).
+var autoSlots = build(6925)
+
+func slotArgs(j *engine.Job, r *rules, s *settings) (args []string) {
+	slots, auto := int64(j.Plan.Sequences), r.version.AtLeast(autoSlots)
+	switch {
+	case auto && slots == 4 && s.unified:
+		return nil
+	case auto || slots > 1:
+		args = append(args, fmt.Sprintf("-np %d", slots))
+	}
+	if s.unified && r.streams && slots > 1 {
+		args = append(args, "-kvu")
+	}
+	return args
+}
+
+func placeArgs(j *engine.Job) (args []string) {
+	p := j.Plan
+	if n := p.GPULayers; n != nil && used(j) > 0 {
+		args = append(args, "-ngl "+layersArg(int64(*n), len(j.Model.Decoder().Layers)))
+	}
+	if p.SplitMode != "" && p.SplitMode != "layer" {
+		args = append(args, "-sm "+p.SplitMode)
+	}
+	if p.TensorSplit != "" {
+		args = append(args, "-ts "+p.TensorSplit)
+	}
+	if p.OverrideTensor != "" {
+		args = append(args, fmt.Sprintf("-ot '%s'", p.OverrideTensor))
+	}
+	if n := p.CPUMoE; n != nil && *n < 0 {
+		args = append(args, "--cpu-moe")
+	} else if n != nil && *n > 0 {
+		args = append(args, fmt.Sprintf("--n-cpu-moe %d", *n))
+	}
+	if !on(p.Mmap) {
+		args = append(args, "--no-mmap")
+	}
+	if p.MMProj != "" {
+		args = append(args, "--mmproj "+p.MMProj)
+	}
+	return args
+}
+
+// layersArg: a number above the layers means all of them.
+func layersArg(n int64, layers int) string {
+	switch {
+	case n >= 0:
+		return fmt.Sprint(n)
+	case layers < 99:
+		return "99"
+	}
+	return "999"
+}
+
+func cacheArgs(j *engine.Job, r *rules, s *settings) (args []string) {
+	p := j.Plan
+	switch {
+	case r.flash == flashAuto && s.flash:
+		args = append(args, "-fa on")
+	case r.flash == flashAuto:
+		args = append(args, "-fa off")
+	case s.flash:
+		args = append(args, "-fa")
+	}
+	if p.KV != "f16" {
+		args = append(args, "-ctk "+p.KV)
+	}
+	if p.KVV != "f16" {
+		args = append(args, "-ctv "+p.KVV)
+	}
+	if s.fullSWA && slides(j.Model) {
+		args = append(args, "--swa-full")
+	}
+	if !s.offloadKV {
+		args = append(args, "-nkvo")
+	}
+	return args
+}
+
+func batchArgs(j *engine.Job, r *rules) (args []string) {
+	p := j.Plan
+	if int64(p.BatchTokens) != r.batch.batch {
+		args = append(args, fmt.Sprintf("-b %d", p.BatchTokens))
+	}
+	if int64(p.UBatch) != r.batch.ubatch {
+		args = append(args, fmt.Sprintf("-ub %d", p.UBatch))
+	}
+	return args
+}
+
+func ollamaCommand(j *engine.Job, s *settings) string {
+	p := j.Plan
+	args := []string{fmt.Sprintf("OLLAMA_CONTEXT_LENGTH=%d OLLAMA_NUM_PARALLEL=%d", p.Context, p.Sequences)}
+	switch {
+	case p.Attention == "flash":
+		args = append(args, "OLLAMA_FLASH_ATTENTION=1")
+	case p.Attention == "eager":
+		args = append(args, "OLLAMA_FLASH_ATTENTION=0")
+	}
+	if p.KV != "f16" {
+		args = append(args, "OLLAMA_KV_CACHE_TYPE="+p.KV)
+	}
+	return strings.Join(append(args, "ollama serve"), " ")
+}

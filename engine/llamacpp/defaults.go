@@ -1,0 +1,140 @@
+package llamacpp
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
+)
+
+// Defaults of llama.cpp's tools (common/common.h), of llama-server and of Ollama (llm/llama_server.go, and
+// before 0.30 llama/llama.go).
+func (e Engine) Defaults(j *engine.Job) {
+	p, r := j.Plan, e.rules(j)
+	p.TP, p.PP, p.DP, p.CP = max(1, p.TP), max(1, p.PP), max(1, p.DP), max(1, p.CP)
+	offload(p)
+	cacheDefaults(j)
+	text(j, "attention", &p.Attention, "auto")
+	b := r.batch
+	if e.Program == Ollama {
+		b = batches{512, 512}
+		if !e.server(j) {
+			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch for each slot
+		}
+	}
+	number(j, "batch_tokens", &p.BatchTokens, b.batch)
+	number(j, "ubatch", &p.UBatch, b.ubatch)
+	if p.GPULayers == nil && used(j) > 0 {
+		all := plan.Int(-1)
+		p.GPULayers = &all
+		j.Default("gpu_layers", "all")
+	}
+	flag(j, "kv_unified", &p.KVUnified, !r.streams)
+	if slides(j.Model) {
+		flag(j, "swa_full", &p.SWAFull, e.Program == Ollama && !e.server(j))
+	}
+	if p.SplitMode == "" && used(j) > 1 {
+		text(j, "split_mode", &p.SplitMode, "layer")
+	}
+	flag(j, "mmap", &p.Mmap, true)
+	flag(j, "kv_offload", &p.KVOffload, true)
+	e.lengths(j, &r)
+	e.remarks(j)
+}
+
+// offload of the general kind is said in llama.cpp's words.
+func offload(p *plan.Plan) {
+	o := p.Offload
+	if o == nil {
+		return
+	}
+	if o.Weights == "host" && p.GPULayers == nil {
+		p.GPULayers = new(plan.Int)
+	}
+	if o.Experts == "host" && p.CPUMoE == nil {
+		all := plan.Int(-1)
+		p.CPUMoE = &all
+	}
+	if o.KV == "host" && p.KVOffload == nil {
+		p.KVOffload = new(bool)
+	}
+}
+
+func cacheDefaults(j *engine.Job) {
+	p := j.Plan
+	text(j, "kv", &p.KV, "f16")
+	if p.KVV == "" {
+		p.KVV = p.KV
+	}
+}
+
+func text(j *engine.Job, field string, at *string, value string) {
+	if *at == "" {
+		*at = value
+		j.Default(field, value)
+	}
+}
+
+func number(j *engine.Job, field string, at *plan.Int, value int64) {
+	if *at == 0 {
+		*at = plan.Int(value)
+		j.Default(field, value)
+	}
+}
+
+func flag(j *engine.Job, field string, at **bool, value bool) {
+	if *at == nil {
+		*at = &value
+		j.Default(field, value)
+	}
+}
+
+// lengths: the context of one slot follows from that of all, and rows of logits from the program.
+func (e Engine) lengths(j *engine.Job, r *rules) {
+	p := j.Plan
+	if p.ContextTotal > 0 && p.Context == 0 {
+		s := e.settings(j, r)
+		p.Context = plan.Int(contextOf(p, &s, r))
+		p.PromptTokens = p.Context * 3 / 4
+		p.OutputTokens = p.Context - p.PromptTokens
+	}
+	if p.LogitRows == 0 {
+		s := e.settings(j, r)
+		sh := s.shape(r, j.Load())
+		number(j, "logit_rows", &p.LogitRows, sh.outputs)
+	}
+}
+
+// remarks on what decides and on what a plan may not see.
+func (e Engine) remarks(j *engine.Job) {
+	p := j.Plan
+	if e.server(j) && e.Program == Server && !on(p.KVUnified) {
+		j.Note("slots", "info", "sequences", "llama-server by itself starts 4 slots with one cache; -np %d gives each slot a cache of its own", p.Sequences)
+	}
+	if e.Program == Ollama && !e.server(j) {
+		j.Note("ollama_engine", "warn", "engine", "before 0.30 Ollama ran some models (gemma3, gpt-oss, llama4, …) on an engine of its own; these are llama.cpp's rules")
+	}
+	if p.SplitMode == "row" {
+		j.Note("split_row", "warn", "split_mode", "-sm row cuts matrices in proportion to -ts; the log prints them by the device of their layer (CUDA0_Split)")
+	}
+	if n := used(j); n > 1 && p.TensorSplit == "" && unequal(j) {
+		j.Note("split_by_free_memory", "info", "tensor_split", "layers are split by the memory that is free when the model loads; -ts pins the split")
+	}
+	if d := j.Device(0); d != nil && desktop(d) {
+		j.Note("desktop", "info", "reserved_bytes", "a desktop takes 0.3 to 0.9 GiB of the card that drives it; reserved_bytes keeps that free")
+	}
+}
+
+// desktop reports whether a card is made to drive a display.
+func desktop(d *hardware.Device) bool {
+	for _, line := range []string{"GeForce", "Radeon RX", "Arc"} {
+		if strings.HasPrefix(d.Name, line) {
+			return true
+		}
+	}
+	return d.Form == "laptop"
+}
+
+// unequal reports whether the devices differ.
+func unequal(j *engine.Job) bool { return j.Machine != nil && len(j.Machine.Groups) > 1 }

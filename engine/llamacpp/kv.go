@@ -1,0 +1,241 @@
+package llamacpp
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Caches: src/llama-kv-cache.cpp, src/llama-memory-recurrent.cpp. Keys and values of each layer are two
+// tensors of [row, cells, streams]; recurrent states are two of [elements, slots] in f32.
+
+// cacheRow is what one layer of a kind keeps: for each cell a row of keys and one of values, or for each
+// slot a state.
+type cacheRow struct {
+	name       string
+	class      model.CacheClass
+	span       int64
+	k, v       tensorRow
+	heads, dim int64 // set when keys and values are alike and unquantised: the short formula holds
+	conv, scan int64 // elements of a recurrent state
+}
+
+// tensorRow is a row of a cache tensor, and what the backend adds once to the tensor behind its rows.
+type tensorRow struct {
+	elems   int64
+	bytes   unit.Bytes
+	padding unit.Bytes
+}
+
+// heldCache is a kind's caches on one place.
+type heldCache struct {
+	*cacheRow
+	count int64
+}
+
+// caches lists what layers of each kind keep, by the kind's number.
+func (s *sizer) caches(b *backend) [][]cacheRow {
+	part := s.job.Model.Decoder()
+	out := make([][]cacheRow, len(part.Kinds))
+	widest := s.widestValue(part)
+	for i := range part.Kinds {
+		k := &part.Kinds[i]
+		k.Caches(func(c model.Cache) { out[i] = append(out[i], s.row(b, uint8(i), k.Name, c, widest)) })
+	}
+	return out
+}
+
+// widestValue is the width to which values of all layers are padded; 0 when they are not.
+func (s *sizer) widestValue(part *model.Part) (n int64) {
+	if s.set.flash || !s.rules.padV {
+		return 0
+	}
+	for i := range part.Kinds {
+		part.Kinds[i].Caches(func(c model.Cache) { n = max(n, c.V) })
+	}
+	return n
+}
+
+func (s *sizer) row(b *backend, kind uint8, name string, c model.Cache, widest int64) cacheRow {
+	r := cacheRow{name: name, class: c.Class, span: c.Span, conv: c.ConvElems, scan: c.StateElems}
+	if c.Class == model.StateCache {
+		return r
+	}
+	k, v := c.K, c.V
+	if c.Class == model.LatentKV {
+		k, v = s.latent(c, kind)
+	} else if widest > 0 {
+		v = widest
+	}
+	r.k, r.v = tensorOf(b, s.k, k), tensorOf(b, s.v, v)
+	if s.k == s.v && s.k.BlockElems == 1 && v == c.V && c.DimK == c.DimV && c.Class != model.LatentKV {
+		r.heads, r.dim = c.KVHeads, c.DimK
+	}
+	return r
+}
+
+// tensorOf a row of elements; a backend pads quantised rows once, behind the last.
+func tensorOf(b *backend, f *dtype.Format, elems int64) tensorRow {
+	t := tensorRow{elems: elems, bytes: f.Row(elems)}
+	if elems > 0 && f.BlockElems > 1 && b.rowPad > 1 && elems%b.rowPad != 0 {
+		t.padding = f.Row(b.rowPad - elems%b.rowPad)
+	}
+	return t
+}
+
+// latent gives the widths of what latent attention keeps.
+func (s *sizer) latent(c model.Cache, kind uint8) (k, v int64) {
+	switch s.rules.latent {
+	case latentOnly:
+		return c.K, 0
+	case latentAndV:
+		return c.K, s.attention(kind).Latent.Rank
+	}
+	a := s.attention(kind)
+	return a.Heads * a.DimK, a.Heads * a.DimV
+}
+
+func (s *sizer) attention(kind uint8) *model.Attn {
+	ops := s.job.Model.Decoder().Kinds[kind].Ops
+	for i := range ops {
+		if ops[i].Attn != nil {
+			return ops[i].Attn
+		}
+	}
+	return nil
+}
+
+// hold counts, for each place, the layers of each kind that keep something there.
+func (s *sizer) hold(layers []int, rows [][]cacheRow, at int) (out []heldCache) {
+	counts := make([]int64, len(rows))
+	part := s.job.Model.Decoder()
+	for l, p := range layers {
+		if p == at {
+			counts[part.Layers[l]]++
+		}
+	}
+	for i, n := range counts {
+		for c := range rows[i] {
+			if n > 0 {
+				out = append(out, heldCache{&rows[i][c], n})
+			}
+		}
+	}
+	return out
+}
+
+// cacheSums are the bytes of the caches of one place.
+type cacheSums struct {
+	full, window, state ledger.Num
+	hasKV, hasState     bool
+}
+
+func (c *cacheSums) kv(b *ledger.Book) ledger.Num {
+	if c.window.V == 0 {
+		return c.full
+	}
+	if c.full.V == 0 {
+		return c.window
+	}
+	return b.Add(c.full, c.window)
+}
+
+func (s *sizer) sums(b *ledger.Book, held []heldCache, sh *shape, align int64) cacheSums {
+	out := cacheSums{}
+	for i := range held {
+		h := &held[i]
+		switch {
+		case h.class == model.StateCache:
+			out.state, out.hasState = plus(b, out.state, out.hasState, s.stateNum(b, h, sh, align)), true
+		case h.span > 0 && s.rules.window != windowFull && !s.set.fullSWA:
+			out.window = plus(b, out.window, out.window.V > 0, s.cacheNum(b, h, sh, s.set.slidingCells(&s.rules, sh, h.span), "window_cells", align))
+			out.hasKV = true
+		default:
+			out.full = plus(b, out.full, out.full.V > 0, s.cacheNum(b, h, sh, sh.cells, "cells", align))
+			out.hasKV = true
+		}
+	}
+	return out
+}
+
+func plus(b *ledger.Book, sum ledger.Num, begun bool, n ledger.Num) ledger.Num {
+	if !begun {
+		return n
+	}
+	return b.Add(sum, n)
+}
+
+// cacheNum is what count layers of a kind keep for all cells of all streams.
+func (s *sizer) cacheNum(b *ledger.Book, h *heldCache, sh *shape, cells int64, name string, align int64) ledger.Num {
+	if b == nil {
+		n := h.k.size(cells*sh.streams, align) + h.v.size(cells*sh.streams, align)
+		return ledger.Num{V: float64(h.count) * float64(n)}
+	}
+	layers, c := b.Int("layers", h.count, h.name), b.Int(name, cells, s.cellsOrigin(sh, name))
+	if sh.streams > 1 {
+		c = b.Mul(c, b.Int("slots", sh.streams, "sequences: a stream each"))
+	}
+	if h.heads > 0 && h.k.whole(cells*sh.streams, align) {
+		return b.Mul(b.Lit(2), layers, b.Int("kv_heads", h.heads, "model"), b.Int("head_dim", h.dim, "model"), b.Int("bytes", s.k.BlockBytes, s.k.Name), c)
+	}
+	n := s.tensorNum(b, "k_row", h.k, s.k, c, align)
+	if h.v.elems > 0 {
+		n = b.Add(n, s.tensorNum(b, "v_row", h.v, s.v, c, align))
+	}
+	return b.Mul(layers, n)
+}
+
+// size of a tensor with so many rows, as a backend allocates it.
+func (t *tensorRow) size(rows, align int64) unit.Bytes {
+	return unit.Bytes(unit.PadUp(int64(t.bytes)*rows+int64(t.padding), align))
+}
+
+// whole reports whether nothing is added to the rows.
+func (t *tensorRow) whole(rows, align int64) bool {
+	return t.size(rows, align) == t.bytes*unit.Bytes(rows)
+}
+
+func (s *sizer) tensorNum(b *ledger.Book, name string, t tensorRow, f *dtype.Format, rows ledger.Num, align int64) ledger.Num {
+	n := b.Mul(b.Size(name, t.bytes, fmt.Sprintf("%d elements in %s", t.elems, f.Name)), rows)
+	if t.whole(rows.Int(), align) {
+		return n
+	}
+	if t.padding > 0 {
+		n = b.Add(n, b.Size("row_padding", t.padding, "to a multiple of 512 elements"))
+	}
+	return b.PadUp(n, b.Int("alignment", align, "of the backend's tensors"))
+}
+
+// stateNum: the convolution's and the scan's state, in f32 for each slot.
+func (s *sizer) stateNum(b *ledger.Book, h *heldCache, sh *shape, align int64) ledger.Num {
+	conv, scan := 4*h.conv*sh.slots, 4*h.scan*sh.slots
+	if b == nil {
+		return ledger.Num{V: float64(h.count * (unit.PadUp(conv, align) + unit.PadUp(scan, align)))}
+	}
+	slots := b.Int("slots", sh.slots, "sequences")
+	part := func(name string, elems, bytes int64) ledger.Num {
+		n := b.Mul(b.Lit(4), b.Int(name, elems, "model"), slots)
+		if bytes%align != 0 {
+			n = b.PadUp(n, b.Int("alignment", align, "of the backend's tensors"))
+		}
+		return n
+	}
+	n := part("conv_elements", h.conv, conv)
+	if h.scan > 0 {
+		n = b.Add(n, part("state_elements", h.scan, scan))
+	}
+	return b.Mul(b.Int("layers", h.count, h.name), n)
+}
+
+// perToken is what one more token of a sequence takes: layers that keep every token.
+func perToken(held []heldCache) (n unit.Bytes) {
+	for i := range held {
+		if h := &held[i]; h.class != model.StateCache && h.span == 0 {
+			n += unit.Bytes(h.count) * (h.k.bytes + h.v.bytes)
+		}
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+// Package llamacpp knows what llama.cpp allocates, buffer by buffer: weights on each device and on the
+// host, caches, recurrent states, logits, and the compute buffers, for its command-line tools, for
+// llama-server and for Ollama, which share the rules and differ in defaults.
+//
+// rules.go has what changed between versions, place.go which layer lies where, weights.go the model
+// buffers, cells.go and kv.go the caches, compute.go the compute buffers. Open sizer.go for the path from
+// a load to ledgers. Everything but the compute buffers and the driver's own memory is exact.
+package llamacpp
+
+import (
+	"github.com/memwall/memwall/engine"
+)
+
+// Program is one of the programs that run llama.cpp.
+type Program uint8
+
+const (
+	CLI    Program = iota // llama-cli, llama-bench and programs that link the library
+	Server                // llama-server
+	Ollama
+)
+
+var programNames = [...]string{"llama.cpp", "llama-server", "ollama"}
+
+// Engine is llama.cpp in one of its programs.
+type Engine struct{ Program Program }
+
+// Name of the engine.
+func (e Engine) Name() string { return programNames[e.Program] }
+
+// Latest version whose rules are known.
+func (e Engine) Latest() engine.Version {
+	if e.Program == Ollama {
+		return latestOllama
+	}
+	return Latest
+}
+
+// ReadsGGUF: llama.cpp loads GGUF files only.
+func (Engine) ReadsGGUF() bool { return true }
+
+// rules that hold for a job.
+func (e Engine) rules(j *engine.Job) rules { return rulesOf(e.Program.llamaVersion(j.Version)) }
+
+// server reports whether the program is llama-server, by itself or inside Ollama.
+func (e Engine) server(j *engine.Job) bool {
+	return e.Program == Server || e.Program == Ollama && j.Version.AtLeast(ownServer)
+}

@@ -1,0 +1,209 @@
+package llamacpp
+
+import "github.com/memwall/memwall/engine"
+
+// What changed between versions, as rows; each row names the file and the build in which it changed.
+// rules are the rows that hold for one version.
+type rules struct {
+	version  engine.Version
+	pad      padding
+	divide   division
+	streams  bool // the cache is split by slot unless it is unified
+	window   windows
+	latent   latentCache
+	padV     bool // without flash attention values are padded to the widest layer's
+	headLast bool // -ngl counts the repeating layers before the output layer
+	flash    flashDefault
+	slotRows bool // llama-server reserves a row of logits for each slot only
+	slotOut  bool // the output buffer starts with a row for each slot
+	inputs   graphInputs
+	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
+	scratch  bool // CUDA keeps an f16 copy of quantised keys and values inside the compute buffer
+	rotate   bool // quantised keys and values are rotated
+	pinOver  bool // tensors that -ot sends to the CPU may go to the device's host buffer
+	maxSlots int64
+	batch    batches
+	cacheRAM int64 // MiB
+	checks   checkpoints
+	metal    string // name of Apple's device
+}
+
+func rulesOf(v engine.Version) rules {
+	return rules{
+		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
+		padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
+		inputs: at(inputsOfGraph, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
+	}
+}
+
+func at[T any](rows []engine.Since[T], v engine.Version) T { return engine.At(rows, v).Value }
+
+var first = engine.V(0, 0, 0)
+
+// padding of the cells of one stream, with flash attention and without.
+type padding struct{ flash, plain int64 }
+
+var contextPad = []engine.Since[padding]{
+	{From: first, Value: padding{1, 1}, Source: "llama.cpp"},
+	{From: build(2493), Value: padding{32, 32}, Source: "llama.cpp (#6177)"},
+	{From: build(2771), Value: padding{256, 256}, Source: "llama.cpp (#5021)"},
+	{From: build(2871), Value: padding{256, 32}, Source: "llama.cpp (#7257)"},
+	{From: build(6868), Value: padding{1, 1}, Source: "src/llama-kv-cache.cpp (#16812)"},
+	{From: build(6975), Value: padding{256, 256}, Source: "src/llama-context.cpp (#17046)"},
+}
+
+// division of the context among slots.
+type division uint8
+
+const (
+	roundUp division = iota
+	roundDown
+)
+
+var slotDivision = []engine.Since[division]{
+	{From: first, Value: roundUp, Source: "src/llama-model.cpp"},
+	{From: build(6925), Value: roundDown, Source: "src/llama-context.cpp (#16736)"},
+}
+
+var splitCache = []engine.Since[bool]{
+	{From: first, Value: false, Source: "one cache for all sequences"},
+	{From: build(6071), Value: true, Source: "src/llama-context.cpp (#14363, on by default from #14959)"},
+}
+
+// windows: how many cells a sliding layer keeps.
+type windows uint8
+
+const (
+	windowFull   windows = iota // as many as any layer
+	windowBatch                 // window of every slot + batch
+	windowUBatch                // window of every slot + ubatch
+	windowPadded                // the same, padded after the bound by the full cache
+)
+
+var windowCache = []engine.Since[windows]{
+	{From: first, Value: windowFull, Source: "src/llama-kv-cache.cpp"},
+	{From: build(5429), Value: windowBatch, Source: "src/llama-kv-cache.cpp (#13194)"},
+	{From: build(5554), Value: windowUBatch, Source: "src/llama-kv-cache.cpp (#13833)"},
+	{From: build(6975), Value: windowPadded, Source: "src/llama-kv-cache-iswa.cpp (#17046)"},
+}
+
+// latentCache: what latent attention keeps.
+type latentCache uint8
+
+const (
+	latentExpanded latentCache = iota // full keys and values of every head
+	latentAndV                        // the latent as keys, its rank again as values
+	latentOnly
+)
+
+var latentCaches = []engine.Since[latentCache]{
+	{From: first, Value: latentExpanded, Source: "src/llama.cpp"},
+	{From: build(5137), Value: latentAndV, Source: "src/llama-model.cpp (#12801)"},
+	{From: build(7832), Value: latentOnly, Source: "src/llama-kv-cache.cpp (#19067)"},
+}
+
+var paddedValues = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-kv-cache.cpp"},
+	{From: build(5913), Value: true, Source: "src/llama-kv-cache.cpp (#14363)"},
+}
+
+var headLast = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama-model.cpp"},
+	{From: build(7467), Value: false, Source: "src/llama-model.cpp (#18148)"},
+}
+
+// flashDefault is what flash attention is when nobody says.
+type flashDefault uint8
+
+const (
+	flashOff flashDefault = iota
+	flashAuto
+)
+
+var flashDefaults = []engine.Since[flashDefault]{
+	{From: first, Value: flashOff, Source: "common/common.h"},
+	{From: build(6325), Value: flashAuto, Source: "common/common.h (#15434)"},
+}
+
+var rowsPerSlot = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-context.cpp"},
+	{From: build(9460), Value: true, Source: "tools/server/server-context.cpp (#23861)"},
+}
+
+var outputPerSlot = []engine.Since[bool]{
+	{From: first, Value: false, Source: "llama.cpp"},
+	{From: build(2540), Value: true, Source: "llama.cpp (#6122)"},
+}
+
+// graphInputs are the inputs of a graph.
+type graphInputs struct {
+	rows     bool // the cache's rows to write are inputs
+	both     bool // tokens and embeddings are both allocated
+	halfMask bool // with flash attention the mask is f16; before, f32 on the host and both on the device
+}
+
+var inputsOfGraph = []engine.Since[graphInputs]{
+	{From: first, Value: graphInputs{}, Source: "llama.cpp"},
+	{From: build(6071), Value: graphInputs{rows: true}, Source: "src/llama-graph.cpp (#14285, on by default from #14959)"},
+	{From: build(7819), Value: graphInputs{rows: true, both: true}, Source: "src/llama-graph.cpp (#18898)"},
+	{From: build(9410), Value: graphInputs{rows: true, both: true, halfMask: true}, Source: "src/llama-graph.cpp (#23764)"},
+}
+
+var perLayerEnd = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama-arch.cpp"},
+	{From: build(8711), Value: false, Source: "src/llama-arch.cpp (#21612)"},
+}
+
+var quantScratch = []engine.Since[bool]{
+	{From: first, Value: false, Source: "ggml/src/ggml-cuda/fattn-common.cuh: from the pool"},
+	{From: build(9489), Value: true, Source: "ggml/src/ggml-cuda/fattn.cu (#23907)"},
+}
+
+var rotation = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-kv-cache.cpp"},
+	{From: build(8619), Value: true, Source: "src/llama-kv-cache.cpp (#21038)"},
+}
+
+var pinnedOverrides = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-model.cpp"},
+	{From: build(6049), Value: true, Source: "src/llama-model.cpp (#14990)"},
+}
+
+var slotLimit = []engine.Since[int64]{
+	{From: first, Value: 1 << 24, Source: "no limit"},
+	{From: build(5485), Value: 64, Source: "src/llama-cparams.h (#13706)"},
+	{From: build(6507), Value: 256, Source: "src/llama-cparams.h (#15916)"},
+}
+
+// batches are the defaults of -b and -ub.
+type batches struct{ batch, ubatch int64 }
+
+var batchDefaults = []engine.Since[batches]{
+	{From: first, Value: batches{512, 512}, Source: "common/common.h"},
+	{From: build(2413), Value: batches{2048, 512}, Source: "common/common.h (#6017)"},
+}
+
+var promptCache = []engine.Since[int64]{
+	{From: first, Value: 0, Source: "tools/server"},
+	{From: build(6723), Value: 8192, Source: "common/common.h, --cache-ram (#16391)"},
+}
+
+// checkpoints of a slot's memory that cannot be rolled back.
+type checkpoints struct {
+	count  int64
+	states bool // of recurrent states too
+}
+
+var checkpointDefaults = []engine.Since[checkpoints]{
+	{From: first, Value: checkpoints{}, Source: "tools/server"},
+	{From: build(6160), Value: checkpoints{count: 3}, Source: "common/common.h (#15293)"},
+	{From: build(6685), Value: checkpoints{count: 3, states: true}, Source: "common/common.h (#16382)"},
+	{From: build(6723), Value: checkpoints{count: 8, states: true}, Source: "common/common.h (#16391)"},
+	{From: build(8218), Value: checkpoints{count: 32, states: true}, Source: "common/common.h (#20087)"},
+}
+
+var metalName = []engine.Since[string]{
+	{From: first, Value: "Metal", Source: "ggml/src/ggml-metal"},
+	{From: build(7909), Value: "MTL0", Source: "ggml/src/ggml-metal (#18919)"},
+}

@@ -1,0 +1,243 @@
+package llamacpp
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
+)
+
+// sizer is what does not depend on the load.
+type sizer struct {
+	job     *engine.Job
+	program Engine
+	rules   rules
+	set     settings
+	k, v    *dtype.Format
+	layout  *layout
+	devices []held
+	host    held
+	buffers *modelBuffers
+	graph   *graph
+	missing []ledger.Item // parts of the plan whose size is unknown
+}
+
+// held is what a device, or the host, keeps between tokens.
+type held struct {
+	backend *backend
+	name    string // as llama.cpp prints it
+	caches  []heldCache
+}
+
+// Sizer prepares placement, model buffers and graphs.
+func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
+	s := &sizer{job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+	s.set = e.settings(j, &s.rules)
+	var err error
+	if s.layout, err = layoutOf(j, &s.rules); err != nil {
+		return nil, err
+	}
+	m, err := moverOf(j, &s.rules)
+	if err != nil {
+		return nil, err
+	}
+	s.place()
+	ld := &loader{j: j, r: &s.rules, l: s.layout, m: m, mmap: s.set.mmap}
+	for i := range s.devices {
+		ld.backends = append(ld.backends, s.devices[i].backend)
+	}
+	if j.Plan.SplitMode == "row" && len(s.devices) > 1 {
+		if ld.rows, err = splits(j, len(s.devices)); err != nil {
+			return nil, err
+		}
+	}
+	s.buffers = ld.load()
+	s.graph = newGraph(s)
+	s.missing = s.unsized()
+	return s, nil
+}
+
+// place finds what every device and the host keep of the caches: they follow their layer, unless the plan
+// keeps all of them on the host.
+func (s *sizer) place() {
+	at := s.layout.layer
+	if !s.set.offloadKV {
+		at = make([]int, len(at))
+		for i := range at {
+			at[i] = host
+		}
+	}
+	rows := map[*backend][][]cacheRow{}
+	caches := func(b *backend, place int) []heldCache {
+		if rows[b] == nil {
+			rows[b] = s.caches(b)
+		}
+		return s.hold(at, rows[b], place)
+	}
+	s.devices = make([]held, used(s.job))
+	for i := range s.devices {
+		b := backendOf(s.job.Device(int64(i)))
+		s.devices[i] = held{backend: b, name: b.device(i, &s.rules), caches: caches(b, i)}
+	}
+	s.host = held{backend: &cpu, name: "CPU", caches: caches(&cpu, host)}
+}
+
+// Size books a load: one rank for each device, with what lies on the host beside the first.
+func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
+	sh := s.set.shape(&s.rules, l)
+	if len(s.devices) == 0 {
+		out := []engine.Rank{s.hostOnly(b, &sh)}
+		out[0].Prints = s.prints(out)
+		return out
+	}
+	out := make([]engine.Rank, len(s.devices))
+	for i := range s.devices {
+		out[i] = s.rank(b, i, &sh)
+	}
+	out[0].Host = s.hostItems(b, &sh)
+	lines := s.prints(out)
+	for i := range out {
+		out[i].Prints = lines
+	}
+	return out
+}
+
+func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
+	d := &s.devices[i]
+	r := engine.NewRank(b, s.job, &engine.Placed{Rank: shard.Rank{Index: int64(i), Count: 1}})
+	basis := s.basis(i)
+	r.Items = make([]ledger.Item, 0, 6)
+	if n := s.buffers.device[i].num(b, "tensors as "+d.backend.name+" allocates them"); n.V > 0 {
+		w := ledger.Known("weights", "weights", n, basis, ledger.Persistent, ledger.Device, "docs/formulas.md#llama-weights")
+		r.Items = append(r.Items, s.uncertain(w, i))
+	}
+	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
+	n := s.graph.deviceBuffer(b, i, sh)
+	low, high := s.graph.device[i].band(n)
+	r.Items = append(r.Items, ledger.Known("compute", "compute buffer", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#llama-compute").Band(low, high),
+		driverItem(b, d.backend, s.job.Device(int64(i))))
+	if i == 0 {
+		r.Items = append(r.Items, s.missing...)
+	}
+	s.kvFigures(&r, d, sh)
+	return r
+}
+
+// basis of a device's buffers: exact where the backend's rounding was seen in rows and the split among
+// devices does not hang on what is free when the model loads.
+func (s *sizer) basis(i int) ledger.Basis {
+	if s.devices[i].backend.unchecked || s.job.Plan.SplitMode == "row" || s.byFreeMemory() {
+		return ledger.Derived
+	}
+	return ledger.Exact
+}
+
+// byFreeMemory: unequal devices share by what is free on each.
+func (s *sizer) byFreeMemory() bool {
+	return len(s.devices) > 1 && s.job.Plan.TensorSplit == "" && unequal(s.job)
+}
+
+// uncertain gives weights the band of one layer more or less where devices share by free memory, and of
+// the rounding elsewhere.
+func (s *sizer) uncertain(w ledger.Item, i int) ledger.Item {
+	slack := unit.Bytes(0)
+	switch {
+	case s.byFreeMemory():
+		for _, p := range s.buffers.device[i] {
+			slack = max(slack, p.bytes)
+		}
+	case w.Basis != ledger.Exact:
+		slack = w.Bytes / 100
+	}
+	return w.Band(w.Bytes-slack, w.Bytes+slack)
+}
+
+// addCaches books what a place keeps between tokens.
+func (s *sizer) addCaches(b *ledger.Book, items *[]ledger.Item, d *held, sh *shape, place ledger.Place, basis ledger.Basis) {
+	sums := s.sums(b, d.caches, sh, d.backend.align)
+	if sums.hasKV {
+		it := kvItem("KV cache", sums.kv(b), place, basis)
+		if sums.full.V > 0 && sums.window.V > 0 { // llama.cpp allocates and prints them apart
+			it.Items = []ledger.Item{kvItem("layers with all tokens", sums.full, place, basis), kvItem("layers with a window", sums.window, place, basis)}
+		}
+		*items = append(*items, s.uncertainCache(it, d))
+	}
+	if sums.hasState {
+		it := ledger.Known("state", "recurrent state", sums.state, basis, ledger.SemiPersistent, place, "docs/formulas.md#llama-state")
+		*items = append(*items, s.uncertainCache(it, d))
+	}
+}
+
+func kvItem(name string, n ledger.Num, place ledger.Place, basis ledger.Basis) ledger.Item {
+	return ledger.Known("kv_cache", name, n, basis, ledger.SemiPersistent, place, "docs/formulas.md#llama-kv")
+}
+
+// uncertainCache: one layer more or less, where devices share by free memory.
+func (s *sizer) uncertainCache(it ledger.Item, d *held) ledger.Item {
+	if it.Place != ledger.Device || len(s.devices) == 0 || !s.byFreeMemory() {
+		return it
+	}
+	layers := int64(0)
+	for i := range d.caches {
+		layers += d.caches[i].count
+	}
+	one := it.Bytes / unit.Bytes(max(1, layers))
+	return it.Band(it.Bytes-one, it.Bytes+one)
+}
+
+func (s *sizer) kvFigures(r *engine.Rank, d *held, sh *shape) {
+	r.KV = engine.KV{PerToken: perToken(d.caches), Tokens: -1, Preallocated: true}
+	for i := range r.Items {
+		switch r.Items[i].ID {
+		case "kv_cache":
+			r.KV.Tokens = sh.cells * sh.streams
+			r.KV.Needed += r.Items[i].Bytes
+		case "state":
+			r.KV.Needed += r.Items[i].Bytes
+		}
+	}
+	r.KV.Pool = r.KV.Needed
+}
+
+// unsized are parts of the plan that no rule here sizes: they make the verdict unknown, not smaller.
+func (s *sizer) unsized() (out []ledger.Item) {
+	add := func(id, name string) {
+		out = append(out, ledger.Item{ID: id, Name: name, Unknown: true, Basis: ledger.Assumed, Life: ledger.Persistent, Place: ledger.Device, Source: "not sized"})
+	}
+	if s.job.Plan.MMProj != "" {
+		add("mmproj.weights", "vision projector "+s.job.Plan.MMProj)
+	}
+	if s.job.Plan.DraftModel != "" {
+		add("draft.weights", "draft model "+s.job.Plan.DraftModel)
+	}
+	if n := len(s.job.Plan.Adapters); n > 0 {
+		add("lora", fmt.Sprintf("%d adapters", n))
+	}
+	if m := s.job.Model; len(m.Decoder().Layers) == 0 || s.foreign() {
+		add("kv_cache", "cache of an architecture that is not known")
+	}
+	return out
+}
+
+// foreign reports an architecture whose layers are unknown.
+func (s *sizer) foreign() bool {
+	known := false
+	s.job.Model.Decoder().Each(func(k *model.Kind, _ int64) { known = known || len(k.Ops) > 0 })
+	return !known
+}
+
+func (s *sizer) cellsOrigin(sh *shape, name string) string {
+	if name == "window_cells" {
+		return "window of each slot and ubatch, padded"
+	}
+	if sh.streams > 1 {
+		return fmt.Sprintf("of one slot: %s in all, divided and padded", unit.Count(sh.asked))
+	}
+	return fmt.Sprintf("context of %s, padded", unit.Count(sh.asked))
+}
+
+const maxDevices = 16 // GGML_CUDA_MAX_DEVICES, ggml/include/ggml-cuda.h

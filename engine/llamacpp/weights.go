@@ -1,0 +1,318 @@
+package llamacpp
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Model buffers, tensor by tensor: src/llama-model-loader.cpp (create_tensor) says which tensor goes
+// where, ggml/src/ggml-alloc.c (alloc_ctx_tensors_from_buft) how large a buffer is.
+
+// stored is a tensor as the file has it.
+type stored struct {
+	*model.Tensor
+	bytes     unit.Bytes
+	cols      int64
+	quantised bool
+	format    *dtype.Format
+}
+
+func storedAs(t *model.Tensor, s model.Stored) stored {
+	out := stored{Tensor: t, bytes: s.Bytes, cols: t.Cols}
+	if t.Dims == 1 {
+		out.cols = t.Rows()
+	}
+	if s.Scheme != nil {
+		out.format = s.Scheme.Elem
+		out.quantised = out.format.BlockElems > 1
+	}
+	return out
+}
+
+// portion is what count equal layers (or one end of the model) put into a buffer.
+type portion struct {
+	name  string
+	count int64
+	bytes unit.Bytes
+}
+
+// buffer is one model buffer.
+type buffer []portion
+
+func (b *buffer) add(name string, bytes unit.Bytes) {
+	if bytes == 0 {
+		return
+	}
+	for i := range *b {
+		if p := &(*b)[i]; p.name == name && p.bytes == bytes {
+			p.count++
+			return
+		}
+	}
+	*b = append(*b, portion{name, 1, bytes})
+}
+
+func (b buffer) total() (n unit.Bytes) {
+	for _, p := range b {
+		n += unit.Bytes(p.count) * p.bytes
+	}
+	return n
+}
+
+// num writes the buffer down: each group of equal layers times its count.
+func (b buffer) num(k *ledger.Book, origin string) ledger.Num {
+	if k == nil {
+		return ledger.Num{V: float64(b.total())}
+	}
+	total := k.Lit(0)
+	for i, p := range b {
+		n := k.Size(engine.InputName(p.name), p.bytes, origin)
+		if p.count > 1 {
+			n = k.Mul(k.Int("layers", p.count, p.name), n)
+		}
+		if i > 0 {
+			n = k.Add(total, n)
+		}
+		total = n
+	}
+	return total
+}
+
+// modelBuffers are the buffers of a plan: one for each device, one of ordinary host memory (or of the
+// mapped file), one of page-locked host memory.
+type modelBuffers struct {
+	device []buffer
+	plain  buffer
+	pinned buffer
+	// The largest matrices on the host that a device would multiply by: of a layer, and of the head.
+	largest, head unit.Bytes
+}
+
+// loader puts tensors into buffers.
+type loader struct {
+	j        *engine.Job
+	r        *rules
+	l        *layout
+	m        *mover
+	backends []*backend
+	mmap     bool
+	rows     []float32 // cumulative shares of the devices for -sm row, nil otherwise
+	out      modelBuffers
+}
+
+func (ld *loader) load() *modelBuffers {
+	ld.out.device = make([]buffer, len(ld.backends))
+	part, w := ld.j.Model.Decoder(), &ld.j.Weights.Parts[0]
+	if len(part.Layers) > 0 {
+		ld.layers(part, w)
+		ld.before(part, w)
+	}
+	ld.after(part, w)
+	return &ld.out
+}
+
+// layers: all tensors of a layer lie with it, unless an override moves them.
+func (ld *loader) layers(part *model.Part, w *model.PartWeights) {
+	variants := make([][]stored, len(w.Variants))
+	whole := make([]map[*backend]unit.Bytes, len(w.Variants))
+	for i := range w.Variants {
+		variants[i] = listed(&part.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors)
+		whole[i] = map[*backend]unit.Bytes{}
+	}
+	for l, at := range ld.l.layer {
+		v := w.Layers[l]
+		name := part.Kinds[part.Layers[l]].Name
+		if !ld.m.none() || ld.rows != nil {
+			for i := range variants[v] {
+				ld.put(name, l, at, &variants[v][i])
+			}
+			continue
+		}
+		b := ld.backend(at)
+		n, ok := whole[v][b]
+		if !ok {
+			for i := range variants[v] {
+				n += b.alloc(&variants[v][i])
+				ld.matrix(at, &variants[v][i])
+			}
+			whole[v][b] = n
+		}
+		ld.add(name, at, true, n)
+	}
+}
+
+// listed pairs a kind's own tensors with how they are stored.
+func listed(k *model.Kind, s []model.Stored) (out []stored) {
+	i := 0
+	for o := range k.Ops {
+		if k.Ops[o].Lent {
+			continue
+		}
+		for _, t := range k.Ops[o].W {
+			if s[i].Bytes > 0 {
+				out = append(out, storedAs(t, s[i]))
+			}
+			i++
+		}
+	}
+	return out
+}
+
+func (ld *loader) backend(at int) *backend {
+	if at == host {
+		return &cpu
+	}
+	return ld.backends[at]
+}
+
+// matrix remembers the largest on the host.
+func (ld *loader) matrix(at int, t *stored) {
+	switch {
+	case at != host || t.Dims < 2 || t.Role.Embedding() || t.Role.Norm():
+	case t.Role == dtype.Output:
+		ld.out.head = max(ld.out.head, t.bytes)
+	default:
+		ld.out.largest = max(ld.out.largest, t.bytes)
+	}
+}
+
+// put places one tensor of a layer whose device is at.
+func (ld *loader) put(name string, layer, at int, t *stored) {
+	if o, moved := ld.m.place(layer, t.Tensor); moved {
+		ld.matrix(o.place, t)
+		ld.add(name, o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
+		return
+	}
+	ld.matrix(at, t)
+	if ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm() {
+		ld.split(name, t)
+		return
+	}
+	ld.add(name, at, ld.hostTakes(t), ld.backend(at).alloc(t))
+}
+
+// split shares a matrix by rows among all devices (-sm row).
+func (ld *loader) split(name string, t *stored) {
+	done := unit.Bytes(0)
+	for i, s := range ld.rows {
+		n := unit.Bytes(float64(t.bytes) * float64(s))
+		if i == len(ld.rows)-1 {
+			n = t.bytes
+		}
+		ld.add(name, i, false, n-done)
+		done = n
+	}
+}
+
+// add bytes to the buffer of a place; pinned chooses among the host's when the file is not mapped.
+func (ld *loader) add(name string, at int, pinned bool, n unit.Bytes) {
+	switch {
+	case at != host:
+		ld.out.device[at].add(name, n)
+	case pinned && ld.pins():
+		ld.out.pinned.add(name, n)
+	default:
+		ld.out.plain.add(name, n)
+	}
+}
+
+// pins reports whether host tensors go to page-locked memory: no mapping, and a device that has such memory.
+func (ld *loader) pins() bool { return !ld.mmap && len(ld.backends) > 0 && ld.backends[0].host != "" }
+
+// hostTakes reports whether the device can read the tensor from its host buffer: all but tables of rows
+// in formats that its row lookup lacks (ggml_backend_cuda_device_supports_op, GET_ROWS).
+func (ld *loader) hostTakes(t *stored) bool {
+	return !t.Role.Embedding() || t.format != nil && (!t.quantised || t.format.BlockElems == 32 && t.format != dtype.IQ4_NL && t.format != dtype.MXFP4)
+}
+
+// before: tables of tokens and positions stay on the host; norms and projections of the embedding lie with
+// the first layer, what opens parallel streams with the output; rotary factors are copied to every device.
+func (ld *loader) before(part *model.Part, w *model.PartWeights) {
+	for _, t := range listed(&part.Pre, w.Pre) {
+		switch {
+		case t.Table:
+			ld.table(part, &t)
+		case t.Role == dtype.AltupProj || ld.r.gemmaEnd && perLayer(t.Role):
+			ld.end(t.Role, ld.l.head, &t)
+		case t.Role.Embedding():
+			ld.end(t.Role, host, &t)
+		default:
+			ld.end(t.Role, ld.l.layer[0], &t)
+		}
+	}
+}
+
+// perLayer reports whether the tensor is of Gemma's per-layer embeddings, outside the layers.
+func perLayer(r dtype.Role) bool {
+	return r == dtype.PerLayerEmbd || r == dtype.PerLayerProj || r == dtype.PerLayerProjNorm
+}
+
+func (ld *loader) end(name dtype.Role, at int, t *stored) {
+	ld.matrix(at, t)
+	if o, moved := ld.m.place(model.InPre, t.Tensor); moved {
+		ld.add(string(name), o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
+		return
+	}
+	ld.add(string(name), at, ld.hostTakes(t), ld.backend(at).alloc(t))
+}
+
+// table puts one copy of rotary factors wherever a layer reads them.
+func (ld *loader) table(part *model.Part, t *stored) {
+	seen := map[int]bool{}
+	for l, at := range ld.l.layer {
+		if !seen[at] && readsTable(ld.j.Model, &part.Kinds[part.Layers[l]]) {
+			seen[at] = true
+			ld.end(t.Role, at, t)
+		}
+	}
+}
+
+// readsTable: layers that attend; of Gemma 4 only those without a window (src/models/gemma4.cpp).
+func readsTable(m *model.Model, k *model.Kind) bool {
+	for i := range k.Ops {
+		if a := k.Ops[i].Attn; a != nil {
+			return m.Family != "gemma4" || a.Window == 0
+		}
+	}
+	return false
+}
+
+// after: norm and head; a tied head is the embedding table again, unless both lie in one buffer.
+func (ld *loader) after(part *model.Part, w *model.PartWeights) {
+	for _, t := range listed(&part.Post, w.Post) {
+		ld.end(t.Role, ld.l.head, &t)
+	}
+	for _, t := range listed(&part.Pre, w.Pre) {
+		if t.Role == dtype.TokenEmbd && tied(part) {
+			ld.tiedHead(&t)
+		}
+	}
+}
+
+func tied(part *model.Part) bool {
+	for i := range part.Post.Ops {
+		if o := &part.Post.Ops[i]; o.Kind == model.Head && o.Lent {
+			return true
+		}
+	}
+	return false
+}
+
+// headFirst are architectures whose loaders ask for the tied head before the table itself, so that both
+// are allocated even in one buffer (src/models/gemma3n.cpp, gemma4.cpp). In a mapped file they share pages.
+var headFirst = map[string]bool{"gemma3n": true, "gemma4": true}
+
+func (ld *loader) tiedHead(t *stored) {
+	sameBuffer := ld.l.head == host && (!ld.pins() || ld.hostTakes(t))
+	if ld.l.head == host {
+		ld.out.head = t.bytes
+	}
+	if sameBuffer && (ld.mmap || !headFirst[ld.j.Model.Family]) {
+		return
+	}
+	n := ld.backend(ld.l.head).alloc(t)
+	ld.add("tied head", ld.l.head, true, n)
+}

@@ -1,0 +1,153 @@
+package sglang
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/plan"
+)
+
+// Programs are what starts SGLang's server.
+func Programs() []string { return []string{"sglang.launch_server", "sglang", "launch_server.py"} }
+
+type launch struct {
+	argv.Launch
+	sharedDP bool
+}
+
+// FromArgs reads the arguments of "python -m sglang.launch_server" and "sglang serve"
+// (python/sglang/srt/server_args.py).
+func FromArgs(c *argv.Command) (*argv.Launch, error) {
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("sglang", c.Tag()), FullContext: true, Devices: c.Devices}}
+	cmd := *c
+	if c.Program == "sglang" {
+		if len(c.Args) == 0 || c.Args[0] != "serve" {
+			return nil, argv.Wrong("sglang", strings.Join(c.Args[:min(1, len(c.Args))], ""), "starts no server", "sglang serve --model-path MODEL …")
+		}
+		cmd.Args = c.Args[1:]
+	}
+	syntax := argv.Syntax{Dashes: true, Prefixes: true, Positional: l.positional}
+	beside, unknown, err := argv.Read(&cmd, syntax, argFlags, l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Model == "" {
+		return nil, argv.Wrong("sglang", "", "names no model", "--model-path MODEL")
+	}
+	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
+	l.finish()
+	return &l.Launch, nil
+}
+
+func (l *launch) positional(word string) bool {
+	if l.Model != "" {
+		return false
+	}
+	l.Model = word
+	return true
+}
+
+// finish: with attention in data parallel groups, --dp-size divides the tensor parallel group and adds no
+// replicas; memwall has no field for that, so it is listed.
+func (l *launch) finish() {
+	p := &l.Plan
+	if l.sharedDP {
+		l.Unknown = append(l.Unknown, "--enable-dp-attention")
+		p.DP = 0
+	}
+	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
+	l.FullContext = l.FullContext && p.Context == 0
+}
+
+func argWhole(field func(*plan.Plan) *int64) func(*launch, string) error {
+	return argv.Into(argv.Count[int64], func(l *launch) *int64 { return field(&l.Plan) })
+}
+
+func argNumber(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+	return argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
+}
+
+func argToggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
+	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
+}
+
+// argFlags are those of launch_server, 0.2 to 0.5.
+var argFlags = []argv.Flag[launch]{
+	{Names: "--model-path --model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "--tensor-parallel-size --tp-size --tp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.TP })},
+	{Names: "--pipeline-parallel-size --pp-size --pp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.PP })},
+	{Names: "--data-parallel-size --dp-size --dp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.DP })},
+	{Names: "--expert-parallel-size --ep-size --ep", Set: argWhole(func(p *plan.Plan) *int64 { return &p.EP })},
+	{Names: "--enable-dp-attention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.sharedDP = true; return nil }},
+	{Names: "--context-length", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.Context })},
+	{Names: "--mem-fraction-static", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.MemFractionStatic })},
+	{Names: "--max-running-requests", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
+	{Names: "--chunked-prefill-size", Set: argChunk},
+	{Names: "--page-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--kv-cache-dtype", Set: argKV},
+	{Names: "--dtype", Set: argDtype},
+	{Names: "--quantization", Set: argMethod},
+	{Names: "--disable-cuda-graph", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--speculative-num-draft-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+
+	// Memory that no field of a plan holds.
+	{Names: "--max-total-tokens --max-prefill-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --cpu-offload-gb --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
+	{Names: "--speculative-algorithm --speculative-algo --speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --max-lora-rank --max-loras-per-batch --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
+	{Names: "--cuda-graph-bs --lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
+	{Names: "--enable-lora --enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
+
+	// No bearing on memory.
+	{Names: "--host --port --api-key --served-model-name --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
+	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --stream-interval --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
+	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --moe-runner-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
+	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
+	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion --disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output", Kind: argv.Switch},
+}
+
+// argChunk: -1 switches chunked prefill off.
+func argChunk(l *launch, v string) error {
+	n, err := argv.Int[plan.Int](v)
+	if err != nil {
+		return err
+	}
+	if n < 0 {
+		no := false
+		l.Plan.ChunkedPrefill = &no
+		return nil
+	}
+	l.Plan.MaxBatchedTokens = n
+	return nil
+}
+
+func argKV(l *launch, v string) error {
+	switch v = strings.ToLower(v); v {
+	case "auto":
+		return nil
+	case "bfloat16":
+		v = "bf16"
+	}
+	l.Plan.KV = v
+	return nil
+}
+
+func argDtype(l *launch, v string) error {
+	switch strings.ToLower(v) {
+	case "auto", "half", "float16", "bfloat16":
+		l.Beside = append(l.Beside, "--dtype "+v)
+	case "float", "float32":
+		l.Plan.Weights = "f32"
+		if l.Plan.KV == "" {
+			l.Plan.KV = "f32"
+		}
+	default:
+		return &argv.Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
+	}
+	return nil
+}
+
+func argMethod(l *launch, v string) error {
+	l.Quant = strings.ToLower(v)
+	return nil
+}

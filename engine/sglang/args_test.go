@@ -1,0 +1,68 @@
+package sglang
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/engine/argv"
+)
+
+// TestFromArgs: command lines as people paste them; the forms are those of SGLang's documentation.
+func TestFromArgs(t *testing.T) {
+	for _, c := range []struct{ line, model, plan, quant, unknown string }{
+		{"python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-8B-Instruct", "meta-llama/Meta-Llama-3-8B-Instruct", `{}`, "", ""},
+		{"python3 -m sglang.launch_server --model Qwen/QwQ-32B --tp 4 --mem-fraction-static 0.85 --port 30000", "Qwen/QwQ-32B", `{"tp":4,"mem_fraction_static":0.85}`, "", ""},
+		{"sglang serve --model-path X/Y --tp-size=2 --dp-size 4", "X/Y", `{"tp":2,"dp":4}`, "", ""},
+		{"sglang serve X/Y --pp 2 --ep 8 --tp 8", "X/Y", `{"tp":8,"pp":2,"ep":8}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --context-length 32768 --max-running-requests 64 --chunked-prefill-size 4096", "X/Y",
+			`{"context":32768,"max_num_batched_tokens":4096,"max_num_seqs":64}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --chunked-prefill-size -1 --page-size 64", "X/Y", `{"block_size":64,"chunked_prefill":false}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --kv-cache-dtype fp8_e5m2 --quantization fp8 --dtype bfloat16", "X/Y", `{"kv":"fp8_e5m2"}`, "fp8", ""},
+		{"docker run --gpus all --shm-size 32g -p 30000:30000 -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" --ipc=host lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path X/Y --host 0.0.0.0", "X/Y", `{}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --disable-cuda-graph --disable-radix-cache", "X/Y", `{"enforce_eager":true,"prefix_cache":false}`, "", ""},
+		{"python -m sglang.launch_server --model-path X/Y --tp 8 --dp 8 --enable-dp-attention", "X/Y", `{"tp":8}`, "", "--enable-dp-attention"},
+		{"python -m sglang.launch_server --model-path X/Y --speculative-algorithm EAGLE --speculative-draft-model-path E/F --speculative-num-draft-tokens 4", "X/Y",
+			`{"draft_model":"E/F","draft_tokens":4}`, "", "--speculative-algorithm EAGLE"},
+		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9}`, "", "--cuda-graph-max-bs 16|--zzz"},
+		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y", `{"weights":"f32","kv":"f32"}`, "", "--lora-paths a b"},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		l, err := FromArgs(&cmds[len(cmds)-1])
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		l.Plan.EngineArgs = nil
+		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
+			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
+		}
+		if l.Model != c.model || l.Quant != c.quant || strings.Join(l.Unknown, "|") != c.unknown {
+			t.Errorf("%s: model %q, quant %q, unknown %q", c.line, l.Model, l.Quant, l.Unknown)
+		}
+	}
+}
+
+func TestFromArgsErrors(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"sglang", "sglang starts no server"},
+		{"python -m sglang.launch_server --tp 2", "sglang names no model"},
+		{"python -m sglang.launch_server --model-path X --tp x", "--tp x is not a whole number"},
+		{"python -m sglang.launch_server --model-path X --mem-fraction-static 1.2", "--mem-fraction-static 1.2 is not a share"},
+		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},
+		{"python -m sglang.launch_server --model-path X --dtype int4", "--dtype int4 is no format"},
+		{"python -m sglang.launch_server --model-path", "--model-path has no value"},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = FromArgs(&cmds[0]); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", c.line, err)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package sglang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// The budget (model_runner.py): with f = mem_fraction_static,
+//
+//	rest = available after loading − available before loading × (1 − f)
+//
+// so that weights and pools together have f × available before loading. What the driver and NCCL took
+// before that, activations and graphs lie beside it.
+
+// constant is a figure in GiB with its 90 % band.
+type constant struct{ value, low, high float64 }
+
+func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
+
+// before is what CUDA's context and NCCL take before "Load weight begin". Measured on public logs of 0.2 to
+// 0.5: one rank 0.36 to 0.52, two 0.6 to 0.7, eight over PCIe 0.4, eight and sixteen over NVLink 2.1 to 2.5.
+func before(ranks int64, nvlink bool) (constant, string) {
+	switch {
+	case ranks <= 1:
+		return constant{0.45, 0.3, 0.6}, "CUDA context"
+	case ranks < 4:
+		return constant{0.65, 0.4, 0.9}, "CUDA context, NCCL on 2 or 3 devices"
+	case nvlink:
+		return constant{2.2, 0.6, 2.6}, "CUDA context, NCCL over NVLink"
+	}
+	return constant{0.4, 0.35, 0.9}, "CUDA context, NCCL over PCIe"
+}
+
+// leftByLoading is what loading takes beyond the tensors: allocator rounding, padded vocabularies,
+// workspaces, rotary tables. 0.0 to 0.3 GiB on public logs, more when weights are requantised.
+var leftByLoading = constant{0.15, 0, 0.3}
+
+// reloaded is its upper edge for weights that are repacked as they load.
+const reloaded = 1.0
+
+type sizer struct {
+	job   *engine.Job
+	ranks []prepared
+}
+
+type prepared struct {
+	pl      engine.Placed
+	weights []engine.WeightSum
+	others  []ledger.Item // towers and the like
+	pool    pool
+	forward engine.Forward
+}
+
+// Sizer prepares shares and pools.
+func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
+	p := engine.Parallel(j.Plan)
+	if p.PP > 1 {
+		p.Stages = stageLayers(len(j.Model.Decoder().Layers), int(p.PP))
+	}
+	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], p)
+	if err != nil {
+		return nil, err
+	}
+	s := &sizer{job: j}
+	for i := range placed {
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), pool: s.poolOf(placed[i].Kinds), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
+	}
+	s.reserveNote()
+	return s, nil
+}
+
+// stageLayers gives the last stages what does not divide (distributed/utils.py, get_pp_indices).
+func stageLayers(layers, stages int) []int {
+	out := make([]int, stages)
+	for i := range out {
+		out[i] = layers / stages
+		if i >= stages-layers%stages {
+			out[i]++
+		}
+	}
+	return out
+}
+
+// Size books a load.
+func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
+	out := make([]engine.Rank, len(s.ranks))
+	for i := range s.ranks {
+		out[i] = s.rank(b, &s.ranks[i], l)
+	}
+	s.level(out)
+	return out
+}
+
+func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
+	r := engine.NewRank(b, s.job, &p.pl)
+	s.limit(b, &r, p)
+	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
+	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, s.loading(b))
+	fixed := ledger.Sum(r.Items)
+	needed := p.pool.needed(b, l)
+	r.Items = append(r.Items, needed...)
+	r.Beside = append(r.Beside, s.beside(b, p)...)
+	r.KV = engine.KV{PerToken: perToken(p.pool.full), Preallocated: true, BlockTokens: p.pool.page, Needed: ledger.Sum(needed).Bytes}
+	r.KV.Pool = r.KV.Needed
+	if !r.Unlimited {
+		r.KV.Pool = max(0, r.Usable.Bytes()-fixed.Bytes)
+	}
+	return r
+}
+
+// limit is what mem_fraction_static leaves of the memory that is free before loading.
+func (s *sizer) limit(b *ledger.Book, r *engine.Rank, p *prepared) {
+	f := s.job.Plan.MemFractionStatic
+	if r.Unlimited || f == nil {
+		return
+	}
+	c, why := s.driver(&p.pl)
+	free := b.Sub(r.Usable, b.Size("before_loading", gib(c.value), why))
+	r.Usable = b.Floor(b.Max(b.Lit(0), b.Mul(b.In("mem_fraction_static", *f, "plan"), free)))
+	r.Limit = fmt.Sprintf("%s × %s GiB free before loading", strconv.FormatFloat(*f, 'g', 4, 64), unit.Fixed(free.Bytes().GiB(), 2))
+}
+
+func (s *sizer) driver(pl *engine.Placed) (constant, string) {
+	return before(pl.Parallel.TP*pl.Parallel.PP, nvlink(s.job.Device(pl.Index)))
+}
+
+// nvlink: boards and racks join their devices by links of their own; cards, in pairs at most, go over PCIe.
+func nvlink(d *hardware.Device) bool {
+	return d != nil && d.Link.Name != "" && !strings.Contains(d.Link.Name, "bridge")
+}
+
+// loading is the rest that loading leaves; its band has the spread of what is free before it too.
+func (s *sizer) loading(b *ledger.Book) ledger.Item {
+	c := leftByLoading
+	n := b.Size("left_by_loading", gib(c.value), "measured on public logs")
+	high := c.high
+	if s.job.Weights.Name != "" && s.job.Weights.Name != engine.ActivationFormat(s.job.Model).Name {
+		high = reloaded
+	}
+	it := ledger.Known("fragmentation", "left by loading", n, ledger.Measured, ledger.Persistent, ledger.Device, "available before less after loading, less the tensors; public logs of 0.2 to 0.5")
+	return it.Band(gib(c.low), gib(high))
+}
+
+// beside are what mem_fraction_static keeps free: the driver, activations, graphs.
+func (s *sizer) beside(b *ledger.Book, p *prepared) []ledger.Item {
+	c, why := s.driver(&p.pl)
+	driver := ledger.Known("driver", why, b.Size("before_loading", gib(c.value), "measured on public logs"), ledger.Measured, ledger.Persistent, ledger.Device, "device total less 'Load weight begin. avail mem'")
+	out := []ledger.Item{driver.Band(gib(c.low), gib(c.high)), s.activations(b, p)}
+	if n := graphs(s.job); n > 0 {
+		out = append(out, graphItem(b, n))
+	}
+	return out
+}
+
+// activations of a prefill step. Nothing measures them at start-up: SGLang assumes 1.5 MiB a token.
+func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
+	t := int64(s.job.Plan.MaxBatchedTokens)
+	n := p.forward.Peak(b, b.Int("chunk", t, "chunked_prefill_size"), 2)
+	if p.pl.Post {
+		n = b.Add(n, b.Mul(b.Lit(6), b.Int("batch", max(1, graphs(s.job)), "largest decode batch with a graph"), b.Int("vocabulary", s.job.Model.Vocab, "model")))
+	}
+	it := ledger.Known("activations", "activations of a prefill step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#forward-peak")
+	return it.Band(it.Bytes/2, max(2*it.Bytes, unit.Bytes(t)*3*unit.MiB/2))
+}
+
+// graphItem: no rule gives the size of graphs; the engine's own reserve of 2 MiB a sequence stands in.
+func graphItem(b *ledger.Book, batch int64) ledger.Item {
+	n := b.Mul(b.Int("batch", batch, "cuda_graph_max_bs"), b.Size("reserve", 2*unit.MiB, "server_args.py"))
+	it := ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, "server_args.py: SGLang's own reserve")
+	return it.Band(it.Bytes/8, 2*it.Bytes+unit.GiB)
+}
+
+// reserveNote warns when what is kept free is less than activations and graphs are expected to take.
+func (s *sizer) reserveNote() {
+	f, d := s.job.Plan.MemFractionStatic, s.job.Device(0)
+	if f == nil || d == nil {
+		return
+	}
+	p := &s.ranks[len(s.ranks)-1]
+	c, _ := s.driver(&p.pl)
+	free := d.Usable.Value - gib(c.value)
+	keep := free - unit.Bytes(*f*float64(free))
+	want := s.activations(nil, p).Bytes
+	if n := graphs(s.job); n > 0 {
+		want += graphItem(nil, n).Low
+	}
+	if keep < want {
+		s.job.Note("small_reserve", "warn", "mem_fraction_static", "mem_fraction_static = %.3g keeps %s free, and activations of %s-token steps with graphs take about %s", *f, keep, unit.Count(int64(s.job.Plan.MaxBatchedTokens)), want)
+	}
+}

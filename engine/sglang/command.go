@@ -1,0 +1,58 @@
+package sglang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+)
+
+// Command is the launch of a server with what differs from its defaults.
+func (Engine) Command(j *engine.Job) string {
+	p := j.Plan
+	args := []string{"python -m sglang.launch_server --model-path " + j.Model.ID}
+	for _, g := range []struct {
+		flag string
+		n    int64
+	}{{"--tp-size", p.TP}, {"--pp-size", p.PP}, {"--dp-size", p.DP}, {"--ep-size", p.EP}} {
+		if g.n > 1 {
+			args = append(args, fmt.Sprint(g.flag, " ", g.n))
+		}
+	}
+	args = append(args, fmt.Sprintf("--context-length %d", p.Context))
+	args = append(args, changed(j)...)
+	return strings.Join(append(args, p.EngineArgs...), " ")
+}
+
+var cacheNames = map[*dtype.Format]string{dtype.FP8E4M3: "fp8_e4m3", dtype.FP8E5M2: "fp8_e5m2", dtype.FP4E2M1: "fp4_e2m1"}
+
+func changed(j *engine.Job) (args []string) {
+	p := j.Plan
+	if f := p.MemFractionStatic; f != nil && j.Device(0) != nil && *f != fraction(setupOf(j)) {
+		args = append(args, "--mem-fraction-static "+strconv.FormatFloat(*f, 'f', -1, 64))
+	}
+	if name, ok := cacheNames[dtype.FindFormat(p.KV)]; ok {
+		args = append(args, "--kv-cache-dtype "+name)
+	}
+	switch {
+	case !chunked(p):
+		args = append(args, "--chunked-prefill-size -1")
+	case int64(p.MaxBatchedTokens) != chunkDefault(j):
+		args = append(args, fmt.Sprintf("--chunked-prefill-size %d", p.MaxBatchedTokens))
+	}
+	if p.MaxSeqs > 0 {
+		args = append(args, fmt.Sprintf("--max-running-requests %d", p.MaxSeqs))
+	}
+	if int64(p.BlockSize) != pageDefault(j) {
+		args = append(args, fmt.Sprintf("--page-size %d", p.BlockSize))
+	}
+	if e := p.EnforceEager; e != nil && *e {
+		args = append(args, "--disable-cuda-graph")
+	}
+	if c := p.PrefixCache; c != nil && !*c {
+		args = append(args, "--disable-radix-cache")
+	}
+	return args
+}

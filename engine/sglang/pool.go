@@ -1,0 +1,244 @@
+package sglang
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Pools: model_executor/pool_configurator.py and mem_cache/kv_cache_configurator.py (before 2026
+// model_runner.py, profile_max_num_token). Every token takes a cell: its row in each layer. Where layers
+// differ, the memory is divided among pools by fixed ratios, whatever the load.
+
+// rows are layers that keep the same bytes of a token.
+type rows struct {
+	layers int64
+	bytes  unit.Bytes
+	origin string
+}
+
+// pool is how one rank divides its memory.
+type pool struct {
+	page          int64
+	full, sliding []rows
+	span          int64 // longest window of the sliding layers
+	chunk         int64
+	// state of one request in all recurrent layers, and how many are kept.
+	state  unit.Bytes
+	rule   stateRule
+	fixed  int64 // states when rule.ratio is 0
+	latent bool
+}
+
+func (s *sizer) poolOf(kinds []engine.KindCount) pool {
+	j := s.job
+	format := dtype.FindFormat(j.Plan.KV)
+	p := pool{page: int64(j.Plan.BlockSize), chunk: int64(j.Plan.MaxBatchedTokens), latent: latent(j.Model)}
+	apart := slidingPool(j.Model.Arch, j.Version, blackwell(j.Device(0)))
+	delta := false
+	for _, k := range kinds {
+		k.Kind.Caches(func(c model.Cache) {
+			switch {
+			case c.Class == model.StateCache:
+				p.state += unit.Bytes(k.Count) * s.stateBytes(&c)
+				delta = delta || c.Scan != nil && c.Scan.Delta
+			case apart && c.Span > 0:
+				p.sliding = addRows(p.sliding, k.Count, &c, format)
+				p.span = max(p.span, c.Span)
+			default:
+				p.full = addRows(p.full, k.Count, &c, format)
+			}
+		})
+	}
+	p.rule = states(j.Version, delta, j.Plan.PrefixCache == nil || *j.Plan.PrefixCache)
+	p.fixed = requestsWithoutCache
+	if n := int64(j.Plan.MaxSeqs); n > 0 {
+		p.fixed = n
+	}
+	return p
+}
+
+// stateBytes of one layer: convolution states in the model's 16-bit format, scan states as the config says,
+// else in fp32.
+func (s *sizer) stateBytes(c *model.Cache) unit.Bytes {
+	scan := int64(4)
+	if f := s.job.Model.State; f != nil {
+		scan = f.BlockBytes
+	}
+	return unit.Bytes(2*c.ConvElems + scan*c.StateElems)
+}
+
+func addRows(to []rows, layers int64, c *model.Cache, f *dtype.Format) []rows {
+	r := rows{layers: layers, bytes: cellBytes(c.K+c.V, f), origin: fmt.Sprintf("2 × %d KV heads × %d, %s", c.KVHeads, c.DimK, f.Name)}
+	if c.Class == model.LatentKV {
+		r.origin = fmt.Sprintf("latent of %d, %s, not divided by tp", c.K, f.Name)
+	}
+	for i := range to {
+		if to[i].bytes == r.bytes && to[i].origin == r.origin {
+			to[i].layers += layers
+			return to
+		}
+	}
+	return append(to, r)
+}
+
+// cellBytes of elements: FP4 has a scale of one byte for 16.
+func cellBytes(elems int64, f *dtype.Format) unit.Bytes {
+	if f == dtype.FP4E2M1 {
+		return unit.Bytes(elems/2 + elems/16)
+	}
+	return f.Row(elems)
+}
+
+// keepsTokens reports whether any layer does.
+func (p *pool) keepsTokens() bool { return len(p.full)+len(p.sliding) > 0 }
+
+func perToken(r []rows) (b unit.Bytes) {
+	for i := range r {
+		b += unit.Bytes(r[i].layers) * r[i].bytes
+	}
+	return b
+}
+
+func bookRows(b *ledger.Book, r []rows) ledger.Num {
+	var sum ledger.Num
+	for i := range r {
+		n := b.Mul(b.Int("layers", r[i].layers, "this rank"), b.Size("bytes_per_token", r[i].bytes, r[i].origin))
+		if i > 0 {
+			n = b.Add(sum, n)
+		}
+		sum = n
+	}
+	return sum
+}
+
+// needed books a load: cells of its tokens, states of its requests, and what the fixed ratios between
+// pools leave idle.
+func (p *pool) needed(b *ledger.Book, l engine.Load) []ledger.Item {
+	seqs := b.Int("sequences", l.Sequences, "plan")
+	kv, idle := p.cells(b, seqs, l)
+	if p.state == 0 {
+		return p.items(kv, ledger.Num{}, idle)
+	}
+	state, more := p.states(b, seqs, sum(b, kv, idle))
+	return p.items(kv, state, sum(b, idle, more))
+}
+
+// sum of what is there: adding nothing leaves a formula as it is.
+func sum(b *ledger.Book, x, y ledger.Num) ledger.Num {
+	switch {
+	case x.V == 0:
+		return y
+	case y.V == 0:
+		return x
+	}
+	return b.Add(x, y)
+}
+
+func (p *pool) items(kv, state, idle ledger.Num) (out []ledger.Item) {
+	if p.keepsTokens() {
+		out = append(out, ledger.Known("kv_cache", "KV cache", kv, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#sglang-pools"))
+	}
+	if state.V > 0 {
+		out = append(out, ledger.Known("state", "recurrent state", state, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#sglang-pools"))
+	}
+	if idle.V > 0 {
+		out = append(out, ledger.Known("other", "idle in the other pool", idle, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pools have a fixed ratio: --swa-full-tokens-ratio, --mamba-full-memory-ratio"))
+	}
+	return out
+}
+
+// cells of the tokens of a load. Sliding layers keep a window of each sequence and the chunks in flight;
+// their pool has slidingRatio as many tokens as that of the full layers, whichever of the two decides.
+func (p *pool) cells(b *ledger.Book, seqs ledger.Num, l engine.Load) (kv, idle ledger.Num) {
+	if !p.keepsTokens() {
+		return kv, idle
+	}
+	tokens := b.Mul(seqs, b.PadUp(b.Int("tokens", l.Context, "context"), b.Int("page", p.page, "page_size")))
+	if len(p.sliding) == 0 {
+		return b.Mul(tokens, bookRows(b, p.full)), idle
+	}
+	inWindow := b.Int("tokens_in_windows", p.windowTokens(l), fmt.Sprintf("min(context, %d + %d + 2 pages) each, and two prefill chunks", p.span, evictionInterval))
+	s := bookRows(b, p.sliding)
+	if len(p.full) == 0 {
+		return b.Mul(inWindow, s), idle
+	}
+	s = b.Name("bytes_sliding", s)
+	f := b.Name("bytes_full", bookRows(b, p.full))
+	tokens = b.Name("tokens_in_full", tokens)
+	ratio := b.In("swa_full_tokens_ratio", slidingRatio, "server_args.py")
+	kv = b.Name("cells", b.Add(b.Mul(tokens, f), b.Mul(inWindow, s)))
+	most := b.Max(tokens, b.Div(inWindow, ratio))
+	all := b.Mul(most, b.Add(f, b.Mul(ratio, s)))
+	return kv, b.Sub(all, kv)
+}
+
+// windowTokens of all sequences.
+func (p *pool) windowTokens(l engine.Load) int64 {
+	each := min(unit.PadUp(l.Context, p.page), unit.PadUp(p.span+evictionInterval, p.page)+2*p.page)
+	flight := min(2*p.chunk+p.page, l.Sequences*l.Context)
+	return min(l.Sequences*each+flight, l.Sequences*unit.PadUp(l.Context, p.page))
+}
+
+// states of the requests of a load, and what stays idle: the memory of states and of KV cache is divided
+// by a fixed ratio, or there are as many states as max_running_requests allows.
+func (p *pool) states(b *ledger.Book, seqs, cells ledger.Num) (state, idle ledger.Num) {
+	per := b.Size("state", p.state, "convolution and scan states of all layers, this rank")
+	if p.rule.ratio == 0 {
+		return b.Mul(b.Max(seqs, b.Int("states", p.fixed, "max_running_requests, else 512")), per), idle
+	}
+	slots := b.Mul(seqs, b.Int("slots", p.rule.slots, "running state and what the prefix cache keeps"))
+	if p.rule.spare > 0 {
+		slots = b.Add(slots, b.Int("spare", p.rule.spare, "padding slot"))
+	}
+	state = b.Name("states", b.Mul(slots, per))
+	if cells.V == 0 {
+		return state, idle
+	}
+	cells = b.Name("cells", cells)
+	ratio := b.In("mamba_full_memory_ratio", p.rule.ratio, "server_args.py")
+	one := b.Add(b.Lit(1), ratio)
+	whole := b.Max(b.Mul(cells, one), b.Div(b.Mul(state, one), ratio))
+	return state, b.Sub(b.Sub(whole, cells), state)
+}
+
+// split divides the pool's bytes: how many states, and what is left for cells.
+func (p *pool) split(bytes unit.Bytes) (slots int64, cells unit.Bytes) {
+	if p.state == 0 {
+		return 0, bytes
+	}
+	slots = p.fixed
+	if p.rule.ratio > 0 {
+		budget := float64(bytes) * p.rule.ratio / (1 + p.rule.ratio)
+		slots = max(0, int64(budget)/int64(p.state)-p.rule.spare)
+	}
+	return slots, max(0, bytes-unit.Bytes(slots+p.rule.spare)*p.state)
+}
+
+// tokens of a pool: what max_total_num_tokens says, and the tokens of a sliding layer.
+func (p *pool) tokens(bytes unit.Bytes) (full, sliding int64) {
+	f, s := float64(perToken(p.full)), float64(perToken(p.sliding))
+	cell := f
+	switch {
+	case f == 0:
+		cell = s
+	case s > 0:
+		cell = f + slidingRatio*s
+	}
+	switch {
+	case cell == 0:
+		return math.MaxInt64, 0 // no layer keeps tokens: nothing bounds them
+	case bytes <= 0:
+		return 0, 0
+	}
+	full = int64(float64(bytes)/cell) / p.page * p.page
+	if s > 0 && f > 0 {
+		sliding = int64(float64(full)*slidingRatio) / p.page * p.page
+	}
+	return full, sliding
+}

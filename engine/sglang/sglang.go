@@ -1,0 +1,163 @@
+// Package sglang knows what SGLang reserves: the share of the free memory that mem_fraction_static gives to
+// weights and pools, and how many tokens and recurrent states the pools hold. There is no profile run:
+// what is left over must do for activations and CUDA graphs.
+//
+// rules.go has the defaults of every version, hybrid.go the models with pools of several kinds, budget.go
+// what a rank holds, pool.go the pools.
+package sglang
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+)
+
+// Engine is SGLang.
+type Engine struct{}
+
+// Name of the engine.
+func (Engine) Name() string { return "sglang" }
+
+// Latest version whose rules are known.
+func (Engine) Latest() engine.Version { return Latest }
+
+// Defaults as sglang.launch_server has them.
+func (Engine) Defaults(j *engine.Job) {
+	p := j.Plan
+	if p.KV == "" {
+		p.KV = engine.ActivationFormat(j.Model).Name
+		j.Default("kv", p.KV)
+	}
+	engine.OneFormat(p)
+	engine.DefaultParallel(j)
+	if p.MaxBatchedTokens == 0 {
+		p.MaxBatchedTokens = plan.Int(chunkDefault(j))
+		j.Default("max_num_batched_tokens", int64(p.MaxBatchedTokens))
+	}
+	if p.BlockSize == 0 {
+		p.BlockSize = plan.Int(pageDefault(j))
+	}
+	if p.MemFractionStatic == nil && j.Device(0) != nil {
+		f := fraction(setupOf(j))
+		p.MemFractionStatic = &f
+		j.Default("mem_fraction_static", f)
+	}
+	engine.EagerNote(j, false)
+}
+
+func chunkDefault(j *engine.Job) int64 {
+	if !chunked(j.Plan) {
+		return maxPrefillTokens
+	}
+	c := classOf(j.Version, reported(j.Device(0)))
+	return c.chunk
+}
+
+func chunked(p *plan.Plan) bool { return p.ChunkedPrefill == nil || *p.ChunkedPrefill }
+
+// pageDefault is one token, but 64 with the TensorRT-LLM kernels that datacenter Blackwell uses.
+func pageDefault(j *engine.Job) int64 {
+	if blackwell(j.Device(0)) && j.Version.AtLeast(engine.V(0, 5, 3)) {
+		return 64
+	}
+	return 1
+}
+
+func blackwell(d *hardware.Device) bool {
+	return d != nil && len(d.Capability) > 2 && d.Capability[:3] == "10."
+}
+
+// reported is the memory in MiB as the driver's tool prints it; 0 without a device.
+func reported(d *hardware.Device) float64 {
+	switch {
+	case d == nil:
+		return 0
+	case d.Reported.Known:
+		return d.Reported.Value.MiB()
+	}
+	return d.Usable.Value.MiB()
+}
+
+func setupOf(j *engine.Job) *setup {
+	p, d := j.Plan, j.Device(0)
+	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
+		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "", context: int64(p.Context)}
+	if r := dtype.FindRecipe(p.Weights); r != nil {
+		s.gguf = r.Store == dtype.GGUF
+	}
+	if j.Model.Traits.Multimodal {
+		s.tower = towerOf(j.Model)
+	}
+	return s
+}
+
+// graphs is the largest batch for which a CUDA graph is captured.
+func graphs(j *engine.Job) int64 {
+	if e := j.Plan.EnforceEager; e != nil && *e {
+		return 0
+	}
+	c := classOf(j.Version, reported(j.Device(0)))
+	return c.graphs(j.Plan.TP)
+}
+
+// towerOf finds the vision encoder; a model that is multimodal without one in its description counts as
+// ViT-L/14, which is SGLang's own default.
+func towerOf(m *model.Model) *tower {
+	t := &tower{24, 1024}
+	if p := m.Part("vision"); p != nil && len(p.Layers) > 0 && len(p.Pre.Ops) > 0 {
+		t.layers, t.width = int64(len(p.Layers)), p.Pre.Ops[len(p.Pre.Ops)-1].Out
+	}
+	return t
+}
+
+func latent(m *model.Model) bool {
+	found := false
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
+	})
+	return found
+}
+
+// Check refuses what SGLang refuses.
+func (Engine) Check(j *engine.Job) error {
+	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	p := j.Plan
+	if kv := j.Model.Traits.KVHeads; kv > 0 && !latent(j.Model) && kv%p.TP != 0 && p.TP%kv != 0 {
+		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
+			Message: fmt.Sprintf("tp = %d neither divides the %d key-value heads of %s nor is a multiple of them", p.TP, kv, j.Model.ID), Fix: fmt.Sprintf("--tp %d", kv)}
+	}
+	if chunked(p) && p.MaxBatchedTokens%p.BlockSize != 0 {
+		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
+			Message: fmt.Sprintf("chunked_prefill_size = %d is not a multiple of the page of %d tokens", p.MaxBatchedTokens, p.BlockSize), Fix: "a multiple of block_size"}
+	}
+	if f := p.MemFractionStatic; f != nil && *f <= 0 {
+		return &plan.Problem{Field: "mem_fraction_static", Value: fmt.Sprint(*f), Impossible: true,
+			Message: fmt.Sprintf("mem_fraction_static = %g leaves nothing for weights and pools on this device", *f), Fix: "give mem_fraction_static, or a larger device"}
+	}
+	return checkKV(j)
+}
+
+// checkKV: --kv-cache-dtype takes auto, bf16, fp8_e5m2, fp8_e4m3 and, later, fp4_e2m1.
+func checkKV(j *engine.Job) error {
+	p := j.Plan
+	f := dtype.FindFormat(p.KV)
+	switch f {
+	case dtype.BF16, dtype.F16, dtype.F32, dtype.FP8E4M3, dtype.FP8E5M2:
+	case dtype.FP4E2M1:
+		if j.Version.Before(fp4Cache) {
+			return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang %s keeps no cache in %s", j.Version, p.KV), Fix: "sglang@" + fp4Cache.String() + " or newer, or fp8"}
+		}
+	default:
+		return &plan.Problem{Field: "kv", Value: p.KV, Message: fmt.Sprintf("SGLang keeps no cache in %s", p.KV), Fix: "bf16, fp8 or fp4"}
+	}
+	if dtype.FindFormat(p.KVV) != f {
+		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "SGLang keeps keys and values in one format", Fix: "leave kv_v out"}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+// Package startup is what start-up logs of inference servers have in common: lines freed of colours,
+// prefixes and timestamps, figures as they were printed, and the settings that a log reveals. Each engine
+// reads its own lines, in log.go beside its rules.
+//
+// Open lines.go for how a text is cut into lines, figure.go for how printed digits are kept, python.go for
+// the settings that Python servers print.
+package startup
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// Bounds on a log.
+const (
+	MaxLine    = 256 << 10 // bytes of a line that are read; the rest of it is passed over
+	MaxLines   = 4 << 20
+	MaxFigures = 4096
+	maxDevices = 1024
+)
+
+// Log is what a reader found.
+type Log struct {
+	Engine  string // canonical name
+	Version string // as printed; "" when it was not
+	// Era stands in for a version that was not printed: the oldest that prints such lines.
+	Era string
+	// Models are the names that the log gives the model, the best first: reference, served name, title.
+	Models []string
+	// Plan holds the settings that the log states.
+	Plan plan.Plan
+	// Quant is the quantisation method in the engine's word, or the file type of a GGUF file.
+	Quant   string
+	Devices []Device
+	Figures []Figure
+	Notes   []Note
+	// Servers is how many starts the text holds; the figures are of the first.
+	Servers int
+	// Signs counts lines that only this engine prints.
+	Signs int
+	// Metadata of a GGUF file, when the log prints it.
+	Metadata *Metadata
+}
+
+// Device is an accelerator that a log names.
+type Device struct {
+	Name string // as the driver calls it; "" when only the size is known
+	Slot string // as the log numbers it: "CUDA0", "0"
+	MiB  float64
+}
+
+// Note is a remark on a log.
+type Note struct{ Code, Text string }
+
+// Note adds a remark once.
+func (l *Log) Note(code, format string, args ...any) {
+	n := Note{code, fmt.Sprintf(format, args...)}
+	for _, have := range l.Notes {
+		if have == n {
+			return
+		}
+	}
+	if len(l.Notes) < 64 {
+		l.Notes = append(l.Notes, n)
+	}
+}
+
+// Named adds a name of the model.
+func (l *Log) Named(name string) {
+	const most, longest = 8, 512
+	if name == "" || name == "None" || len(name) > longest {
+		return
+	}
+	for _, have := range l.Models {
+		if have == name {
+			return
+		}
+	}
+	if len(l.Models) < most {
+		l.Models = append(l.Models, name)
+	}
+}
+
+// Seen adds a device once.
+func (l *Log) Seen(d Device) {
+	for i := range l.Devices {
+		h := &l.Devices[i]
+		if h.Slot == d.Slot {
+			if h.MiB == 0 {
+				h.MiB = d.MiB
+			}
+			if h.Name == "" {
+				h.Name = d.Name
+			}
+			return
+		}
+	}
+	if len(l.Devices) < maxDevices {
+		l.Devices = append(l.Devices, d)
+	}
+}
+
+// Error says why a text is no log, with the place and what to do.
+type Error struct{ Problem, Fix string }
+
+func (e *Error) Error() string { return e.Problem }
+
+// Hint is the fix.
+func (e *Error) Hint() string { return e.Fix }

@@ -1,0 +1,91 @@
+package tensorrt
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+)
+
+// Command is the launch of a server with what differs from its defaults. It is empty when the plan needs
+// settings that trtllm-serve takes from a file only, or several servers; a note then says what to run.
+func (Engine) Command(j *engine.Job) string {
+	if len(inFile(j)) > 0 || replicas(j) > 1 {
+		return ""
+	}
+	return serve(j)
+}
+
+// inFile are the settings of the plan that have no flag, as lines of the YAML file that
+// --extra_llm_api_options names (tensorrt_llm/commands/serve.py).
+func inFile(j *engine.Job) (lines []string) {
+	p := j.Plan
+	var cache []string
+	if int64(p.BlockSize) != engine.At(tokensPerBlock, j.Version).Value {
+		cache = append(cache, fmt.Sprintf("tokens_per_block: %d", p.BlockSize))
+	}
+	if c := p.PrefixCache; c != nil && !*c {
+		cache = append(cache, "enable_block_reuse: false")
+	}
+	if len(cache) > 0 {
+		lines = append(lines, "kv_cache_config: {"+strings.Join(cache, ", ")+"}")
+	}
+	if attentionDP(p) {
+		lines = append(lines, "enable_attention_dp: true")
+	}
+	return lines
+}
+
+// replicas are servers of their own.
+func replicas(j *engine.Job) int64 {
+	if attentionDP(j.Plan) {
+		return 1
+	}
+	return j.Plan.DP
+}
+
+func commandNote(j *engine.Job) {
+	lines, n := inFile(j), replicas(j)
+	if len(lines) == 0 && n <= 1 {
+		return
+	}
+	text := "run " + serve(j)
+	if len(lines) > 0 {
+		text += " --extra_llm_api_options FILE, where FILE says " + strings.Join(lines, " and ")
+	}
+	if n > 1 {
+		text += fmt.Sprintf(", %d times, each on its own devices", n)
+	}
+	j.Note("command_by_hand", "info", "engine", "%s", text)
+}
+
+func serve(j *engine.Job) string {
+	p := j.Plan
+	args := []string{"trtllm-serve " + j.Model.ID}
+	tp := p.TP
+	if attentionDP(p) {
+		tp = p.DP
+	}
+	for _, g := range []struct {
+		flag    string
+		n, than int64
+	}{{"--tp_size", tp, 1}, {"--pp_size", p.PP, 1}, {"--ep_size", p.EP, 1}, {"--max_batch_size", int64(p.MaxSeqs), maxBatchSize}, {"--max_num_tokens", int64(p.MaxBatchedTokens), maxNumTokens}, {"--max_seq_len", int64(p.Context), 0}} {
+		if g.n != g.than && g.n > 0 {
+			args = append(args, fmt.Sprint(g.flag, " ", g.n))
+		}
+	}
+	if f := p.FreeGPUMemoryFraction; f != nil && *f != freeFraction {
+		args = append(args, "--kv_cache_free_gpu_memory_fraction "+strconv.FormatFloat(*f, 'f', -1, 64))
+	}
+	if name := cacheNames[dtype.FindFormat(p.KV)]; name != "" {
+		args = append(args, "--kv_cache_dtype "+name)
+	}
+	if c := p.ChunkedPrefill; c != nil && *c {
+		args = append(args, "--enable_chunked_prefill")
+	}
+	return strings.Join(append(args, p.EngineArgs...), " ")
+}
+
+var cacheNames = map[*dtype.Format]string{dtype.FP8E4M3: "fp8", dtype.FP4E2M1: "nvfp4", dtype.I8: "int8"}

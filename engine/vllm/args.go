@@ -1,0 +1,207 @@
+package vllm
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/plan"
+)
+
+// Programs are what starts vLLM's server.
+func Programs() []string {
+	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py"}
+}
+
+// launch is a command line on its way to a plan.
+type launch struct {
+	argv.Launch
+	experts, lora bool
+	loras, rank   plan.Int
+}
+
+// FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
+// (vllm/engine/arg_utils.py, vllm/entrypoints/openai/cli_args.py).
+func FromArgs(c *argv.Command) (*argv.Launch, error) {
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.Devices}}
+	cmd := *c
+	if c.Program == "vllm" {
+		if len(c.Args) == 0 || c.Args[0] != "serve" {
+			return nil, argv.Wrong("vllm", strings.Join(c.Args[:min(1, len(c.Args))], ""), "starts no server", "vllm serve MODEL …")
+		}
+		cmd.Args = c.Args[1:]
+	}
+	syntax := argv.Syntax{Dashes: true, Prefixes: true, Positional: l.positional}
+	beside, unknown, err := argv.Read(&cmd, syntax, flags, l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Model == "" {
+		return nil, argv.Wrong("vllm serve", "", "names no model", "vllm serve MODEL …")
+	}
+	l.Beside, l.Unknown = append(l.Beside, beside...), append(unknown, variables(c)...)
+	l.finish()
+	return &l.Launch, nil
+}
+
+func (l *launch) positional(word string) bool {
+	if l.Model != "" {
+		return false
+	}
+	l.Model = word
+	return true
+}
+
+// finish settles what several flags say together: experts are spread over all tensor and data parallel
+// ranks; every LoRA slot has the largest rank.
+func (l *launch) finish() {
+	p := &l.Plan
+	if l.experts {
+		p.EP = max(1, p.TP) * max(1, p.DP)
+	}
+	if l.lora {
+		const defaultRank, most = 16, 256
+		rank := l.rank
+		if rank == 0 {
+			rank = defaultRank
+		}
+		for range min(max(1, l.loras), most) {
+			p.Adapters = append(p.Adapters, plan.Adapter{Rank: rank})
+		}
+	}
+	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
+	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// variables that change what vLLM reserves.
+func variables(c *argv.Command) (out []string) {
+	for _, v := range c.Env {
+		switch v.Name {
+		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE":
+			out = append(out, v.Name+"="+v.Value)
+		}
+	}
+	return out
+}
+
+func whole(field func(*plan.Plan) *int64) func(*launch, string) error {
+	return argv.Into(argv.Count[int64], func(l *launch) *int64 { return field(&l.Plan) })
+}
+
+func human(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+	return argv.Into(argv.Human[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
+}
+
+func toggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
+	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
+}
+
+// flags of vllm serve, 0.4 to 0.24.
+var flags = []argv.Flag[launch]{
+	{Names: "--model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "--tensor-parallel-size -tp", Set: whole(func(p *plan.Plan) *int64 { return &p.TP })},
+	{Names: "--pipeline-parallel-size -pp", Set: whole(func(p *plan.Plan) *int64 { return &p.PP })},
+	{Names: "--data-parallel-size -dp", Set: whole(func(p *plan.Plan) *int64 { return &p.DP })},
+	{Names: "--enable-expert-parallel -ep", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.experts = true; return nil }},
+	{Names: "--max-model-len", Set: maxModelLen},
+	{Names: "--max-num-seqs", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
+	{Names: "--max-num-batched-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
+	{Names: "--block-size", Set: human(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
+	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size], func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
+	{Names: "--kv-cache-dtype", Set: kvDtype},
+	{Names: "--dtype", Set: dtypeOf},
+	{Names: "--quantization -q", Set: argv.Into(method, func(l *launch) *string { return &l.Quant })},
+	{Names: "--enforce-eager", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--no-enforce-eager", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.EnforceEager })},
+	{Names: "--enable-prefix-caching", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--no-enable-prefix-caching", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
+	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
+	{Names: "--no-enable-chunked-prefill", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
+	{Names: "--speculative-config -sc", Set: speculative},
+	{Names: "--speculative-model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--num-speculative-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
+	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
+	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
+
+	// Memory that no field of a plan holds.
+	{Names: "--config --compilation-config -cc --hf-overrides --additional-config --kv-transfer-config --limit-mm-per-prompt --mm-processor-kwargs --rope-scaling --hf-config-path", Unread: true},
+	{Names: "--cpu-offload-gb --swap-space --num-gpu-blocks-override --decode-context-parallel-size -dcp --prefill-context-parallel-size -pcp --num-redundant-experts --cuda-graph-sizes --max-seq-len-to-capture --kv-offloading-size", Unread: true},
+	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-eplb --enable-dbo --language-model-only --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales", Kind: argv.Switch, Unread: true},
+	{Names: "--cudagraph-capture-sizes", Kind: argv.List, Unread: true},
+	{Names: "--lora-modules", Kind: argv.List, Unread: true},
+	{Names: "--task --runner --convert --mamba-cache-dtype --mamba-ssm-cache-dtype --mamba-block-size --all2all-backend", Unread: true},
+
+	// No bearing on memory.
+	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},
+	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
+	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls --device"},
+	{Names: "--data-parallel-rank -dpn --data-parallel-address -dpa --data-parallel-rpc-port -dpp --data-parallel-backend -dpb --data-parallel-size-local -dpl --data-parallel-start-rank -dpr --api-server-count -asc --nnodes --node-rank --master-addr --master-port"},
+	{Names: "--served-model-name", Kind: argv.List},
+	{Names: "--trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
+	{Names: "--enable-reasoning --async-scheduling --no-async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
+}
+
+// maxModelLen reads a length; auto and -1 let vLLM take what fits.
+func maxModelLen(l *launch, v string) error {
+	if v == "auto" || v == "-1" {
+		return nil
+	}
+	n, err := argv.Human[plan.Int](v)
+	l.Plan.Context = n
+	return err
+}
+
+// kvDtype: auto is the format of the unquantised weights.
+func kvDtype(l *launch, v string) error {
+	switch v = strings.ToLower(v); v {
+	case "auto":
+		return nil
+	case "bfloat16":
+		v = "bf16"
+	case "float16", "half":
+		v = "f16"
+	}
+	l.Plan.KV = v
+	return nil
+}
+
+// dtypeOf: the 16-bit formats take the same room; float doubles weights and cache.
+func dtypeOf(l *launch, v string) error {
+	switch strings.ToLower(v) {
+	case "auto", "half", "float16", "bfloat16":
+		l.Beside = append(l.Beside, "--dtype "+v)
+	case "float", "float32":
+		l.Plan.Weights = "f32"
+		if l.Plan.KV == "" {
+			l.Plan.KV = "f32"
+		}
+	default:
+		return &argv.Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
+	}
+	return nil
+}
+
+func method(v string) (string, error) {
+	if v == "None" || v == "none" {
+		return "", nil
+	}
+	return strings.ToLower(v), nil
+}
+
+// speculative reads {"model":…,"num_speculative_tokens":…}.
+func speculative(l *launch, v string) error {
+	var c struct {
+		Model  string   `json:"model"`
+		Tokens plan.Int `json:"num_speculative_tokens"`
+	}
+	if err := json.Unmarshal([]byte(v), &c); err != nil {
+		return &argv.Error{Value: v, Problem: "is not JSON", Fix: `'{"model":"…","num_speculative_tokens":4}', in single quotes`}
+	}
+	if c.Tokens < 0 || c.Tokens > 1<<10 {
+		return &argv.Error{Value: v, Problem: "asks for no possible number of tokens", Fix: "num_speculative_tokens from 1 to 1,024"}
+	}
+	l.Plan.DraftModel, l.Plan.DraftTokens = c.Model, c.Tokens
+	return nil
+}

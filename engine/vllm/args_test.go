@@ -1,0 +1,98 @@
+package vllm
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/engine/argv"
+)
+
+// TestFromArgs: command lines as people paste them, and the plan that they ask for. The forms are those of
+// vLLM's documentation, docker guide and issue tracker.
+func TestFromArgs(t *testing.T) {
+	for _, c := range []struct{ line, model, plan, quant, unknown string }{
+		{"vllm serve meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.1-8B-Instruct", `{}`, "", ""},
+		{"vllm serve Qwen/Qwen3-14B --tensor-parallel-size 2 --max-model-len 32768 --gpu-memory-utilization 0.95", "Qwen/Qwen3-14B",
+			`{"context":32768,"tp":2,"gpu_memory_utilization":0.95}`, "", ""},
+		{"vllm serve Qwen/Qwen3-14B -tp=2 --max_model_len=32k", "Qwen/Qwen3-14B", `{"context":32000,"tp":2}`, "", ""},
+		{"vllm serve X/Y --max-model-len 128K --max-num-seqs 64 --max-num-batched-tokens 8192", "X/Y", `{"context":131072,"max_num_batched_tokens":8192,"max_num_seqs":64}`, "", ""},
+		{"python -m vllm.entrypoints.openai.api_server \\\n  --model TheBloke/Llama-2-7B-AWQ \\\n  --quantization awq --dtype half --port 8000", "TheBloke/Llama-2-7B-AWQ", `{}`, "awq", ""},
+		{"CUDA_VISIBLE_DEVICES=0,1 python3 -u -m vllm.entrypoints.openai.api_server --model='a b' -tp 2 > log.txt 2>&1 &", "a b", `{"tp":2}`, "", ""},
+		{"docker run --runtime nvidia --gpus all -v ~/.cache/huggingface:/root/.cache/huggingface --env \"HUGGING_FACE_HUB_TOKEN=hf_x\" -p 8000:8000 --ipc=host vllm/vllm-openai:v0.9.2 --model mistralai/Mistral-7B-v0.1 --enforce-eager",
+			"mistralai/Mistral-7B-v0.1", `{"enforce_eager":true}`, "", ""},
+		{"sudo docker run -itd --gpus '\"device=2,3\"' vllm/vllm-openai:latest openai/gpt-oss-20b -tp 2 --kv-cache-dtype fp8", "openai/gpt-oss-20b", `{"kv":"fp8","tp":2}`, "", ""},
+		{"vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -pp 2 --enable-expert-parallel --trust-remote-code", "deepseek-ai/DeepSeek-R1", `{"tp":8,"pp":2,"ep":8}`, "", ""},
+		{"vllm serve M/N --data-parallel-size 4 --enable-expert-parallel --no-enable-prefix-caching", "M/N", `{"ep":4,"dp":4,"prefix_cache":false}`, "", ""},
+		{"vllm serve M/N --enable-chunked-prefill False --block-size 32 --cpu-offload-gb 10", "M/N", `{"block_size":32,"chunked_prefill":false}`, "", "--cpu-offload-gb 10"},
+		{`vllm serve M/N --speculative-config '{"method":"eagle","model":"E/F","num_speculative_tokens":3}' --kv-cache-memory-bytes 10G`, "M/N",
+			`{"draft_model":"E/F","draft_tokens":3,"kv_cache_memory_bytes":10737418240}`, "", ""},
+		{"vllm serve M/N --enable-lora --max-loras 2 --max-lora-rank 32", "M/N", `{"adapters":[{"rank":32},{"rank":32}]}`, "", ""},
+		{"vllm serve M/N --max-model-len auto --frobnicate 7 --zap", "M/N", `{}`, "", "--frobnicate 7|--zap"},
+		{"MODEL=Qwen/Qwen2.5-7B-Instruct; vllm serve $MODEL --tensor-parallel 4", "Qwen/Qwen2.5-7B-Instruct", `{"tp":4}`, "", ""},
+		{"vllm serve M/N --api-key sk-secret --served-model-name a b c --port 9000", "M/N", `{}`, "", ""},
+		{"vllm serve M/N --dtype float32", "M/N", `{"weights":"f32","kv":"f32"}`, "", ""},
+		{"VLLM_USE_V1=0 vllm serve M/N", "M/N", `{}`, "", "VLLM_USE_V1=0"},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		l, err := FromArgs(&cmds[len(cmds)-1])
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		l.Plan.EngineArgs = nil
+		if got, err := json.Marshal(l.Plan); err != nil || string(got) != c.plan {
+			t.Errorf("%s:\n got  %s\n want %s", c.line, got, c.plan)
+		}
+		if l.Model != c.model || l.Quant != c.quant || strings.Join(l.Unknown, "|") != c.unknown {
+			t.Errorf("%s: model %q, quant %q, unknown %q", c.line, l.Model, l.Quant, l.Unknown)
+		}
+	}
+}
+
+// TestFromArgsErrors: a malformed value names its argument and what would be right.
+func TestFromArgsErrors(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"vllm serve", "vllm serve names no model"},
+		{"vllm bench latency", "vllm bench starts no server"},
+		{"vllm serve M/N --tensor-parallel-size two", "--tensor-parallel-size two is not a whole number"},
+		{"vllm serve M/N --tensor-parallel-size", "--tensor-parallel-size has no value"},
+		{"vllm serve M/N --tensor-parallel-size --port 1", "--tensor-parallel-size has no value"},
+		{"vllm serve M/N --gpu-memory-utilization 90", "--gpu-memory-utilization 90 is not a share"},
+		{"vllm serve M/N --max-model-len 12q", "--max-model-len 12q is not a whole number"},
+		{"vllm serve M/N --max-num-seqs=-4", "--max-num-seqs -4 is negative"},
+		{"vllm serve M/N --dtype int8", "--dtype int8 is no format"},
+		{"vllm serve M/N --speculative-config {x", "--speculative-config {x is not JSON"},
+		{"vllm serve --model $MODEL", "--model $MODEL holds a variable that the text does not set"},
+	} {
+		cmds, err := argv.Parse(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = FromArgs(&cmds[0])
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v", c.line, err)
+		}
+	}
+}
+
+// TestSecrets: keys do not come back.
+func TestSecrets(t *testing.T) {
+	cmds, err := argv.Parse("vllm serve M/N --api-key abc --hf-token=hf_0123456789abcdef0123 --odd-secret x --x hf_0123456789abcdef0123")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := FromArgs(&cmds[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"--api-key REDACTED", "--hf-token=REDACTED", "--odd-secret REDACTED", "--x REDACTED"}
+	if !reflect.DeepEqual(l.Plan.EngineArgs, want) {
+		t.Errorf("%q", l.Plan.EngineArgs)
+	}
+}
