@@ -23,6 +23,8 @@ type Answer struct {
 	Rungs       []Rung             `json:"rungs,omitempty"`
 	FitsOn      []FitsOn           `json:"fits_on,omitempty"`
 	Prints      []Print            `json:"prints,omitempty"`
+	Compare     []Line             `json:"compare,omitempty"`
+	ReadAs      string             `json:"read_as,omitempty"`
 	Reasons     *Reasons           `json:"reasons,omitempty"`
 	Also        []*Answer          `json:"also,omitempty"`
 	Notes       []Note             `json:"notes,omitempty"`
@@ -72,6 +74,8 @@ type Device struct {
 	NeededHigh unit.Bytes `json:"needed_bytes_high"`
 	Headroom   unit.Bytes `json:"headroom_bytes"`
 	Ledger     []Item     `json:"ledger"`
+	// Beside lies on the device and does not count against usable_bytes.
+	Beside []Item `json:"beside,omitempty"`
 }
 
 // Memory is host memory or a disk.
@@ -131,6 +135,8 @@ type FitsOn struct {
 type Print struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 	Text  string  `json:"text"`
 	Unit  string  `json:"unit,omitempty"`
 }

@@ -10,17 +10,25 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// answer turns ledgers into an Answer.
-func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
+// size turns ledgers into the part of an Answer that follows from them.
+func (q *question) size(ranks []engine.Rank) *Answer {
 	decidingFirst(ranks)
 	a := &Answer{Model: q.modelInfo(), Plan: q.plan(), Verdict: worst(ranks)}
-	x := &explainer{book: q.book, out: map[string]Explain{}}
-	for i := range ranks {
-		a.Devices = append(a.Devices, q.device(x, i, &ranks[i]))
+	if q.request.Explain {
+		q.explain = &explainer{book: q.book, out: map[string]Explain{}}
 	}
-	a.Host = q.host(x, ranks)
+	for i := range ranks {
+		a.Devices = append(a.Devices, q.device(q.explain, i, &ranks[i]))
+	}
+	a.Host = q.host(q.explain, ranks)
 	a.KV = q.kv(&ranks[0])
 	a.Prints = prints(&ranks[0])
+	return a
+}
+
+// answer adds what the plan could hold, what would help and how to run it.
+func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
+	a := q.size(ranks)
 	if !ranks[0].Unlimited && q.resolved.UnknownArch == "" {
 		q.outlook(a, ranks)
 	}
@@ -33,8 +41,8 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 	a.Flags = q.flags()
 	a.Notes = append(a.Notes, q.notes(ranks)...)
 	if q.request.Explain {
-		x.rest(a)
-		a.Explain = x.out
+		q.explain.rest(a)
+		a.Explain = q.explain.out
 	}
 	return a, nil
 }
@@ -77,6 +85,9 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 		d.Ledger = append(d.Ledger, q.item(x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
 	}
 	x.total(at, n, d.Ledger)
+	if len(r.Beside) > 0 {
+		d.Beside = q.items(x, at+"/beside", r.Beside)
+	}
 	return d
 }
 
@@ -144,7 +155,10 @@ func (q *question) kv(r *engine.Rank) *KV {
 
 func prints(r *engine.Rank) (out []Print) {
 	for _, p := range r.Prints {
-		out = append(out, Print{Name: p.Name, Value: p.Value, Text: p.Text, Unit: p.Unit})
+		if p.Low == 0 && p.High == 0 {
+			p.Low, p.High = p.Value, p.Value
+		}
+		out = append(out, Print{Name: p.Name, Value: p.Value, Low: p.Low, High: p.High, Text: p.Text, Unit: p.Unit})
 	}
 	return out
 }

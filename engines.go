@@ -7,11 +7,15 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/generic"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/transformers"
 	"github.com/memwall/memwall/engine/vllm"
 )
 
 // engines are all that a plan may name. A new one is a line here.
-var engines = []engine.Engine{vllm.Engine{}, generic.Engine{}}
+var engines = []engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, transformers.Engine{}, generic.Engine{}}
 
 // engineNames are other names that people use.
 var engineNames = map[string]string{
@@ -49,10 +53,19 @@ func (q *question) chooseEngine() error {
 	return q.engineVersion(version)
 }
 
+// versionParser is an engine that counts its versions in a way of its own.
+type versionParser interface {
+	ParseVersion(text string) (engine.Version, error)
+}
+
 func (q *question) engineVersion(text string) error {
 	q.job.Version = q.engine.Latest()
 	if text != "" && text != "latest" {
-		v, err := engine.ParseVersion(text)
+		parse := engine.ParseVersion
+		if own, ok := q.engine.(versionParser); ok {
+			parse = own.ParseVersion
+		}
+		v, err := parse(text)
 		if err != nil {
 			return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: err.Error(), Hint: q.engine.Name() + "@" + q.engine.Latest().String()}
 		}

@@ -8,13 +8,16 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// explainer collects how numbers were made, by JSON pointer.
+// explainer collects how numbers were made, by JSON pointer. A nil one collects nothing.
 type explainer struct {
 	book *ledger.Book
 	out  map[string]Explain
 }
 
 func (x *explainer) item(at string, it *ledger.Item, f ledger.Formula) {
+	if x == nil {
+		return
+	}
 	e := explanation(f, float64(it.Bytes), it.Basis)
 	e.Unit, e.Low, e.High, e.Source = "B", float64(it.Low), float64(it.High), it.Source
 	x.out[at+"/bytes"] = e
@@ -39,6 +42,9 @@ func explanation(f ledger.Formula, v float64, basis ledger.Basis) Explain {
 }
 
 func (x *explainer) num(at string, n ledger.Num, basis ledger.Basis) {
+	if x == nil {
+		return
+	}
 	e := explanation(x.book.Formula(n), float64(n.Bytes()), basis)
 	e.Unit = "B"
 	x.out[at] = e
@@ -46,6 +52,9 @@ func (x *explainer) num(at string, n ledger.Num, basis ledger.Basis) {
 
 // total explains sums over a ledger: bytes add, bands add in quadrature.
 func (x *explainer) total(at string, t ledger.Total, items []Item) {
+	if x == nil {
+		return
+	}
 	var terms []string
 	e := Explain{Value: float64(t.Bytes), Unit: "B", Low: float64(t.Low), High: float64(t.High), Basis: t.Basis, Source: "sum of the ledger"}
 	seen := map[string]int{}

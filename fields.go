@@ -1,9 +1,15 @@
 package memwall
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Field describes one field of a Request: its JSON name, its flag, and the engines that own it. Flags,
@@ -75,4 +81,38 @@ func (f *Field) OwnedBy(engine string) bool {
 		}
 	}
 	return false
+}
+
+// Set gives a field the value that a text spells, as a flag or a column of a table does: lengths as in
+// 8k, sizes as in 24GiB, lists with commas. The error is an *Error that names the field.
+func (r *Request) Set(name, text string) error {
+	f := FieldByName(name)
+	if f == nil {
+		return unknownField(name)
+	}
+	raw, err := f.raw(text)
+	if err != nil {
+		return &Error{Code: BadField, Field: name, Value: shorten(text), Message: fmt.Sprintf("%s = %s %s", name, shorten(text), err), Hint: f.Doc}
+	}
+	return decodeField(r, name, raw)
+}
+
+// raw is a text as the field's JSON.
+func (f *Field) raw(text string) ([]byte, error) {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case f.Unit == "length":
+		n, err := unit.ParseLength(text)
+		return strconv.AppendInt(nil, n, 10), err
+	case t == reflect.TypeFor[plan.Size](), t.Kind() == reflect.String:
+		return json.Marshal(text)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:
+		return json.Marshal(strings.Split(text, ","))
+	case json.Valid([]byte(text)):
+		return []byte(text), nil
+	}
+	return nil, fmt.Errorf("is not %s", kindName(f.Type))
 }

@@ -24,6 +24,7 @@ type question struct {
 	job      *engine.Job
 	sizer    engine.Sizer
 	book     *ledger.Book
+	explain  *explainer
 }
 
 // fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
@@ -62,6 +63,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	if err := q.owned(); err != nil {
 		return nil, err
 	}
+	q.unknown()
 	q.asked = q.request
 	q.engine.Defaults(q.job)
 	if err := q.engine.Check(q.job); err != nil {
@@ -122,12 +124,14 @@ func (q *question) model() error {
 		}
 		q.spec = &s
 	}
-	if r.Weights != nil && !changed && recipe == nil {
+	if r.Weights != nil && !changed && recipe == nil && (r.Format == "gguf" || !engine.ReadsGGUF(q.engine)) {
 		q.job.Model, q.job.Weights = r.Model, r.Weights
 		return nil
 	}
 	if recipe == nil {
-		recipe = dtype.FindRecipe(q.stored())
+		if recipe = q.own(); recipe == nil {
+			return &Error{Code: BadField, Field: "weights", Message: "the file alone tells how each of its tensors is stored, and this plan changes them", Hint: "give weights too: --weights q4_k_m"}
+		}
 	}
 	spec := q.spec
 	if engine.ReadsGGUF(q.engine) {
@@ -148,10 +152,12 @@ func (q *question) model() error {
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *question) recipe() (*dtype.Recipe, error) {
 	name := q.request.Weights
-	if name == "" {
+	if name == "" || name == q.stored() {
+		if name == "" && q.resolved.Weights == nil {
+			q.job.Default("weights", q.stored())
+		}
 		if q.request.Weights = q.stored(); q.resolved.Weights == nil {
-			q.job.Default("weights", q.request.Weights)
-			return dtype.FindRecipe(q.request.Weights), nil
+			return q.own(), nil
 		}
 		return nil, nil
 	}
@@ -164,6 +170,14 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// own is the recipe that the checkpoint or file was made by; nil when no recipe is known.
+func (q *question) own() *dtype.Recipe {
+	if q.resolved.Scheme != nil {
+		return q.resolved.Scheme
+	}
+	return dtype.FindRecipe(q.stored())
 }
 
 // stored is what the checkpoint or file is in.

@@ -51,6 +51,16 @@ func (a *Asker) ask(r *Request) (*Answer, error) {
 	return a.fit(r)
 }
 
+// Size answers a fit request with ledgers, verdict and figures alone: no outlook, no suggestions. It is what
+// searches and scoreboards ask.
+func (a *Asker) Size(r *Request) (*Answer, error) {
+	q, err := a.prepare(r)
+	if err != nil {
+		return nil, asError(err)
+	}
+	return q.size(q.sizer.Size(nil, q.job.Load())), nil
+}
+
 func (a *Asker) source() ModelSource {
 	if a.Models == nil {
 		return Catalog{}

@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
@@ -22,7 +23,9 @@ type Resolved struct {
 	// Weights as a file stores them; nil when a recipe decides.
 	Weights *model.Weights
 	// Recipe is the quantisation of the file or of the published checkpoint; "" for the config's own format.
-	Recipe     string
+	Recipe string
+	// Scheme is that quantisation itself where no named recipe does the same: other groups, layers left out.
+	Scheme     *dtype.Recipe
 	Format     string // "gguf", "safetensors", "config", "catalog"
 	FileBytes  unit.Bytes
 	Provenance string

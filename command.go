@@ -1,0 +1,91 @@
+package memwall
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/spell"
+)
+
+// commandReaders read the command lines of engines, by the program that starts them.
+var commandReaders = []struct {
+	programs []string
+	read     func(*argv.Command) (*argv.Launch, error)
+}{
+	{vllm.Programs(), vllm.FromArgs},
+	{sglang.Programs(), sglang.FromArgs},
+	{llamacpp.Programs(), llamacpp.FromArgs},
+	{tensorrt.Programs(), tensorrt.FromArgs},
+}
+
+// FromCommand reads a pasted command line ("vllm serve …", "docker run … llama-server …") into a fit
+// request. Arguments that change memory and that no field holds, and arguments that it does not know, come
+// back as they stand. Hardware is not in a command line: the caller adds it.
+func FromCommand(text string) (*Request, []string, error) {
+	cmds, err := argv.Parse(text)
+	if err != nil {
+		return nil, nil, commandError(err)
+	}
+	for i := range cmds {
+		for _, r := range commandReaders {
+			if !slices.Contains(r.programs, cmds[i].Program) {
+				continue
+			}
+			l, err := r.read(&cmds[i])
+			if err != nil {
+				return nil, nil, commandError(err)
+			}
+			out := launched(l)
+			return out, l.Unknown, nil
+		}
+	}
+	return nil, nil, noCommand(cmds)
+}
+
+// launched turns a launch into a request. The engine takes a model's whole length when none is given; the
+// catalog knows it for its own models.
+func launched(l *argv.Launch) *Request {
+	r := &Request{Ask: "fit", Model: l.Model, Plan: l.Plan, Devices: l.Devices}
+	r.Plan.Engine = l.Engine
+	found, err := Catalog{}.Model(l.Model)
+	if err == nil && found.Spec != nil && l.FullContext && found.Spec.Context > 0 {
+		r.Context = plan.Int(found.Spec.Context)
+	}
+	if r.Weights == "" && isHubName(l.Model) {
+		r.Weights, _ = storedAs(l.Quant, l.Model)
+	}
+	return r
+}
+
+func commandError(err error) error {
+	var e *argv.Error
+	if errors.As(err, &e) {
+		return &Error{Code: BadField, Field: e.Argument, Value: e.Value, Message: e.Error(), Hint: e.Fix}
+	}
+	return err
+}
+
+func noCommand(cmds []argv.Command) error {
+	e := &Error{Code: BadField, Field: "from", Message: "the text holds no command", Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, or one of them behind docker run"}
+	if len(cmds) == 0 {
+		return e
+	}
+	e.Value = cmds[0].Program
+	e.Message = fmt.Sprintf("%q is not a program whose command line memwall reads", shorten(e.Value))
+	var names []string
+	for _, r := range commandReaders {
+		names = append(names, r.programs...)
+	}
+	if near := spell.Nearest(e.Value, names); len(near) > 0 && e.Value != "" {
+		e.Hint = "did you mean: " + strings.Join(near, ", ")
+	}
+	return e
+}

@@ -1,0 +1,259 @@
+package memwall
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+)
+
+// Compare lines up what an engine printed at its start with what memwall says: it reads the log, rebuilds
+// the request, asks it, and sets figure beside figure. compare_read.go rebuilds the request,
+// compare_model.go finds the model, and one file each has the figures of vLLM, SGLang and llama.cpp.
+
+// Line is a figure of a log beside memwall's own.
+type Line struct {
+	// Name is in the engine's words; Device is the rank, device or buffer that the log names.
+	Name   string `json:"name"`
+	Device string `json:"device,omitempty"`
+	Unit   string `json:"unit,omitempty"`
+	// Digits behind the point that the engine prints.
+	Digits int `json:"digits"`
+	// Printed is null when the log does not have the figure, Ours when memwall has none: why says what
+	// is missing then.
+	Printed    *float64 `json:"printed"`
+	Ours       *float64 `json:"ours"`
+	Low        *float64 `json:"ours_low,omitempty"`
+	High       *float64 `json:"ours_high,omitempty"`
+	Difference *float64 `json:"difference"`
+	// Equal: rounded to the printed digits, ours is the printed figure. With Given, the printed figure is
+	// one that the printed input, rounded as it is, can lead to.
+	Equal bool `json:"equal"`
+	// Within: the printed figure lies in ours_low to ours_high.
+	Within bool `json:"within"`
+	// Given names the printed figure that ours was computed from; "" when ours follows from the request.
+	Given string        `json:"given,omitempty"`
+	Basis *ledger.Basis `json:"basis,omitempty"`
+	Why   string        `json:"why,omitempty"`
+	// At is the line of the log.
+	At int `json:"line,omitempty"`
+}
+
+// Compare reads a log with the models of the catalog. overrides are request fields that the log lacks or
+// that are known better; a zero Request overrides nothing.
+func Compare(log string, overrides Request) (*Answer, error) {
+	return (&Asker{}).Compare(strings.NewReader(log), overrides)
+}
+
+// Compare reads a log. Models that overrides name are found by the Asker's source; what the log itself
+// names is looked up in the catalog only, so that a text never opens a file.
+func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
+	out, err := a.compare(log, &overrides)
+	if err != nil {
+		e := asError(err)
+		return &Answer{Schema: Schema, Version: Version, Ask: askCompare, Error: e}, e
+	}
+	out.Schema, out.Version, out.Ask = Schema, Version, askCompare
+	return out, nil
+}
+
+const askCompare = "compare"
+
+func (a *Asker) compare(text io.Reader, overrides *Request) (*Answer, error) {
+	log, err := readLog(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{log: log}
+	source := c.rebuild(a, overrides)
+	c.ask(&Asker{Models: source})
+	c.lineUp()
+	return c.answer()
+}
+
+// comparison is a log on its way to an answer.
+type comparison struct {
+	log     *startup.Log
+	request Request
+	// notes say what the log lacks, and what was taken for it.
+	notes []Note
+	// noWeights says why weights cannot be told; "" when they can.
+	noWeights string
+	q         *question
+	ranks     []engine.Rank
+	lines     []Line
+	refused   error
+}
+
+func (c *comparison) note(code, severity, field, format string, args ...any) {
+	c.notes = append(c.notes, Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
+}
+
+// ask sizes the rebuilt request. A request that cannot be sized leaves the printed figures.
+func (c *comparison) ask(a *Asker) {
+	q, err := a.prepare(&c.request)
+	if err != nil {
+		c.refused = err
+		return
+	}
+	c.q, q.book = q, &ledger.Book{}
+	c.ranks = q.sizer.Size(q.book, q.job.Load())
+}
+
+// lineUp goes through the printed figures, then through what follows from some of them.
+func (c *comparison) lineUp() {
+	of := map[string]func(*comparison, *startup.Figure) estimate{"vllm": (*comparison).vllm, "sglang": (*comparison).sglang}[c.log.Engine]
+	if of == nil {
+		of = (*comparison).llamacpp
+	}
+	seen := map[string]int{}
+	for _, f := range c.figures() {
+		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
+		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
+			c.lines[i].Device = alsoOn(c.lines[i].Device, f.Device)
+			continue
+		}
+		seen[key] = len(c.lines)
+		e := estimate{why: "memwall could not size the request"}
+		if c.q != nil {
+			e = of(c, &f)
+		}
+		c.add(&f, e, "")
+	}
+	if c.q == nil {
+		return
+	}
+	switch c.log.Engine {
+	case "vllm":
+		c.vllmGiven()
+	case "sglang":
+		c.sglangGiven()
+	default:
+		c.llamacppRest()
+	}
+}
+
+// alsoOn joins the names of devices that print the same figure.
+func alsoOn(have, more string) string {
+	if more == "" || have == more || strings.HasSuffix(have, " "+more) || strings.Contains(have, more+",") {
+		return have
+	}
+	if have == "" {
+		return more
+	}
+	return have + ", " + more
+}
+
+// estimate is memwall's figure in the unit of the printed one.
+type estimate struct {
+	value, low, high float64
+	basis            ledger.Basis
+	known            bool
+	why              string
+}
+
+func exactly(x float64) estimate {
+	return estimate{value: x, low: x, high: x, known: true}
+}
+
+func unknown(format string, args ...any) estimate {
+	return estimate{why: fmt.Sprintf(format, args...)}
+}
+
+// times changes the unit.
+func (e estimate) times(x float64) estimate {
+	e.value, e.low, e.high = e.value*x, e.low*x, e.high*x
+	return e
+}
+
+// total is an estimate in bytes.
+func total(t ledger.Total) estimate {
+	return estimate{value: float64(t.Bytes), low: float64(t.Low), high: float64(t.High), basis: t.Basis, known: !t.Unknown}
+}
+
+// add sets an estimate beside a printed figure. given names the printed input of the estimate.
+func (c *comparison) add(f *startup.Figure, e estimate, given string) {
+	l := Line{Name: f.Name, Device: f.Device, Unit: f.Unit, Digits: f.Digits, Given: given, Why: e.why, At: f.Line}
+	printed := f.Value
+	l.Printed = &printed
+	if e.known {
+		difference := e.value - printed
+		l.Ours, l.Low, l.High, l.Difference, l.Basis = &e.value, &e.low, &e.high, &difference, &e.basis
+		half := f.Half() * (1 + 1e-9)
+		l.Equal = math.Abs(difference) <= half
+		l.Within = e.low-half <= printed && printed <= e.high+half
+		if given != "" {
+			l.Equal = l.Within
+		}
+	}
+	c.lines = append(c.lines, l)
+}
+
+// lacks adds a figure that the engine prints and this log does not have.
+func (c *comparison) lacks(name, device, unit string, digits int, e estimate) {
+	if !e.known {
+		return
+	}
+	c.lines = append(c.lines, Line{Name: name, Device: device, Unit: unit, Digits: digits, Ours: &e.value, Low: &e.low, High: &e.high, Basis: &e.basis, Why: "the log does not print it"})
+}
+
+// answer is the fit answer of the rebuilt request with the lines beside it.
+func (c *comparison) answer() (*Answer, error) {
+	a := &Answer{Verdict: Unknown, Plan: &c.request}
+	if c.q != nil {
+		var err error
+		if a, err = c.q.answer(c.ranks); err != nil {
+			return nil, err
+		}
+	} else {
+		e := asError(c.refused)
+		c.note("not_sized", "error", e.Field, "%s", strings.TrimSpace(e.Message+". "+e.Hint))
+		p := c.request
+		a.Plan = &p
+	}
+	a.Compare, a.ReadAs = c.lines, c.readAs()
+	a.Notes = append(c.notes, a.Notes...)
+	return a, nil
+}
+
+// readAs says in a line what the log was taken for.
+func (c *comparison) readAs() string {
+	r := &c.request
+	parts := []string{r.Engine}
+	for _, f := range []struct{ name, value string }{
+		{"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
+	} {
+		if f.value != "" {
+			parts = append(parts, f.name+" "+f.value)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)}, {"sequences", int64(r.Sequences)},
+		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)}, {"ubatch", int64(r.UBatch)},
+	} {
+		if f.value > 1 || f.value == 1 && f.name == "sequences" {
+			parts = append(parts, fmt.Sprint(f.name, " ", f.value))
+		}
+	}
+	if u := r.GPUMemoryUtilization; u != nil {
+		parts = append(parts, fmt.Sprint("gpu_memory_utilization ", *u))
+	}
+	if m := r.MemFractionStatic; m != nil {
+		parts = append(parts, fmt.Sprint("mem_fraction_static ", *m))
+	}
+	if g := r.GPULayers; g != nil {
+		parts = append(parts, fmt.Sprint("gpu_layers ", int64(*g)))
+	}
+	return "read as: " + strings.Join(parts, ", ")
+}
+
+// sequences of a plan, at least one.
+func sequences(p *plan.Plan) int64 { return max(1, int64(p.Sequences)) }

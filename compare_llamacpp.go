@@ -1,0 +1,236 @@
+package memwall
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+)
+
+const mib = float64(1 << 20)
+
+// llamacpp gives memwall's figure for one that llama.cpp prints. Buffers go by the names of their places:
+// several caches on one device are one figure here.
+func (c *comparison) llamacpp(f *startup.Figure) estimate {
+	switch f.ID {
+	case "parameters":
+		return c.parameters(f)
+	case "file_size":
+		return c.fileSize(f)
+	case "kv_size", "rs_size":
+		return c.caches(f)
+	case "cells":
+		return unknown("")
+	case "lora_buffer":
+		return unknown("the log does not tell the adapter's rank: give adapters")
+	}
+	if f.ID == "model_buffer" && c.noWeights != "" {
+		return unknown("%s", c.noWeights)
+	}
+	return c.buffer(f)
+}
+
+// buffer finds the engine's own print of the same name; of several for one place, the one at the same
+// position.
+func (c *comparison) buffer(f *startup.Figure) estimate {
+	nth, of := c.position(f)
+	for _, name := range []string{f.Device + " " + f.Name, strings.Replace(f.Device+" "+f.Name, "CPU model", "CPU_Mapped model", 1), f.Name} {
+		found := c.printed(name)
+		switch {
+		case len(found) == 0 || name == f.Name && f.ID != "output_buffer":
+		case len(found) == of:
+			return c.basisOf(f, found[nth])
+		case of == 1:
+			return c.basisOf(f, addAll(found))
+		default:
+			return unknown("the log prints %d for this place and memwall has %d: see their sum", of, len(found))
+		}
+	}
+	if c.request.Hardware == "" && !strings.HasPrefix(f.Device, "CPU") {
+		return unknown("the log does not name the device behind %s: give hardware", f.Device)
+	}
+	return unknown("memwall books no buffer of that name")
+}
+
+// printed are memwall's figures of one name. Before 2024-11 mapped buffers were called by their device.
+func (c *comparison) printed(name string) (out []estimate) {
+	for i := range c.ranks {
+		for _, p := range c.ranks[i].Prints {
+			if p.Name != name {
+				continue
+			}
+			if p.Low == 0 && p.High == 0 {
+				p.Low, p.High = p.Value, p.Value
+			}
+			out = append(out, estimate{value: p.Value, low: p.Low, high: p.High, known: true})
+		}
+		if len(out) > 0 {
+			break // every rank prints for all
+		}
+	}
+	return out
+}
+
+func addAll(list []estimate) (sum estimate) {
+	sum.known = true
+	for _, e := range list {
+		sum.value, sum.low, sum.high = sum.value+e.value, sum.low+e.low, sum.high+e.high
+	}
+	return sum
+}
+
+func (c *comparison) basisOf(f *startup.Figure, e estimate) estimate {
+	if f.ID == "compute_buffer" {
+		e.basis = ledger.Derived
+	}
+	return e
+}
+
+// position of a figure among those of its kind and place.
+func (c *comparison) position(f *startup.Figure) (nth, of int) {
+	for i := range c.log.Figures {
+		g := &c.log.Figures[i]
+		if g.ID != f.ID || g.Device != f.Device {
+			continue
+		}
+		if g.Line == f.Line {
+			nth = of
+		}
+		of++
+	}
+	return nth, of
+}
+
+// summed are buffers of which a place may have several: one for each file of a split model, one for each
+// kind of cache.
+var summed = map[string]bool{"model_buffer": true, "kv_buffer": true}
+
+// several reports whether the log prints more than one of the kind for the place.
+func (c *comparison) several(f *startup.Figure) bool {
+	_, of := c.position(f)
+	return of > 1
+}
+
+// parameters: "8.03 B" are elements of all tensors of the file.
+func (c *comparison) parameters(f *startup.Figure) estimate {
+	if c.noWeights != "" && strings.Contains(c.noWeights, "tensors") {
+		return unknown("%s", c.noWeights)
+	}
+	scale := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[f.Unit]
+	if scale == 0 {
+		return unknown("the unit of the printed figure is not known")
+	}
+	m := c.q.job.Model
+	n := m.Params()
+	if mtp := m.Part(model.PartMTP); mtp != nil {
+		n += mtp.Params()
+	}
+	return exactly(float64(n) / scale)
+}
+
+// fileSize is the bytes of all tensors.
+func (c *comparison) fileSize(f *startup.Figure) estimate {
+	scale := map[string]float64{"MiB": mib, "GiB": gib}[f.Unit]
+	if c.noWeights != "" || scale == 0 {
+		return unknown("%s", c.noWeights)
+	}
+	return exactly(float64(c.q.job.Weights.Bytes()) / scale)
+}
+
+// caches of all devices together; the log prints one line for each kind of cache, in order, so that only
+// their sum has a counterpart when there are two.
+func (c *comparison) caches(f *startup.Figure) estimate {
+	n := 0
+	for i := range c.log.Figures {
+		if c.log.Figures[i].ID == f.ID {
+			n++
+		}
+	}
+	if n > 1 {
+		return unknown("the log prints %d caches: see their sum", n)
+	}
+	return c.cacheTotal(f.ID)
+}
+
+func (c *comparison) cacheTotal(id string) estimate {
+	want := map[string]string{"kv_size": "kv_cache", "rs_size": "state"}[id]
+	var items []ledger.Item
+	for i := range c.ranks {
+		for _, it := range append(append([]ledger.Item(nil), c.ranks[i].Items...), c.ranks[i].Host...) {
+			if it.ID == want {
+				items = append(items, it)
+			}
+		}
+	}
+	if len(items) == 0 {
+		return exactly(0)
+	}
+	return total(ledger.Sum(items)).times(1 / mib)
+}
+
+// llamacppRest adds sums of caches of several kinds, and the buffers that the log does not print.
+func (c *comparison) llamacppRest() {
+	for _, id := range []string{"kv_size", "rs_size"} {
+		if sum := c.sumOfFigures(id, ""); sum != nil {
+			c.add(sum, c.cacheTotal(id), "")
+		}
+	}
+	done := map[string]bool{}
+	for i := range c.log.Figures {
+		f := &c.log.Figures[i]
+		if !summed[f.ID] || !c.several(f) || done[f.ID+f.Device] || f.ID == "model_buffer" && c.noWeights != "" {
+			continue
+		}
+		done[f.ID+f.Device] = true
+		if ours := c.printed(f.Device + " " + f.Name); len(ours) > 0 {
+			c.add(c.sumOfFigures(f.ID, f.Device), c.basisOf(f, addAll(ours)), "")
+		}
+	}
+	for _, p := range c.ranks[0].Prints {
+		c.unprinted(&p)
+	}
+}
+
+// sumOfFigures adds up figures of one kind, at one place when one is given; nil when there are not at
+// least two.
+func (c *comparison) sumOfFigures(id, device string) *startup.Figure {
+	var sum *startup.Figure
+	n := 0
+	for i := range c.log.Figures {
+		f := c.log.Figures[i]
+		if f.ID != id || device != "" && f.Device != device {
+			continue
+		}
+		if n++; sum == nil {
+			sum = &f
+			sum.Name += ", all"
+			continue
+		}
+		sum.Value += f.Value
+		sum.Text = ""
+	}
+	if n < 2 {
+		return nil
+	}
+	return sum
+}
+
+// unprinted adds a buffer of ours that no line of the log names.
+func (c *comparison) unprinted(p *engine.Print) {
+	device, name, ok := strings.Cut(p.Name, " ")
+	if !ok || c.noWeights != "" && name == "model buffer size" {
+		return
+	}
+	for i := range c.log.Figures {
+		f := &c.log.Figures[i]
+		if f.Name != name {
+			continue
+		}
+		if f.Device == device || device == "CPU_Mapped" && f.Device == "CPU" || f.ID == "output_buffer" {
+			return
+		}
+	}
+	c.lacks(name, device, p.Unit, 2, estimate{value: p.Value, low: p.Low, high: max(p.High, p.Value), known: true})
+}

@@ -1,0 +1,249 @@
+package memwall
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+const (
+	gib       = float64(unit.GiB)
+	needsRoom = "it depends on the device's memory: give hardware"
+)
+
+// vllm gives memwall's figure for one that vLLM prints.
+func (c *comparison) vllm(f *startup.Figure) estimate {
+	r := c.rank(f.Device)
+	switch f.ID {
+	case "weights":
+		return c.weights(r).times(1 / gib)
+	case "activations":
+		return total(sumOf(r.Items, "activations")).times(1 / gib)
+	case "non_torch":
+		return total(sumOf(r.Items, "driver", "collectives")).times(1 / gib)
+	case "graphs", "graphs_estimate":
+		return c.graphs(r)
+	case "block_tokens":
+		return exactly(float64(r.KV.BlockTokens))
+	case "kv_needed":
+		return c.needed()
+	case "free":
+		return unknown("it depends on what else runs on the device")
+	}
+	if r.Unlimited {
+		return unknown(needsRoom)
+	}
+	switch f.ID {
+	case "total":
+		return deviceTotal(c.q.job).times(1 / gib)
+	case "budget":
+		return exactly(r.Usable.Bytes().GiB())
+	case "kv_available":
+		return c.pool(r).times(1 / gib)
+	case "kv_bytes":
+		return c.pool(r)
+	}
+	return c.pages(r, f.ID)
+}
+
+// rank is the class of ranks that a log's device belongs to: "TP1", "PP1 TP0", "rank 3".
+func (c *comparison) rank(device string) *engine.Rank {
+	p := &c.q.request.Plan
+	index := int64(0)
+	for _, w := range strings.Fields(device) {
+		var n int64
+		switch {
+		case strings.HasPrefix(w, "TP"):
+			fmt.Sscanf(w[2:], "%d", &n)
+			index += n
+		case strings.HasPrefix(w, "PP"):
+			fmt.Sscanf(w[2:], "%d", &n)
+			index += n * max(1, p.TP)
+		}
+	}
+	for i := range c.ranks {
+		if r := &c.ranks[i]; r.Index <= index && index < r.Index+max(1, r.Count) {
+			return r
+		}
+	}
+	return &c.ranks[0]
+}
+
+func sumOf(items []ledger.Item, ids ...string) ledger.Total {
+	var some []ledger.Item
+	for _, it := range items {
+		for _, id := range ids {
+			if it.ID == id && it.Place == ledger.Device {
+				some = append(some, it)
+			}
+		}
+	}
+	return ledger.Sum(some)
+}
+
+func (c *comparison) weights(r *engine.Rank) estimate {
+	if c.noWeights != "" {
+		return unknown("%s", c.noWeights)
+	}
+	return total(sumOf(r.Items, "weights", "draft.weights"))
+}
+
+func (c *comparison) graphs(r *engine.Rank) estimate {
+	t := sumOf(append(append([]ledger.Item(nil), r.Items...), r.Beside...), "graphs")
+	if t.Bytes == 0 {
+		return unknown("memwall books no graphs for this plan")
+	}
+	return total(t).times(1 / gib)
+}
+
+// deviceTotal is the memory that the catalog says torch sees.
+func deviceTotal(j *engine.Job) estimate {
+	d := j.Device(0)
+	if d == nil {
+		return unknown(needsRoom)
+	}
+	e := exactly(float64(d.Usable.Value))
+	e.basis = d.Usable.Basis
+	return e
+}
+
+// pool is what is left for pages, with the bands of all that comes before.
+func (c *comparison) pool(r *engine.Rank) estimate {
+	if c.noWeights != "" {
+		return unknown("%s", c.noWeights)
+	}
+	var fixed []ledger.Item
+	for _, it := range r.Items {
+		if it.ID != "kv_cache" && it.ID != "state" {
+			fixed = append(fixed, it)
+		}
+	}
+	t, usable := ledger.Sum(fixed), r.Usable.Bytes()
+	e := estimate{value: float64(usable - t.Bytes), low: float64(usable - t.High), high: float64(usable - t.Low), basis: t.Basis, known: !t.Unknown}
+	if c.q.request.KVCacheMemory > 0 {
+		return exactly(float64(c.q.request.KVCacheMemory))
+	}
+	return e
+}
+
+// pages are blocks, tokens and concurrency of memwall's own pool.
+func (c *comparison) pages(r *engine.Rank, id string) estimate {
+	p, ok := vllm.PagesOf(c.q.sizer)
+	pool := c.pool(r)
+	if !ok || !pool.known {
+		return pool
+	}
+	e := estimate{basis: pool.basis, known: true}
+	for at, bytes := range map[*float64]float64{&e.value: pool.value, &e.low: pool.low, &e.high: pool.high} {
+		*at = c.fromPool(p, unit.Bytes(bytes), id)
+	}
+	if id == "max_length" || id == "kv_blocks" || id == "kv_tokens" || id == "concurrency" {
+		return e
+	}
+	return unknown("memwall has no figure for it")
+}
+
+// fromPool is what a pool of so many bytes comes to.
+func (c *comparison) fromPool(p vllm.Pages, pool unit.Bytes, id string) float64 {
+	load := c.q.job.Load()
+	switch id {
+	case "kv_blocks":
+		return float64(p.Blocks(pool))
+	case "kv_tokens":
+		return float64(p.Tokens(p.Blocks(pool), load))
+	case "concurrency":
+		return p.Concurrency(p.Blocks(pool), load)
+	case "max_length":
+		return float64(p.Longest(pool, load.Context))
+	}
+	return 0
+}
+
+// needed for one request of the full length.
+func (c *comparison) needed() estimate {
+	p, ok := vllm.PagesOf(c.q.sizer)
+	if !ok || c.log.Plan.Context == 0 && c.request.Context == 0 {
+		return unknown("the log does not say how long a sequence may be: give context")
+	}
+	return exactly(p.Needed(int64(c.q.request.Context)).GiB())
+}
+
+// vllmGiven adds what follows from printed inputs: from the pool's size its blocks, tokens, concurrency and
+// the longest request; from blocks or tokens the concurrency.
+func (c *comparison) vllmGiven() {
+	p, ok := vllm.PagesOf(c.q.sizer)
+	if !ok {
+		return
+	}
+	pool, half := c.printedPool()
+	if pool != nil {
+		given := fmt.Sprintf("%s %s %s", pool.Name, pool.Text, pool.Unit)
+		scale := gib
+		if pool.Unit == "bytes" {
+			scale = 1
+		}
+		for _, id := range []string{"kv_blocks", "kv_tokens", "concurrency", "max_length"} {
+			f := c.smallest(id)
+			if f == nil || !c.lengthKnown(id) {
+				continue
+			}
+			e := estimate{known: true}
+			e.value = c.fromPool(p, unit.Bytes(pool.Value*scale), id)
+			e.low = c.fromPool(p, unit.Bytes((pool.Value-half)*scale), id)
+			e.high = c.fromPool(p, unit.Bytes((pool.Value+half)*scale), id)
+			c.add(f, e, given)
+		}
+	}
+	c.concurrencyGiven(p)
+}
+
+// printedPool is the pool's printed size: in bytes when the log has them, else the smallest of the ranks.
+func (c *comparison) printedPool() (f *startup.Figure, half float64) {
+	if f = c.log.Find("kv_bytes"); f != nil {
+		return f, 0
+	}
+	if f = c.smallest("kv_available"); f != nil {
+		return f, f.Half()
+	}
+	return nil, 0
+}
+
+// smallest of the ranks' figures decides.
+func (c *comparison) smallest(id string) (least *startup.Figure) {
+	for i := range c.log.Figures {
+		if f := &c.log.Figures[i]; f.ID == id && (least == nil || f.Value < least.Value) {
+			least = f
+		}
+	}
+	return least
+}
+
+func (c *comparison) lengthKnown(id string) bool {
+	return id != "concurrency" && id != "max_length" || c.request.Context > 0
+}
+
+// concurrencyGiven: from printed blocks, else from printed tokens where they do not come from it.
+func (c *comparison) concurrencyGiven(p vllm.Pages) {
+	f := c.smallest("concurrency")
+	if f == nil || c.request.Context == 0 {
+		return
+	}
+	load := c.q.job.Load()
+	if b := c.smallest("kv_blocks"); b != nil {
+		e := exactly(p.Concurrency(int64(b.Value), load))
+		c.add(f, e, fmt.Sprintf("%s %s", b.Name, b.Text))
+		return
+	}
+	t := c.smallest("kv_tokens")
+	if t == nil || p.ByConcurrency() {
+		return
+	}
+	low, high := p.BlocksOf(int64(t.Value))
+	e := estimate{value: p.Concurrency(low, load), low: p.Concurrency(low, load), high: p.Concurrency(high, load), known: true}
+	c.add(f, e, fmt.Sprintf("%s %s", t.Name, t.Text))
+}
