@@ -2,8 +2,11 @@ package source
 
 import (
 	"fmt"
+	"path"
+	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/model"
@@ -31,9 +34,85 @@ func (h *header) TensorDims(name string) ([]int64, bool) {
 	return d, ok
 }
 
+// gguf opens a GGUF file, or the split set that it belongs to.
+func (d *disk) gguf(file string) (*Resolved, error) {
+	dir, name := path.Split(file)
+	names := gguf.ShardNames(name)
+	if names == nil {
+		names = []string{name}
+	}
+	if err := d.complete(&shards{dir: dir, names: names}); err != nil {
+		return nil, err
+	}
+	files, err := each(names, func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
+	if err != nil {
+		return nil, err
+	}
+	f, err := gguf.Join(files)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	r, err := GGUF(ggufID(name), f)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	r.Provenance = ggufProvenance(names, f)
+	return r, nil
+}
+
+func (d *disk) ggufHeader(file string) (*gguf.File, error) {
+	f, size, err := d.file(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h, err := gguf.Read(f, size)
+	if err != nil {
+		return nil, inFile(path.Base(file), err)
+	}
+	return h, nil
+}
+
+// ggufID is the name of the file without its number and ending.
+func ggufID(name string) string {
+	if prefix, _, _, ok := gguf.SplitName(name); ok {
+		return prefix
+	}
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+func ggufProvenance(names []string, f *gguf.File) string {
+	what := "file " + names[0]
+	if len(names) > 1 {
+		what = fmt.Sprintf("%s and %d more files", names[0], len(names)-1)
+	}
+	return fmt.Sprintf("%s: %s tensors, GGUF v%d", what, unit.Count(int64(len(f.Tensors))), f.Version)
+}
+
+// notModel tells files that hold something else than a model.
+func notModel(f *gguf.File) error {
+	kind, _ := f.String("general.type")
+	e := &memwall.Error{Code: memwall.Unsupported, Field: "general.type", Value: kind}
+	switch {
+	case f.Architecture() == "clip" || kind == "mmproj":
+		e.Field, e.Value = "general.architecture", f.Architecture()
+		e.Message, e.Hint = "this is a projector (mmproj), which goes beside a model", "give the language model's file, and this one with --mmproj"
+	case kind == "adapter":
+		e.Message, e.Hint = "this is a LoRA adapter, not a model", "give its base model, and the adapter as an adapter"
+	case kind == "imatrix" || kind == "vocab" || len(f.Tensors) == 0:
+		e.Message, e.Hint = "this GGUF file holds no model: it has "+unit.Count(int64(len(f.Tensors)))+" tensors and is of the type "+strconv.Quote(kind), "give the model's own file"
+	default:
+		return nil
+	}
+	return e
+}
+
 // GGUF gives the model that a header describes, with every tensor stored as the file has it. An unknown
 // architecture still has its weights, exact; its caches are unknown.
 func GGUF(id string, f *gguf.File) (*Resolved, error) {
+	if err := notModel(f); err != nil {
+		return nil, err
+	}
 	h := newHeader(f)
 	r := &Resolved{ID: id, Format: "gguf", FileBytes: unit.Bytes(f.Size), Recipe: fileRecipe(f)}
 	spec, err := family.FromHeader(h)
@@ -46,8 +125,10 @@ func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	spec.Native = dtype.F16
 	r.Spec = spec
 	r.Model = spec.Model(id)
-	r.Weights, err = fileWeights(r.Model, f)
-	return r, err
+	if err := fileWeights(r, f); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // fileRecipe names what general.file_type says the file is quantised to.
@@ -62,14 +143,14 @@ func fileRecipe(f *gguf.File) string {
 
 // fileWeights looks up every tensor of the model. Tensors of the file that the model does not use are
 // added to Extra; a tensor that the file lacks is an error.
-func fileWeights(m *model.Model, f *gguf.File) (*model.Weights, error) {
+func fileWeights(r *Resolved, f *gguf.File) error {
 	byName := make(map[string]*gguf.Tensor, len(f.Tensors))
 	for i := range f.Tensors {
 		byName[f.Tensors[i].Name] = &f.Tensors[i]
 	}
-	var missing error
-	layers := len(m.Decoder().Layers)
-	w := m.Stored("as in the file", func(p *model.Part, layer int, t *model.Tensor) model.Stored {
+	wrong := &faults{}
+	layers := len(r.Model.Decoder().Layers)
+	r.Weights = r.Model.Stored("as in the file", func(p *model.Part, layer int, t *model.Tensor) model.Stored {
 		if p.Name == model.PartMTP && layer >= 0 {
 			layer += layers
 		}
@@ -80,27 +161,31 @@ func fileWeights(m *model.Model, f *gguf.File) (*model.Weights, error) {
 		case g == nil && (t.Table || p.Name == model.PartMTP):
 			return model.Stored{}
 		case g == nil:
-			missing = firstError(missing, fmt.Errorf("the file has no tensor %s, which every %s has", name, m.Family))
+			wrong.missing = append(wrong.missing, name)
 			return model.Stored{}
 		case g.Elements() != t.Elems():
-			missing = firstError(missing, fmt.Errorf("tensor %s has %s elements, and a %s of these dimensions has %s", name, unit.Count(g.Elements()), m.Family, unit.Count(t.Elems())))
+			wrong.odd(name, g.Elements(), t.Elems())
 		}
 		return stored(g)
 	})
-	for _, g := range byName {
-		w.Extra += unit.Bytes(g.Bytes)
+	if err := wrong.err(r.Model.Family, fetchOrConvert); err != nil {
+		return err
 	}
-	if w.Extra > 0 {
-		w.ExtraName = "tensors that the engine does not load"
-	}
-	return w, missing
+	unusedGGUF(r, f, byName)
+	return nil
 }
 
-func firstError(a, b error) error {
-	if a != nil {
-		return a
+const fetchOrConvert = "fetch the file again, or convert the model again with a current convert_hf_to_gguf.py"
+
+// unusedGGUF counts the tensors of a file that the model does not use.
+func unusedGGUF(r *Resolved, f *gguf.File, left map[string]*gguf.Tensor) {
+	var extra []fileTensor
+	for i := range f.Tensors {
+		if t := &f.Tensors[i]; left[t.Name] != nil {
+			extra = append(extra, fileTensor{t.Name, t.Format, t.Elements(), unit.Bytes(t.Bytes)})
+		}
 	}
-	return b
+	leave(r, extra)
 }
 
 func stored(g *gguf.Tensor) model.Stored {
@@ -114,9 +199,9 @@ func stored(g *gguf.Tensor) model.Stored {
 // unknownArchitecture keeps the weights: one layer that owns everything, no caches.
 func unknownArchitecture(r *Resolved, arch string, f *gguf.File) *Resolved {
 	r.UnknownArch = arch
-	r.Model = &model.Model{ID: r.ID, Arch: arch, Family: arch, Parts: []model.Part{{Name: "decoder"}}}
+	r.Model = unknownModel(r.ID, arch)
 	r.Weights = &model.Weights{Name: "as in the file", Parts: make([]model.PartWeights, 1), Extra: unit.Bytes(f.TensorBytes()), ExtraName: "weights"}
-	if n, ok := f.Int(strings.TrimSpace(arch) + ".block_count"); ok && n > 0 && n < 4096 {
+	if n, ok := f.Int(f.Arch("block_count")); ok && n > 0 && n < 4096 {
 		r.Layers = n
 	}
 	r.Parameters = f.Elements()

@@ -3,10 +3,186 @@
 // that opens model files.
 //
 // Open resolve.go for what a reference may be; gguf.go, safetensors.go and config.go for how each source
-// is read.
+// is read; names.go for what the files of the hub call their tensors; quantisation.go for what a config.json
+// says of its weights, and recipe.go for what becomes of it.
 package source
 
-import "github.com/memwall/memwall"
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/model/catalog"
+)
 
 // Resolved is what a reference leads to.
 type Resolved = memwall.Resolved
+
+// Options limit what a reference may reach.
+type Options struct {
+	// Root is the only folder that references may name files in; relative ones start there. Paths outside,
+	// also by way of links, are refused as if there were nothing. Empty: every path that the process can read.
+	Root string
+}
+
+// Files finds models among files and folders and in the catalog. The zero value has no limits.
+type Files struct{ Options Options }
+
+// New gives a source with options.
+func New(o Options) *Files { return &Files{Options: o} }
+
+// Model resolves a reference: the first that matches of a path, an address (which this version only
+// recognises), and an id or alias of the catalog.
+func (f *Files) Model(ref string) (*Resolved, error) {
+	if scheme, _, ok := strings.Cut(ref, ":"); ok && schemes[strings.ToLower(scheme)] {
+		return nil, remote(ref)
+	}
+	d, err := openDisk(f.Options.Root)
+	if err != nil {
+		return nil, (&disk{}).notFound(f.Options.Root, err)
+	}
+	defer d.close()
+	file := home(filepath.ToSlash(ref))
+	if isPath(file) || d.isFolder(file) && d.holdsModel(file) {
+		return d.path(file)
+	}
+	return inCatalog(ref)
+}
+
+// schemes of addresses.
+var schemes = map[string]bool{"https": true, "http": true, "hf": true, "ollama": true, "s3": true}
+
+func remote(ref string) error {
+	hint := "download the file or its folder and give its path, or its config.json with --config; memwall models lists what is known by name"
+	if e, err := catalog.Find(strings.TrimPrefix(strings.TrimPrefix(ref, "hf:"), "https://huggingface.co/")); err == nil {
+		hint = "the catalog has this model as " + e.ID + "; or download its files and give their path"
+	}
+	return &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref, Message: fmt.Sprintf("%s is an address, and this version reads catalog models and files only", format.Quote(ref)), Hint: hint}
+}
+
+// suffixes of files that hold models or look as if they did.
+var suffixes = map[string]bool{".gguf": true, ".safetensors": true, ".json": true, ".bin": true, ".pt": true, ".pth": true, ".ckpt": true, ".pkl": true}
+
+func isPath(ref string) bool {
+	return ref == "." || ref == ".." || ref == "~" || path.IsAbs(ref) || filepath.IsAbs(filepath.FromSlash(ref)) ||
+		strings.HasPrefix(ref, "./") || strings.HasPrefix(ref, "../") || strings.HasPrefix(ref, "~/") || suffixes[strings.ToLower(path.Ext(ref))]
+}
+
+// inCatalog finds an id or alias. A name of the hub that the catalog does not have is remote.
+func inCatalog(ref string) (*Resolved, error) {
+	r, err := memwall.Catalog{}.Model(ref)
+	var missing *catalog.NotFoundError
+	if !errors.As(err, &missing) {
+		return r, err
+	}
+	if org, name, ok := strings.Cut(ref, "/"); ok && org != "" && name != "" && !missing.Ambiguous {
+		hint := "download its files and give their path, or its config.json with --config"
+		if len(missing.Candidates) > 0 {
+			hint += "; the catalog has " + strings.Join(missing.Candidates, ", ")
+		}
+		return nil, &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref,
+			Message: fmt.Sprintf("%s is neither in the catalog nor a file or folder here, and this version does not ask the hub", format.Quote(ref)), Hint: hint}
+	}
+	return nil, err
+}
+
+// path reads a file or a folder.
+func (d *disk) path(file string) (*Resolved, error) {
+	info, err := d.stat(file)
+	switch {
+	case err != nil:
+		return nil, d.notFound(file, err)
+	case info.IsDir():
+		return d.folder(strings.TrimSuffix(file, "/") + "/")
+	}
+	switch ext := strings.ToLower(path.Ext(file)); ext {
+	case ".gguf":
+		return d.gguf(file)
+	case ".safetensors":
+		return d.safetensors(file)
+	case ".json":
+		return d.json(file)
+	case ".bin", ".pt", ".pth", ".ckpt", ".pkl":
+		return nil, pickled(path.Base(file))
+	}
+	return d.detected(file)
+}
+
+// detected goes by the first bytes of a file whose name tells nothing.
+func (d *disk) detected(file string) (*Resolved, error) {
+	switch kind := format.Detect(d.head(file)); kind {
+	case format.GGUF:
+		return d.gguf(file)
+	case format.Safetensors:
+		return d.safetensors(file)
+	case format.JSON:
+		return d.json(file)
+	case format.Zip, format.Pickle:
+		return nil, pickled(path.Base(file))
+	default:
+		return nil, badFile(path.Base(file), "", "this is "+kind.Is(), kind.Fix())
+	}
+}
+
+// pickled refuses PyTorch's own files: reading one runs the code in it.
+func pickled(name string) error {
+	return &memwall.Error{Code: memwall.Unsupported, Field: name, Message: name + ": a PyTorch file is never read, because unpickling runs the code in it",
+		Hint: "give safetensors or GGUF files, or the config.json for a model sized without its files"}
+}
+
+// safetensors reads a file, or the set that it belongs to, with the config.json beside it.
+func (d *disk) safetensors(file string) (*Resolved, error) {
+	s, err := d.shardsOf(file)
+	if err != nil {
+		return nil, err
+	}
+	return d.checkpoint(d.idOf(file), s)
+}
+
+// json reads a config.json under any name, or an index with its files.
+func (d *disk) json(file string) (*Resolved, error) {
+	dir, name := path.Split(file)
+	switch {
+	case strings.HasSuffix(name, ".safetensors.index.json"):
+		s, err := d.indexed(file)
+		if err != nil {
+			return nil, err
+		}
+		return d.checkpoint(d.idOf(file), s)
+	case name == "adapter_config.json":
+		return nil, d.adapter(dir)
+	case strings.HasSuffix(name, ".bin.index.json"):
+		return nil, pickled(name)
+	}
+	c, err := d.readConfiguration(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.resolve(d.idOf(file))
+}
+
+// generic are names of files that say nothing of the model: its folder does.
+var generic = map[string]bool{"config": true, "model": true, "pytorch_model": true, "consolidated": true, "params": true, "ggml-model": true}
+
+// idOf names a model after its file, or after its folder where the file's name is that of every model.
+func (d *disk) idOf(file string) string {
+	name := path.Base(file)
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".json"), ".safetensors.index")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, path.Ext(file)), ".safetensors")
+	if hit := numbered.FindStringSubmatch(path.Base(file)); hit != nil {
+		name = hit[1]
+	}
+	if generic[name] {
+		return path.Base(path.Dir(d.absolute(file)))
+	}
+	return name
+}
+
+// note adds a remark.
+func note(r *Resolved, code, text string, args ...any) {
+	r.Notes = append(r.Notes, memwall.Note{Code: code, Severity: "info", Field: "model", Text: fmt.Sprintf(text, args...)})
+}

@@ -1,0 +1,179 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+)
+
+// configuration is a config.json, and what stands beside it about quantisation.
+type configuration struct {
+	name   string // of the file
+	config *family.Config
+	beside *family.Config // quantisation in a file of its own
+	named  string         // that file's name
+}
+
+// quantisationFiles stand beside a config.json that says nothing of quantisation: modelopt's, AutoGPTQ's and
+// AutoAWQ's.
+var quantisationFiles = []string{"hf_quant_config.json", "quantize_config.json", "quant_config.json"}
+
+// configuration reads the config.json of a folder; nil when there is none.
+func (d *disk) configuration(dir string) (*configuration, error) {
+	if !d.exists(dir + "config.json") {
+		return nil, nil
+	}
+	return d.readConfiguration(dir, "config.json")
+}
+
+func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
+	config, err := d.parse(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &configuration{name: name, config: config}
+	for _, beside := range quantisationFiles {
+		if !d.exists(dir + beside) {
+			continue
+		}
+		q, err := d.parse(dir, beside)
+		if err != nil {
+			return nil, err
+		}
+		if inner := q.Sub("quantization"); inner != nil {
+			q = inner
+		}
+		c.beside, c.named = q, beside
+		break
+	}
+	return c, nil
+}
+
+func (d *disk) parse(dir, name string) (*family.Config, error) {
+	data, err := d.text(dir + name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := family.ParseConfig(data)
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return c, nil
+}
+
+// Config gives the model of a config.json that is at hand as text.
+func Config(id string, data []byte) (*Resolved, error) {
+	config, err := family.ParseConfig(data)
+	if err != nil {
+		return nil, inFile("config.json", err)
+	}
+	return (&configuration{name: "config.json", config: config}).resolve(id)
+}
+
+// resolve gives the model: what the config says, stored as the config says.
+func (c *configuration) resolve(id string) (*Resolved, error) {
+	r := &Resolved{ID: id, Format: "config"}
+	spec, err := c.spec(r)
+	if unknown, ok := err.(*family.UnknownError); ok {
+		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "architectures", Value: unknown.Arch, Message: c.name + ": " + unknown.Error(), Hint: "give the folder with its GGUF or safetensors files for exact weights"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Provenance = fmt.Sprintf("%s (%s)", c.name, spec.Arch)
+	r.Spec, r.Model = spec, spec.Model(id)
+	if err := c.store(r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// spec reads the network. The caller tells unknown architectures from faults.
+func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
+	spec, err := family.FromConfig(c.config)
+	var unknown *family.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, unknown
+	case err != nil:
+		return nil, inFile(c.name, err)
+	}
+	if f := spec.Native; f == nil || f.Float == nil || f.BlockBytes < 2 {
+		spec.Native = dtype.BF16
+		note(r, "dtype_assumed", "%s names no 16- or 32-bit dtype: bf16 is assumed for what is not quantised", c.name)
+	}
+	return spec, nil
+}
+
+// store says how the checkpoint stores its weights.
+func (c *configuration) store(r *Resolved) error {
+	q, err := c.quantisation(r.Spec.Native)
+	if err != nil || q == nil {
+		return err
+	}
+	recipe, err := q.recipe(r.Model)
+	if err != nil {
+		return inFile(c.name, err)
+	}
+	r.Recipe = recipe.Name
+	if dtype.FindRecipe(recipe.Name) != recipe {
+		r.Scheme = recipe
+	}
+	return nil
+}
+
+// quantisation reads it from the config.json, or from the file beside it.
+func (c *configuration) quantisation(native *dtype.Format) (*quantisation, error) {
+	q, err := readQuantisation(c.config, native)
+	if err != nil {
+		return nil, inFile(c.name, err)
+	}
+	if q != nil || c.beside == nil {
+		return q, nil
+	}
+	if q, err = readMethod(c.beside, native); err == nil {
+		err = c.beside.Err()
+	}
+	if err != nil {
+		return nil, inFile(c.named, err)
+	}
+	return q, nil
+}
+
+// storage names what files are stored in: the recipe, the one format of all matrices, or no name.
+func (c *configuration) storage(r *Resolved, tensors []fileTensor) string {
+	if r.Recipe != "" {
+		return r.Recipe
+	}
+	var only *dtype.Format
+	for i := range tensors {
+		f := tensors[i].format
+		if f == nil || only != nil && f != only {
+			return "as in the file"
+		}
+		only = f
+	}
+	if only == nil {
+		return "as in the file"
+	}
+	return only.Name
+}
+
+// unknownModel is one part without layers.
+func unknownModel(id, arch string) *model.Model {
+	return &model.Model{ID: id, Arch: arch, Family: arch, Parts: []model.Part{{Name: partDecoder}}}
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}

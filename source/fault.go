@@ -1,0 +1,65 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/model/family"
+)
+
+// badFile is a fault in a file.
+func badFile(name, value, problem, fix string) *memwall.Error {
+	return &memwall.Error{Code: memwall.BadFile, Field: name, Value: value, Message: name + ": " + problem, Hint: fix}
+}
+
+// inFile adds a file's name to what a codec or a family found wrong in it.
+func inFile(name string, err error) error {
+	var known *memwall.Error
+	var codec *format.Error
+	var field *family.FieldError
+	switch {
+	case errors.As(err, &known):
+		e := *known
+		if e.Field != name {
+			e.Message = name + ": " + e.Message
+		}
+		return &e
+	case errors.As(err, &codec):
+		return badFile(name, codec.Field, codec.Error(), codec.Fix)
+	case errors.As(err, &field):
+		return &memwall.Error{Code: memwall.BadFile, Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
+	}
+	return badFile(name, "", err.Error(), "try again")
+}
+
+// notFound is the one error for what is not there. Below a root it also stands for all that cannot be
+// opened, so that nobody learns what lies outside.
+func (d *disk) notFound(file string, err error) error {
+	if d.root != nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(file, "\x00") {
+		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: file,
+			Message: fmt.Sprintf("no file or folder %s", format.Quote(file)), Hint: "check the path; memwall models lists what is known without files"}
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return badFile(path.Base(file), "", "cannot be read: "+err.Error(), "check the permissions")
+}
+
+// fileNames keeps what is no folder, sorted.
+func fileNames(entries []fs.DirEntry) []string {
+	var out []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	slices.Sort(out)
+	return out
+}

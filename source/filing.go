@@ -1,0 +1,340 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// fileTensor is a tensor of the files of a checkpoint.
+type fileTensor struct {
+	name   string
+	format *dtype.Format // nil: a type that memwall does not know
+	elems  int64
+	bytes  unit.Bytes
+}
+
+// filing puts the tensors of files into the slots of a model.
+type filing struct {
+	m     *model.Model
+	parts map[string]*filedPart
+	extra []fileTensor // what no operator uses
+}
+
+// filedPart is what a part of the model wants and has.
+type filedPart struct {
+	part  *model.Part
+	kinds []map[slot]want // of each kind of layer
+	ends  map[slot]want
+	held  map[where]*holding
+}
+
+// want is how many elements the tensors of a slot have together; several are alike (deep projectors).
+type want struct{ elems, tensors int64 }
+
+// where a slot lies; layer -1 is outside the layers.
+type where struct {
+	layer int
+	slot  slot
+}
+
+// holding is what files hold for a slot.
+type holding struct {
+	name   string // of the first tensor
+	format *dtype.Format
+	mixed  bool // in several formats
+	elems  int64
+	bytes  unit.Bytes
+	beside unit.Bytes // companions
+}
+
+func newFiling(m *model.Model) *filing {
+	f := &filing{m: m, parts: map[string]*filedPart{}}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		fp := &filedPart{part: p, ends: map[slot]want{}, held: map[where]*holding{}}
+		addWants(fp.ends, &p.Pre)
+		addWants(fp.ends, &p.Post)
+		for k := range p.Kinds {
+			wants := map[slot]want{}
+			addWants(wants, &p.Kinds[k])
+			fp.kinds = append(fp.kinds, wants)
+		}
+		f.parts[p.Name] = fp
+	}
+	return f
+}
+
+func addWants(to map[slot]want, k *model.Kind) {
+	for i := range k.Ops {
+		if k.Ops[i].Lent {
+			continue
+		}
+		for _, t := range k.Ops[i].W {
+			s := slot{t.Role, t.Bias}
+			w := to[s]
+			to[s] = want{w.elems + t.Elems(), w.tensors + 1}
+		}
+	}
+}
+
+// wants of a place; nil when the part has no such layer.
+func (p *filedPart) wants(layer int) map[slot]want {
+	switch {
+	case layer < 0:
+		return p.ends
+	case layer < len(p.part.Layers):
+		return p.kinds[p.part.Layers[layer]]
+	}
+	return nil
+}
+
+// put files a tensor.
+func (f *filing) put(t *fileTensor) {
+	if n, ok := readName(t.name); ok && f.place(t, &n) {
+		return
+	}
+	f.extra = append(f.extra, *t)
+}
+
+// place finds the slots of a tensor; false when the model has none for it.
+func (f *filing) place(t *fileTensor, n *tensorName) bool {
+	if layers := len(f.m.Decoder().Layers); n.part == partDecoder && n.layer >= layers {
+		n.part, n.layer = model.PartMTP, n.layer-layers
+	}
+	p := f.parts[n.part]
+	if p == nil {
+		return false
+	}
+	choices := forms(f.m.Family, n.scope(), n.module)
+	if n.part == model.PartMTP && n.layer < 0 {
+		n.layer = 0 // stands once for all layers
+	}
+	wants := p.wants(n.layer)
+	h := held(biased(choices, n.param == biasTerm), func(s slot) bool { return wants[s].tensors > 0 })
+	if h == nil {
+		return false
+	}
+	p.share(t, n, h, wants)
+	return true
+}
+
+// biased turns slots into those of the biases.
+func biased(choices []form, bias bool) []form {
+	if !bias {
+		return choices
+	}
+	out := make([]form, len(choices))
+	for i, f := range choices {
+		for _, s := range f {
+			out[i] = append(out[i], slot{s.role, true})
+		}
+	}
+	return out
+}
+
+// share divides a tensor among the slots of a form, in proportion to their elements.
+func (p *filedPart) share(t *fileTensor, n *tensorName, f form, wants map[slot]want) {
+	var whole int64
+	for _, s := range f {
+		whole += wants[s].elems
+	}
+	elems, bytes := t.elems, t.bytes
+	for i, s := range f {
+		e, b := elems, bytes
+		if i < len(f)-1 {
+			e = portion(t.elems, wants[s].elems, whole)
+			b = unit.Bytes(portion(int64(t.bytes), wants[s].elems, whole))
+		}
+		elems, bytes = elems-e, bytes-b
+		p.hold(where{n.layer, s}, t, n.param, e, b)
+	}
+}
+
+// portion is n * part / whole without overflow.
+func portion(n, part, whole int64) int64 {
+	if product, ok := unit.MulOK(n, part); ok && whole > 0 {
+		return product / whole
+	}
+	x := new(big.Int).Mul(big.NewInt(n), big.NewInt(part))
+	return x.Div(x, big.NewInt(max(1, whole))).Int64()
+}
+
+func (p *filedPart) hold(at where, t *fileTensor, kind param, elems int64, bytes unit.Bytes) {
+	h := p.held[at]
+	if h == nil {
+		h = &holding{}
+		p.held[at] = h
+	}
+	if kind == companion {
+		h.beside += bytes
+		return
+	}
+	if h.name == "" {
+		h.name, h.format = t.name, t.format
+	}
+	h.mixed = h.mixed || h.format != t.format
+	h.elems += elems
+	h.bytes += bytes
+}
+
+// weights gives what every tensor of the model is stored in, after all tensors are filed. scheme, when not
+// nil, says what the checkpoint's configuration promises for a tensor; it counts where the sizes bear it out.
+func (f *filing) weights(name string, scheme func(part string, layer int, t *model.Tensor) *dtype.Scheme) (*model.Weights, error) {
+	wrong := &faults{}
+	w := f.m.Stored(name, func(part *model.Part, layer int, t *model.Tensor) model.Stored {
+		p, at := f.parts[part.Name], where{max(layer, -1), slot{t.Role, t.Bias}}
+		h := p.held[at]
+		switch {
+		case h == nil || h.name == "":
+			if !optional(part, t) {
+				wrong.missing = append(wrong.missing, hubName(part, at))
+			}
+			return model.Stored{}
+		case !h.holds(p.wants(at.layer)[at.slot].elems):
+			wrong.odd(h.name, h.elems, p.wants(at.layer)[at.slot].elems)
+		}
+		var promised *dtype.Scheme
+		if scheme != nil {
+			promised = scheme(part.Name, at.layer, t)
+		}
+		return h.stored(t, unit.Bytes(p.wants(at.layer)[at.slot].tensors), promised)
+	})
+	return w, wrong.err(f.m.Family, "give the config.json that belongs to these files, or fetch the files again")
+}
+
+// optional tensors may be absent: tables that only GGUF files store, and the joints of prediction layers,
+// which files often keep once for all of them or leave out.
+func optional(p *model.Part, t *model.Tensor) bool {
+	return t.Table || p.Name == model.PartMTP && len(t.Role) > 6 && t.Role[:6] == "nextn."
+}
+
+// holds checks the elements: exactly for formats of whole numbers per element, by bits for packed words.
+func (h *holding) holds(elems int64) bool {
+	if h.format == nil {
+		return true
+	}
+	if h.elems == elems && h.format.Float != nil {
+		return true
+	}
+	if h.format.Float != nil && h.format.BlockBytes > 1 {
+		return false
+	}
+	for bits := int64(2); bits <= 8; bits++ {
+		if n, ok := unit.MulOK(elems, bits); ok && int64(h.bytes) == unit.CeilDiv(n, 8) {
+			return true
+		}
+	}
+	return false
+}
+
+// stored is the storage of one of the slot's tensors.
+func (h *holding) stored(t *model.Tensor, tensors unit.Bytes, promised *dtype.Scheme) model.Stored {
+	s := model.Stored{Bytes: (h.bytes + h.beside) / max(1, tensors)}
+	for _, scheme := range []*dtype.Scheme{h.plain(), promised} {
+		if scheme != nil && model.Store(t, scheme).Bytes == s.Bytes {
+			s.Scheme = scheme
+			break
+		}
+	}
+	return s
+}
+
+func (h *holding) plain() *dtype.Scheme {
+	if h.mixed || h.format == nil {
+		return nil
+	}
+	return dtype.Of(h.format)
+}
+
+// hubName writes where a tensor is missing as files of the hub do.
+func hubName(p *model.Part, at where) string {
+	in := inLayer
+	switch {
+	case p.Name != "vision" && at.layer < 0:
+		in = atEnds
+	case at.layer < 0:
+		in = atVision
+	case p.Name == "vision":
+		in = inVision
+	}
+	name := string(at.slot.role)
+	if list := spellings(in, at.slot.role); len(list) > 0 {
+		name = preferred(list)
+	}
+	if at.layer >= 0 {
+		name = "layers." + strconv.Itoa(at.layer) + "." + name
+	}
+	if p.Name != partDecoder {
+		name = p.Name + "." + name
+	}
+	if at.slot.bias {
+		return name + ".bias"
+	}
+	return name + ".weight"
+}
+
+// preferred is the commonest spelling: that of Llama's class where there is one.
+func preferred(list []string) string {
+	for _, name := range []string{"self_attn.", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
+		if i := slices.IndexFunc(list, func(s string) bool { return len(s) >= len(name) && s[:len(name)] == name }); i >= 0 {
+			return list[i]
+		}
+	}
+	return list[0]
+}
+
+// faults collects what is wrong between a model and its files.
+type faults struct {
+	missing []string
+	size    string
+}
+
+func (f *faults) odd(name string, have, want int64) {
+	if f.size == "" {
+		f.size = fmt.Sprintf("tensor %s, with what belongs to it, has %s elements; a model of these dimensions has %s", format.Quote(name), unit.Count(have), unit.Count(want))
+	}
+}
+
+func (f *faults) err(family, fix string) error {
+	switch {
+	case len(f.missing) > 0:
+		return &memwall.Error{Code: memwall.BadFile, Field: "model", Value: f.missing[0], Hint: fix,
+			Message: fmt.Sprintf("%s that every %s of these dimensions has are missing: %s", plural(len(f.missing), "tensor"), family, listed(f.missing))}
+	case f.size != "":
+		return &memwall.Error{Code: memwall.BadFile, Field: "model", Message: f.size, Hint: fix}
+	}
+	return nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return unit.Count(int64(n)) + " " + what + "s"
+}
+
+// leave counts what no operator uses, and names the largest of it.
+func leave(r *Resolved, extra []fileTensor) {
+	if len(extra) == 0 {
+		return
+	}
+	slices.SortStableFunc(extra, func(a, b fileTensor) int { return cmp.Compare(b.bytes, a.bytes) })
+	var names []string
+	for i := range extra {
+		r.Weights.Extra += extra[i].bytes
+		if len(names) <= most {
+			names = append(names, format.Quote(extra[i].name))
+		}
+	}
+	r.Weights.ExtraName = "tensors that no operator uses"
+	note(r, "unused_tensors", "%s (%s) that no operator uses: %s", plural(len(extra), "tensor"), r.Weights.Extra, listed(names))
+}

@@ -1,0 +1,313 @@
+package source
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+)
+
+// site is a tensor of a model under the names that lists of modules may use for it.
+type site struct {
+	layer int      // in the decoder's count; -1 outside the layers
+	names []string // without the wrappers before "layers"
+}
+
+// namer finds the hub's names of a model's tensors: the other direction of readName.
+type namer struct {
+	decoder int // layers of the decoder
+	mlx     bool
+	has     map[string][]map[slot]bool
+}
+
+func newNamer(m *model.Model, mlx bool) *namer {
+	n := &namer{decoder: len(m.Decoder().Layers), mlx: mlx, has: map[string][]map[slot]bool{}}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		kinds := make([]map[slot]bool, len(p.Kinds))
+		for k := range p.Kinds {
+			kinds[k] = slotsOf(&p.Kinds[k])
+		}
+		layers := make([]map[slot]bool, len(p.Layers))
+		for l, k := range p.Layers {
+			layers[l] = kinds[k]
+		}
+		n.has[p.Name] = layers
+	}
+	return n
+}
+
+func slotsOf(k *model.Kind) map[slot]bool {
+	m := map[slot]bool{}
+	for i := range k.Ops {
+		for _, t := range k.Ops[i].W {
+			m[slot{t.Role, t.Bias}] = true
+		}
+	}
+	return m
+}
+
+// site names a tensor. A model with more layers than the one the namer knows repeats its pattern.
+func (n *namer) site(s *dtype.Site) site {
+	if s.Layer < 0 {
+		return n.end(s)
+	}
+	has := map[slot]bool{}
+	if layers := n.has[s.Part]; len(layers) > 0 {
+		has = layers[s.Layer%len(layers)]
+	}
+	in := inLayer
+	if s.Part == family.PartVision {
+		in = inVision
+	}
+	out := site{layer: s.Layer}
+	for _, module := range spellings(in, s.Role) {
+		if !n.mlx && strings.Contains(module, "switch_mlp") {
+			continue // MLX alone stacks experts under this name
+		}
+		f := held(forms("", in, module), func(x slot) bool { return has[x] })
+		if slices.Contains(f, slot{role: s.Role}) {
+			out.names = append(out.names, n.inPart(s, strings.Replace(module, "#", "0", 1))...)
+		}
+	}
+	if s.Part == model.PartMTP {
+		out.layer += n.decoder
+	}
+	return out
+}
+
+// inPart puts the layer before a module, in the ways of its part.
+func (n *namer) inPart(s *dtype.Site, module string) []string {
+	number := strconv.Itoa(s.Layer)
+	switch s.Part {
+	case model.PartMTP:
+		return []string{"mtp.layers." + number + "." + module, "layers." + strconv.Itoa(s.Layer+n.decoder) + "." + module}
+	case family.PartVision:
+		return []string{"visual.blocks." + number + "." + module, "vision_tower.vision_model.encoder.layers." + number + "." + module, "vision_tower.encoder.layers." + number + "." + module}
+	}
+	return []string{"layers." + number + "." + module}
+}
+
+func (n *namer) end(s *dtype.Site) site {
+	out := site{layer: -1}
+	if s.Part == family.PartVision {
+		for _, module := range spellings(atVision, s.Role) {
+			out.names = append(out.names, "visual."+module, "vision_tower.vision_model."+module, "multi_modal_projector."+module)
+		}
+		return out
+	}
+	out.names = slices.Clone(spellings(atEnds, s.Role))
+	if s.Role == dtype.Output {
+		out.names = append(out.names, "head")
+	}
+	return out
+}
+
+// modulesNamed is a list of modules, as checkpoints write them: names or parts of names, names with *, and
+// regular expressions after "re:". A name stands for all that lies below it.
+type modulesNamed struct {
+	plain   map[string]bool // runs of words
+	first   map[string]bool // their first words
+	all     bool            // the whole decoder
+	byLayer map[int][]matcher
+	free    []matcher // not bound to one layer
+	count   int
+}
+
+// matcher is a pattern of either kind.
+type matcher struct {
+	glob string
+	expr *regexp.Regexp
+}
+
+const (
+	maxPattern = 1 << 10 // bytes of one pattern
+	maxWork    = 1 << 16 // free patterns times layers
+)
+
+func newModules(list []string, layers int) (*modulesNamed, error) {
+	m := &modulesNamed{plain: map[string]bool{}, first: map[string]bool{}, byLayer: map[int][]matcher{}}
+	for _, text := range list {
+		if err := m.add(text); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.free)*max(1, layers) > maxWork {
+		return nil, &memwall.Error{Code: memwall.Limit, Field: "quantization_config", Value: strconv.Itoa(len(m.free)),
+			Message: fmt.Sprintf("quantization_config: %d patterns that name no layer, for %d layers, are more than are matched", len(m.free), layers), Hint: "give the safetensors files, which need no patterns"}
+	}
+	return m, nil
+}
+
+func (m *modulesNamed) add(text string) error {
+	m.count++
+	if len(text) > maxPattern {
+		return patternError(text[:maxPattern], "is longer than 1,024 bytes")
+	}
+	if expr, ok := strings.CutPrefix(text, "re:"); ok {
+		return m.addExpr(expr)
+	}
+	text = unwrapped(text)
+	switch {
+	case text == "":
+		m.all = true
+	case strings.Contains(text, "*"):
+		m.addMatcher(text, matcher{glob: text})
+	default:
+		word, _, _ := strings.Cut(text, ".")
+		m.plain[text], m.first[word] = true, true
+	}
+	return nil
+}
+
+// addExpr compiles what Python's re.match would: anchored at the start only.
+func (m *modulesNamed) addExpr(expr string) error {
+	re, err := regexp.Compile("^(?:" + expr + ")")
+	if err != nil {
+		return patternError("re:"+expr, "is no regular expression that can be matched in bounded time")
+	}
+	m.addMatcher(literal.Replace(expr), matcher{expr: re})
+	return nil
+}
+
+// literal leaves only the dots of an expression that mean dots.
+var literal = strings.NewReplacer(`\.`, ".", ".", "\x00", `\`, "")
+
+func patternError(text, problem string) error {
+	return &memwall.Error{Code: memwall.Unsupported, Field: "quantization_config", Value: text,
+		Message: fmt.Sprintf("quantization_config: the pattern %.60q %s", text, problem), Hint: "give the safetensors files, which need no patterns"}
+}
+
+// boundLayer finds the one layer that a pattern names in full: "layers.7." or "layers.7" at its end.
+var boundLayer = regexp.MustCompile(`(?:^|[^a-z_])layers\.([0-9]{1,5})(?:\.|$)`)
+
+func (m *modulesNamed) addMatcher(text string, x matcher) {
+	if hits := boundLayer.FindAllStringSubmatch(text, 2); len(hits) == 1 && !strings.ContainsAny(text, "|[(?") {
+		n, _ := strconv.Atoi(hits[0][1])
+		m.byLayer[n] = append(m.byLayer[n], x)
+		return
+	}
+	m.free = append(m.free, x)
+}
+
+// unwrapped cuts the wrappers off the front of a pattern.
+func unwrapped(text string) string {
+	for {
+		word, rest, more := strings.Cut(text, ".")
+		if !wrappers[word] {
+			return text
+		}
+		if !more {
+			return ""
+		}
+		text = rest
+	}
+}
+
+// has reports whether any name of the tensor is on the list.
+func (m *modulesNamed) has(s *site, part string) bool {
+	if m == nil || m.count == 0 {
+		return false
+	}
+	if m.all && part == partDecoder {
+		return true
+	}
+	for _, name := range s.names {
+		if m.hasPlain(name) || m.matches(m.free, name) || m.matches(m.byLayer[s.layer], name) || strings.HasPrefix(name, "mtp.") && m.matches(m.byLayer[layerOf(name)], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// layerOf reads the layer of a name of package-made form.
+func layerOf(name string) int {
+	hit := boundLayer.FindStringSubmatch(name)
+	if hit == nil {
+		return -1
+	}
+	n, _ := strconv.Atoi(hit[1])
+	return n
+}
+
+// hasPlain looks for each run of the name's words.
+func (m *modulesNamed) hasPlain(name string) bool {
+	for from := 0; from < len(name); {
+		rest := name[from:]
+		word, _, more := strings.Cut(rest, ".")
+		if m.first[word] && m.hasRun(rest) {
+			return true
+		}
+		if !more {
+			return false
+		}
+		from += len(word) + 1
+	}
+	return false
+}
+
+// hasRun looks for each run of words at the front of rest.
+func (m *modulesNamed) hasRun(rest string) bool {
+	for end := 0; end < len(rest); {
+		i := strings.IndexByte(rest[end:], '.')
+		if i < 0 {
+			return m.plain[rest]
+		}
+		if m.plain[rest[:end+i]] {
+			return true
+		}
+		end += i + 1
+	}
+	return false
+}
+
+func (m *modulesNamed) matches(list []matcher, name string) bool {
+	for i := range list {
+		if list[i].matches(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// wrapped are the names that a regular expression may have been written for.
+var wrapped = []string{"", "model.", "language_model.", "model.language_model.", "language_model.model."}
+
+func (x *matcher) matches(name string) bool {
+	if x.expr == nil {
+		return glob(x.glob, name) || glob(x.glob+".*", name)
+	}
+	for _, w := range wrapped {
+		if x.expr.MatchString(w + name) {
+			return true
+		}
+	}
+	return false
+}
+
+// glob matches a pattern in which * stands for any run of bytes, dots too (Python's fnmatch).
+func glob(pattern, name string) bool {
+	p, n, star, back := 0, 0, -1, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, back = p, n
+			p++
+		case p < len(pattern) && pattern[p] == name[n]:
+			p++
+			n++
+		case star >= 0:
+			back++
+			p, n = star+1, back
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

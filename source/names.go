@@ -1,0 +1,388 @@
+package source
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memwall/memwall/dtype"
+)
+
+// What files of the hub call the tensors of a model. A name such as
+// "model.language_model.layers.3.mlp.experts.17.gate_proj.weight" is a prefix, a layer, a module inside the
+// layer and a parameter of that module. The tables below say what each module is for; a number inside a
+// module is written #. Spellings: the model classes of transformers (src/transformers/models), the names in
+// published indices, and gguf-py/gguf/tensor_mapping.py of llama.cpp.
+//
+// A line is a module and what it holds. "a + b" are two tensors in one module, in the order of their rows;
+// "a | b" are choices, of which a layer has the first or the second.
+
+// layerModules are the modules of a layer of the decoder, and of layers that predict further tokens.
+const layerModules = `
+self_attn.q_proj                  attn_q | attn_qkv
+self_attn.k_proj                  attn_k | attn_qkv
+self_attn.v_proj                  attn_v | attn_qkv
+self_attn.qkv_proj                attn_q + attn_k + attn_v | attn_qkv
+self_attn.o_proj                  attn_output
+self_attn.out_proj                attn_output
+self_attn.dense                   attn_output
+self_attn.query_key_value         attn_qkv
+self_attn.q_norm                  attn_q_norm
+self_attn.k_norm                  attn_k_norm
+self_attn.q_layernorm             attn_q_norm
+self_attn.k_layernorm             attn_k_norm
+self_attn.q_layernorm.norms.#     attn_q_norm
+self_attn.k_layernorm.norms.#     attn_k_norm
+self_attn.sinks                   attn_sinks
+self_attn.q_a_proj                attn_q_a
+self_attn.q_a_layernorm           attn_q_a_norm
+self_attn.q_b_proj                attn_q_b
+self_attn.kv_a_proj_with_mqa      attn_kv_a_mqa
+self_attn.kv_a_layernorm          attn_kv_a_norm
+self_attn.kv_b_proj               attn_kv_b | attn_k_b + attn_v_b
+self_attention.query_key_value    attn_qkv
+self_attention.dense              attn_output
+attention.wq                      attn_q
+attention.wk                      attn_k
+attention.wv                      attn_v
+attention.wqkv                    attn_q + attn_k + attn_v | attn_qkv
+attention.wo                      attn_output
+attn.c_attn                       attn_qkv | attn_q + attn_k + attn_v
+attn.c_proj                       attn_output
+mixer.q_proj                      attn_q
+mixer.k_proj                      attn_k
+mixer.v_proj                      attn_v
+mixer.o_proj                      attn_output
+
+input_layernorm                   attn_norm
+attention_norm                    attn_norm
+norm                              attn_norm
+ln_1                              attn_norm
+post_attention_layernorm          post_attention_norm | ffn_norm
+post_self_attn_layernorm          post_attention_norm
+pre_feedforward_layernorm         ffn_norm
+pre_ff_layernorm                  ffn_norm
+ffn_norm                          ffn_norm
+ln_2                              ffn_norm
+post_feedforward_layernorm        post_ffw_norm
+post_mlp_layernorm                post_ffw_norm
+pre_feedforward_layernorm_2       pre_ffw_norm_2
+post_feedforward_layernorm_1      post_ffw_norm_1
+post_feedforward_layernorm_2      post_ffw_norm_2
+
+mlp.gate_proj                     ffn_gate | ffn_up
+mlp.up_proj                       ffn_up
+mlp.gate_up_proj                  ffn_gate + ffn_up | ffn_up
+mlp.down_proj                     ffn_down
+mlp.fc1                           ffn_up
+mlp.fc2                           ffn_down
+mlp.c_fc                          ffn_up
+mlp.c_proj                        ffn_down
+mlp.dense_h_to_4h                 ffn_gate + ffn_up | ffn_up
+mlp.dense_4h_to_h                 ffn_down
+feed_forward.gate_proj            ffn_gate
+feed_forward.up_proj              ffn_up
+feed_forward.down_proj            ffn_down
+feed_forward.w1                   ffn_gate
+feed_forward.w3                   ffn_up
+feed_forward.w2                   ffn_down
+mixer.up_proj                     ffn_up
+mixer.down_proj                   ffn_down
+shared_mlp.input_linear           ffn_gate_shexp + ffn_up_shexp | ffn_gate + ffn_up
+shared_mlp.output_linear          ffn_down_shexp | ffn_down
+
+mlp.gate                          ffn_gate_inp
+mlp.router                        ffn_gate_inp
+mixer.gate                        ffn_gate_inp
+router.proj                       ffn_gate_inp
+router.scale                      ffn_gate_inp.scale
+router.per_expert_scale           ffn_down_exps.scale
+block_sparse_moe.gate             ffn_gate_inp
+block_sparse_moe.router.layer     ffn_gate_inp
+feed_forward.router               ffn_gate_inp
+mlp.gate.e_score_correction_bias  exp_probs_b
+mixer.gate.e_score_correction_bias  exp_probs_b
+block_sparse_moe.e_score_correction_bias  exp_probs_b
+mlp.shared_expert_gate            ffn_gate_inp_shexp
+
+mlp.experts.#.gate_proj           ffn_gate_exps | ffn_gate_up_exps
+mlp.experts.#.up_proj             ffn_up_exps | ffn_gate_up_exps
+mlp.experts.#.down_proj           ffn_down_exps
+mlp.experts.gate_up_proj          ffn_gate_up_exps | ffn_gate_exps + ffn_up_exps
+mlp.experts.gate_proj             ffn_gate_exps
+mlp.experts.up_proj               ffn_up_exps
+mlp.experts.down_proj             ffn_down_exps
+mlp.switch_mlp.gate_proj          ffn_gate_exps | ffn_gate_up_exps
+mlp.switch_mlp.up_proj            ffn_up_exps | ffn_gate_up_exps
+mlp.switch_mlp.down_proj          ffn_down_exps
+block_sparse_moe.switch_mlp.gate_proj  ffn_gate_exps
+block_sparse_moe.switch_mlp.up_proj    ffn_up_exps
+block_sparse_moe.switch_mlp.down_proj  ffn_down_exps
+experts.#.gate_proj               ffn_gate_exps | ffn_gate_up_exps
+experts.#.up_proj                 ffn_up_exps | ffn_gate_up_exps
+experts.#.down_proj               ffn_down_exps
+experts.gate_up_proj              ffn_gate_up_exps | ffn_gate_exps + ffn_up_exps
+experts.down_proj                 ffn_down_exps
+block_sparse_moe.experts.#.w1     ffn_gate_exps
+block_sparse_moe.experts.#.w3     ffn_up_exps
+block_sparse_moe.experts.#.w2     ffn_down_exps
+block_sparse_moe.input_linear     ffn_gate_exps + ffn_up_exps
+block_sparse_moe.output_linear    ffn_down_exps
+feed_forward.experts.#.gate_proj  ffn_gate_exps
+feed_forward.experts.#.up_proj    ffn_up_exps
+feed_forward.experts.#.down_proj  ffn_down_exps
+mixer.experts.#.up_proj           ffn_up_exps
+mixer.experts.#.down_proj         ffn_down_exps
+mixer.switch_mlp.up_proj          ffn_up_exps
+mixer.switch_mlp.down_proj        ffn_down_exps
+mixer.switch_mlp.fc1              ffn_up_exps
+mixer.switch_mlp.fc2              ffn_down_exps
+mixer.fc1_latent_proj             ffn_latent_down
+mixer.fc2_latent_proj             ffn_latent_up
+
+mlp.shared_experts.gate_proj      ffn_gate_shexp
+mlp.shared_experts.up_proj        ffn_up_shexp
+mlp.shared_experts.down_proj      ffn_down_shexp
+mlp.shared_expert.gate_proj       ffn_gate_shexp
+mlp.shared_expert.up_proj         ffn_up_shexp
+mlp.shared_expert.down_proj       ffn_down_shexp
+mixer.shared_experts.up_proj      ffn_up_shexp
+mixer.shared_experts.down_proj    ffn_down_shexp
+
+mixer.in_proj                     ssm_in
+mixer.conv1d                      ssm_conv1d
+mixer.x_proj                      ssm_x
+mixer.dt_proj                     ssm_dt
+mixer.dt_bias                     ssm_dt.bias
+mixer.A_log                       ssm_a
+mixer.D                           ssm_d
+mixer.norm                        ssm_norm
+mixer.out_proj                    ssm_out
+mamba.in_proj                     ssm_in
+mamba.conv1d                      ssm_conv1d
+mamba.x_proj                      ssm_x
+mamba.dt_proj                     ssm_dt
+mamba.dt_bias                     ssm_dt.bias
+mamba.A_log                       ssm_a
+mamba.D                           ssm_d
+mamba.norm                        ssm_norm
+mamba.out_proj                    ssm_out
+mamba.dt_layernorm                ssm_dt_norm
+mamba.b_layernorm                 ssm_b_norm
+mamba.c_layernorm                 ssm_c_norm
+linear_attn.in_proj_qkvz          attn_qkv + attn_gate
+linear_attn.in_proj_qkv           attn_qkv
+linear_attn.in_proj_z             attn_gate
+linear_attn.in_proj_ba            ssm_ba | ssm_beta + ssm_alpha
+linear_attn.in_proj_b             ssm_beta | ssm_ba
+linear_attn.in_proj_a             ssm_alpha | ssm_ba
+linear_attn.conv1d                ssm_conv1d
+linear_attn.dt_bias               ssm_dt.bias
+linear_attn.A_log                 ssm_a
+linear_attn.norm                  ssm_norm
+linear_attn.out_proj              ssm_out
+
+altup.router_norm                 altup_router_norm
+altup.modality_router             altup_router
+altup.prediction_coefs            altup_predict_coef
+altup.correction_coefs            altup_correct_coef
+altup.correct_output_scale        altup_correct_scale
+laurel.linear_left                laurel_l
+laurel.linear_right               laurel_r
+laurel.post_laurel_norm           laurel_post_norm
+per_layer_input_gate              inp_gate
+per_layer_projection              proj
+post_per_layer_input_norm         post_norm
+layer_scalar                      layer_output_scale
+
+eh_proj                           nextn.eh_proj
+enorm                             nextn.enorm
+hnorm                             nextn.hnorm
+shared_head.norm                  nextn.shared_head_norm
+shared_head.head                  nextn.shared_head_head
+embed_tokens                      nextn.embed_tokens
+final_layernorm                   nextn.shared_head_norm
+`
+
+// endModules are the modules before and after the layers of the decoder.
+const endModules = `
+embed_tokens                      token_embd
+word_embeddings                   token_embd
+embeddings                        token_embd
+embedding                         token_embd
+embedding.word_embeddings         token_embd
+tok_embeddings                    token_embd
+wte                               token_embd
+wpe                               position_embd
+word_embeddings_layernorm         token_embd_norm
+norm                              output_norm
+norm_f                            output_norm
+ln_f                              output_norm
+final_layernorm                   output_norm
+lm_head                           output
+output_layer                      output
+output                            output
+embed_tokens_per_layer            per_layer_token_embd
+per_layer_model_projection        per_layer_model_proj
+per_layer_projection_norm         per_layer_proj_norm
+altup_projections.#               altup_proj
+altup_unembed_projections.#       altup_unembd_proj
+`
+
+// predictionModules stand once for all layers that predict further tokens.
+const predictionModules = `
+fc                                nextn.eh_proj
+pre_fc_norm_embedding             nextn.enorm
+pre_fc_norm_hidden                nextn.hnorm
+norm                              nextn.shared_head_norm
+embed_tokens                      nextn.embed_tokens
+lm_head                           nextn.shared_head_head
+`
+
+// visionModules are the modules of a layer of a vision tower.
+const visionModules = `
+self_attn.q_proj                  attn_q | attn_qkv
+self_attn.k_proj                  attn_k | attn_qkv
+self_attn.v_proj                  attn_v | attn_qkv
+self_attn.out_proj                attn_output
+self_attn.o_proj                  attn_output
+attn.qkv                          attn_qkv
+attn.proj                         attn_output
+layer_norm1                       attn_norm
+layer_norm2                       ffn_norm
+norm1                             attn_norm
+norm2                             ffn_norm
+mlp.fc1                           ffn_up
+mlp.fc2                           ffn_down
+mlp.linear_fc1                    ffn_up
+mlp.linear_fc2                    ffn_down
+mlp.gate_proj                     ffn_gate
+mlp.up_proj                       ffn_up
+mlp.down_proj                     ffn_down
+`
+
+// visionEnds are the modules before and after the layers of a vision tower, projectors included.
+const visionEnds = `
+embeddings.patch_embedding        patch_embd
+embeddings.position_embedding     vision_position_embd
+patch_embed.proj                  patch_embd
+pos_embed                         vision_position_embd
+post_layernorm                    vision_post_norm
+mm_soft_emb_norm                  projector_norm
+mm_input_projection_weight        projector_0
+merger.norm                       projector_norm
+merger.linear_fc1                 projector_0
+merger.linear_fc2                 projector_2
+deepstack_merger_list.#.norm      deepstack_norm
+deepstack_merger_list.#.linear_fc1  deepstack_0
+deepstack_merger_list.#.linear_fc2  deepstack_2
+`
+
+// familyModules are where a family means something else by a name.
+var familyModules = map[string]string{
+	"glm4": `
+post_attention_layernorm          ffn_norm
+`,
+}
+
+// slot is a tensor of a layer: its role, and whether it is that role's bias.
+type slot struct {
+	role dtype.Role
+	bias bool
+}
+
+// form is what a module holds: one tensor, or several one behind the other.
+type form []slot
+
+// modules says which forms a module may have.
+type modules map[string][]form
+
+// scope is where a module lies; each has its own names.
+type scope uint8
+
+const (
+	inLayer scope = iota
+	atEnds
+	inPrediction
+	inVision
+	atVision
+	scopes
+)
+
+var allModules = sync.OnceValue(func() (m [scopes]modules) {
+	for s, text := range [scopes]string{layerModules, endModules, predictionModules, visionModules, visionEnds} {
+		m[s] = parseModules(text)
+	}
+	return m
+})
+
+var allFamilyModules = sync.OnceValue(func() map[string]modules {
+	m := map[string]modules{}
+	for family, text := range familyModules {
+		m[family] = parseModules(text)
+	}
+	return m
+})
+
+// forms of a module of a family; nil when the module is not known.
+func forms(family string, s scope, module string) []form {
+	if s == inLayer {
+		if f := allFamilyModules()[family][module]; f != nil {
+			return f
+		}
+	}
+	return allModules()[s][module]
+}
+
+func parseModules(text string) modules {
+	m := modules{}
+	for line := range strings.Lines(text) {
+		module, held, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
+		}
+		for choice := range strings.SplitSeq(held, "|") {
+			var f form
+			for name := range strings.SplitSeq(choice, "+") {
+				f = append(f, slotOf(strings.TrimSpace(name)))
+			}
+			m[module] = append(m[module], f)
+		}
+	}
+	return m
+}
+
+func slotOf(name string) slot {
+	role, bias := strings.CutSuffix(name, ".bias")
+	return slot{dtype.Role(role), bias}
+}
+
+// held is the first form whose tensors a layer all has; nil when the layer has none of them whole.
+func held(choices []form, has func(slot) bool) form {
+	for _, f := range choices {
+		if !slices.ContainsFunc(f, func(x slot) bool { return !has(x) }) {
+			return f
+		}
+	}
+	return nil
+}
+
+// spellings are the modules of a scope that may hold a role, sorted.
+func spellings(s scope, role dtype.Role) []string { return allSpellings()[s][role] }
+
+var allSpellings = sync.OnceValue(func() (m [scopes]map[dtype.Role][]string) {
+	for s := range scopes {
+		m[s] = map[dtype.Role][]string{}
+		for module, choices := range allModules()[s] {
+			for _, x := range slices.Concat(choices...) {
+				if !slices.Contains(m[s][x.role], module) {
+					m[s][x.role] = append(m[s][x.role], module)
+				}
+			}
+		}
+		for _, list := range m[s] {
+			slices.Sort(list)
+		}
+	}
+	return m
+})

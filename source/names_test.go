@@ -1,0 +1,159 @@
+package source
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
+)
+
+func TestReadName(t *testing.T) {
+	for name, want := range map[string]tensorName{
+		"model.layers.3.self_attn.q_proj.weight":                                    {partDecoder, 3, "self_attn.q_proj", weight},
+		"model.layers.3.self_attn.q_proj.bias":                                      {partDecoder, 3, "self_attn.q_proj", biasTerm},
+		"model.language_model.layers.12.mlp.experts.117.down_proj.weight_scale_inv": {partDecoder, 12, "mlp.experts.#.down_proj", companion},
+		"language_model.model.embed_tokens.weight":                                  {partDecoder, -1, "embed_tokens", weight},
+		"lm_head.weight": {partDecoder, -1, "lm_head", weight},
+		"transformer.h.0.self_attention.query_key_value.bias":    {partDecoder, 0, "self_attention.query_key_value", biasTerm},
+		"transformer.encoder.layers.27.mlp.dense_h_to_4h.weight": {partDecoder, 27, "mlp.dense_h_to_4h", weight},
+		"h.69.ln.weight":                                                    {partDecoder, 69, "ln", weight},
+		"backbone.layers.1.mixer.A_log":                                     {partDecoder, 1, "mixer.A_log", weight},
+		"model.layers.0.linear_attn.dt_bias":                                {partDecoder, 0, "linear_attn.dt_bias", weight},
+		"model.layers.4.mlp.gate.e_score_correction_bias":                   {partDecoder, 4, "mlp.gate.e_score_correction_bias", weight},
+		"model.layers.0.mlp.experts.gate_up_proj_blocks":                    {partDecoder, 0, "mlp.experts.gate_up_proj", weight},
+		"model.layers.0.mlp.experts.gate_up_proj_scales":                    {partDecoder, 0, "mlp.experts.gate_up_proj", companion},
+		"model.layers.0.mlp.experts.down_proj_bias":                         {partDecoder, 0, "mlp.experts.down_proj", biasTerm},
+		"model.layers.0.mlp.down_proj.weight.quant_state.bitsandbytes__nf4": {partDecoder, 0, "mlp.down_proj", companion},
+		"model.layers.0.mlp.down_proj.weight.nested_absmax":                 {partDecoder, 0, "mlp.down_proj", companion},
+		"model.layers.0.mlp.down_proj.qweight":                              {partDecoder, 0, "mlp.down_proj", weight},
+		"model.layers.0.mlp.down_proj.biases":                               {partDecoder, 0, "mlp.down_proj", companion},
+		"model.layers.9.self_attn.k_scale":                                  {partDecoder, 9, "self_attn.k_proj", companion},
+		"model.layers.9.self_attn.attn.v_scale":                             {partDecoder, 9, "self_attn.k_proj", companion},
+		"mtp.layers.0.mixer.gate.weight":                                    {model.PartMTP, 0, "mixer.gate", weight},
+		"mtp.fc.weight":                                                     {model.PartMTP, -1, "fc", weight},
+		"model.mtp_layers.0.input_proj.weight":                              {model.PartMTP, 0, "input_proj", weight},
+		"model.visual.blocks.5.attn.qkv.bias":                               {family.PartVision, 5, "attn.qkv", biasTerm},
+		"visual.merger.norm.weight":                                         {family.PartVision, -1, "merger.norm", weight},
+		"vision_tower.vision_model.encoder.layers.26.mlp.fc1.weight":        {family.PartVision, 26, "mlp.fc1", weight},
+		"multi_modal_projector.mm_input_projection_weight":                  {family.PartVision, -1, "mm_input_projection_weight", weight},
+		"audio_tower.layers.1.self_attn.q_proj.weight":                      {partDecoder, -1, "audio_tower.layers.#.self_attn.q_proj", weight},
+		"model.layers.0.self_attn.q_layernorm.norms.31.weight":              {partDecoder, 0, "self_attn.q_layernorm.norms.#", weight},
+		"weight":        {partDecoder, -1, "weight", weight},
+		"layers.x.norm": {partDecoder, -1, "layers.x.norm", weight},
+		"model.language_model.altup_projections.2.weight":                                {partDecoder, -1, "altup_projections.#", weight},
+		"model.layers.1.block_sparse_moe.input_linear.weight":                            {partDecoder, 1, "block_sparse_moe.input_linear", weight},
+		"model.layers.0.self_attn.q_proj.lora_A.weight":                                  {partDecoder, 0, "self_attn.q_proj.lora_A", weight},
+		"model.layers.61.shared_head.norm.weight":                                        {partDecoder, 61, "shared_head.norm", weight},
+		"model.vision_tower.encoder.layers.0.self_attn.q_proj.linear.weight":             {family.PartVision, 0, "self_attn.q_proj.linear", weight},
+		"model.visual.deepstack_merger_list.2.linear_fc1.weight":                         {family.PartVision, -1, "deepstack_merger_list.#.linear_fc1", weight},
+		"model.layers.2.mlp.switch_mlp.gate_proj.scales":                                 {partDecoder, 2, "mlp.switch_mlp.gate_proj", companion},
+		"model.layers.2.mlp.router.bias":                                                 {partDecoder, 2, "mlp.router", biasTerm},
+		"model.layers.2.self_attn.sinks":                                                 {partDecoder, 2, "self_attn.sinks", weight},
+		"model.layers.2.router.per_expert_scale":                                         {partDecoder, 2, "router.per_expert_scale", weight},
+		"model.layers.2.router.scale":                                                    {partDecoder, 2, "router.scale", weight},
+		"model.layers.2.layer_scalar":                                                    {partDecoder, 2, "layer_scalar", weight},
+		"model.layers.00000000000000000000000000000000000000001.self_attn.q_proj.weight": {partDecoder, -1, "layers.00000000000000000000000000000000000000001.self_attn.q_proj", weight},
+	} {
+		if got, ok := readName(name); !ok || got != want {
+			t.Errorf("%s is %+v (%v), want %+v", name, got, ok, want)
+		}
+	}
+	for _, name := range []string{"", "model", "model.language_model.weight"} {
+		if got, ok := readName(name); ok && got.module != "" {
+			t.Errorf("%q is %+v", name, got)
+		}
+	}
+}
+
+// TestEveryTensorHasAName: every tensor of every model of the catalog that files of the hub hold has a
+// module there.
+func TestEveryTensorHasAName(t *testing.T) {
+	// Roles of models that the catalog does not have yet: Nemotron 3 Super, GPT-2, Qwen3-VL.
+	used := map[dtype.Role]bool{dtype.FFNLatentDown: true, dtype.FFNLatentUp: true, dtype.PositionEmbd: true,
+		dtype.DeepStackNorm: true, dtype.DeepStackIn: true, dtype.DeepStackOut: true}
+	for _, e := range catalog.All() {
+		s, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.Model(e.ID)
+		f := newFiling(m)
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			p.Tensors(func(layer int, x *model.Tensor) {
+				used[x.Role] = true
+				if x.Table || hasName(f.parts[p.Name], m.Family, max(layer, -1), x) {
+					return
+				}
+				t.Errorf("%s: %s of layer %d of the %s has no name on the hub", e.ID, x.Role, layer, p.Name)
+			})
+		}
+	}
+	for s, names := range allModules() {
+		for module, choices := range names {
+			for _, x := range slices.Concat(choices...) {
+				if !used[x.role] {
+					t.Errorf("scope %d: %s holds %s, which no model has", s, module, x.role)
+				}
+			}
+		}
+	}
+}
+
+// hasName looks for a module that, read from a file, would end in the tensor's slot.
+func hasName(p *filedPart, family string, layer int, x *model.Tensor) bool {
+	n := tensorName{part: p.part.Name, layer: layer}
+	wants := p.wants(layer)
+	for _, module := range append(spellings(n.scope(), x.Role), spellings(inPrediction, x.Role)...) {
+		for _, bias := range []bool{false, true} {
+			f := held(biased(forms(family, n.scope(), module), bias), func(s slot) bool { return wants[s].tensors > 0 })
+			if slices.Contains(f, slot{x.Role, x.Bias}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestGlob(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"a*", "abc", true}, {"a*", "ba", false}, {"*c", "abc", true}, {"*b*", "abc", true}, {"a*c", "abbc", true}, {"a*c", "abbd", false},
+		{"", "", true}, {"*", "", true}, {"", "a", false}, {"a", "", false}, {"*.attn.*", "layers.3.attn.wq", true}, {"a**b", "ab", true},
+		{"mtp*", "mtp.layers.0.norm", true}, {"layers.1.*", "layers.10.x", false},
+	} {
+		if got := glob(c.pattern, c.name); got != c.want {
+			t.Errorf("glob(%q, %q) = %v", c.pattern, c.name, got)
+		}
+	}
+}
+
+// TestLongLists: a list of modules as long as a real one, for a model of many layers, is matched at once.
+func TestLongLists(t *testing.T) {
+	e, err := catalog.Find("deepseek-r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := expand("model.layers.{0-60}.{self_attn*,mlp.gate,mlp.experts.0.up_proj,input_layernorm}")
+	q := &quantisation{name: "fp8-block", base: dtype.FP8E4M3, reach: linear, groups: []group{{scheme: dtype.FP8Block}}, keep: keep}
+	m := s.Model("m")
+	r, err := q.recipe(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits := bitsOfRoles(t, &Resolved{Spec: s, Model: m, Scheme: r})
+	for at, want := range map[string]float64{"decoder 9 attn_q_b": 16, "decoder 60 ffn_up_exps": 16, "decoder 60 ffn_down_exps": 8, "decoder -1 output": 8, "mtp 0 attn_q_a": 8} {
+		if bits[at] != want {
+			t.Errorf("%s has %v bits, want %v", at, bits[at], want)
+		}
+	}
+}

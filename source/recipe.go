@@ -1,0 +1,114 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// recipe makes a recipe of the quantisation for a model: the named one when it stores the model alike.
+func (q *quantisation) recipe(m *model.Model) (*dtype.Recipe, error) {
+	p, err := newPicker(q, m)
+	if err != nil {
+		return nil, err
+	}
+	r := &dtype.Recipe{Name: q.name, Store: q.store, Base: q.base, FType: dtype.NoGGML, Pick: p.pick}
+	named := dtype.FindRecipe(q.name)
+	switch {
+	case named != nil && sameStorage(m.Store(named), m.Store(r)):
+		return named, nil
+	case named != nil:
+		r.Name += " (config.json)"
+	}
+	r.Note = fmt.Sprintf("as the checkpoint's configuration says, with %d exceptions", len(q.keep))
+	return r, nil
+}
+
+// picker is a quantisation with its lists made ready for one model.
+type picker struct {
+	q     *quantisation
+	names *namer
+	keep  *modulesNamed
+	only  []*modulesNamed // of each group; nil for all
+}
+
+// maxGroups is far more schemes than one checkpoint has.
+const maxGroups = 64
+
+func newPicker(q *quantisation, m *model.Model) (*picker, error) {
+	if len(q.groups) > maxGroups {
+		return nil, &memwall.Error{Code: memwall.Limit, Field: "quantization_config", Value: strconv.Itoa(len(q.groups)),
+			Message: fmt.Sprintf("quantization_config: %d different schemes, and at most %d are told apart", len(q.groups), maxGroups), Hint: "give the safetensors files"}
+	}
+	layers := 0
+	for i := range m.Parts {
+		layers += len(m.Parts[i].Layers)
+	}
+	p := &picker{q: q, names: newNamer(m, q.store == dtype.MLX)}
+	var err error
+	if p.keep, err = newModules(q.keep, layers); err != nil {
+		return nil, err
+	}
+	for _, g := range q.groups {
+		var only *modulesNamed
+		if g.only != nil {
+			if only, err = newModules(g.only, layers); err != nil {
+				return nil, err
+			}
+		}
+		p.only = append(p.only, only)
+	}
+	return p, nil
+}
+
+// fitted is a scheme for a tensor: matrices that a model holds head by head lie whole in the files.
+func fitted(scheme *dtype.Scheme, s *dtype.Site) *dtype.Scheme {
+	switch s.Role {
+	case dtype.AttnKB:
+		return turned(scheme)
+	case dtype.AttnVB:
+		return perHead(scheme)
+	}
+	return scheme
+}
+
+func (p *picker) pick(s *dtype.Site) *dtype.Scheme {
+	if s.Table {
+		return nil
+	}
+	if s.Bias || !p.q.reach.touches(s) {
+		return dtype.Of(s.Model.Native)
+	}
+	at := p.names.site(s)
+	if p.keep.has(&at, s.Part) {
+		return dtype.Of(s.Model.Native)
+	}
+	for i := range p.q.groups {
+		if p.only[i] == nil || p.only[i].has(&at, s.Part) {
+			return fitted(p.q.groups[i].scheme, s)
+		}
+	}
+	return dtype.Of(s.Model.Native)
+}
+
+// sameStorage reports whether two recipes store a model alike.
+func sameStorage(a, b *model.Weights) bool {
+	return slices.EqualFunc(a.Parts, b.Parts, func(x, y model.PartWeights) bool {
+		return slices.EqualFunc(x.Pre, y.Pre, sameStored) && slices.EqualFunc(x.Post, y.Post, sameStored) &&
+			slices.EqualFunc(x.Layers, y.Layers, func(i, j uint16) bool {
+				return slices.EqualFunc(x.Variants[i].Tensors, y.Variants[j].Tensors, sameStored)
+			})
+	})
+}
+
+// sameStored compares sizes and elements; companions differ in names alone when the sizes agree.
+func sameStored(a, b model.Stored) bool {
+	if a.Bytes != b.Bytes || (a.Scheme == nil) != (b.Scheme == nil) {
+		return false
+	}
+	return a.Scheme == nil || a.Scheme.Elem == b.Scheme.Elem
+}

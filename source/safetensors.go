@@ -1,0 +1,216 @@
+package source
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/format/safetensors"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/unit"
+)
+
+// checkpoint reads the headers of safetensors files and gives their model: described by the config.json
+// beside them, stored as the files say.
+func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
+	files, err := d.headers(s)
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := s.tensors(files)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resolved{ID: id, Format: "safetensors"}
+	for _, f := range files {
+		r.FileBytes += unit.Bytes(f.Size)
+	}
+	r.Provenance = fmt.Sprintf("%s: %s tensors", filesText(s.names), unit.Count(int64(len(tensors))))
+	if adapter(tensors) {
+		return nil, adapterError(id, "")
+	}
+	c, err := d.configuration(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return unknownTensors(r, "unknown (no config.json)", tensors), nil
+	}
+	r.Provenance += ", config.json"
+	spec, err := c.spec(r)
+	if unknown, ok := err.(*family.UnknownError); ok {
+		return unknownTensors(r, unknown.Arch, tensors), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.file(r, spec, tensors); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func filesText(names []string) string {
+	if len(names) == 1 {
+		return "file " + names[0]
+	}
+	return fmt.Sprintf("%d safetensors files", len(names))
+}
+
+// tensors of all files, each once: of the file that the index names, where there is one.
+func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
+	var out []fileTensor
+	seen := map[string]string{}
+	var total int64 // elements and bytes, which must stay countable
+	for i, f := range files {
+		if f.Elements() > math.MaxInt64/2-total || f.Size > math.MaxInt64/2-total {
+			return nil, badFile(s.names[i], "", "the files together hold 2^62 elements or bytes or more", format.FetchAgain)
+		}
+		total += max(f.Elements(), f.Size)
+		for j := range f.Tensors {
+			t := &f.Tensors[j]
+			if owner, ok := s.owner[t.Name]; ok && owner != s.names[i] {
+				continue
+			}
+			if before, twice := seen[t.Name]; twice {
+				return nil, badFile(s.names[i], t.Name, fmt.Sprintf("tensor %s is in %s too", format.Quote(t.Name), before), "give the files of one model, each once")
+			}
+			seen[t.Name] = s.names[i]
+			out = append(out, fileTensor{t.Name, t.Format, t.Elements(), unit.Bytes(t.Bytes())})
+		}
+	}
+	return out, s.promised(seen)
+}
+
+// promised checks that the files hold what the index says.
+func (s *shards) promised(seen map[string]string) error {
+	var missing []string
+	for name := range s.owner {
+		if _, ok := seen[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return badFile(indexName, missing[0], fmt.Sprintf("%d tensors of the index are not in its files: %s", len(missing), listed(missing)), "fetch the files and the index again")
+}
+
+// unknownTensors keeps the weights of an architecture that no family reads.
+func unknownTensors(r *Resolved, arch string, tensors []fileTensor) *Resolved {
+	var bytes unit.Bytes
+	for i := range tensors {
+		bytes += tensors[i].bytes
+		r.Parameters += tensors[i].elems
+		if n, ok := readName(tensors[i].name); ok && n.part == partDecoder {
+			r.Layers = max(r.Layers, int64(n.layer)+1)
+		}
+	}
+	r.UnknownArch = arch
+	r.Model = unknownModel(r.ID, arch)
+	r.Weights = &model.Weights{Name: "as in the file", Parts: make([]model.PartWeights, 1), Extra: bytes, ExtraName: "weights"}
+	return r
+}
+
+// file puts the tensors into the model that the configuration describes.
+func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTensor) error {
+	c.trim(r, spec, tensors)
+	r.Spec, r.Model = spec, spec.Model(r.ID)
+	if err := c.store(r); err != nil {
+		return err
+	}
+	f := newFiling(r.Model)
+	for i := range tensors {
+		f.put(&tensors[i])
+	}
+	w, err := f.weights(c.storage(r, tensors), promisedBy(r))
+	if err != nil {
+		return err
+	}
+	r.Weights = w
+	leave(r, f.extra)
+	return nil
+}
+
+// promisedBy asks the checkpoint's own recipe what a tensor is stored in.
+func promisedBy(r *Resolved) func(string, int, *model.Tensor) *dtype.Scheme {
+	recipe := r.Scheme
+	if recipe == nil {
+		recipe = dtype.FindRecipe(r.Recipe)
+	}
+	if recipe == nil {
+		return nil
+	}
+	type key struct {
+		part  string
+		layer int
+		slot  slot
+	}
+	schemes := map[key]*dtype.Scheme{}
+	note := *recipe
+	note.Pick = func(s *dtype.Site) *dtype.Scheme {
+		x := recipe.Pick(s)
+		schemes[key{s.Part, s.Layer, slot{s.Role, s.Bias}}] = x
+		return x
+	}
+	r.Model.Store(&note)
+	return func(part string, layer int, t *model.Tensor) *dtype.Scheme {
+		return schemes[key{part, layer, slot{t.Role, t.Bias}}]
+	}
+}
+
+// trim leaves out of the model what the files leave out whole: a head, a tower, prediction layers.
+func (c *configuration) trim(r *Resolved, spec *family.Spec, tensors []fileTensor) {
+	head, vision, mtp := false, false, false
+	for i := range tensors {
+		n, ok := readName(tensors[i].name)
+		if !ok {
+			continue
+		}
+		head = head || n.part == partDecoder && n.scope() == atEnds && holdsRole(n.module, dtype.Output)
+		vision = vision || n.part == family.PartVision
+		mtp = mtp || n.part == model.PartMTP || n.layer >= len(spec.Layers)
+	}
+	if !head && !spec.Tied && !spec.NoHead {
+		spec.NoHead = true
+		note(r, "no_head", "the files hold no head (lm_head): sized without one")
+	}
+	if !vision && spec.Vision != nil {
+		spec.Vision = nil
+		note(r, "no_tower", "the files hold no vision tower: sized without one")
+	}
+	if !mtp && len(spec.MTP) > 0 {
+		spec.MTP, spec.MTPEnds = nil, false
+		note(r, "no_prediction_layers", "the files hold no prediction layers: sized without them")
+	}
+	if head && spec.Tied {
+		note(r, "duplicate_head", "the head is tied to the embedding, and the files hold a second copy, which engines do not load")
+	}
+}
+
+func holdsRole(module string, role dtype.Role) bool {
+	return slices.ContainsFunc(forms("", atEnds, module), func(f form) bool { return slices.Contains(f, slot{role: role}) })
+}
+
+// adapter: PEFT names its tensors so.
+func adapter(tensors []fileTensor) bool {
+	for i := range tensors {
+		if n := tensors[i].name; !containsAny(n, ".lora_A.", ".lora_B.", "lora_embedding_A") {
+			return false
+		}
+	}
+	return len(tensors) > 0
+}
+
+func adapterError(name, base string) error {
+	e := &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: name, Message: name + " is a LoRA adapter, not a model", Hint: "give its base model, and the adapter as an adapter"}
+	if base != "" {
+		e.Message += fmt.Sprintf(": it was made for %s", format.Quote(base))
+	}
+	return e
+}

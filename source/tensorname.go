@@ -1,0 +1,180 @@
+package source
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+)
+
+// partDecoder is the name of the part that generates tokens.
+const partDecoder = "decoder"
+
+// tensorName is the name of a tensor of the hub, taken apart.
+type tensorName struct {
+	part   string // of the model, as package model names it
+	layer  int    // as numbered in the file; -1 outside the layers
+	module string // inside the layer, numbers written #
+	param  param
+}
+
+// scope is where to look the module up. The layers of the decoder and those that predict share names.
+func (n *tensorName) scope() scope {
+	switch {
+	case n.part == family.PartVision && n.layer < 0:
+		return atVision
+	case n.part == family.PartVision:
+		return inVision
+	case n.layer >= 0:
+		return inLayer
+	case n.part == model.PartMTP:
+		return inPrediction
+	}
+	return atEnds
+}
+
+// param is which of a module's tensors it is.
+type param uint8
+
+const (
+	weight    param = iota
+	biasTerm        // the additive bias
+	companion       // scales, zero points and the like, which lie beside a weight
+)
+
+// companions are the last words of tensors that belong to a weight: those of compressed-tensors and fp8
+// (weight_*, input_*), gptq and awq (qzeros, scales, g_idx), bitsandbytes (absmax and maps, SCB), MLX
+// (biases), modelopt (weight_scale_2, pre_quant_scale), Mistral (qscale_*) and of quantised KV caches.
+var companions = words(`weight_scale weight_scale_inv weight_scale_2 weight_global_scale weight_zero_point weight_shape weight_g_idx
+	weight_format weight_min_max input_scale input_scale_inv input_global_scale input_zero_point activation_scale output_scale
+	scales qzeros g_idx biases absmax quant_map nested_absmax nested_quant_map SCB
+	k_scale v_scale q_scale kv_scale prob_scale k_zero_point v_zero_point pre_quant_scale qscale_weight qscale_act`)
+
+// weights are the last words of the tensors that hold a module's elements.
+var weightWords = words(`weight qweight weight_packed`)
+
+// wrappers are words before "layers" that leave the decoder the decoder.
+var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module`)
+
+// towers are words that begin the parts which see.
+var towers = words(`visual vision_tower vision_model vision_encoder multi_modal_projector`)
+
+// layerWords begin the number of a layer.
+var layerWords = words(`layers h blocks mtp_layers`)
+
+func words(text string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		m[w] = true
+	}
+	return m
+}
+
+// readName takes a name apart; ok is false for a name without a module.
+func readName(name string) (n tensorName, ok bool) {
+	path, param := readParam(name)
+	n = tensorName{part: partDecoder, layer: -1, param: param}
+	parts := strings.Split(path, ".")
+	for i, w := range parts {
+		rest := parts[i+1:]
+		switch {
+		case len(rest) == 0 && wrappers[w]:
+			return n, false
+		case towers[w] && len(rest) > 0:
+			n.part = family.PartVision
+		case w == "mtp" && len(rest) > 0:
+			n.part = model.PartMTP
+		case layerWords[w] && len(rest) > 1 && isNumber(rest[0]):
+			if w == "mtp_layers" {
+				n.part = model.PartMTP
+			}
+			n.layer, _ = strconv.Atoi(rest[0])
+			n.module = masked(rest[1:])
+			return n, true
+		case !wrappers[w]:
+			n.module = masked(parts[i:])
+			return n, true
+		}
+	}
+	return n, false
+}
+
+// masked joins a path, with # for numbers.
+func masked(parts []string) string {
+	for i, w := range parts {
+		if isNumber(w) {
+			parts[i] = "#"
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func isNumber(s string) bool {
+	if s == "" || len(s) > 6 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// readParam cuts the parameter off a name.
+func readParam(name string) (module string, p param) {
+	module, _, state := strings.Cut(name, ".quant_state.")
+	if state {
+		return strings.TrimSuffix(module, ".weight"), companion
+	}
+	path, last := name, ""
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		path, last = name[:i], name[i+1:]
+	}
+	switch {
+	case companions[last]:
+		return ofAttention(strings.TrimSuffix(path, ".weight")), companion
+	case weightWords[last]:
+		return path, weight
+	case last == "bias":
+		return path, biasTerm
+	}
+	return readStacked(name, last)
+}
+
+// readStacked reads parameters without a module of their own, which stacked experts are: gate_up_proj,
+// gate_up_proj_bias, and gate_up_proj_blocks with gate_up_proj_scales (gpt-oss).
+func readStacked(name, last string) (module string, p param) {
+	stem, suffix, ok := cutLast(last, "_")
+	if !ok || !strings.HasSuffix(stem, "_proj") {
+		return name, weight
+	}
+	path := strings.TrimSuffix(name, "_"+suffix)
+	switch suffix {
+	case "blocks":
+		return path, weight
+	case "bias":
+		return path, biasTerm
+	case "scales":
+		return path, companion
+	}
+	return name, weight
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// ofAttention: the scales of a quantised cache stand beside the whole attention; they go with its keys.
+func ofAttention(path string) string {
+	path = strings.TrimSuffix(path, ".attn")
+	if strings.HasSuffix(path, ".self_attn") {
+		return path + ".k_proj"
+	}
+	return path
+}
