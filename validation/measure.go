@@ -1,0 +1,159 @@
+package validation
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+// Measure is one kind of figure, compared over all rows that have it.
+type Measure struct {
+	Name  string
+	About string
+	// Sets are the collections whose rows count, by prefix of their name.
+	Sets string
+	// Figures are the names in Row.Got that count.
+	Figures []string
+	// Given puts what the row measured into the question, rounded down or up by half a digit with side -1 or
+	// +1; false when the row lacks it.
+	Given func(ask *memwall.Request, row *Row, side float64) bool
+	// AnyDevice: the figure does not depend on the device, which the row need not name.
+	AnyDevice bool
+	// Find reads our figure in the answer.
+	Find func(a *memwall.Answer, figure string) (Range, bool)
+	// Exact: the figure follows from rules alone and must be equal to the last printed digit.
+	Exact bool
+	// Target is the median relative error aimed at.
+	Target float64
+	// Absolute: errors are in units of the figure (GiB), not relative to it.
+	Absolute bool
+}
+
+// Range is a prediction with its 90 % band.
+type Range struct{ Mid, Low, High float64 }
+
+func exactly(x float64) Range { return Range{x, x, x} }
+
+// Measures are the kinds of figures, in the order of the report.
+var Measures = []Measure{
+	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters"}, Find: parameters, Exact: true},
+	{Name: "llama.cpp weights", About: "model buffers of every device and the host", Sets: "llamacpp-", Figures: places("weights"), Find: item("weights"), Exact: true},
+	{Name: "llama.cpp KV cache", About: "KV buffers", Sets: "llamacpp-", Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
+	{Name: "llama.cpp state", About: "recurrent-state buffers", Sets: "llamacpp-", Figures: places("state"), Find: item("state"), Exact: true},
+	{Name: "llama.cpp output", About: "output buffer", Sets: "llamacpp-", Figures: places("output"), Find: item("output"), Exact: true},
+	{Name: "llama.cpp compute", About: "compute buffers", Sets: "llamacpp-", Figures: places("compute"), Find: item("compute"), Target: 0.01},
+	{Name: "vLLM weights", AnyDevice: true, About: "'Model loading took'", Sets: "vllm", Figures: []string{"weights"}, Find: print("Model loading took"), Target: 0.005},
+	{Name: "vLLM activations", About: "peak of the profile run", Sets: "vllm", Figures: []string{"activations"}, Find: item("activations"), Target: 0.05},
+	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm", Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05},
+	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05},
+	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true},
+	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm", Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true},
+	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm", Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
+	{Name: "vLLM longest request, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
+	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true},
+}
+
+// places are a figure on the first device, on others and on the host.
+func places(figures ...string) (out []string) {
+	for _, f := range figures {
+		out = append(out, f, "1."+f, "host."+f)
+	}
+	return out
+}
+
+func parameters(a *memwall.Answer, _ string) (Range, bool) {
+	return exactly(float64(a.Model.Parameters + a.Model.ParametersMTP)), true
+}
+
+// item sums the lines of a ledger with an id, on the device or host that the figure names.
+func item(id string) func(*memwall.Answer, string) (Range, bool) {
+	return func(a *memwall.Answer, figure string) (Range, bool) {
+		place, _, found := strings.Cut(figure, ".")
+		if !found {
+			place = "0"
+		}
+		items, ok := ledgerAt(a, place)
+		r := sum(items, id)
+		if strings.HasSuffix(figure, "context") { // llama.cpp's word for caches of both kinds
+			r.add(sum(items, "state"))
+		}
+		return r, ok
+	}
+}
+
+func ledgerAt(a *memwall.Answer, place string) ([]memwall.Item, bool) {
+	if place == "host" {
+		if a.Host == nil {
+			return nil, true
+		}
+		return a.Host.Ledger, true
+	}
+	for i := range a.Devices {
+		first, _, _ := strings.Cut(a.Devices[i].Ranks, "-")
+		if first == place {
+			return append(a.Devices[i].Ledger[:len(a.Devices[i].Ledger):len(a.Devices[i].Ledger)], a.Devices[i].Beside...), true
+		}
+	}
+	return nil, false
+}
+
+func sum(items []memwall.Item, id string) (r Range) {
+	for i := range items {
+		it := &items[i]
+		if it.ID == id {
+			r.add(Range{float64(it.Bytes), float64(it.Low), float64(it.High)})
+		}
+	}
+	return r
+}
+
+func (r *Range) add(o Range) {
+	r.Mid += o.Mid
+	r.Low += o.Low
+	r.High += o.High
+}
+
+// print reads a figure that the engine will print.
+func print(name string) func(*memwall.Answer, string) (Range, bool) {
+	return func(a *memwall.Answer, _ string) (Range, bool) {
+		for _, p := range a.Prints {
+			if p.Name == name {
+				return scaled(p), true
+			}
+		}
+		return Range{}, false
+	}
+}
+
+func scaled(p memwall.Print) Range {
+	k := 1.0
+	switch p.Unit {
+	case "GiB", "GB":
+		k = 1 << 30
+	case "MiB":
+		k = 1 << 20
+	}
+	return Range{p.Value * k, p.Low * k, p.High * k}
+}
+
+// pool is the size of vLLM's or SGLang's pool as the version prints it.
+func pool(a *memwall.Answer, figure string) (Range, bool) {
+	if figure == "blocks" {
+		if r, ok := print("# GPU blocks")(a, figure); ok {
+			return r, true
+		}
+		return exactly(float64(a.KV.Blocks)), true
+	}
+	return print("GPU KV cache size")(a, figure)
+}
+
+// kvGiven puts the printed size of the pool in place of a utilization.
+func kvGiven(ask *memwall.Request, row *Row, side float64) bool {
+	v, ok := row.Got["kv_available"]
+	if !ok || v.Mid <= 0 {
+		return false
+	}
+	ask.GPUMemoryUtilization = nil
+	return ask.Set("kv_cache_memory_bytes", strconv.FormatInt(int64(v.Mid+side*v.Half), 10)) == nil
+}

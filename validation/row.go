@@ -1,0 +1,134 @@
+package validation
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+//go:embed rows/*.jsonl
+var embedded embed.FS
+
+// Set is one collection of measurements.
+type Set struct {
+	Name  string
+	About string
+	Rows  []Row
+}
+
+// Row is a measurement: the question that asks for it, and the figures that were measured.
+type Row struct {
+	Set    string
+	Line   int
+	Source string
+	Ask    memwall.Request
+	Got    map[string]Value
+	// Fit: constants were fitted to this row, so it says nothing about rows unseen.
+	Fit bool
+	// Refused says why the row cannot be used.
+	Refused string
+	Note    string
+}
+
+// Name is where the row stands: "vllm-logs:12".
+func (r *Row) Name() string { return fmt.Sprintf("%s:%d", r.Set, r.Line) }
+
+// line is a row as it is written. The first line of a file is its header: about, and what all rows share.
+type line struct {
+	About   string           `json:"about"`
+	Source  string           `json:"source"`
+	Ask     json.RawMessage  `json:"ask"`
+	Got     map[string]Value `json:"got"`
+	Fit     bool             `json:"fit"`
+	Refused string           `json:"refused"`
+	Note    string           `json:"note"`
+}
+
+// Load reads the embedded sets.
+func Load() ([]Set, error) {
+	names, err := fs.Glob(embedded, "rows/*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	var sets []Set
+	for _, name := range names {
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		s, err := parse(strings.TrimSuffix(path.Base(name), ".jsonl"), data)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, s)
+	}
+	return sets, nil
+}
+
+func parse(name string, data []byte) (Set, error) {
+	s := Set{Name: name}
+	var header line
+	scan := bufio.NewScanner(bytes.NewReader(data))
+	scan.Buffer(nil, 1<<20)
+	for n := 1; scan.Scan(); n++ {
+		var l line
+		d := json.NewDecoder(bytes.NewReader(scan.Bytes()))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&l); err != nil {
+			return s, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		if n == 1 {
+			header, s.About = l, l.About
+			continue
+		}
+		r, err := l.row(&header)
+		if err != nil {
+			return s, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		r.Set, r.Line = name, n
+		s.Rows = append(s.Rows, r)
+	}
+	return s, scan.Err()
+}
+
+func (l *line) row(header *line) (Row, error) {
+	r := Row{Source: l.Source, Got: l.Got, Fit: l.Fit, Refused: l.Refused, Note: l.Note}
+	if r.Source == "" {
+		r.Source = header.Source
+	}
+	if l.Ask == nil {
+		return r, nil
+	}
+	ask, err := memwall.Decode(merge(header.Ask, l.Ask))
+	if err != nil {
+		return r, err
+	}
+	ask.Ask = "fit"
+	r.Ask = *ask
+	return r, nil
+}
+
+// merge joins two JSON objects; the fields of b win.
+func merge(a, b json.RawMessage) json.RawMessage {
+	if a == nil {
+		return b
+	}
+	all := map[string]json.RawMessage{}
+	for _, x := range []json.RawMessage{a, b} {
+		if json.Unmarshal(x, &all) != nil {
+			return b
+		}
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return b
+	}
+	return out
+}
