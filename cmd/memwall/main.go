@@ -1,0 +1,32 @@
+// Command memwall keeps the books of LLM memory. It wires what reaches outside and hands it to
+// internal/cli.
+package main
+
+import (
+	"os"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/source"
+)
+
+func main() {
+	os.Exit(cli.Run(cli.Config{
+		Args:        os.Args[1:],
+		Stdin:       os.Stdin,
+		Stdout:      os.Stdout,
+		Stderr:      os.Stderr,
+		Env:         os.Getenv,
+		Terminal:    terminal(os.Stdout),
+		ErrTerminal: terminal(os.Stderr),
+		Columns:     columns(os.Stdout),
+		Models:      source.New(source.Options{}),
+		FromCommand: memwall.FromCommand,
+	}))
+}
+
+// terminal reports whether a file is a character device, as terminals are.
+func terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/schema"
+)
+
+// welcome is memwall alone: what it is, three examples, this machine when it is known.
+func (a *app) welcome(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return a.unknownCommand(c, args[0])
+	}
+	w := render.Welcome{Lines: []string{
+		"memwall keeps the books of LLM memory: where every byte goes, whether it fits.",
+		"Every number says where it comes from and how sure it is.",
+		"memwall --help lists the commands, memwall fit --help the flags.",
+	}, Examples: []string{
+		"memwall fit llama-3.1-8b --on rtx-4090",
+		"memwall fit llama-3.1-70b --on 2xh100 --users 4 --ctx 16k",
+		"memwall models qwen3",
+	}}
+	if a.Machine != nil {
+		if words, ok := a.Machine.Hardware(); ok {
+			w.Machine = words
+		}
+	}
+	return a.show(w, func(st render.Style) string { return w.Text(st) })
+}
+
+func (a *app) schema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema [request | answer]", Short: "the JSON Schema of requests and answers",
+		Long: "JSON Schema, draft 2020-12, made from the structs that decode requests and encode answers.", Example: "memwall schema request",
+		ValidArgs: []string{"request", "answer"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			which := ""
+			if len(args) > 0 {
+				which = args[0]
+			}
+			data, err := schema.Of(which)
+			if err != nil || len(args) > 1 {
+				return usage("schema", which, "schema of "+which+": there is none", "memwall schema, memwall schema request or memwall schema answer")
+			}
+			return a.print(string(data))
+		},
+	}
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "the version of program and JSON", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			v := struct {
+				Version string `json:"version"`
+				Schema  string `json:"schema"`
+				Go      string `json:"go"`
+				System  string `json:"system"`
+			}{memwall.Version, memwall.Schema, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			return a.show(v, func(render.Style) string {
+				return "memwall " + v.Version + ", JSON " + v.Schema + ", " + v.Go + " " + v.System + "\n"
+			})
+		},
+	}
+}

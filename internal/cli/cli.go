@@ -1,0 +1,148 @@
+// Package cli is the command line: it parses, asks and draws. Everything that reaches outside comes in a
+// Config, so that a test runs whole commands in its own process.
+//
+// Open fit.go for the main command; flags.go makes its flags from the table of request fields, help.go
+// draws help, errors.go decides between the exit codes 0 answered, 1 could not answer, 2 bad usage.
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+)
+
+// Config is what a command works with.
+type Config struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            func(string) string
+	// Terminal and ErrTerminal: stdout and stderr are terminals. Columns is the terminal's width, 0 when
+	// unknown.
+	Terminal, ErrTerminal bool
+	Columns               int
+	Models                memwall.ModelSource
+	Machine               Machine     // nil: this machine is not known
+	FromCommand           FromCommand // nil: --from is refused
+	WriteFile             func(name string, data []byte) error
+}
+
+// Machine tells what hardware the program runs on, in words that --on takes; ok is false when it cannot
+// tell.
+type Machine interface {
+	Hardware() (words string, ok bool)
+}
+
+// Exit codes.
+const (
+	answered   = 0
+	unanswered = 1
+	badUsage   = 2
+	doesNotFit = 3
+)
+
+// app is a run of the program.
+type app struct {
+	Config
+	asker memwall.Asker
+	// asking is the question that is being answered, when it is one.
+	asking string
+	json   bool
+	ascii  bool
+}
+
+// Run runs one command and gives its exit code.
+func Run(c Config) (code int) {
+	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models}}
+	defer func() {
+		if r := recover(); r != nil {
+			code = a.broken(r)
+		}
+	}()
+	root := a.root()
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	return a.exit(root.Execute())
+}
+
+// filled gives a Config whose parts are all there.
+func (c Config) filled() Config {
+	if c.Models == nil {
+		c.Models = memwall.Catalog{}
+	}
+	if c.Env == nil {
+		c.Env = func(string) string { return "" }
+	}
+	if c.WriteFile == nil {
+		c.WriteFile = func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
+	}
+	if c.Args == nil {
+		c.Args = []string{}
+	}
+	return c
+}
+
+// broken is the end of a run that met a fault of the program itself.
+func (a *app) broken(fault any) int {
+	fmt.Fprintf(a.Stderr, "error: memwall itself failed: %v\n  fix: this is a bug; report it with the command that you gave\n", fault)
+	if a.Env("MEMWALL_TRACE") != "" {
+		a.Stderr.Write(debug.Stack())
+	}
+	return unanswered
+}
+
+// root is the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "memwall", Short: "the books of LLM memory: where every byte goes, whether it fits, what to change",
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
+		RunE: a.welcome,
+	}
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")
+	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "letters that every terminal has")
+	for _, name := range []string{"json", "ascii"} {
+		group(root.PersistentFlags().Lookup(name), groupOutput)
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(a.help)
+	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(a.fit(), a.models(), a.hardware(), a.formats(), a.batch(), a.schema(), a.version())
+	root.InitDefaultCompletionCmd()
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
+		of, _, err := root.Find(args)
+		if err != nil || of == root && len(args) > 0 {
+			return a.unknownCommand(root, args[0])
+		}
+		a.help(of, nil)
+		return nil
+	}})
+	return root
+}
+
+// writeJSON writes a value on one line, or indented for people.
+func writeJSON(w io.Writer, v any, indent bool) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
+	return e.Encode(v)
+}
+
+func (a *app) print(s string) error {
+	_, err := io.WriteString(a.Stdout, s)
+	return err
+}
+
+// style is how stdout is drawn.
+func (a *app) style() render.Style { return a.styleOf(a.Terminal) }

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/spell"
+)
+
+// usageError is a command that could not be understood.
+type usageError struct{ what *memwall.Error }
+
+func (e usageError) Error() string { return e.what.Message }
+
+func usage(field, value, message, hint string) error {
+	return usageError{&memwall.Error{Code: memwall.BadField, Field: field, Value: value, Message: message, Hint: hint}}
+}
+
+// verdictError carries an exit code of --check; nothing is said.
+type verdictError int
+
+func (v verdictError) Error() string { return fmt.Sprintf("exit %d", int(v)) }
+
+// exit says what went wrong and gives the exit code.
+func (a *app) exit(err error) int {
+	var v verdictError
+	switch {
+	case err == nil:
+		return answered
+	case errors.As(err, &v):
+		return int(v)
+	}
+	e, code := a.classify(err)
+	if a.json {
+		writeJSON(a.Stdout, &memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: a.asking, Error: e}, true)
+		return code
+	}
+	io.WriteString(a.Stderr, render.Error(e, a.styleOf(a.ErrTerminal)))
+	return code
+}
+
+// classify turns any error into one of the contract and an exit code: a field that is wrong is bad usage.
+func (a *app) classify(err error) (*memwall.Error, int) {
+	var e *memwall.Error
+	var u usageError
+	var h *hardware.Error
+	var m *catalog.NotFoundError
+	switch {
+	case errors.As(err, &u):
+		return u.what, badUsage
+	case errors.As(err, &h):
+		return &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}, unanswered
+	case errors.As(err, &m):
+		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: m.Name, Message: m.Error(), Hint: m.Hint()}, unanswered
+	case !errors.As(err, &e):
+		return &memwall.Error{Code: memwall.Internal, Message: err.Error()}, unanswered
+	}
+	if e.Code == memwall.BadField {
+		return e, badUsage
+	}
+	return e, unanswered
+}
+
+// flagError says which flag is wrong, and names near ones.
+func flagError(c *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	var required *pflag.ValueRequiredError
+	var e *memwall.Error
+	switch {
+	case errors.As(err, &missing):
+		return unknownFlag(c, missing.GetSpecifiedName())
+	case errors.As(err, &value):
+		f := value.GetFlag()
+		if errors.As(value.Unwrap(), &e) {
+			return usageError{e}
+		}
+		return usage(f.Name, value.GetValue(), fmt.Sprintf("--%s %q is not what the flag takes", f.Name, value.GetValue()), f.Usage)
+	case errors.As(err, &required):
+		f := required.GetFlag()
+		return usage(f.Name, "", fmt.Sprintf("--%s has no value", f.Name), "--"+f.Name+" "+placeholder(f))
+	}
+	return usage("", "", err.Error(), "memwall "+c.Name()+" --help")
+}
+
+func unknownFlag(c *cobra.Command, name string) error {
+	dashes := "--"
+	if len(name) == 1 {
+		dashes = "-"
+	}
+	var names []string
+	visit := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	c.Flags().VisitAll(visit)
+	c.InheritedFlags().VisitAll(visit)
+	hint := c.CommandPath() + " --help lists them"
+	if near := spell.Nearest(name, names); len(near) > 0 {
+		hint = "did you mean: --" + strings.Join(near, ", --")
+	}
+	return usage(name, "", fmt.Sprintf("%s has no flag %s%s", c.CommandPath(), dashes, name), hint)
+}
+
+// unknownCommand names near commands; what looks like a model was meant for fit.
+func (a *app) unknownCommand(root *cobra.Command, word string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	e := fmt.Sprintf("no command called %q", word)
+	if near := spell.Nearest(word, names); len(near) > 0 {
+		return usage("command", word, e, "did you mean: "+strings.Join(near, ", "))
+	}
+	if _, err := catalog.Find(word); err == nil || strings.ContainsAny(word, "/.") {
+		return usage("command", word, e, "memwall fit "+word)
+	}
+	return usage("command", word, e, "memwall --help lists them")
+}
+
+// noArguments refuses words that a command does not take.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("argument", args[0], fmt.Sprintf("%s takes no argument, and %q was given", c.CommandPath(), args[0]), c.CommandPath()+" --help")
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/spell"
+)
+
+// fitFlags are the flags of fit that are not fields of a request.
+type fitFlags struct {
+	request memwall.Request
+	explain string
+	layers  bool
+	notes   bool
+	check   string
+	svg     string
+	by      string
+	from    string
+}
+
+const strict = "strict"
+
+func (a *app) fit() *cobra.Command {
+	f := &fitFlags{}
+	c := &cobra.Command{
+		Use: "fit MODEL", Short: "does it fit, and where does every byte go",
+		Long: "MODEL is a catalog id (llama-3.1-8b), a GGUF or safetensors file, a folder or a config.json. " +
+			"Lengths take k = 1,024; sizes need GB or GiB. Without --on, the answer names hardware that would do.",
+		Example: "memwall fit llama-3.1-70b --on 2xh100\nmemwall fit qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 20k\nmemwall fit llama-3.1-70b --on 2xh100 --users 6 --kv fp8 --check\nmemwall fit llama-3.1-70b --on 2xh100 --explain=kv_cache",
+		RunE:    func(c *cobra.Command, args []string) error { return a.runFit(c, f, args) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return catalog.IDs(), cobra.ShellCompDirectiveDefault
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request)
+	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
+	group(flags.Lookup("from"), groupWhat)
+	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
+	flags.Lookup("explain").NoOptDefVal = render.All
+	flags.BoolVar(&f.layers, "layers", false, "what the model is made of, by kind of layer")
+	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
+	flags.StringVar(&f.by, "by", "", "group the ledger by how long bytes stay")
+	flags.StringVar(&f.svg, "svg", "", "also write the ledger as a picture")
+	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
+	flags.Lookup("check").NoOptDefVal = "fits"
+	for _, name := range []string{"explain", "layers", "notes", "by", "svg", "check"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	return c
+}
+
+func hardwareNames() []string { return append([]string{"cpu"}, hardware.IDs()...) }
+
+func recipeNames() (out []string) {
+	for _, r := range dtype.Recipes() {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
+	a.asking = "fit"
+	r, unread, err := a.request(c, f, args)
+	if err != nil {
+		return err
+	}
+	r.Ask = "fit"
+	r.Explain = f.explain != "" || !a.json
+	answer, err := a.asker.Ask(r)
+	if err != nil {
+		return err
+	}
+	answer.Notes = append(unread, answer.Notes...)
+	layers, err := a.layersOf(f, r)
+	if err != nil {
+		return err
+	}
+	if err := a.picture(f, answer); err != nil {
+		return err
+	}
+	if err := a.answerFit(f, answer, layers); err != nil {
+		return err
+	}
+	return checked(f.check, answer.Verdict)
+}
+
+// request is what flags, arguments and a pasted command ask for together.
+func (a *app) request(c *cobra.Command, f *fitFlags, args []string) (*memwall.Request, []memwall.Note, error) {
+	if err := f.options(c); err != nil {
+		return nil, nil, err
+	}
+	r, notes, err := &f.request, []memwall.Note(nil), error(nil)
+	if f.from != "" {
+		if r, notes, err = a.fromCommand(f.from); err != nil {
+			return nil, nil, err
+		}
+		overlay(c.Flags(), &f.request, r)
+	}
+	if args, err = f.arguments(args, r.Model != ""); err != nil {
+		return nil, nil, err
+	}
+	if len(args) > 0 {
+		r.Model = args[0]
+	}
+	note, err := a.here(r)
+	return r, append(notes, note...), err
+}
+
+// options checks the words of flags that are no fields.
+func (f *fitFlags) options(c *cobra.Command) error {
+	if c.Flags().Changed("by") && f.by != "life" {
+		return usage("by", f.by, fmt.Sprintf("--by %q is not a way to group the ledger", f.by), "--by life")
+	}
+	if f.check != "" && f.check != "fits" && f.check != strict {
+		return usage("check", f.check, fmt.Sprintf("--check=%s is not known", f.check), "--check, or --check=strict")
+	}
+	return nil
+}
+
+// arguments are MODEL alone; a second word behind --explain names the item.
+func (f *fitFlags) arguments(args []string, has bool) ([]string, error) {
+	most := 1
+	switch {
+	case len(args) == 0 && !has:
+		return nil, usage("model", "", "MODEL is missing", "memwall fit llama-3.1-8b --on rtx-4090")
+	case len(args) == 2 && f.explain == render.All:
+		f.explain, most = itemOf(args), 2
+		args = modelOf(args)
+	}
+	if len(args) > most {
+		return nil, usage("argument", args[1], fmt.Sprintf("fit takes one MODEL, and %q was given beside it", args[1]), "quote a name that has spaces")
+	}
+	return args, nil
+}
+
+// itemOf and modelOf tell a ledger id from a model: the id is the word without hyphens, dots and slashes.
+func itemOf(args []string) string {
+	if strings.ContainsAny(args[0], "-./") || args[0] != strings.ToLower(args[0]) {
+		return args[1]
+	}
+	return args[0]
+}
+
+func modelOf(args []string) []string {
+	if itemOf(args) == args[1] {
+		return args[:1]
+	}
+	return args[1:]
+}
+
+// here fills in this machine where no hardware is named.
+func (a *app) here(r *memwall.Request) ([]memwall.Note, error) {
+	if r.Hardware != "" && r.Hardware != "local" {
+		return nil, nil
+	}
+	if a.Machine != nil {
+		if words, ok := a.Machine.Hardware(); ok {
+			r.Hardware = words
+			return []memwall.Note{{Code: "local_used", Severity: "info", Field: "hardware", Text: "this machine: " + words}}, nil
+		}
+	}
+	if r.Hardware == "local" {
+		return nil, usage("hardware", "local", "--on local: what this machine has is not known", "name it: --on rtx-4090, or memwall hardware for the list")
+	}
+	return nil, nil
+}
+
+func (a *app) layersOf(f *fitFlags, r *memwall.Request) ([]memwall.LayerGroup, error) {
+	if !f.layers {
+		return nil, nil
+	}
+	return a.asker.Layers(r)
+}
+
+// answerFit writes an answer as text or JSON.
+func (a *app) answerFit(f *fitFlags, answer *memwall.Answer, layers []memwall.LayerGroup) error {
+	if f.explain != "" && f.explain != render.All {
+		if err := explainable(answer, f.explain); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		if f.explain != "" && f.explain != render.All {
+			answer.Explain = only(answer, f.explain)
+		}
+		return writeJSON(a.Stdout, struct {
+			*memwall.Answer
+			Layers []memwall.LayerGroup `json:"layers,omitempty"`
+		}{answer, layers}, true)
+	}
+	return a.print(render.Fit(answer, render.FitOptions{Explain: f.explain, Notes: f.notes, ByLife: f.by != "", Layers: layers}, a.style()))
+}
+
+// explainable refuses a name that no number of the answer has.
+func explainable(answer *memwall.Answer, name string) error {
+	if len(render.Find(answer, name)) > 0 {
+		return nil
+	}
+	names := render.Explainable(answer)
+	hint := "one of " + strings.Join(names, ", ") + "; or a JSON pointer such as devices/0/usable_bytes"
+	if near := spell.Nearest(name, names); len(near) > 0 {
+		hint = "did you mean: " + strings.Join(near, ", ")
+	}
+	return usage("explain", name, fmt.Sprintf("--explain=%s: the answer has no number of that name", name), hint)
+}
+
+func only(answer *memwall.Answer, name string) map[string]memwall.Explain {
+	out := map[string]memwall.Explain{}
+	for at, e := range answer.Explain {
+		if slices.Contains(render.Find(answer, name), at) {
+			out[at] = e
+		}
+	}
+	return out
+}
+
+// picture writes the SVG that --svg names.
+func (a *app) picture(f *fitFlags, answer *memwall.Answer) error {
+	if f.svg == "" {
+		return nil
+	}
+	if err := a.WriteFile(f.svg, render.SVG(answer)); err != nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "svg", Value: f.svg, Message: fmt.Sprintf("--svg: %v", err), Hint: "a file in a folder that exists and can be written"}
+	}
+	return nil
+}
+
+// checked turns a verdict into the exit code of --check.
+func checked(check string, v memwall.Verdict) error {
+	switch {
+	case check == "" || v == memwall.Fits:
+		return nil
+	case v == memwall.Unknown:
+		return verdictError(unanswered)
+	case v == memwall.DoesNotFit, check == strict:
+		return verdictError(doesNotFit)
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Groups of flags in help, in order.
+const (
+	groupWhat    = "what and where"
+	groupHow     = "how"
+	groupLlama   = "llama.cpp, llama-server and Ollama only"
+	groupServing = "vLLM, SGLang and TensorRT-LLM only, where each has it"
+	groupOutput  = "output"
+)
+
+var groups = []string{groupWhat, groupHow, groupLlama, groupServing, groupOutput}
+
+const groupKey = "group"
+
+func group(f *pflag.Flag, name string) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[groupKey] = []string{name}
+}
+
+// groupOf a request field, by who owns it.
+func groupOf(f *memwall.Field) string {
+	switch {
+	case f.OwnedBy("llama.cpp") && f.Engines != nil:
+		return groupLlama
+	case f.Engines != nil:
+		return groupServing
+	}
+	switch f.Name {
+	case "hardware", "devices", "engine", "weights", "kv", "context", "sequences":
+		return groupWhat
+	}
+	return groupHow
+}
+
+// requestFlags adds a flag for every field that has one; each sets its field in the request.
+func requestFlags(flags *pflag.FlagSet, r *memwall.Request) {
+	for i := range memwall.Fields() {
+		f := &memwall.Fields()[i]
+		if f.Flag == "" {
+			continue
+		}
+		v := &fieldValue{field: f, at: f.Value(r)}
+		p := flags.VarPF(v, f.Flag, "", f.Doc)
+		if f.Type == reflect.TypeFor[*bool]() || f.Type.Kind() == reflect.Bool {
+			p.NoOptDefVal = "true"
+		}
+		group(p, groupOf(f))
+	}
+	flags.SetNormalizeFunc(fieldNames)
+}
+
+// fieldNames lets a flag be called by its field's name too: --context for --ctx, --max_num_seqs for
+// --max-num-seqs.
+func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	word := strings.ReplaceAll(name, "-", "_")
+	if f := memwall.FieldByName(word); f != nil && f.Flag != "" {
+		return pflag.NormalizedName(f.Flag)
+	}
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+}
+
+// fieldValue is a flag that sets a field of a request.
+type fieldValue struct {
+	field *memwall.Field
+	at    reflect.Value
+}
+
+// Type names the kind of value for help.
+func (v *fieldValue) Type() string { return v.field.Type.String() }
+
+func (v *fieldValue) String() string { return "" }
+
+// Set reads a value in the field's unit.
+func (v *fieldValue) Set(s string) error {
+	x, err := v.parse(s)
+	if err != nil {
+		return &memwall.Error{Code: memwall.BadField, Field: v.field.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.field.Flag, err), Hint: v.field.Doc}
+	}
+	switch {
+	case v.at.Kind() == reflect.Map:
+		if v.at.IsNil() {
+			v.at.Set(reflect.MakeMap(v.at.Type()))
+		}
+		for _, k := range x.MapKeys() {
+			v.at.SetMapIndex(k, x.MapIndex(k))
+		}
+	case v.at.Kind() == reflect.Pointer:
+		p := reflect.New(v.at.Type().Elem())
+		p.Elem().Set(x.Convert(v.at.Type().Elem()))
+		v.at.Set(p)
+	default:
+		v.at.Set(x.Convert(v.at.Type()))
+	}
+	return nil
+}
+
+func (v *fieldValue) parse(s string) (reflect.Value, error) {
+	t := v.field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var x any
+	var err error
+	switch {
+	case t == reflect.TypeFor[plan.Size]():
+		x, err = unit.ParseBytes(s)
+	case t.Kind() == reflect.Map:
+		x, err = parseOverride(s)
+	case t.Kind() == reflect.String:
+		x, err = s, oneOf(s, v.field.Enum)
+	case t.Kind() == reflect.Bool:
+		x, err = parseBool(s)
+	case t.Kind() == reflect.Float64:
+		x, err = parseShare(s)
+	case v.field.Unit == "length":
+		x, err = unit.ParseLength(s)
+	default:
+		x, err = parseWhole(s)
+	}
+	return reflect.ValueOf(x), err
+}
+
+func oneOf(s string, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	for _, w := range words {
+		if w == s {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not one of %s", s, strings.Join(words, ", "))
+}
+
+func parseBool(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "true", "on", "yes", "1":
+		return true, nil
+	case "false", "off", "no", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+func parseShare(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || strings.ContainsAny(s, "xXpPnN_") {
+		return 0, fmt.Errorf("%q is not a number such as 0.9", s)
+	}
+	return x, nil
+}
+
+func parseWhole(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	if n, err := unit.ParseLength(s); err == nil && strings.HasSuffix(strings.ToLower(s), "k") {
+		return n, nil
+	}
+	return 0, fmt.Errorf("%q is not a whole number", s)
+}
+
+// parseOverride reads "kv_heads=1" or "kv_heads=1,layers=40".
+func parseOverride(s string) (map[string]plan.Int, error) {
+	out := map[string]plan.Int{}
+	for _, part := range strings.Split(s, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("%q is not a name and a number such as kv_heads=1", part)
+		}
+		n, err := parseWhole(strings.TrimSpace(value))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", strings.TrimSpace(name), err)
+		}
+		out[strings.TrimSpace(name)] = plan.Int(n)
+	}
+	return out, nil
+}
+
+// overlay copies the fields whose flags were given onto another request.
+func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
+	for i := range memwall.Fields() {
+		f := &memwall.Fields()[i]
+		if p := flags.Lookup(f.Flag); f.Flag != "" && p != nil && p.Changed {
+			f.Value(onto).Set(f.Value(from))
+		}
+	}
+}
+
+// placeholder is what help shows behind a flag.
+func placeholder(f *pflag.Flag) string {
+	v, ok := f.Value.(*fieldValue)
+	if !ok {
+		return plainPlaceholder(f)
+	}
+	t := v.field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case len(v.field.Enum) > 0:
+		return strings.Join(v.field.Enum, "|")
+	case t == reflect.TypeFor[plan.Size]():
+		return "SIZE"
+	case t.Kind() == reflect.Map:
+		return "NAME=N"
+	case t.Kind() == reflect.Bool:
+		return ""
+	case t.Kind() == reflect.Float64:
+		return "SHARE"
+	case t.Kind() == reflect.String:
+		return words[v.field.Name]
+	case v.field.Unit == "length":
+		return "TOKENS"
+	}
+	return "N"
+}
+
+// words are what single text flags take.
+var words = map[string]string{
+	"hardware": "HARDWARE", "engine": "ENGINE[@VERSION]", "weights": "FORMAT", "kv": "FORMAT", "kv_v": "FORMAT", "draft_model": "MODEL", "mmproj": "FILE",
+	"tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
+}
+
+var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]"}
+
+func plainPlaceholder(f *pflag.Flag) string { return plainWords[f.Name] }
+
+// complete offers names for the flags that take them.
+func complete(c *cobra.Command) {
+	for name, list := range map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines} {
+		c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return list(), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	for i := range memwall.Fields() {
+		if f := &memwall.Fields()[i]; f.Flag != "" && len(f.Enum) > 0 {
+			c.RegisterFlagCompletionFunc(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall/internal/render"
+)
+
+// help draws the help of a command: what it does, examples, commands or flags by group.
+func (a *app) help(c *cobra.Command, _ []string) {
+	h := render.Help{Use: c.UseLine(), Short: c.Short, Long: c.Long, Examples: lines(c.Example)}
+	h.Use = strings.TrimSuffix(h.Use, " [flags]")
+	if !c.HasParent() {
+		h.Use += " COMMAND"
+	}
+	if c.Parent() != nil && c.Parent().Name() == "completion" || c.Name() == "completion" {
+		h.Long = "Load it as your shell wants: for bash, source <(memwall completion bash); for zsh, memwall completion zsh > \"${fpath[1]}/_memwall\"; for fish, memwall completion fish | source."
+		h.Short = shortOf(c)
+	}
+	commands := render.HelpGroup{Name: "commands"}
+	for _, sub := range inOrder(c.Commands()) {
+		if sub.IsAvailableCommand() {
+			commands.Rows = append(commands.Rows, [2]string{sub.Name(), shortOf(sub)})
+		}
+	}
+	h.Groups = append(append(h.Groups, commands), flagGroups(c)...)
+	io.WriteString(a.Stdout, h.Text(a.style()))
+}
+
+// order of commands in help: those used most come first.
+var order = []string{"fit", "models", "hardware", "formats", "batch", "schema", "completion", "version"}
+
+func inOrder(commands []*cobra.Command) []*cobra.Command {
+	out := slices.Clone(commands)
+	slices.SortStableFunc(out, func(a, b *cobra.Command) int { return slices.Index(order, a.Name()) - slices.Index(order, b.Name()) })
+	return out
+}
+
+// shortOf begins in lower case and ends without a full stop, as all do here.
+func shortOf(c *cobra.Command) string {
+	if c.Name() == "completion" {
+		return "completions for bash, zsh, fish and powershell"
+	}
+	s := strings.TrimSuffix(c.Short, ".")
+	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
+
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}
+
+func flagGroups(c *cobra.Command) (out []render.HelpGroup) {
+	for _, name := range groups {
+		g := render.HelpGroup{Name: name}
+		visit := func(f *pflag.Flag) {
+			if !f.Hidden && len(f.Annotations[groupKey]) > 0 && f.Annotations[groupKey][0] == name {
+				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(placeholder(f)), f.Usage})
+			}
+		}
+		c.LocalFlags().VisitAll(visit)
+		c.InheritedFlags().VisitAll(visit)
+		out = append(out, g)
+	}
+	return out
+}
+
+func spaced(s string) string {
+	if s == "" || strings.HasPrefix(s, "[") {
+		return s
+	}
+	return " " + s
+}

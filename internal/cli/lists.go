@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+// models lists the catalog, or shows the card of one model. A word that names one model gives its card, any
+// other filters.
+func (a *app) models() *cobra.Command {
+	return &cobra.Command{
+		Use: "models [ID | FILTER]", Short: "the models of the catalog, or one model's card",
+		Long:    "A model's card says what it is made of, what its cache takes and how large its weights are in common formats. Files and config.json do as well as ids.",
+		Example: "memwall models\nmemwall models qwen3\nmemwall models deepseek-v3",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return catalog.IDs(), cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			words := strings.Join(args, " ")
+			if words == "" {
+				return a.listModels("")
+			}
+			m, err := card.ModelOf(a.Models, words)
+			if err == nil {
+				return a.show(m, func(st render.Style) string { return render.Model(m, st) })
+			}
+			if len(card.Models(words)) > 0 {
+				return a.listModels(words)
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) listModels(filter string) error {
+	rows := card.Models(filter)
+	return a.show(rows, func(st render.Style) string { return render.Models(rows, filter, st) })
+}
+
+// show writes a card as text or JSON.
+func (a *app) show(v any, text func(render.Style) string) error {
+	if a.json {
+		return writeJSON(a.Stdout, v, true)
+	}
+	return a.print(text(a.style()))
+}
+
+func (a *app) hardware() *cobra.Command {
+	return &cobra.Command{
+		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
+		Long:    "NAME is a device or a node as people, clouds and nvidia-smi write it. Every figure has a source; what no source gives is a dash.",
+		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb\nmemwall hardware p5.48xlarge",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			words := strings.Join(args, " ")
+			if words == "" {
+				return a.listDevices("")
+			}
+			if n := card.NodeOf(words); n != nil {
+				return a.show(n, func(st render.Style) string { return render.Node(n, st) })
+			}
+			return a.device(words)
+		},
+	}
+}
+
+func (a *app) device(words string) error {
+	h, err := card.HardwareOf(a.Models, words)
+	if err == nil {
+		return a.show(h, func(st render.Style) string { return render.Hardware(h, st) })
+	}
+	var missing *hardware.Error
+	if errors.As(err, &missing) && len(card.Devices(words))+len(card.Nodes(words)) > 0 {
+		return a.listDevices(words)
+	}
+	return err
+}
+
+func (a *app) listDevices(filter string) error {
+	list := struct {
+		Devices []card.HardwareRow `json:"devices"`
+		Nodes   []card.Node        `json:"nodes,omitempty"`
+	}{card.Devices(filter), card.Nodes(filter)}
+	return a.show(list, func(st render.Style) string { return render.Devices(list.Devices, list.Nodes, filter, st) })
+}
+
+func (a *app) formats() *cobra.Command {
+	return &cobra.Command{
+		Use: "formats [NAME | FILTER]", Short: "number formats and quantisations, or one of them",
+		Long:    "A format stores numbers (bf16, fp8_e4m3, q4_k). A recipe says which tensor of a model gets which format (q4_k_m, awq, fp8).",
+		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return recipeNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.runFormats(strings.Join(args, " ")) },
+	}
+}
+
+// runFormats: a name that is both a format and a recipe, such as bf16, is the format.
+func (a *app) runFormats(words string) error {
+	if words != "" {
+		if f := card.FormatOf(words); f != nil {
+			return a.show(f, func(st render.Style) string { return render.Format(f, st) })
+		}
+		if r := card.RecipeOf(words); r != nil {
+			return a.show(r, func(st render.Style) string { return render.Recipe(r, st) })
+		}
+	}
+	var list struct {
+		Formats []*card.Format `json:"formats"`
+		Blocks  []*card.Format `json:"gguf_blocks"`
+		Recipes []*card.Recipe `json:"recipes"`
+	}
+	list.Formats, list.Blocks = card.Formats(words)
+	list.Recipes = card.Recipes(words)
+	if len(list.Formats)+len(list.Blocks)+len(list.Recipes) == 0 {
+		return usageError{card.NoFormat(words)}
+	}
+	return a.show(list, func(st render.Style) string {
+		return render.Formats(list.Formats, list.Blocks, list.Recipes, words, st)
+	})
+}

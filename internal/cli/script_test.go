@@ -1,0 +1,68 @@
+package cli_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"memwall": func() { os.Exit(run()) }})
+}
+
+// run is the program with a machine, a terminal and a reader of command lines that scripts choose by
+// environment variables.
+func run() int {
+	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: memwall.Catalog{}}
+	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
+	c.ErrTerminal = c.Terminal
+	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
+	if words := os.Getenv("TEST_MACHINE"); words != "" {
+		c.Machine = machine(words)
+	}
+	if os.Getenv("TEST_FROM") != "" {
+		c.FromCommand = toyCommand
+	}
+	if os.Getenv("TEST_FAULT") != "" {
+		c.Models = broken{}
+	}
+	return cli.Run(c)
+}
+
+type machine string
+
+func (m machine) Hardware() (string, bool) { return string(m), m != "unknown" }
+
+// broken is a source with a fault.
+type broken struct{}
+
+func (broken) Model(string) (*memwall.Resolved, error) { panic("a fault of a test") }
+
+// toyCommand reads "toy MODEL --len N --odd": a stand-in for the engines' readers.
+func toyCommand(text string) (*memwall.Request, []string, error) {
+	words := strings.Fields(text)
+	if len(words) < 2 || words[0] != "toy" {
+		return nil, nil, &memwall.Error{Code: memwall.BadField, Field: "from", Value: text, Message: "no toy command", Hint: "toy MODEL"}
+	}
+	r := &memwall.Request{Model: words[1]}
+	r.Context, r.Sequences = 4096, 2
+	return r, words[2:], nil
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("COLUMNS", "80")
+			e.Setenv("TERM", "xterm-256color")
+			e.Setenv("NO_COLOR", "")
+			return nil
+		},
+	})
+}

@@ -1,0 +1,108 @@
+package render
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// commands writes the command lines that run the plan, broken as a shell takes them.
+func (s *screen) commands() {
+	names := make([]string, 0, len(s.a.Flags))
+	for name := range s.a.Flags {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		s.page.blank()
+		for _, l := range commandLines(s.a.Flags[name], s.page.st.width()) {
+			s.page.lines = append(s.page.lines, say(clean(l, false)))
+		}
+	}
+}
+
+// commandLines breaks a command between arguments; a flag stays beside its value. A word wider than a line
+// is broken where a shell joins it again.
+func commandLines(command string, width int) (lines []string) {
+	if first, _, _ := strings.Cut(command, " "); strings.Contains(first, "(") {
+		return codeLines(command, width)
+	}
+	line := "  "
+	for _, w := range arguments(command) {
+		if strings.TrimSpace(line) != "" && cells(line)+1+cells(w)+2 > width {
+			lines = append(lines, line+" \\")
+			line = "    "
+		}
+		if strings.TrimSpace(line) != "" {
+			line += " "
+		}
+		for cells(line)+cells(w)+2 > width {
+			n := prefix(w, width-1-cells(line))
+			if n == len(w) { // something must follow, or the space after it is lost
+				_, size := utf8.DecodeLastRuneInString(w)
+				n -= size
+			}
+			if n == 0 {
+				break
+			}
+			lines = append(lines, line+w[:n]+"\\")
+			line, w = "", w[n:]
+		}
+		line += w
+	}
+	return append(lines, line)
+}
+
+// codeLines breaks a call of a library between its arguments.
+func codeLines(command string, width int) (lines []string) {
+	indent := 2
+	for _, l := range say(command).wrap(width - 4) {
+		lines = append(lines, strings.Repeat(" ", indent)+l.string())
+		indent = 4
+	}
+	return lines
+}
+
+// arguments parts a command into words, quotes kept whole, each flag with its value.
+func arguments(command string) (out []string) {
+	for _, w := range shellWords(command) {
+		n := len(out)
+		flag := n > 0 && strings.HasPrefix(out[n-1], "-") && !strings.ContainsAny(out[n-1], " =")
+		if flag && !strings.HasPrefix(w, "-") {
+			out[n-1] += " " + w
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// shellWords parts a command at spaces outside of quotes.
+func shellWords(command string) (out []string) {
+	var word strings.Builder
+	var quote rune
+	flush := func() {
+		if word.Len() > 0 {
+			out = append(out, word.String())
+			word.Reset()
+		}
+	}
+	for _, r := range command {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote = r
+			word.WriteRune(r)
+		case r == ' ' || r == '\n' || r == '\t':
+			flush()
+		default:
+			word.WriteRune(r)
+		}
+	}
+	flush()
+	return out
+}

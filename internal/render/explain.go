@@ -1,0 +1,295 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// place is a number of an answer: its JSON pointer, and the ledger id it is known by.
+type place struct{ pointer, id, name string }
+
+// places lists the numbers that have a name of their own: ledger items and sums.
+func places(a *memwall.Answer) (out []place) {
+	for i := range a.Devices {
+		at := fmt.Sprintf("/devices/%d", i)
+		out = append(out, itemPlaces(a.Devices[i].Ledger, at+"/ledger")...)
+		out = append(out, place{at + "/needed_bytes", "needed", "needed"}, place{at + "/usable_bytes", "usable", "may use"}, place{at + "/capacity_bytes", "capacity", "capacity"})
+	}
+	if a.Host != nil {
+		out = append(out, itemPlaces(a.Host.Ledger, "/host/ledger")...)
+	}
+	if a.Disk != nil {
+		out = append(out, itemPlaces(a.Disk.Ledger, "/disk/ledger")...)
+	}
+	return out
+}
+
+func itemPlaces(items []memwall.Item, at string) (out []place) {
+	for i := range items {
+		p := fmt.Sprintf("%s/%d", at, i)
+		out = append(out, place{p + "/bytes", items[i].ID, items[i].Name})
+		out = append(out, itemPlaces(items[i].Items, p+"/items")...)
+	}
+	return out
+}
+
+// Explainable lists the names that --explain takes for an answer, without repeats.
+func Explainable(a *memwall.Answer) (names []string) {
+	for _, p := range places(a) {
+		if _, ok := a.Explain[p.pointer]; ok && !slices.Contains(names, p.id) {
+			names = append(names, p.id)
+		}
+	}
+	return names
+}
+
+// Find gives the JSON pointers of an answer's numbers that a name means: a pointer, a ledger id, or the
+// last word of a pointer ("max_context").
+func Find(a *memwall.Answer, name string) (pointers []string) {
+	if _, ok := a.Explain["/"+strings.TrimPrefix(name, "/")]; ok {
+		return []string{"/" + strings.TrimPrefix(name, "/")}
+	}
+	for _, p := range places(a) {
+		if _, ok := a.Explain[p.pointer]; ok && (p.id == name || strings.TrimSuffix(p.pointer, "/bytes") == name) {
+			pointers = append(pointers, p.pointer)
+		}
+	}
+	if len(pointers) > 0 {
+		return pointers
+	}
+	for pointer := range a.Explain {
+		if strings.HasSuffix(pointer, "/"+name) {
+			pointers = append(pointers, pointer)
+		}
+	}
+	sort.Strings(pointers)
+	return pointers
+}
+
+func (s *screen) explainOne(name string) {
+	for _, at := range Find(s.a, name) {
+		s.page.blank()
+		s.explain(at, name)
+	}
+}
+
+// explainAll writes every ledger item and sum, then the other numbers in a table.
+func (s *screen) explainAll() {
+	seen := map[string]bool{}
+	for _, p := range places(s.a) {
+		if _, ok := s.a.Explain[p.pointer]; !ok {
+			continue
+		}
+		seen[p.pointer] = true
+		s.page.blank()
+		s.explain(p.pointer, p.id)
+	}
+	s.otherNumbers(seen)
+}
+
+// otherNumbers lists what has no name of its own, under where it comes from. Edges of bands stand beside
+// their number already.
+func (s *screen) otherNumbers(seen map[string]bool) {
+	by := map[string][]string{}
+	for at, e := range s.a.Explain {
+		edge := strings.HasSuffix(at, "/low_bytes") || strings.HasSuffix(at, "/high_bytes") || strings.HasSuffix(at, "_low") || strings.HasSuffix(at, "_high")
+		if !seen[at] && !edge {
+			by[e.Source] = append(by[e.Source], at)
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(by)) {
+		tb := &table{sides: []side{left, right, left}, most: map[int]int{0: s.page.st.width() / 2}}
+		slices.Sort(by[source])
+		for _, at := range by[source] {
+			e := s.a.Explain[at]
+			tb.row(say(strings.TrimPrefix(at, "/")), say(number(e.Value)), say(e.Basis.String(), dim))
+		}
+		s.page.blank()
+		s.page.para(pad(gap), say(source, bold))
+		s.page.add(tb)
+	}
+}
+
+// explain writes one number: value, formula over its values, inputs with their origin, rule.
+func (s *screen) explain(at, id string) {
+	e := s.a.Explain[at]
+	s.explainHead(at, id, &e)
+	s.formula(&e)
+	tb := &table{sides: []side{left, right, left}, remark: true}
+	for _, in := range e.Inputs {
+		tb.row(say(in.Name), say(number(in.Value)), say(in.Origin, dim))
+	}
+	if len(tb.rows) > 0 {
+		s.page.add(tb)
+	}
+	if e.Low != e.Value || e.High != e.Value {
+		s.page.para(join(pad(gap), say("band", dim), pad(7)), say(sized(e.Low, e.Unit)+" to "+sized(e.High, e.Unit)+", 90 %"))
+	}
+	if e.Source != "" {
+		s.page.para(join(pad(gap), say("rule", dim), pad(7)), say(e.Source, dim))
+	}
+}
+
+func (s *screen) explainHead(at, id string, e *memwall.Explain) {
+	head := strings.TrimPrefix(at, "/")
+	if parent, ok := strings.CutSuffix(head, "/bytes"); ok {
+		head = parent[:strings.LastIndexByte(parent, '/')+1] + id
+	}
+	value := number(e.Value)
+	switch {
+	case e.Unit == "B" && math.Abs(e.Value) >= float64(unit.KiB):
+		value = sized(e.Value, e.Unit) + " = " + value + " B"
+	case e.Unit != "":
+		value += " " + e.Unit
+	}
+	head = shorten(head, max(20, s.page.st.width()-cells(value)-16), s.page.ellipsis())
+	s.page.dropTo(join(pad(gap), say(head, bold)), join(say(value, bold), pad(gap), say(e.Basis.String(), dim)))
+}
+
+// dropTo writes two texts on one line, or the second below when there is no room.
+func (p *page) dropTo(a, b text) {
+	a, b = a.clean(p.st.ASCII), b.clean(p.st.ASCII)
+	if a.cells()+gap+b.cells() <= p.st.width() {
+		p.line(a, pad(gap), b)
+		return
+	}
+	p.line(a)
+	p.para(pad(2*gap), b)
+}
+
+func sized(v float64, unitName string) string {
+	if unitName != "B" || v != math.Trunc(v) {
+		return number(v)
+	}
+	return commasSize(unit.Bytes(v))
+}
+
+func commasSize(b unit.Bytes) string {
+	s := b.String()
+	n, name, _ := strings.Cut(s, " ")
+	return commas(n) + " " + name
+}
+
+// number prints an input: whole ones with commas, others as short as is exact.
+func number(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		return unit.Count(int64(v))
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// token is a piece of a formula above the same piece with its value put in.
+type token struct{ name, value string }
+
+// tokenise parts a formula into names with their values, and what stands between them; closing brackets
+// and commas are pieces of their own.
+func tokenise(formula string, inputs []memwall.ExplainInput) (out []token) {
+	values := map[string]string{}
+	for _, in := range inputs {
+		values[in.Name] = number(in.Value)
+	}
+	for rest := formula; rest != ""; {
+		piece := piece(rest)
+		rest = rest[len(piece):]
+		value, ok := values[piece]
+		if !ok {
+			value = piece
+		}
+		out = append(out, token{piece, value})
+	}
+	return out
+}
+
+// piece is the longest head of letters of one kind.
+func piece(s string) string {
+	first, _ := utf8.DecodeRuneInString(s)
+	kind := pieceKind(first)
+	if n := strings.IndexFunc(s, func(r rune) bool { return pieceKind(r) != kind }); n > 0 {
+		return s[:n]
+	}
+	return s
+}
+
+const (
+	aWord = iota
+	aClosing
+	anOperator
+)
+
+func pieceKind(r rune) int {
+	switch {
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.':
+		return aWord
+	case r == ')' || r == ',':
+		return aClosing
+	}
+	return anOperator
+}
+
+// formula writes the formula and, under it, its values, in as many pairs of lines as it takes. Lines break
+// before an operator.
+func (s *screen) formula(e *memwall.Explain) {
+	if len(e.Inputs) == 0 || len(e.Inputs) == 1 && e.Inputs[0].Name == e.Formula {
+		return
+	}
+	room := s.page.st.width() - 2*gap
+	lead := "= "
+	var names, values string
+	flush := func() {
+		s.page.line(say("  "+lead), say(names))
+		s.page.line(say("  "+lead), say(values, dim))
+		names, values, lead = "", "", "    "
+		room = s.page.st.width() - 3*gap
+	}
+	for _, c := range chunks(tokenise(clean(e.Formula, s.page.st.ASCII), e.Inputs)) {
+		if names != "" && cells(names)+cells(c.name) > room {
+			flush()
+			c = c.trimmed()
+		}
+		names, values = names+c.name, values+c.value
+	}
+	flush()
+}
+
+// chunks joins each name to the operators before it and the brackets that close after it, padded to one
+// width. A function stays with its first argument.
+func chunks(tokens []token) (out []token) {
+	var c token
+	for i, k := range tokens {
+		first, _ := utf8.DecodeRuneInString(k.name)
+		if pieceKind(first) == aClosing && c.name == "" && len(out) > 0 {
+			out[len(out)-1].name += k.name
+			out[len(out)-1].value += k.value
+			continue
+		}
+		w := max(cells(k.name), cells(k.value))
+		c.name += strings.Repeat(" ", w-cells(k.name)) + k.name
+		c.value += strings.Repeat(" ", w-cells(k.value)) + k.value
+		call := i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].name, "(")
+		if pieceKind(first) == aWord && !call {
+			out, c = append(out, c), token{}
+		}
+	}
+	if c.name != "" {
+		out = append(out, c)
+	}
+	return out
+}
+
+// trimmed takes away what both lines begin with.
+func (k token) trimmed() token {
+	for strings.HasPrefix(k.name, " ") && strings.HasPrefix(k.value, " ") {
+		k.name, k.value = k.name[1:], k.value[1:]
+	}
+	return k
+}

@@ -1,0 +1,311 @@
+package render
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// read decodes a stored answer or card, as memwall --json wrote it.
+func read[T any](t testing.TB, name string) *T {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := new(T)
+	if err := json.Unmarshal(data, v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+func answer(t testing.TB, name string) *memwall.Answer {
+	return read[memwall.Answer](t, "answers/"+name)
+}
+
+// The stored answers come from vLLM, which has none of these: an unknown part, host memory, a second model,
+// eight groups of ranks and more.
+
+func unknownPart(t testing.TB) *memwall.Answer {
+	a := answer(t, "fits")
+	a.Verdict, a.Rungs, a.Reasons, a.KV = memwall.Unknown, nil, nil, nil
+	for i := range a.Devices[0].Ledger {
+		if it := &a.Devices[0].Ledger[i]; it.ID == "kv_cache" {
+			it.Unknown, it.Bytes, it.Low, it.High = true, 0, 0, 0
+		}
+	}
+	a.Model = &memwall.ModelInfo{ID: "a-model-whose-file-has-a-name-that-goes-on-and-on-for-longer-than-anybody-likes.gguf"}
+	a.Notes = append(a.Notes, memwall.Note{Code: "unknown_architecture", Severity: "warn", Text: "no family reads the architecture \"new\x1b[31mone\": weights are exact, caches unknown"})
+	return a
+}
+
+func withHost(t testing.TB) *memwall.Answer {
+	a := answer(t, "fits")
+	const weights, ring, logits = 417 * unit.MiB, 8 * unit.GiB, 600 * unit.KiB
+	a.Host = &memwall.Memory{Capacity: 62 * unit.GiB, Needed: weights + logits, Ledger: []memwall.Item{
+		{ID: "weights", Name: "token embedding", Bytes: weights, Low: weights, High: weights, Place: ledger.Mapped},
+		{ID: "prompt_cache", Name: "prompts of idle slots, up to --cache-ram", Low: 0, High: ring, Basis: ledger.Assumed, Place: ledger.Host, Source: "at most --cache-ram"},
+		{ID: "output", Name: "output", Bytes: logits, Low: logits, High: logits, Place: ledger.Pinned},
+	}}
+	a.Also = []*memwall.Answer{answer(t, "tight"), {Error: &memwall.Error{Message: `no model called "lama"`}}}
+	return a
+}
+
+func manyRanks(t testing.TB) *memwall.Answer {
+	a := answer(t, "ranks")
+	for len(a.Devices) < 12 {
+		d := a.Devices[len(a.Devices)-1]
+		d.Ranks = fmt.Sprint(len(a.Devices) * 2)
+		d.Count = 1
+		a.Devices = append(a.Devices, d)
+	}
+	return a
+}
+
+// twoKinds are unequal devices, the smaller one deciding.
+func twoKinds(t testing.TB) *memwall.Answer {
+	a := answer(t, "ranks")
+	a.Devices = a.Devices[:2]
+	for i, name := range []string{"GeForce RTX 3060 12GB", "GeForce RTX 4090"} {
+		d := &a.Devices[i]
+		d.Name, d.Ranks, d.Count, d.Limit = name, fmt.Sprint(1-i), 1, ""
+	}
+	a.Devices[0].Capacity, a.Devices[0].Usable = 20*unit.GiB, 19*unit.GiB
+	return a
+}
+
+// screens are all that is drawn, by name.
+func screens(t testing.TB) map[string]func(Style) string {
+	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
+		return func(st Style) string { return Fit(a, opt, st) }
+	}
+	layers := *read[[]memwall.LayerGroup](t, "answers/layers")
+	devices := *read[struct {
+		Devices []card.HardwareRow
+		Nodes   []card.Node
+	}](t, "cards/devices")
+	formats := *read[struct {
+		Formats []*card.Format
+		Blocks  []*card.Format `json:"gguf_blocks"`
+		Recipes []*card.Recipe
+	}](t, "cards/formats")
+	return map[string]func(Style) string{
+		"fits":        fit(answer(t, "fits"), FitOptions{}),
+		"short":       fit(answer(t, "short"), FitOptions{}),
+		"tight":       fit(answer(t, "tight"), FitOptions{}),
+		"nowhere":     fit(answer(t, "nowhere"), FitOptions{}),
+		"ranks":       fit(answer(t, "ranks"), FitOptions{}),
+		"many":        fit(manyRanks(t), FitOptions{}),
+		"mixed":       fit(twoKinds(t), FitOptions{}),
+		"unknown":     fit(unknownPart(t), FitOptions{}),
+		"host":        fit(withHost(t), FitOptions{}),
+		"life":        fit(answer(t, "fits"), FitOptions{ByLife: true}),
+		"notes":       fit(answer(t, "fits"), FitOptions{Notes: true}),
+		"layers":      fit(answer(t, "fits"), FitOptions{Layers: layers}),
+		"explain":     fit(answer(t, "fits"), FitOptions{Explain: All}),
+		"explain-one": fit(answer(t, "fits"), FitOptions{Explain: "kv_cache"}),
+		"model":       func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
+		"tied":        func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
+		"models":      func(st Style) string { return Models(modelRows(t), "llama", st) },
+		"device":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/device"), st) },
+		"shared":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/shared"), st) },
+		"devices":     func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
+		"node":        func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
+		"formats": func(st Style) string {
+			return Formats(formats.Formats, formats.Blocks, formats.Recipes, "q4", st)
+		},
+		"format":  func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
+		"block":   func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
+		"recipe":  func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
+		"welcome": welcome.Text,
+		"help":    help.Text,
+		"errors":  errorsOf,
+	}
+}
+
+// modelRows are stored without the word of the list.
+func modelRows(t testing.TB) []card.ModelRow {
+	rows := *read[[]card.ModelRow](t, "cards/models")
+	for i := range rows {
+		rows[i].Short, _, _ = strings.Cut(rows[i].Attention, " ×")
+	}
+	return rows
+}
+
+var welcome = &Welcome{Lines: []string{"What it is.", "How sure it is.", "Where to look on."}, Examples: []string{"memwall fit llama-3.1-8b --on rtx-4090"}, Machine: "2xrtx-4090"}
+
+var help = &Help{Use: "memwall fit MODEL", Short: "does it fit, and where does every byte go", Long: "MODEL is a catalog id or a file.", Examples: []string{"memwall fit llama-3.1-8b"},
+	Groups: []HelpGroup{{"what and where", [][2]string{{"--on HARDWARE", "device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"}, {"--ctx TOKENS", "tokens that one sequence may hold"}}}, {Name: "empty"}}}
+
+// errorsOf draws errors of every shape, those of UX.md among them.
+func errorsOf(st Style) string {
+	var b strings.Builder
+	for _, e := range []memwall.Error{
+		{Message: "tp = 3 does not divide the 64 attention heads of llama-3.1-70b", Hint: "--tp 2 (the third GPU idle), or --on 4xh100 --tp 4"},
+		{Message: `no model called "lama-3.1-70b"`, Hint: "did you mean: llama-3.1-70b, llama-3-70b, llama-3.1-8b"},
+		{Message: `hardware "rtx-4091" is not in the catalog`, Hint: "did you mean rtx-4090?"},
+		{Message: "m.gguf, byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB", Hint: "the file is damaged or cut short; fetch it again"},
+		{Message: "nothing can be said"},
+	} {
+		b.WriteString(Error(&e, st))
+	}
+	return b.String()
+}
+
+// looked are the sizes and styles of the golden files; every screen is drawn at 80 columns, the main ones in
+// all.
+var looked = []struct {
+	suffix string
+	st     Style
+	all    bool
+}{
+	{"80", Style{Width: 80}, true},
+	{"60", Style{Width: 60}, false},
+	{"120", Style{Width: 120}, false},
+	{"40", Style{Width: 40}, false},
+	{"80-colour", Style{Width: 80, Colour: Colours256}, false},
+	{"80-ascii", Style{Width: 80, ASCII: true}, false},
+}
+
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "model": true, "device": true, "errors": true}
+
+// TestGolden compares every screen with the file that holds it; go test -update writes the files.
+func TestGolden(t *testing.T) {
+	for name, draw := range screens(t) {
+		for _, l := range looked {
+			if !l.all && !mainScreens[name] {
+				continue
+			}
+			file := filepath.Join("testdata", "golden", name+"-"+l.suffix+".txt")
+			got := draw(l.st)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s at %s (-want +got):\n%s", name, l.suffix, diff)
+			}
+		}
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Colour adds, it never carries: without it the text is the same.
+func TestColourIsOnlyAdded(t *testing.T) {
+	for name, draw := range screens(t) {
+		for _, c := range []Colour{Colours16, Colours256} {
+			coloured := draw(Style{Width: 80, Colour: c})
+			if plain := draw(Style{Width: 80}); escapes.ReplaceAllString(coloured, "") != plain {
+				t.Errorf("%s: the text differs with colour", name)
+			} else if coloured == plain && name != "errors" {
+				t.Errorf("%s: no colour at all", name)
+			}
+		}
+	}
+}
+
+// No line is wider than asked, ends in a space, or holds what a terminal would obey.
+func TestLines(t *testing.T) {
+	for name, draw := range screens(t) {
+		for width := MinWidth; width <= MaxWidth; width += 4 {
+			for _, ascii := range []bool{false, true} {
+				out := draw(Style{Width: width, ASCII: ascii})
+				if !strings.HasSuffix(out, "\n") || strings.HasSuffix(out, "\n\n") || strings.Contains(out, "\n\n\n") {
+					t.Errorf("%s at %d: blank lines", name, width)
+				}
+				for _, l := range strings.Split(out, "\n") {
+					checkLine(t, fmt.Sprintf("%s at %d", name, width), l, width, ascii)
+				}
+			}
+		}
+	}
+}
+
+func checkLine(t *testing.T, at, l string, width int, ascii bool) {
+	t.Helper()
+	if cells(l) > width {
+		t.Errorf("%s: %d cells: %q", at, cells(l), l)
+	}
+	if strings.TrimRight(l, " ") != l {
+		t.Errorf("%s: a space at the end of %q", at, l)
+	}
+	for _, r := range l {
+		if r < ' ' || r == 0x7f || ascii && r > 0x7f {
+			t.Errorf("%s: %q in %q", at, r, l)
+		}
+	}
+}
+
+// The verdict is there at any width.
+func TestVerdictIsNeverCut(t *testing.T) {
+	for _, name := range []string{"fits", "short", "tight", "nowhere", "ranks"} {
+		a := answer(t, name)
+		out := Fit(a, FitOptions{}, Style{Width: MinWidth})
+		if !strings.HasPrefix(out, string(markOf(a.Verdict).sign)+" "+markOf(a.Verdict).word) {
+			t.Errorf("%s: %.60q", name, out)
+		}
+	}
+}
+
+// Numbers of a ledger table stand on one decimal point.
+func TestLedgerAligns(t *testing.T) {
+	row := regexp.MustCompile(`^  (?:[█▒░▓·╳] .*?\S|needed|may use) {2,}[<≥]?[0-9][0-9,]*(\.)[0-9]`)
+	for _, name := range []string{"fits", "short", "tight", "ranks", "nowhere"} {
+		for _, width := range []int{60, 80, 120} {
+			column := map[int][]string{}
+			for _, l := range strings.Split(Fit(answer(t, name), FitOptions{}, Style{Width: width}), "\n") {
+				if m := row.FindStringSubmatchIndex(l); m != nil {
+					at := cells(l[:m[2]])
+					column[at] = append(column[at], l)
+				}
+			}
+			if len(column) != 1 {
+				t.Errorf("%s at %d: decimal points in %d columns: %v", name, width, len(column), column)
+			}
+		}
+	}
+}
+
+// The picture of a stored answer is well formed and follows its golden file.
+func TestPicture(t *testing.T) {
+	for _, name := range []string{"short", "ranks", "nowhere"} {
+		got := string(SVG(answer(t, name)))
+		file := filepath.Join("testdata", "golden", name+".svg")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

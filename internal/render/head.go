@@ -1,0 +1,431 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+var marks = map[memwall.Verdict]mark{
+	memwall.Fits:       {'✓', "fits", bold},
+	memwall.Tight:      {'~', "tight", inkTight},
+	memwall.DoesNotFit: {'✗', "does not fit", inkBad},
+	memwall.Unknown:    {'?', "unknown", inkUnknown},
+}
+
+func markOf(v memwall.Verdict) mark {
+	if m, ok := marks[v]; ok {
+		return m
+	}
+	return mark{'?', string(v), inkUnknown}
+}
+
+// sign is the mark alone, in its colour.
+func sign(v memwall.Verdict) text {
+	m := markOf(v)
+	return say(string(m.sign), m.ink)
+}
+
+// title is line 1: mark, word, what was asked. Parts that do not fit go on in a second line.
+func (p *page) title(v memwall.Verdict, asked []string) {
+	m := markOf(v)
+	lead := join(say(string(m.sign)+" "+m.word, m.ink), say("   "))
+	p.dotted(lead, asked)
+}
+
+// dotted writes parts between middle dots and breaks lines only between them.
+func (p *page) dotted(lead text, asked []string) {
+	lead = lead.clean(p.st.ASCII)
+	sep := clean(" · ", p.st.ASCII)
+	indent := min(lead.cells(), p.st.width()/3)
+	line, has := lead, false
+	for _, s := range asked {
+		s = clean(s, p.st.ASCII)
+		if room := p.st.width() - indent - 2; cells(s) > room {
+			s = shorten(s, room, p.ellipsis())
+		}
+		if has && line.cells()+cells(sep)+cells(s) > p.st.width() {
+			p.lines = append(p.lines, join(line, say(strings.TrimRight(sep, " "), bold)).cut(p.st.width(), ""))
+			line, has = pad(indent), false
+		}
+		if has {
+			s = sep + s
+		}
+		line, has = join(line, say(s, bold)), true
+	}
+	p.lines = append(p.lines, line)
+}
+
+// asked says what a plan runs: model, formats, hardware, engine.
+func asked(a *memwall.Answer) (out []string) {
+	out = append(out, modelName(a.Model))
+	if a.Plan == nil {
+		return out
+	}
+	out = append(out, formats(&a.Plan.Plan), machine(a))
+	if e := engineText(a); e != "" {
+		out = append(out, e)
+	}
+	return out
+}
+
+func modelName(m *memwall.ModelInfo) string {
+	switch {
+	case m == nil:
+		return "?"
+	case m.Name != "":
+		return m.Name
+	}
+	return m.ID
+}
+
+// formats of the weights, and of the cache when it is not a 16-bit one.
+func formats(p *plan.Plan) string {
+	s := p.Weights
+	switch p.KV {
+	case "", "auto", "bf16", "f16", "fp16", "float16", "bfloat16":
+	default:
+		s += ", KV " + p.KV
+	}
+	return s
+}
+
+// machine counts the devices by name, in the order of their first rank.
+func machine(a *memwall.Answer) string {
+	if a.Plan.Hardware == "" {
+		return "no hardware given"
+	}
+	count := map[string]int64{}
+	var names []string
+	for _, d := range inOrder(a.Devices) {
+		if count[d.Name] == 0 {
+			names = append(names, d.Name)
+		}
+		count[d.Name] += d.Count
+	}
+	for i, n := range names {
+		names[i] = counted(count[n], n)
+	}
+	return strings.Join(names, " + ")
+}
+
+// inOrder sorts groups of ranks by their first rank; an answer has the deciding one first.
+func inOrder(groups []memwall.Device) []memwall.Device {
+	out := slices.Clone(groups)
+	slices.SortStableFunc(out, func(a, b memwall.Device) int { return cmp.Compare(firstRank(&a), firstRank(&b)) })
+	return out
+}
+
+func firstRank(d *memwall.Device) int {
+	first, _, _ := strings.Cut(d.Ranks, "-")
+	n, _ := strconv.Atoi(first)
+	return n
+}
+
+// mixed reports whether the groups are of different devices.
+func mixed(a *memwall.Answer) bool {
+	for i := range a.Devices {
+		if a.Devices[i].Name != a.Devices[0].Name {
+			return true
+		}
+	}
+	return false
+}
+
+func counted(n int64, name string) string {
+	if n == 1 {
+		return name
+	}
+	return unit.Count(n) + " × " + name
+}
+
+var engineNames = map[string]string{"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "ollama": "Ollama", "generic": "no engine"}
+
+// engineText is the engine with its version and how it shares the model out.
+func engineText(a *memwall.Answer) string {
+	name, version, _ := strings.Cut(a.Plan.Engine, "@")
+	s := engineWord(name)
+	if version != "" && name != "generic" {
+		s += " " + version
+	}
+	for _, g := range []struct {
+		name string
+		n    int64
+	}{{"tp", a.Plan.TP}, {"pp", a.Plan.PP}, {"ep", a.Plan.EP}, {"cp", a.Plan.CP}, {"dp", a.Plan.DP}} {
+		if g.n > 1 {
+			s += fmt.Sprintf(", %s %d", g.name, g.n)
+		}
+	}
+	if n := a.Plan.GPULayers; n != nil && *n >= 0 {
+		s += fmt.Sprintf(", %d layers on GPU", *n)
+	}
+	return s
+}
+
+func engineWord(name string) string {
+	if s, ok := engineNames[name]; ok {
+		return s
+	}
+	return name
+}
+
+func needed(d *memwall.Device) banded { return banded{d.Needed, d.NeededLow, d.NeededHigh} }
+
+// headline is line 2: the number that the user came for, and what it buys or lacks. Of what follows the
+// number, the fullest text that stays on the line is taken, else one has a line of its own.
+func (p *page) headline(a *memwall.Answer) {
+	if len(a.Devices) == 0 {
+		return
+	}
+	d := &a.Devices[0]
+	switch {
+	case d.Usable == 0 || a.Verdict == memwall.Unknown:
+		p.para(pad(gap), unbounded(a, d))
+	case a.Verdict == memwall.DoesNotFit:
+		p.follow(shortBy(a, d), cures(a), 0)
+	case a.Verdict == memwall.Tight:
+		p.follow(needs(a, d), cures(a), 0)
+	default:
+		h := held(a)
+		p.follow(needs(a, d), h, len(h)-1)
+	}
+}
+
+// follow writes a text and the first of several endings that fits on its line; when none does, one of them
+// stands below.
+func (p *page) follow(x text, endings []string, below int) {
+	x = join(pad(gap), x).clean(p.st.ASCII)
+	for _, e := range endings {
+		if e = clean(e, p.st.ASCII); x.cells()+cells(e) <= p.st.width() {
+			p.para(pad(gap), join(x[1:], say(e)))
+			return
+		}
+	}
+	p.para(pad(gap), x[1:])
+	if len(endings) > 0 {
+		p.para(pad(gap), say(capital(strings.TrimLeft(endings[below], ".; "))))
+	}
+}
+
+// needs is "needs 69.5 ±0.6 of 72.8 GiB per GPU".
+func needs(a *memwall.Answer, d *memwall.Device) text {
+	n := needed(d)
+	need, usable, name := pair(n, d.Usable)
+	v, band, _ := strings.Cut(need, " ")
+	x := say("needs " + least1(d) + v)
+	if band != "" {
+		x = join(x, say(" "+band, dim))
+	}
+	return join(x, say(" of "+usable+" "+name+each(a)))
+}
+
+// least1 is ≥ before a sum with an unknown part.
+func least1(d *memwall.Device) string {
+	for i := range d.Ledger {
+		if d.Ledger[i].Unknown {
+			return "≥"
+		}
+	}
+	return ""
+}
+
+// each is "per GPU" when there are several.
+func each(a *memwall.Answer) string {
+	n := int64(0)
+	for i := range a.Devices {
+		n += a.Devices[i].Count
+	}
+	switch {
+	case n < 2:
+		return ""
+	case len(a.Devices) > 1:
+		return " on " + rankName(&a.Devices[0])
+	}
+	return " per " + deviceWord(&a.Devices[0])
+}
+
+// deviceWord is what people call the device.
+func deviceWord(d *memwall.Device) string {
+	for _, w := range []string{"TPU", "CPU"} {
+		if strings.Contains(d.Name, w) {
+			return w
+		}
+	}
+	for _, w := range []string{"Gaudi", "Trainium", "Inferentia", "Ascend", "without bounds", "Xeon", "EPYC"} {
+		if strings.Contains(d.Name, w) {
+			return "device"
+		}
+	}
+	return "GPU"
+}
+
+// rankName is "GPU 0" or "GPU 0–3".
+func rankName(d *memwall.Device) string {
+	return deviceWord(d) + " " + strings.ReplaceAll(d.Ranks, "-", "–")
+}
+
+// held says how many users and how long a context the plan holds, the fullest text first.
+func held(a *memwall.Answer) (out []string) {
+	k := a.KV
+	if k == nil || a.Plan == nil || a.Plan.Context == 0 {
+		return nil
+	}
+	long := k.MaxContext != nil && *k.MaxContext > int64(a.Plan.Context)
+	if k.MaxSequences != nil {
+		users := "; holds " + people(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
+		if long {
+			out = append(out, users+", or "+lengthFor(a))
+		}
+		return append(out, users)
+	}
+	if long {
+		out = append(out, "; holds "+lengthFor(a))
+	}
+	return out
+}
+
+// lengthFor is "1 at 29,808 tokens".
+func lengthFor(a *memwall.Answer) string {
+	return unit.Count(max(1, int64(a.Plan.Sequences))) + " at " + tokens(*a.KV.MaxContext)
+}
+
+func tokens(n int64) string {
+	if s := unit.Length(n); strings.HasSuffix(s, "k") || strings.HasSuffix(s, "M") {
+		return s
+	}
+	return unit.Count(n) + " tokens"
+}
+
+// shortBy is "2.8 GiB short: needs 26.3 of 23.5", then what would do.
+func shortBy(a *memwall.Answer, d *memwall.Device) text {
+	n := needed(d)
+	short, _, name := pair(banded{-d.Headroom, -d.Headroom, -d.Headroom}, 0)
+	if name == "GiB" {
+		short = gib(-d.Headroom, n.decimals())
+	}
+	need, usable, unitOf := pair(n, d.Usable)
+	v, band, _ := strings.Cut(need, " ")
+	x := say(short+" "+name+" short"+each(a)+": ", inkBad)
+	if name == unitOf {
+		unitOf = ""
+	} else {
+		unitOf = " " + unitOf
+	}
+	x = join(x, say("needs "+least1(d)+v))
+	if band != "" {
+		x = join(x, say(" "+band, dim))
+	}
+	return join(x, say(" of "+usable+unitOf))
+}
+
+// cures are what to do: the cheapest change that is sure to help, and how to ask for it; else what the
+// plan would hold.
+func cures(a *memwall.Answer) []string {
+	if s := firstThat(a, memwall.Fits); s != nil {
+		return []string{". Fits with " + s.Change + ": " + patchFlags(s), ". Fits with " + patchFlags(s)}
+	}
+	if s := firstThat(a, memwall.Tight); s != nil && a.Verdict == memwall.DoesNotFit {
+		return []string{". Tight with " + s.Change + ": " + patchFlags(s), ". Tight with " + patchFlags(s)}
+	}
+	k := a.KV
+	if k == nil || a.Plan == nil || a.Verdict == memwall.Tight {
+		return []string{"; the band crosses the limit"}
+	}
+	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 {
+		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}
+	}
+	if k.MaxContext != nil && *k.MaxContext > 0 && *k.MaxContext < int64(a.Plan.Context) {
+		return []string{"; holds " + lengthFor(a)}
+	}
+	return nil
+}
+
+func firstThat(a *memwall.Answer, v memwall.Verdict) *memwall.Suggestion {
+	for i := range a.Suggestions {
+		if a.Suggestions[i].Verdict == v {
+			return &a.Suggestions[i]
+		}
+	}
+	return nil
+}
+
+// patchFlags says a patch in flags of the command line; fields that it takes away need no flag.
+func patchFlags(s *memwall.Suggestion) string {
+	names := make([]string, 0, len(s.Patch))
+	for name := range s.Patch {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var out []string
+	for _, name := range names {
+		f := memwall.FieldByName(name)
+		if v := s.Patch[name]; v != nil && f != nil && f.Flag != "" {
+			out = append(out, "--"+f.Flag+flagValue(f, v))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func flagValue(f *memwall.Field, v any) string {
+	switch x := v.(type) {
+	case bool:
+		if x {
+			return ""
+		}
+		return "=false"
+	case int64:
+		if f.Unit == "length" {
+			return " " + strings.ReplaceAll(unit.Length(x), ",", "")
+		}
+	case float64:
+		if f.Unit == "length" && x == math.Trunc(x) {
+			return " " + strings.ReplaceAll(unit.Length(int64(x)), ",", "")
+		}
+		return " " + strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return " " + fmt.Sprint(v)
+}
+
+// unbounded is the headline without a limit to compare with, or with an unknown part.
+func unbounded(a *memwall.Answer, d *memwall.Device) text {
+	n := needed(d)
+	v, usable, name := pair(n, d.Usable)
+	v, band, _ := strings.Cut(v, " ")
+	x := say("needs " + least1(d) + v)
+	if band != "" {
+		x = join(x, say(" "+band, dim))
+	}
+	switch {
+	case d.Usable > 0:
+		x = join(x, say(" of "+usable+" "+name+each(a)))
+	default:
+		x = join(x, say(" "+name+each(a)))
+	}
+	if u := unknownParts(d); u != "" {
+		x = join(x, say("; unknown: "+u))
+	}
+	if len(a.FitsOn) > 0 {
+		f := &a.FitsOn[0]
+		x = join(x, say("; fits on "+counted(f.Devices, f.Name)))
+	}
+	return x
+}
+
+func unknownParts(d *memwall.Device) string {
+	var out []string
+	for i := range d.Ledger {
+		if d.Ledger[i].Unknown {
+			name, _, _ := strings.Cut(d.Ledger[i].Name, ": ")
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
+}

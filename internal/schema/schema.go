@@ -1,0 +1,211 @@
+// Package schema writes the JSON Schema (draft 2020-12) of requests and answers from the Go structs that
+// encode and decode them, so that the two cannot differ.
+package schema
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Draft is the version of JSON Schema.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// marshal leaves <, > and & alone.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+// Of gives the schema of "request", "answer" or, with "", of both as definitions.
+func Of(which string) ([]byte, error) {
+	w := &writer{seen: map[reflect.Type]bool{}}
+	request, answer := w.ref(reflect.TypeFor[memwall.Request]()), w.ref(reflect.TypeFor[memwall.Answer]())
+	top := object{{"$schema", Draft}, {"$id", memwall.Schema}}
+	switch which {
+	case "request":
+		top = append(top, request...)
+	case "answer":
+		top = append(top, answer...)
+	case "":
+		top = append(top, member{"anyOf", []object{request, answer}})
+	default:
+		return nil, fmt.Errorf("no schema of %q", which)
+	}
+	top = append(top, member{"$defs", w.defs})
+	raw, err := marshal(top)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+type writer struct {
+	defs object
+	seen map[reflect.Type]bool
+}
+
+// ref points to the definition of a struct, which it writes the first time.
+func (w *writer) ref(t reflect.Type) object {
+	if !w.seen[t] {
+		w.seen[t] = true
+		at := len(w.defs)
+		w.defs = append(w.defs, member{t.Name(), nil})
+		w.defs[at].value = w.structOf(t)
+	}
+	return object{{"$ref", "#/$defs/" + t.Name()}}
+}
+
+func (w *writer) structOf(t reflect.Type) object {
+	var properties object
+	var required []string
+	w.fields(t, &properties, &required)
+	if t == reflect.TypeFor[memwall.Request]() {
+		required = []string{"ask", "model"}
+	}
+	out := object{{"type", "object"}, {"properties", properties}, {"additionalProperties", false}}
+	if len(required) > 0 {
+		out = append(out, member{"required", required})
+	}
+	return out
+}
+
+// fields adds the members of a struct; embedded structs are part of it.
+func (w *writer) fields(t reflect.Type, properties *object, required *[]string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("json")
+		if f.Anonymous && tag == "" {
+			w.fields(f.Type, properties, required)
+			continue
+		}
+		name, opts, _ := strings.Cut(tag, ",")
+		if !f.IsExported() || name == "" || name == "-" {
+			continue
+		}
+		omitted := strings.Contains(opts, "omitempty")
+		if !omitted {
+			*required = append(*required, name)
+		}
+		*properties = append(*properties, member{name, w.field(&f, omitted)})
+	}
+}
+
+// field is the schema of a struct's field: that of its type, with what its tags say.
+func (w *writer) field(f *reflect.StructField, omitted bool) object {
+	out := w.of(f.Type)
+	if words := f.Tag.Get("enum"); words != "" {
+		out = append(out, member{"enum", strings.Split(words, ",")})
+	}
+	if doc := f.Tag.Get("doc"); doc != "" {
+		out = append(out, member{"description", doc})
+	}
+	pointer := f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map
+	if pointer && !omitted {
+		return object{{"anyOf", []object{out, {{"type", "null"}}}}}
+	}
+	return out
+}
+
+var (
+	wholeNumber = object{{"type", "integer"}}
+	textual     = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// of is the schema of a type.
+func (w *writer) of(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[plan.Size]():
+		return object{{"anyOf", []object{wholeNumber, {{"type", "string"}, {"pattern", `^[0-9.eE+]+ ?([KMGTP]i?)?B?$`}}}}}
+	case reflect.TypeFor[unit.Bytes]():
+		return object{{"type", "integer"}}
+	case reflect.TypeFor[memwall.Verdict]():
+		return enum(memwall.Fits, memwall.Tight, memwall.DoesNotFit, memwall.Unknown)
+	case reflect.TypeFor[ledger.Basis]():
+		return enum(ledger.Exact, ledger.Derived, ledger.Vendor, ledger.Measured, ledger.Assumed)
+	case reflect.TypeFor[ledger.Life]():
+		return enum(ledger.Persistent, ledger.SemiPersistent, ledger.Ephemeral)
+	case reflect.TypeFor[ledger.Place]():
+		return enum(ledger.Device, ledger.Pinned, ledger.Host, ledger.Mapped, ledger.Disk)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return w.of(t.Elem())
+	case reflect.Struct:
+		return w.ref(t)
+	case reflect.Slice:
+		return object{{"type", "array"}, {"items", w.of(t.Elem())}}
+	case reflect.Map:
+		return object{{"type", "object"}, {"additionalProperties", w.of(t.Elem())}}
+	case reflect.Bool:
+		return object{{"type", "boolean"}}
+	case reflect.Float64:
+		return object{{"type", "number"}}
+	case reflect.Int, reflect.Int64:
+		return object{{"type", "integer"}}
+	case reflect.String:
+		return object{{"type", "string"}}
+	case reflect.Interface:
+		return object{}
+	}
+	if t.Implements(textual) {
+		return object{{"type", "string"}}
+	}
+	panic("schema: no rule for " + t.String())
+}
+
+func enum[T any](words ...T) object {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = fmt.Sprint(w)
+	}
+	return object{{"type", "string"}, {"enum", out}}
+}
