@@ -21,6 +21,7 @@ func (q *question) size(ranks []engine.Rank) *Answer {
 		a.Devices = append(a.Devices, q.device(q.explain, i, &ranks[i]))
 	}
 	a.Host = q.host(q.explain, ranks)
+	a.Disk = q.elsewhere(q.explain, "/disk/ledger", ranks, onDisk)
 	a.KV = q.kv(&ranks[0])
 	a.Prints = prints(&ranks[0])
 	return a
@@ -128,21 +129,40 @@ func (q *question) item(x *explainer, at string, it *ledger.Item) Item {
 	return out
 }
 
-// host sums what lies in host memory, over the ranks of one node.
-func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
+// elsewhere sums what lies in host memory or on disk, over the ranks of one node.
+func (q *question) elsewhere(x *explainer, at string, ranks []engine.Rank, keep func(ledger.Place) bool) *Memory {
 	var items []ledger.Item
 	for i := range ranks {
-		items = append(items, ranks[i].Host...)
+		for _, it := range ranks[i].Host {
+			if keep(it.Place) {
+				items = append(items, q.times(it, min(ranks[i].Count, q.job.PerNode())))
+			}
+		}
 	}
 	if len(items) == 0 {
 		return nil
 	}
-	m := &Memory{Needed: ledger.Sum(items).Bytes, Ledger: q.items(x, "/host/ledger", items)}
-	if h := q.job.Machine; h != nil && h.Host.Memory.Known {
+	return &Memory{Needed: ledger.Sum(items).Bytes, Ledger: q.items(x, at, items)}
+}
+
+// times is an item of one rank for as many ranks.
+func (q *question) times(it ledger.Item, ranks int64) ledger.Item {
+	if ranks == 1 {
+		return it
+	}
+	n := q.book.Mul(q.book.Int("ranks", ranks, "of one node"), it.Why)
+	return ledger.Known(it.ID, it.Name, n, it.Basis, it.Life, it.Place, it.Source).Band(it.Low*unit.Bytes(ranks), it.High*unit.Bytes(ranks))
+}
+
+func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
+	m := q.elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk })
+	if h := q.job.Machine; m != nil && h != nil && h.Host.Memory.Known {
 		m.Capacity = h.Host.Memory.Value
 	}
 	return m
 }
+
+func onDisk(p ledger.Place) bool { return p == ledger.Disk }
 
 func (q *question) kv(r *engine.Rank) *KV {
 	k := r.KV

@@ -84,6 +84,8 @@ type comparison struct {
 	notes []Note
 	// noWeights says why weights cannot be told; "" when they can.
 	noWeights string
+	// described: the device is described by the memory that the log prints.
+	described bool
 	q         *question
 	ranks     []engine.Rank
 	lines     []Line
@@ -112,7 +114,10 @@ func (c *comparison) lineUp() {
 		of = (*comparison).llamacpp
 	}
 	seen := map[string]int{}
-	for _, f := range c.figures() {
+	for _, f := range c.log.Figures {
+		if f.ID == "cells" {
+			continue // the caches' sizes say it
+		}
 		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
 		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
 			c.lines[i].Device = alsoOn(c.lines[i].Device, f.Device)

@@ -21,8 +21,6 @@ func (c *comparison) llamacpp(f *startup.Figure) estimate {
 		return c.fileSize(f)
 	case "kv_size", "rs_size":
 		return c.caches(f)
-	case "cells":
-		return unknown("")
 	case "lora_buffer":
 		return unknown("the log does not tell the adapter's rank: give adapters")
 	}

@@ -58,9 +58,6 @@ func logError(err error) error {
 	return &Error{Code: BadFile, Field: "text", Message: "the log cannot be read: " + err.Error(), Hint: "give it again"}
 }
 
-// figures in the order of the log, deciding ranks first where one process prints for all.
-func (c *comparison) figures() []startup.Figure { return c.log.Figures }
-
 // rebuild makes the request that the log shows, with overrides on top, and gives the source that finds its
 // model.
 func (c *comparison) rebuild(a *Asker, overrides *Request) ModelSource {
@@ -125,7 +122,9 @@ func (c *comparison) hardware() string {
 		named = fmt.Sprintf("%dx%s", n, used[0].Name)
 	}
 	if f := l.Find("total"); named == "" && f != nil && f.Value > 0 {
-		return fmt.Sprintf("%dxname=device of %s GiB,memory=%d", n, f.Text, int64(f.Value*gib))
+		c.described = true
+		c.note("device_by_size", "info", "hardware", "the log does not name the device: one of the printed %s GiB stands in; give hardware for the rules of its kind", f.Text)
+		return strings.TrimPrefix(fmt.Sprintf("%dxname=device of %s GiB,memory=%d", n, f.Text, int64(f.Value*gib)), "1x")
 	}
 	return named
 }

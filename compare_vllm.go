@@ -40,6 +40,9 @@ func (c *comparison) vllm(f *startup.Figure) estimate {
 	}
 	switch f.ID {
 	case "total":
+		if c.described {
+			return unknown("the device is described by this figure")
+		}
 		return deviceTotal(c.q.job).times(1 / gib)
 	case "budget":
 		return exactly(r.Usable.Bytes().GiB())
@@ -173,13 +176,14 @@ func (c *comparison) needed() estimate {
 	return exactly(p.Needed(int64(c.q.request.Context)).GiB())
 }
 
-// vllmGiven adds what follows from printed inputs: from the pool's size its blocks, tokens, concurrency and
-// the longest request; from blocks or tokens the concurrency.
+// vllmGiven adds what follows from printed inputs: from the budget and its parts the pool; from the pool's
+// size its blocks, tokens, concurrency and the longest request; from blocks or tokens the concurrency.
 func (c *comparison) vllmGiven() {
 	p, ok := vllm.PagesOf(c.q.sizer)
 	if !ok {
 		return
 	}
+	c.poolGiven()
 	pool, half := c.printedPool()
 	if pool != nil {
 		given := fmt.Sprintf("%s %s %s", pool.Name, pool.Text, pool.Unit)
@@ -200,6 +204,40 @@ func (c *comparison) vllmGiven() {
 		}
 	}
 	c.concurrencyGiven(p)
+}
+
+// poolGiven: the budget less what the profile run printed, all of one process.
+func (c *comparison) poolGiven() {
+	budget := c.log.Find("budget")
+	if budget == nil {
+		return
+	}
+	e := estimate{value: budget.Value, low: budget.Value - budget.Half(), high: budget.Value + budget.Half(), known: true}
+	for _, id := range []string{"weights", "non_torch", "activations"} {
+		f := c.beside(budget, id)
+		if f == nil {
+			return
+		}
+		e.value, e.low, e.high = e.value-f.Value, e.low-f.Value-f.Half(), e.high-f.Value+f.Half()
+	}
+	given := fmt.Sprintf("%s %s less weights, activations and what torch does not count", budget.Name, budget.Text)
+	if f := c.beside(budget, "kv_available"); f != nil {
+		c.add(f, e, given)
+	}
+	if f := c.beside(budget, "kv_bytes"); f != nil {
+		c.add(f, e.times(gib), given)
+	}
+}
+
+// beside finds the last figure of a kind that the same process prints; lines about the profile run come
+// after the one about loading, with fewer digits.
+func (c *comparison) beside(of *startup.Figure, id string) (found *startup.Figure) {
+	for i := range c.log.Figures {
+		if f := &c.log.Figures[i]; f.ID == id && f.Device == of.Device {
+			found = f
+		}
+	}
+	return found
 }
 
 // printedPool is the pool's printed size: in bytes when the log has them, else the smallest of the ranks.

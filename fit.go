@@ -64,10 +64,15 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 		return nil, err
 	}
 	q.unknown()
+	if err := q.draft(); err != nil {
+		return nil, err
+	}
 	q.asked = q.request
 	q.engine.Defaults(q.job)
-	if err := q.engine.Check(q.job); err != nil {
-		return nil, err
+	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload} {
+		if err := check(q.job); err != nil {
+			return nil, err
+		}
 	}
 	q.sizer, err = q.engine.Sizer(q.job)
 	return q, err
@@ -79,6 +84,20 @@ func (q *question) owned() error {
 		if f.Engines != nil && !f.Value(&q.request).IsZero() && !f.OwnedBy(q.engine.Name()) {
 			return &Error{Code: BadField, Field: f.Name, Value: fmt.Sprint(f.Value(&q.request).Interface()),
 				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.engine.Name()), Hint: "leave it out, or name the engine"}
+		}
+	}
+	return nil
+}
+
+// checkOffload refuses what no rule of the engine sizes.
+func (q *question) checkOffload(j *engine.Job) error {
+	o := j.Plan.Offload
+	if o == nil || q.engine.Name() == "generic" || engine.ReadsGGUF(q.engine) {
+		return nil
+	}
+	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
+		if f.value != "" && f.value != "none" {
+			return &Error{Code: Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.engine.Name()), Hint: "--engine llama.cpp or generic"}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ package memwall
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model/catalog"
@@ -42,11 +43,17 @@ func (a *Asker) Ask(r *Request) (*Answer, error) {
 }
 
 func (a *Asker) ask(r *Request) (*Answer, error) {
+	if r.Ask == askCompare {
+		return a.compare(strings.NewReader(r.Text), r)
+	}
 	if r.Ask != "fit" {
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, compare"}
 	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
+	}
+	if len(r.Also) > 0 {
+		return a.fitAll(r)
 	}
 	return a.fit(r)
 }

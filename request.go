@@ -8,13 +8,14 @@ import (
 // documentation fixes what the fields mean. Flags of the command line, JSON Schema and the other faces are
 // made from this struct.
 type Request struct {
-	Ask      string `json:"ask" enum:"fit,plan,pick,train,sim,diff,diagnose" doc:"the question"`
+	Ask      string `json:"ask" enum:"fit,plan,pick,train,sim,diff,compare,diagnose" doc:"the question"`
 	Model    string `json:"model,omitempty" doc:"catalog id, file, folder, config.json or hub name"`
 	Hardware string `json:"hardware,omitempty" flag:"on" doc:"device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"`
 	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
 	plan.Plan
 	Override map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
 	Also     []Request           `json:"also,omitempty" doc:"further fit requests that share the hardware"`
+	Text     string              `json:"text,omitempty" doc:"the start-up log of a server, for compare"`
 	Explain  bool                `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
 	// Safety: fits_on lists hardware when none is given.
 }

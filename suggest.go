@@ -38,7 +38,7 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 	if err != nil {
 		return Suggestion{}, false
 	}
-	b, err := (&Asker{Models: q.asker.Models, noSuggestions: true}).Ask(r)
+	b, err := q.asker.Size(r)
 	if err != nil || len(b.Devices) == 0 {
 		return Suggestion{}, false
 	}

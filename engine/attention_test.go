@@ -219,11 +219,16 @@ func TestBookWeights(t *testing.T) {
 			}
 			for i := range placed {
 				b := &ledger.Book{}
-				got, want := engine.BookWeights(b, placed[i].WeightSums(), "x"), engine.WeightItem(nil, &placed[i], "x")
+				got, want := engine.BookWeights(b, placed[i].WeightSums(), "x"), unit.Bytes(0)
+				for _, g := range placed[i].WeightGroups() {
+					for _, w := range g.Tensors {
+						want += unit.Bytes(g.Count) * w.Local
+					}
+				}
 				f := b.Formula(got.Why)
 				v, err := ledger.Eval(f.Text, f.Inputs)
-				if got.Bytes != want.Bytes || err != nil || v != float64(want.Bytes) {
-					t.Errorf("%s: %d bytes, want %d; %s = %g (%v)", id, got.Bytes, want.Bytes, f.Text, v, err)
+				if got.Bytes != want || err != nil || v != float64(want) {
+					t.Errorf("%s: %d bytes, want %d; %s = %g (%v)", id, got.Bytes, want, f.Text, v, err)
 				}
 			}
 		}

@@ -129,23 +129,6 @@ func NewRank(b *ledger.Book, j *Job, pl *Placed) Rank {
 	return r
 }
 
-// WeightItem books the decoder's share of weights: each kind of layer times its count, and the ends.
-func WeightItem(b *ledger.Book, pl *Placed, source string) ledger.Item {
-	total := b.Lit(0)
-	for i, g := range pl.WeightGroups() {
-		n := b.Size(InputName(g.Name), g.bytes(), "sum over tensors, this rank")
-		if g.Count > 1 {
-			n = b.Mul(b.Int("layers", g.Count, g.Name), n)
-		}
-		if i == 0 {
-			total = n
-		} else {
-			total = b.Add(total, n)
-		}
-	}
-	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, source)
-}
-
 func (g *WeightGroup) bytes() (b unit.Bytes) {
 	for i := range g.Tensors {
 		b += g.Tensors[i].Local
@@ -167,7 +150,7 @@ func InputName(s string) string {
 // a file that no operator uses.
 func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 	if pl.Stage != 0 {
-		return nil
+		return extraItems(b, j, pl)
 	}
 	for i := range j.Model.Parts {
 		part := &j.Model.Parts[i]
@@ -177,6 +160,7 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], pl.Parallel.TP), "sum over tensors, this rank")
 		out = append(out, ledger.Known("weights", part.Name+" tower", n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
 	}
+	out = append(out, extraItems(b, j, pl)...)
 	if j.Weights.Extra > 0 {
 		n := b.Size("extra", j.Weights.Extra, "tensors of the file that the model does not use")
 		out = append(out, ledger.Known("other", j.Weights.ExtraName, n, ledger.Exact, ledger.Persistent, ledger.Device, "file"))
@@ -206,10 +190,10 @@ func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes)
 
 // CacheItems books caches without pages: every sequence holds its full length of keys and values, windows
 // hold their span, states their fixed size.
-func CacheItems(b *ledger.Book, pl *Placed, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
+func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
 	total, seen := b.Lit(0), false
 	stateSum, hasState := b.Lit(0), false
-	for _, kc := range pl.Kinds {
+	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
 			layers := b.Int("layers", kc.Count, kc.Kind.Name)
 			if c.Class == model.StateCache {
@@ -252,8 +236,8 @@ func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
 }
 
 // PerToken is what one more token of a long sequence takes: full and latent caches only.
-func PerToken(pl *Placed, k, v *dtype.Format) (b unit.Bytes) {
-	for _, kc := range pl.Kinds {
+func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
+	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
 			if c.Class == model.FullKV || c.Class == model.LatentKV {
 				b += unit.Bytes(kc.Count) * (k.Row(c.K) + v.Row(c.V))

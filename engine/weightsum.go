@@ -23,6 +23,22 @@ func (pl *Placed) WeightSums() []WeightSum {
 	return out
 }
 
+// ExpertSums are the bytes of routed experts alone.
+func (pl *Placed) ExpertSums() (out []WeightSum) {
+	for _, g := range pl.WeightGroups() {
+		var b unit.Bytes
+		for i := range g.Tensors {
+			if g.Tensors[i].Role.Expert() {
+				b += g.Tensors[i].Local
+			}
+		}
+		if b > 0 {
+			out = append(out, WeightSum{InputName(g.Name), g.Count, b})
+		}
+	}
+	return out
+}
+
 // BookWeights books the decoder's share of weights: each kind of layer times its count, and the ends.
 func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
 	var total ledger.Num

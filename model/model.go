@@ -38,6 +38,7 @@ type Traits struct {
 	ExpertsUsed    int64
 	Hybrid         bool // attention and recurrent layers mixed
 	Multimodal     bool
+	ImageTokens    int64 // tokens of one image; 0 when its size decides
 }
 
 // Part is a stack of layers between what comes before and after it. Layers of the same structure share

@@ -78,6 +78,12 @@ var published = []struct {
 	{"Qwen/Qwen2.5-0.5B-Instruct-AWQ", "qwen2.5-0.5b", awq128, tiedTwice, 630167424},
 	{"Qwen/Qwen2.5-1.5B-Instruct-AWQ", "qwen2.5-1.5b", awq128, tiedTwice, 1777088000},
 	{"Qwen/Qwen2.5-Coder-3B-Instruct-AWQ", "qwen2.5-3b", awq128, tiedTwice, 3397103616},
+	{"Qwen/Qwen2-1.5B-Instruct-AWQ", "qwen2.5-1.5b", awq128, tiedTwice, 1777088000},
+	{"Qwen/Qwen2.5-Coder-1.5B-Instruct-AWQ", "qwen2.5-1.5b", awq128, tiedTwice, 1777088000},
+	{"Qwen/Qwen2.5-Coder-14B-Instruct-AWQ", "qwen2.5-14b", awq128, logical, 14770033664},
+	{"Qwen/Qwen2.5-Coder-14B-Instruct-GPTQ-Int8", "qwen2.5-14b", `{"quant_method":"gptq","bits":8,"group_size":128}`, logical, 14770033664},
+	{"Qwen/Qwen2.5-Coder-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", gptq128, logical, 7615616512},
+	{"Qwen/QwQ-32B-AWQ", "qwen2.5-32b", awq128, logical, 32763876352},
 	{"Qwen/Qwen2.5-14B-Instruct-AWQ", "qwen2.5-14b", awq128, logical, 14770033664},
 	{"Qwen/Qwen2.5-32B-Instruct-AWQ", "qwen2.5-32b", awq128, logical, 32763876352},
 	{"Qwen/Qwen3-8B-AWQ", "qwen3-8b", awq128, logical, 8190735360},
@@ -89,6 +95,9 @@ var published = []struct {
 	{"Qwen/Qwen3.5-35B-A3B-GPTQ-Int4", "qwen3.5-35b-a3b", gptq128, logical, 35951822704},
 	{"Qwen/Qwen3-1.7B-FP8", "qwen3-1.7b", fp8Blocks, scalesTwice, 2031825920},
 	{"Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b-2507", fp8Blocks, withScales, 30533947392},
+	{"Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8", "qwen3-30b-a3b-2507", fp8Blocks, withScales, 30533947392},
+	{"Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", "qwen3-235b-a22b", fp8Blocks, withScales, 235107904512},
+	{"Qwen/Qwen3.6-35B-A3B-FP8", "qwen3.5-35b-a3b", fp8NoTower, withScales, 35953925552},
 	{"Qwen/Qwen3-Next-80B-A3B-Instruct-FP8", "qwen3-next-80b-a3b", fp8Blocks, withScales, 81329784384},
 	{"Qwen/Qwen3.5-35B-A3B-FP8", "qwen3.5-35b-a3b", fp8NoTower, withScales, 35953925552},
 	{"Qwen/Qwen3.6-27B-FP8", "qwen3.5-27b", fp8NoTower, withScales, 27782935472},
@@ -103,6 +112,10 @@ var published = []struct {
 	{"nvidia/Llama-3.1-405B-Instruct-FP8", "llama-3.1-405b", modeloptFP8, logical, 405853388800},
 	{"RedHatAI/Meta-Llama-3.1-8B-FP8", "llama-3.1-8b", ctStatic, withScales, 8030261696},
 	{"RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic", "llama-3.1-8b", ctDynamic, withScales, 8031637504},
+	{"RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8", "llama-3.1-8b", ctStatic, withScales, 8030261696},
+	{"RedHatAI/Meta-Llama-3-8B-Instruct-FP8-KV", "llama-3-8b", `{"quant_method":"fp8","activation_scheme":"static"}`, logical, 8030261248},
+	{"RedHatAI/DeepSeek-R1-Distill-Llama-70B-FP8-dynamic", "llama-3.3-70b", ctDynamic, withScales, 70560423936},
+	{"NousResearch/Hermes-4-70B-FP8", "llama-3.3-70b", ctDynamic, withScales, 70560423936},
 	{"RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic", "llama-3.3-70b", ctDynamic, withScales, 70560423936},
 	{"RedHatAI/Llama-3.2-1B-Instruct-FP8", "llama-3.2-1b", ctStatic, scalesTwice, 1498482912},
 	{"RedHatAI/Llama-3.2-1B-Instruct-FP8-dynamic", "llama-3.2-1b", ctDynamic, scalesTwice, 1498859520},
@@ -124,6 +137,7 @@ var published = []struct {
 	{"RedHatAI/Qwen2-7B-Instruct-FP8", "qwen2-7b", `{"quant_method":"fp8","activation_scheme":"static"}`, logical, 7615616512},
 	{"openai/gpt-oss-20b", "gpt-oss-20b", `{"quant_method":"mxfp4"}`, withScales, 21511953984},
 	{"unsloth/gpt-oss-20b-unsloth-bnb-4bit", "gpt-oss-20b", bnb4, logical, 20914757184},
+	{"unsloth/gpt-oss-120b-unsloth-bnb-4bit", "gpt-oss-120b", bnb4, logical, 116829156672},
 	{"unsloth/Llama-3.3-70B-Instruct-bnb-4bit", "llama-3.3-70b", bnb4, logical, 70553706496},
 }
 
@@ -169,6 +183,49 @@ func TestPublishedCounts(t *testing.T) {
 		}
 		if got := p.counted.count(r.Model, recipeOfResolved(r)); got != p.elements {
 			t.Errorf("%s: %d elements, published %d (%+d)", p.hub, got, p.elements, p.elements-got)
+		}
+	}
+}
+
+// TestBitsAndBytesCounts: older counts take every byte of 4-bit repositories twice, absolute maxima and the
+// text of each matrix's state too. That text has 160 to 180 bytes; all else is exact.
+func TestBitsAndBytesCounts(t *testing.T) {
+	for _, p := range []struct {
+		hub, model string
+		elements   int64
+	}{
+		{"unsloth/llama-2-7b-chat-bnb-4bit", "llama-2-7b", 6941323894},
+		{"unsloth/llama-3-8b-bnb-4bit", "llama-3-8b", 8248929386},
+		{"unsloth/Llama-3.2-1B-Instruct-bnb-4bit", "llama-3.2-1b", 1266351458},
+		{"unsloth/mistral-7b-bnb-4bit", "mistral-7b-v0.1", 7460400452},
+		{"unsloth/mistral-7b-v0.3-bnb-4bit", "mistral-7b-v0.3", 7466691914},
+		{"unsloth/Mistral-Nemo-Instruct-2407-bnb-4bit", "mistral-nemo-12b", 12589408254},
+		{"unsloth/gemma-2-9b-it-bnb-4bit", "gemma-2-9b", 9502508184},
+		{"unsloth/Qwen2.5-0.5B-Instruct-bnb-4bit", "qwen2.5-0.5b", 505339710},
+		{"unsloth/Qwen2.5-1.5B-Instruct-bnb-4bit", "qwen2.5-1.5b", 1584858476},
+		{"unsloth/Qwen2.5-3B-Instruct-bnb-4bit", "qwen2.5-3b", 3172967424},
+		{"unsloth/Qwen2.5-7B-bnb-4bit", "qwen2.5-7b", 7820050938},
+		{"unsloth/Qwen2.5-Coder-14B-Instruct-bnb-4bit", "qwen2.5-14b", 15183924206},
+	} {
+		e, err := catalog.Find(p.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Config(p.hub, []byte(strings.TrimSuffix(string(e.Config), "}")+`,"quantization_config":`+bnb4+"}"))
+		if err != nil {
+			t.Errorf("%s: %v", p.hub, err)
+			continue
+		}
+		recipe := recipeOfResolved(r)
+		one := counted{beside: []string{"absmax", "nested_absmax", "nested_quant_map", "quant_map"}}
+		alone := func(companion string) int64 {
+			with := counted{beside: []string{companion}}
+			return with.count(r.Model, recipe) - logical.count(r.Model, recipe)
+		}
+		matrices, absmax := alone("offset"), alone("absmax")
+		rest := p.elements - one.count(r.Model, recipe) - absmax
+		if per := float64(rest) / float64(2*matrices); per < 160 || per > 180 {
+			t.Errorf("%s: %d elements are left for the states of %d matrices, %.1f bytes each", p.hub, rest, matrices, per)
 		}
 	}
 }

@@ -48,39 +48,60 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if k == nil || v == nil {
 		return nil, &plan.Problem{Field: "kv", Value: j.Plan.KV, Message: fmt.Sprintf("kv = %s is no known format", j.Plan.KV), Fix: "bf16, fp8 or q8_0"}
 	}
-	return &sizer{job: j, placed: placed, k: k, v: v}, nil
+	s := &sizer{job: j, k: k, v: v}
+	for i := range placed {
+		pl := &placed[i]
+		s.ranks = append(s.ranks, prepared{pl: *pl, weights: pl.WeightSums(), experts: pl.ExpertSums(), others: engine.OtherParts(nil, j, pl), kinds: engine.WithDraft(j, pl, pl.Kinds)})
+	}
+	return s, nil
 }
 
 type sizer struct {
-	job    *engine.Job
-	placed []engine.Placed
-	k, v   *dtype.Format
+	job   *engine.Job
+	ranks []prepared
+	k, v  *dtype.Format
+}
+
+// prepared is what a class of ranks holds whatever the load.
+type prepared struct {
+	pl      engine.Placed
+	weights []engine.WeightSum
+	experts []engine.WeightSum // of weights
+	others  []ledger.Item
+	kinds   []engine.KindCount // whose caches it keeps
 }
 
 // Size books weights, caches and logits on each class of ranks.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
-	out := make([]engine.Rank, len(s.placed))
-	for i := range s.placed {
-		out[i] = s.rank(b, &s.placed[i], l)
+	out := make([]engine.Rank, len(s.ranks))
+	for i := range s.ranks {
+		out[i] = s.rank(b, &s.ranks[i], l)
 	}
 	return out
 }
 
-func (s *sizer) rank(b *ledger.Book, pl *engine.Placed, l engine.Load) engine.Rank {
-	r := engine.NewRank(b, s.job, pl)
-	r.Items = append(r.Items, engine.WeightItem(b, pl, "file tensors as stored"))
-	r.Items = append(r.Items, engine.OtherParts(b, s.job, pl)...)
-	kv, state := engine.CacheItems(b, pl, s.k, s.v, s.stateFormat(), l)
-	r.Items = append(r.Items, kv...)
-	r.Items = append(r.Items, state...)
-	if pl.Post {
-		r.Items = append(r.Items, s.logits(b, pl, l))
+func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
+	r := engine.NewRank(b, s.job, &p.pl)
+	r.Items = append(r.Items, s.weights(b, p)...)
+	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	kv, state := engine.CacheItems(b, p.kinds, s.k, s.v, s.stateFormat(), l)
+	for _, it := range append(kv, state...) {
+		it.Place = place(s.offload().KV)
+		r.Items = append(r.Items, it)
 	}
-	r.KV = engine.KV{PerToken: engine.PerToken(pl, s.k, s.v), Tokens: -1}
+	if p.pl.Post {
+		r.Items = append(r.Items, s.logits(b, l))
+	}
+	r.KV = engine.KV{PerToken: engine.PerToken(p.kinds, s.k, s.v), Tokens: -1}
 	for _, it := range kv {
 		r.KV.Needed += it.Bytes
 	}
 	r.KV.Pool = r.KV.Needed
+	for _, it := range r.Items {
+		if it.Place != ledger.Device {
+			r.Host = append(r.Host, it)
+		}
+	}
 	return r
 }
 
@@ -91,7 +112,7 @@ func (s *sizer) stateFormat() *dtype.Format {
 	return dtype.F32
 }
 
-func (s *sizer) logits(b *ledger.Book, pl *engine.Placed, l engine.Load) ledger.Item {
+func (s *sizer) logits(b *ledger.Book, l engine.Load) ledger.Item {
 	n := b.Mul(b.Lit(4), b.Int("sequences", l.Sequences, "plan"), b.Int("vocabulary", s.job.Model.Vocab, "model"))
 	return ledger.Known("logits", "logits", n, ledger.Exact, ledger.Ephemeral, ledger.Device, "one row in fp32 for each sequence")
 }

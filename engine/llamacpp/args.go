@@ -39,7 +39,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
 	l.hub()
 	if l.Model == "" && c.Program != "ollama" {
-		return nil, argv.Wrong(c.Program, "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
+		return nil, argv.Wrong("the "+engineOf(c.Program)+" command", "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
 	}
 	l.lengths(c.Program)
 	if l.Plan.ContextTotal > 0 && l.Plan.Sequences > l.Plan.ContextTotal {

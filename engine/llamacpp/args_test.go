@@ -59,7 +59,7 @@ func TestFromArgs(t *testing.T) {
 
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"llama-server -c 8192", "llama-server names no model"},
+		{"llama-server -c 8192", "the llama-server command names no model"},
 		{"llama-server -m m.gguf -c 8k", "-c 8k is not a whole number"},
 		{"llama-server -m m.gguf -ngl many", "-ngl many is no number of layers"},
 		{"llama-bench -m m.gguf -ngl 0,99", "-ngl 0,99 is no number of layers"},

@@ -127,10 +127,11 @@ func (s *sizer) hold(layers []int, rows [][]cacheRow, at int) (out []heldCache) 
 	return out
 }
 
-// cacheSums are the bytes of the caches of one place.
+// cacheSums are the bytes of the caches of one place, and the largest of a layer.
 type cacheSums struct {
 	full, window, state ledger.Num
 	hasKV, hasState     bool
+	layer, stateLayer   unit.Bytes
 }
 
 func (c *cacheSums) kv(b *ledger.Book) ledger.Num {
@@ -149,13 +150,14 @@ func (s *sizer) sums(b *ledger.Book, held []heldCache, sh *shape, align int64) c
 		h := &held[i]
 		switch {
 		case h.class == model.StateCache:
-			out.state, out.hasState = plus(b, out.state, out.hasState, s.stateNum(b, h, sh, align)), true
+			n := s.stateNum(b, h, sh, align)
+			out.state, out.hasState, out.stateLayer = plus(b, out.state, out.hasState, n), true, max(out.stateLayer, n.Bytes()/unit.Bytes(h.count))
 		case h.span > 0 && s.rules.window != windowFull && !s.set.fullSWA:
-			out.window = plus(b, out.window, out.window.V > 0, s.cacheNum(b, h, sh, s.set.slidingCells(&s.rules, sh, h.span), "window_cells", align))
-			out.hasKV = true
+			n := s.cacheNum(b, h, sh, s.set.slidingCells(&s.rules, sh, h.span), "window_cells", align)
+			out.window, out.hasKV, out.layer = plus(b, out.window, out.window.V > 0, n), true, max(out.layer, n.Bytes()/unit.Bytes(h.count))
 		default:
-			out.full = plus(b, out.full, out.full.V > 0, s.cacheNum(b, h, sh, sh.cells, "cells", align))
-			out.hasKV = true
+			n := s.cacheNum(b, h, sh, sh.cells, "cells", align)
+			out.full, out.hasKV, out.layer = plus(b, out.full, out.full.V > 0, n), true, max(out.layer, n.Bytes()/unit.Bytes(h.count))
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/unit"
 )
 
 // prints are the buffer lines of llama.cpp's own log, of all devices and the host.
@@ -40,10 +39,10 @@ func (s *sizer) bufferLines(out []engine.Print, d *held, items []ledger.Item) []
 			name = "CPU_Mapped"
 		}
 		if len(it.Items) == 0 {
-			out = append(out, bufferPrint(name+words, it.Bytes))
+			out = append(out, bufferPrint(name+words, it))
 		}
 		for k := range it.Items {
-			out = append(out, bufferPrint(name+words, it.Items[k].Bytes))
+			out = append(out, bufferPrint(name+words, &it.Items[k]))
 		}
 	}
 	return out
@@ -53,6 +52,7 @@ func (s *sizer) bufferLines(out []engine.Print, d *held, items []ledger.Item) []
 var mappedName = build(3990)
 
 // bufferPrint is in llama.cpp's own unit and digits.
-func bufferPrint(name string, b unit.Bytes) engine.Print {
-	return engine.Print{Name: name, Value: b.MiB(), Text: strconv.FormatFloat(b.MiB(), 'f', 2, 64), Unit: "MiB"}
+func bufferPrint(name string, it *ledger.Item) engine.Print {
+	n := it.Bytes.MiB()
+	return engine.Print{Name: name, Value: n, Text: strconv.FormatFloat(n, 'f', 2, 64), Unit: "MiB", Low: it.Low.MiB(), High: it.High.MiB()}
 }

@@ -17,6 +17,7 @@ type rules struct {
 	slotRows bool // llama-server reserves a row of logits for each slot only
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
+	gated    bool // gate × activation is one operator with a result of its own
 	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
 	scratch  bool // CUDA keeps an f16 copy of quantised keys and values inside the compute buffer
 	rotate   bool // quantised keys and values are rotated
@@ -32,7 +33,7 @@ func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
-		inputs: at(inputsOfGraph, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		inputs: at(inputsOfGraph, v), gated: at(gatedOperator, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
 	}
 }
@@ -206,4 +207,9 @@ var checkpointDefaults = []engine.Since[checkpoints]{
 var metalName = []engine.Since[string]{
 	{From: first, Value: "Metal", Source: "ggml/src/ggml-metal"},
 	{From: build(7909), Value: "MTL0", Source: "ggml/src/ggml-metal (#18919)"},
+}
+
+var gatedOperator = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-graph.cpp (build_ffn)"},
+	{From: build(5782), Value: true, Source: "src/llama-graph.cpp (#14158)"},
 }

@@ -162,13 +162,13 @@ func (s *sizer) addCaches(b *ledger.Book, items *[]ledger.Item, d *held, sh *sha
 	if sums.hasKV {
 		it := kvItem("KV cache", sums.kv(b), place, basis)
 		if sums.full.V > 0 && sums.window.V > 0 { // llama.cpp allocates and prints them apart
-			it.Items = []ledger.Item{kvItem("layers with all tokens", sums.full, place, basis), kvItem("layers with a window", sums.window, place, basis)}
+			it.Items = []ledger.Item{s.uncertainCache(kvItem("layers with all tokens", sums.full, place, basis), sums.layer), s.uncertainCache(kvItem("layers with a window", sums.window, place, basis), sums.layer)}
 		}
-		*items = append(*items, s.uncertainCache(it, d))
+		*items = append(*items, s.uncertainCache(it, sums.layer))
 	}
 	if sums.hasState {
 		it := ledger.Known("state", "recurrent state", sums.state, basis, ledger.SemiPersistent, place, "docs/formulas.md#llama-state")
-		*items = append(*items, s.uncertainCache(it, d))
+		*items = append(*items, s.uncertainCache(it, sums.stateLayer))
 	}
 }
 
@@ -177,16 +177,11 @@ func kvItem(name string, n ledger.Num, place ledger.Place, basis ledger.Basis) l
 }
 
 // uncertainCache: one layer more or less, where devices share by free memory.
-func (s *sizer) uncertainCache(it ledger.Item, d *held) ledger.Item {
+func (s *sizer) uncertainCache(it ledger.Item, layer unit.Bytes) ledger.Item {
 	if it.Place != ledger.Device || len(s.devices) == 0 || !s.byFreeMemory() {
 		return it
 	}
-	layers := int64(0)
-	for i := range d.caches {
-		layers += d.caches[i].count
-	}
-	one := it.Bytes / unit.Bytes(max(1, layers))
-	return it.Band(it.Bytes-one, it.Bytes+one)
+	return it.Band(it.Bytes-layer, it.Bytes+layer)
 }
 
 func (s *sizer) kvFigures(r *engine.Rank, d *held, sh *shape) {

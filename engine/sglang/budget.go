@@ -69,7 +69,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s := &sizer{job: j}
 	for i := range placed {
-		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), pool: s.poolOf(placed[i].Kinds), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
 	s.reserveNote()
 	return s, nil

@@ -62,7 +62,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 func (s *sizer) prepare(pl *engine.Placed) prepared {
 	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl), forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
 	f := dtype.FindFormat(s.job.Plan.KV)
-	for _, k := range pl.Kinds {
+	for _, k := range engine.WithDraft(s.job, pl, pl.Kinds) {
 		k.Kind.Caches(func(c model.Cache) {
 			if c.Class == model.StateCache {
 				p.state += unit.Bytes(k.Count) * s.stateBytes(&c)

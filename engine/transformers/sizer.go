@@ -32,7 +32,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s := &sizer{job: j}
 	for i := range placed {
-		c := s.cachesOf(placed[i].Kinds)
+		c := s.cachesOf(engine.WithDraft(j, &placed[i], placed[i].Kinds))
 		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), caches: c, widths: s.widthsOf(&placed[i], &c)})
 	}
 	return s, nil

@@ -33,7 +33,7 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 // loaded is all that loading allocates: the decoder's share and the towers of other parts.
 func loaded(r *engine.Rank) (b unit.Bytes) {
 	for _, it := range r.Items {
-		if it.ID == "weights" {
+		if it.ID == "weights" || it.ID == "draft.weights" || it.ID == "adapters" {
 			b += it.Bytes
 		}
 	}

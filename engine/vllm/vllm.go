@@ -157,8 +157,8 @@ func stageLayers(layers, stages int) []int {
 // allKinds are the layers of the whole model with the first rank's widths: groups are formed over the model.
 func allKinds(j *engine.Job, pl *engine.Placed) []engine.KindCount {
 	whole := *pl
-	whole.First, whole.Last = 0, len(pl.Part.Layers)
-	return whole.LocalKinds()
+	whole.First, whole.Last, whole.Post = 0, len(pl.Part.Layers), true
+	return engine.WithDraft(j, &whole, whole.LocalKinds())
 }
 
 type sizer struct {
@@ -171,6 +171,7 @@ type sizer struct {
 type prepared struct {
 	pl      engine.Placed
 	weights []weightSum
+	others  []ledger.Item
 	rotary  unit.Bytes
 	w       widths
 	g       groups
@@ -200,9 +201,9 @@ func (s *sizer) kvBytes() kvBytes {
 
 // prepare a class: a pipeline stage has fewer layers in each group of the model.
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
-	p := prepared{pl: *pl, rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
 	if pl.Parallel.PP > 1 {
-		p.g = whole.stage(s.specs(pl.Kinds))
+		p.g = whole.stage(s.specs(engine.WithDraft(s.job, pl, pl.Kinds)))
 	}
 	for _, g := range pl.WeightGroups() {
 		p.weights = append(p.weights, weightSum{g.Name, g.Count, s.groupBytes(pl, &g)})

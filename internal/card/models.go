@@ -109,7 +109,7 @@ func perToken(m *model.Model) unit.Bytes {
 	if err != nil || len(placed) == 0 {
 		return 0
 	}
-	return engine.PerToken(&placed[0], dtype.BF16, dtype.BF16)
+	return engine.PerToken(placed[0].Kinds, dtype.BF16, dtype.BF16)
 }
 
 // memory counts the layers of a model by what they remember.

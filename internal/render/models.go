@@ -54,7 +54,7 @@ func Model(m *card.Model, st Style) string {
 	if name == "" {
 		name = m.ID
 	}
-	p.heading(name, brief(m.Parameters)+" parameters, "+active, trained(m.Context), m.Released)
+	p.heading(name, brief(m.Parameters)+" parameters", active, trained(m.Context), m.Released)
 	p.para(pad(gap), say(remembers(m)))
 	p.blank()
 	p.labelled("layers", layerKinds(m))

@@ -72,6 +72,9 @@ func (s *Spec) traits() (t model.Traits) {
 		}
 	}
 	t.Hybrid, t.Multimodal = scans && attends, s.Vision != nil
+	if s.Vision != nil {
+		t.ImageTokens = s.Vision.Tokens
+	}
 	return t
 }
 

@@ -1,0 +1,100 @@
+package memwall
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Several models on one machine: each is sized alone first, and then answered with what the others take
+// set aside.
+
+// fitAll answers a fit request and those that share its hardware.
+func (a *Asker) fitAll(r *Request) (*Answer, error) {
+	all, err := sharing(r)
+	if err != nil {
+		return nil, err
+	}
+	taken := make([]unit.Bytes, len(all))
+	for i := range all {
+		one, err := a.Size(&all[i])
+		if err != nil {
+			return nil, alsoError(err, i)
+		}
+		taken[i] = takes(one)
+	}
+	answers := make([]*Answer, len(all))
+	for i := range all {
+		for j := range all {
+			if j != i {
+				all[i].Reserved += plan.Size(taken[j])
+			}
+		}
+		if answers[i], err = a.fit(&all[i]); err != nil {
+			return nil, alsoError(err, i)
+		}
+	}
+	return together(answers, taken), nil
+}
+
+// sharing are the request alone and the others, all on its hardware.
+func sharing(r *Request) ([]Request, error) {
+	all := []Request{*r}
+	all[0].Also = nil
+	for i, o := range r.Also {
+		at := fmt.Sprintf("also[%d].", i)
+		switch {
+		case o.Ask != "" && o.Ask != "fit":
+			return nil, &Error{Code: BadField, Field: at + "ask", Value: o.Ask, Message: fmt.Sprintf("%sask = %q: only fit requests share hardware", at, o.Ask), Hint: "fit"}
+		case len(o.Also) > 0:
+			return nil, &Error{Code: BadField, Field: at + "also", Message: at + "also: requests in also share nothing with further ones", Hint: "list them all in one also"}
+		case o.Hardware != "" && o.Hardware != r.Hardware:
+			return nil, &Error{Code: BadField, Field: at + "hardware", Value: o.Hardware, Message: at + "hardware is not the hardware that is shared", Hint: "leave it out"}
+		case r.Hardware == "":
+			return nil, &Error{Code: BadField, Field: "hardware", Message: "hardware is missing: requests in also share it", Hint: "rtx-4090, 2xh100, …"}
+		}
+		o.Ask, o.Hardware, o.Devices, o.Explain = "fit", r.Hardware, r.Devices, r.Explain
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// takes is what a model occupies once it is loaded, on the device where it is most.
+func takes(a *Answer) (most unit.Bytes) {
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		used := d.Used
+		for _, it := range d.Beside {
+			used += it.Bytes
+		}
+		most = max(most, used)
+	}
+	return most
+}
+
+func alsoError(err error, i int) error {
+	var e *Error
+	if i == 0 || !errors.As(err, &e) {
+		return err
+	}
+	out := *e
+	out.Field = fmt.Sprintf("also[%d].%s", i-1, e.Field)
+	return &out
+}
+
+func together(answers []*Answer, taken []unit.Bytes) *Answer {
+	main := answers[0]
+	main.Also = answers[1:]
+	others := unit.Bytes(0)
+	for i, o := range main.Also {
+		o.Schema, o.Version, o.Ask = Schema, Version, "fit"
+		others += taken[i+1]
+		if severity[o.Verdict] > severity[main.Verdict] {
+			main.Verdict = o.Verdict
+		}
+	}
+	main.Notes = append(main.Notes, Note{Code: "shared_hardware", Severity: "info", Field: "also", Text: fmt.Sprintf("%s are set aside on each device for the %d other models", others, len(main.Also))})
+	return main
+}

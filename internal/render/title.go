@@ -1,0 +1,176 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+var marks = map[memwall.Verdict]mark{
+	memwall.Fits:       {'✓', "fits", bold},
+	memwall.Tight:      {'~', "tight", inkTight},
+	memwall.DoesNotFit: {'✗', "does not fit", inkBad},
+	memwall.Unknown:    {'?', "unknown", inkUnknown},
+}
+
+func markOf(v memwall.Verdict) mark {
+	if m, ok := marks[v]; ok {
+		return m
+	}
+	return mark{'?', string(v), inkUnknown}
+}
+
+// sign is the mark alone, in its colour.
+func sign(v memwall.Verdict) text {
+	m := markOf(v)
+	return say(string(m.sign), m.ink)
+}
+
+// title is line 1: mark, word, what was asked. Parts that do not fit go on in a second line.
+func (p *page) title(v memwall.Verdict, asked []string) {
+	m := markOf(v)
+	lead := join(say(string(m.sign)+" "+m.word, m.ink), say("   "))
+	p.dotted(lead, asked)
+}
+
+// dotted writes parts between middle dots and breaks lines only between them.
+func (p *page) dotted(lead text, asked []string) {
+	lead = lead.clean(p.st.ASCII)
+	sep := clean(" · ", p.st.ASCII)
+	indent := min(lead.cells(), p.st.width()/3)
+	line, has := lead, false
+	for _, s := range asked {
+		s = clean(s, p.st.ASCII)
+		if room := p.st.width() - indent - 2; cells(s) > room {
+			s = shorten(s, room, p.ellipsis())
+		}
+		if has && line.cells()+cells(sep)+cells(s) > p.st.width() {
+			p.lines = append(p.lines, join(line, say(strings.TrimRight(sep, " "), bold)).cut(p.st.width(), ""))
+			line, has = pad(indent), false
+		}
+		if has {
+			s = sep + s
+		}
+		line, has = join(line, say(s, bold)), true
+	}
+	p.lines = append(p.lines, line)
+}
+
+// asked says what a plan runs: model, formats, hardware, engine.
+func asked(a *memwall.Answer) (out []string) {
+	out = append(out, modelName(a.Model))
+	if a.Plan == nil {
+		return out
+	}
+	out = append(out, formats(&a.Plan.Plan), machine(a))
+	if e := engineText(a); e != "" {
+		out = append(out, e)
+	}
+	return out
+}
+
+func modelName(m *memwall.ModelInfo) string {
+	switch {
+	case m == nil:
+		return "?"
+	case m.Name != "":
+		return m.Name
+	}
+	return m.ID
+}
+
+// formats of the weights, and of the cache when it is not a 16-bit one.
+func formats(p *plan.Plan) string {
+	s := p.Weights
+	switch p.KV {
+	case "", "auto", "bf16", "f16", "fp16", "float16", "bfloat16":
+	default:
+		s += ", KV " + p.KV
+	}
+	return s
+}
+
+// machine counts the devices by name, in the order of their first rank.
+func machine(a *memwall.Answer) string {
+	if a.Plan.Hardware == "" {
+		return "no hardware given"
+	}
+	count := map[string]int64{}
+	var names []string
+	for _, d := range inOrder(a.Devices) {
+		if count[d.Name] == 0 {
+			names = append(names, d.Name)
+		}
+		count[d.Name] += d.Count
+	}
+	for i, n := range names {
+		names[i] = counted(count[n], n)
+	}
+	return strings.Join(names, " + ")
+}
+
+// inOrder sorts groups of ranks by their first rank; an answer has the deciding one first.
+func inOrder(groups []memwall.Device) []memwall.Device {
+	out := slices.Clone(groups)
+	slices.SortStableFunc(out, func(a, b memwall.Device) int { return cmp.Compare(firstRank(&a), firstRank(&b)) })
+	return out
+}
+
+func firstRank(d *memwall.Device) int {
+	first, _, _ := strings.Cut(d.Ranks, "-")
+	n, _ := strconv.Atoi(first)
+	return n
+}
+
+// mixed reports whether the groups are of different devices.
+func mixed(a *memwall.Answer) bool {
+	for i := range a.Devices {
+		if a.Devices[i].Name != a.Devices[0].Name {
+			return true
+		}
+	}
+	return false
+}
+
+func counted(n int64, name string) string {
+	if n == 1 {
+		return name
+	}
+	return unit.Count(n) + " × " + name
+}
+
+var engineNames = map[string]string{"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "ollama": "Ollama", "generic": "no engine"}
+
+// engineText is the engine with its version and how it shares the model out.
+func engineText(a *memwall.Answer) string {
+	name, version, _ := strings.Cut(a.Plan.Engine, "@")
+	s := engineWord(name)
+	if version != "" && name != "generic" {
+		s += " " + version
+	}
+	for _, g := range []struct {
+		name string
+		n    int64
+	}{{"tp", a.Plan.TP}, {"pp", a.Plan.PP}, {"ep", a.Plan.EP}, {"cp", a.Plan.CP}, {"dp", a.Plan.DP}} {
+		if g.n > 1 {
+			s += fmt.Sprintf(", %s %d", g.name, g.n)
+		}
+	}
+	if n := a.Plan.GPULayers; n != nil && *n >= 0 {
+		s += fmt.Sprintf(", %d layers on GPU", *n)
+	}
+	return s
+}
+
+func engineWord(name string) string {
+	if s, ok := engineNames[name]; ok {
+		return s
+	}
+	return name
+}
