@@ -55,8 +55,10 @@ type ModelInfo struct {
 	WeightsBytes     unit.Bytes `json:"weights_bytes"`
 	Context          int64      `json:"context,omitempty"`
 	// ParametersMTP are in multi-token prediction layers, which parameters leaves out.
-	ParametersMTP int64  `json:"parameters_mtp,omitempty"`
-	Provenance    string `json:"provenance"`
+	ParametersMTP int64 `json:"parameters_mtp,omitempty"`
+	// EmbeddingParameters are in the table of token embeddings; an untied head has as many.
+	EmbeddingParameters int64  `json:"embedding_parameters,omitempty"`
+	Provenance          string `json:"provenance"`
 }
 
 // Device is a group of identical ranks.

@@ -61,6 +61,7 @@ func (q *question) modelInfo() *ModelInfo {
 	if mtp := m.Part(model.PartMTP); mtp != nil {
 		info.ParametersMTP = mtp.Params()
 	}
+	info.EmbeddingParameters = m.Vocab * m.Hidden
 	if r.UnknownArch != "" {
 		info.Layers, info.Parameters, info.ActiveParameters = r.Layers, r.Parameters, r.Parameters
 	}

@@ -26,6 +26,8 @@ type Measure struct {
 	Exact bool
 	// Target is the median relative error aimed at.
 	Target float64
+	// Fitted: constants fitted to some of the rows go into the figure. Those rows are scored apart.
+	Fitted bool
 	// Absolute: errors are in units of the figure (GiB), not relative to it.
 	Absolute bool
 }
@@ -37,33 +39,48 @@ func exactly(x float64) Range { return Range{x, x, x} }
 
 // Measures are the kinds of figures, in the order of the report.
 var Measures = []Measure{
-	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters"}, Find: parameters, Exact: true},
+	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters", "parameters_with_mtp", "parameters_head_twice", "parameters_without_head"}, Find: parameters, AnyDevice: true, Exact: true},
 	{Name: "llama.cpp weights", About: "model buffers of every device and the host", Sets: "llamacpp-", Figures: places("weights"), Find: item("weights"), Exact: true},
 	{Name: "llama.cpp KV cache", About: "KV buffers", Sets: "llamacpp-", Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
 	{Name: "llama.cpp state", About: "recurrent-state buffers", Sets: "llamacpp-", Figures: places("state"), Find: item("state"), Exact: true},
 	{Name: "llama.cpp output", About: "output buffer", Sets: "llamacpp-", Figures: places("output"), Find: item("output"), Exact: true},
 	{Name: "llama.cpp compute", About: "compute buffers", Sets: "llamacpp-", Figures: places("compute"), Find: item("compute"), Target: 0.01},
-	{Name: "vLLM weights", AnyDevice: true, About: "'Model loading took'", Sets: "vllm", Figures: []string{"weights"}, Find: print("Model loading took"), Target: 0.005},
+	{Name: "llama.cpp logs: KV cache", About: "KV buffers in logs of many builds and backends", Sets: "llama-logs", Figures: places("kv_cache"), Find: item("kv_cache"), Exact: true},
+	{Name: "llama.cpp logs: output", About: "output buffers in these logs", Sets: "llama-logs", Figures: places("output"), Find: item("output"), Exact: true},
+	{Name: "llama.cpp logs: weights", About: "model buffers in these logs, of files whose mixture only its name tells", Sets: "llama-logs", Figures: places("weights"), Find: item("weights"), Target: 0.005},
+	{Name: "llama.cpp logs: compute", About: "compute buffers in these logs", Sets: "llama-logs", Figures: places("compute"), Find: item("compute"), Target: 0.05},
+	{Name: "vLLM weights", AnyDevice: true, About: "'Model loading took'", Sets: "vllm", Figures: []string{"weights"}, Find: print("Model loading took"), Target: 0.005, Fitted: true},
 	{Name: "vLLM activations", About: "peak of the profile run", Sets: "vllm", Figures: []string{"activations"}, Find: item("activations"), Target: 0.05},
-	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm", Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05},
-	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05},
+	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm", Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05, Fitted: true},
+	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05, Fitted: true},
 	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true},
 	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm", Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true},
 	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm", Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
-	{Name: "vLLM longest request, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
-	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true},
+	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
+	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang", Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
+	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true, Fitted: true},
 }
 
-// places are a figure on the first device, on others and on the host.
+// places are a figure on the first device, the second, the host, all devices, and everywhere.
 func places(figures ...string) (out []string) {
 	for _, f := range figures {
-		out = append(out, f, "1."+f, "host."+f)
+		out = append(out, f, "1."+f, "host."+f, "devices."+f, "all."+f)
 	}
 	return out
 }
 
-func parameters(a *memwall.Answer, _ string) (Range, bool) {
-	return exactly(float64(a.Model.Parameters + a.Model.ParametersMTP)), true
+// parameters as a checkpoint counts them: with prediction layers or without, a tied head once or twice.
+func parameters(a *memwall.Answer, figure string) (Range, bool) {
+	n := a.Model.Parameters
+	switch figure {
+	case "parameters_with_mtp":
+		n += a.Model.ParametersMTP
+	case "parameters_head_twice":
+		n += a.Model.EmbeddingParameters
+	case "parameters_without_head":
+		n -= a.Model.EmbeddingParameters
+	}
+	return exactly(float64(n)), true
 }
 
 // item sums the lines of a ledger with an id, on the device or host that the figure names.
@@ -82,12 +99,17 @@ func item(id string) func(*memwall.Answer, string) (Range, bool) {
 	}
 }
 
-func ledgerAt(a *memwall.Answer, place string) ([]memwall.Item, bool) {
-	if place == "host" {
-		if a.Host == nil {
-			return nil, true
+func ledgerAt(a *memwall.Answer, place string) (items []memwall.Item, ok bool) {
+	if place == "devices" || place == "all" {
+		for i := range a.Devices {
+			items = append(items, a.Devices[i].Ledger...)
 		}
-		return a.Host.Ledger, true
+	}
+	if (place == "host" || place == "all") && a.Host != nil {
+		items = append(items, a.Host.Ledger...)
+	}
+	if place == "host" || place == "devices" || place == "all" {
+		return items, true
 	}
 	for i := range a.Devices {
 		first, _, _ := strings.Cut(a.Devices[i].Ranks, "-")
@@ -146,6 +168,16 @@ func pool(a *memwall.Answer, figure string) (Range, bool) {
 		return exactly(float64(a.KV.Blocks)), true
 	}
 	return print("GPU KV cache size")(a, figure)
+}
+
+func sglangPool(a *memwall.Answer, figure string) (Range, bool) {
+	if figure == "tokens" {
+		return print("max_total_num_tokens")(a, figure)
+	}
+	k, ok := print("K size")(a, figure)
+	v, _ := print("V size")(a, figure)
+	k.add(v)
+	return k, ok
 }
 
 // kvGiven puts the printed size of the pool in place of a utilization.

@@ -27,7 +27,9 @@ type Comparison struct {
 
 // Score sums up a measure.
 type Score struct {
-	Measure                *Measure
+	Measure *Measure
+	// Group is what the rows have in common, when they were grouped.
+	Group                  string
 	Given, Used            int
 	Equal, Inside          int
 	Median, P90, Max, Bias float64

@@ -323,17 +323,24 @@ func (b *layerBuilder) ffn(x model.Val) model.Val {
 	return b.moe(x, x)
 }
 
-// mtp is the part with multi-token prediction layers: each joins the hidden state and the next token's
-// embedding by a projection of twice the width (DeepSeek-V3, arXiv:2412.19437, section 2.2).
+// mtp is the part with multi-token prediction layers: each step joins the hidden state and the next token's
+// embedding by a projection of twice the width (DeepSeek-V3, arXiv:2412.19437, section 2.2), and ends in a
+// norm. A step is one layer, or in Nemotron-H one of each branch.
 func (s *partBuilder) mtp() model.Part {
 	p := s.part(model.PartMTP, s.MTP)
+	first, last := p.Layers[0], p.Layers[min(len(p.Layers), max(1, s.MTPStep))-1]
 	for i := range p.Kinds {
 		b := &kindBuilder{k: p.Kinds[i]}
-		e := b.norm(RMS, dtype.MTPEmbedNorm, 0, s.Hidden)
-		h := b.norm(RMS, dtype.MTPHiddenNorm, 0, s.Hidden)
-		joined := b.op(model.Op{Kind: model.Concat, Out: 2 * s.Hidden}, e, h)
-		x := b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
-		x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
+		x := b.k.Out
+		if uint8(i) == first || s.MTPStep <= 1 {
+			e := b.norm(RMS, dtype.MTPEmbedNorm, 0, s.Hidden)
+			h := b.norm(RMS, dtype.MTPHiddenNorm, 0, s.Hidden)
+			joined := b.op(model.Op{Kind: model.Concat, Out: 2 * s.Hidden}, e, h)
+			x = b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
+		}
+		if uint8(i) == last || s.MTPStep <= 1 {
+			x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
+		}
 		if s.MTPEnds {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
 			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), whole(s.Hidden))}}, x)

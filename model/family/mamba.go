@@ -112,7 +112,8 @@ var nemotronH = &Family{
 		}
 		s.Layers = c.nemotronLayers(letters, a, ssm, mlp, moe)
 		if k := c.IntOr(0, "num_nextn_predict_layers"); k > 0 {
-			s.MTP = c.nemotronLayers(c.nemotronPattern("mtp_hybrid_override_pattern", "mtp_layers_block_type"), a, ssm, mlp, moe)
+			step := c.nemotronPattern("mtp_hybrid_override_pattern", "mtp_layers_block_type")
+			s.MTP, s.MTPStep = c.nemotronLayers(step, a, ssm, mlp, moe), len(step)
 		}
 		if moe.Experts > 0 {
 			s.Family = "nemotron_h_moe"

@@ -32,6 +32,8 @@ type Spec struct {
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
+	// MTPStep is how many of them predict one token; 0 for one.
+	MTPStep int
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	Vision   *Tower

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/validation"
+)
+
+// validate runs the scoreboard: every public measurement against what memwall says.
+func (a *app) validate() *cobra.Command {
+	var show render.Show
+	c := &cobra.Command{
+		Use: "validate", Short: "memwall against thousands of public measurements",
+		Long:    "Every row is a public measurement and the question that asks memwall for the same figure. Exact measures must be equal to the last printed digit; the others have a target for the median error.",
+		Example: "memwall validate\nmemwall validate --worst\nmemwall validate --by hardware",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if show.By != "" && !slices.Contains(validation.Groupings(), show.By) {
+				return usage("by", show.By, "--by "+show.By+" groups by nothing", strings.Join(validation.Groupings(), ", "))
+			}
+			r, err := validation.Run(&memwall.Asker{}, show.By)
+			if err != nil {
+				return err
+			}
+			return a.show(r.Summary(), func(st render.Style) string { return render.Validate(r, show, st) })
+		},
+	}
+	c.Flags().BoolVar(&show.Worst, "worst", false, "the rows furthest off")
+	c.Flags().BoolVar(&show.Refused, "refused", false, "why rows are refused")
+	c.Flags().StringVar(&show.By, "by", "", "group by "+strings.Join(validation.Groupings(), ", "))
+	return c
+}

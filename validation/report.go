@@ -1,0 +1,132 @@
+package validation
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+// Report is the scoreboard.
+type Report struct {
+	Sets []Set
+	// Rows are used when one of their figures could be compared, else refused for a reason.
+	Used, Refused int
+	Reasons       []Reason
+	// Scores are of rows that no constant was fitted to; Fitted are of the others, where it matters.
+	Scores, Fitted []Score
+	Groups         []Score // by what was asked for
+}
+
+// Reason is why rows were refused.
+type Reason struct {
+	Text string
+	Rows int
+}
+
+// Run asks every row and sums up. by groups the scores: "set", "source", "hardware", "model" or "engine";
+// "" does not.
+func Run(asker *memwall.Asker, by string) (*Report, error) {
+	sets, err := Load()
+	if err != nil {
+		return nil, err
+	}
+	all := Compare(asker, sets)
+	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
+	r.count(all)
+	if key := groupings[by]; key != nil {
+		r.Groups = grouped(all, key)
+	}
+	return r, nil
+}
+
+func unseen(c *Comparison) bool { return !seen(c) }
+
+func seen(c *Comparison) bool { return c.Measure.Fitted && c.Row.Fit }
+
+// Met counts the measures within their target.
+func (r *Report) Met() (n int) {
+	for i := range r.Scores {
+		n += count(r.Scores[i].Met())
+	}
+	return n
+}
+
+func (r *Report) count(all []Comparison) {
+	used, why := map[*Row]bool{}, map[*Row]string{}
+	for i := range all {
+		if c := &all[i]; c.Refused == "" {
+			used[c.Row] = true
+		} else if why[c.Row] == "" {
+			why[c.Row] = c.Refused
+		}
+	}
+	reasons := map[string]int{}
+	for i := range r.Sets {
+		for j := range r.Sets[i].Rows {
+			row := &r.Sets[i].Rows[j]
+			if used[row] {
+				r.Used++
+				continue
+			}
+			r.Refused++
+			reason := why[row]
+			if row.Refused != "" {
+				reason = row.Refused
+			}
+			reasons[reason]++
+		}
+	}
+	for text, n := range reasons {
+		r.Reasons = append(r.Reasons, Reason{text, n})
+	}
+	sort.Slice(r.Reasons, func(i, j int) bool {
+		a, b := r.Reasons[i], r.Reasons[j]
+		return a.Rows > b.Rows || a.Rows == b.Rows && a.Text < b.Text
+	})
+}
+
+// Groupings are the words that Run takes.
+func Groupings() []string { return []string{"set", "source", "hardware", "model", "engine"} }
+
+var groupings = map[string]func(*Row) string{
+	"set":      func(r *Row) string { return r.Set },
+	"source":   func(r *Row) string { return beforeNumber(r.Source) },
+	"hardware": func(r *Row) string { return word(r.Ask.Hardware) },
+	"model":    func(r *Row) string { return word(r.Ask.Model) },
+	"engine":   func(r *Row) string { return word(r.Ask.Engine) },
+}
+
+func word(s string) string {
+	if s == "" {
+		return "not named"
+	}
+	return s
+}
+
+// beforeNumber is a source without the number of an issue or the path of a file.
+func beforeNumber(s string) string {
+	if i := strings.IndexAny(s, "#: "); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func grouped(all []Comparison, key func(*Row) string) (out []Score) {
+	names := map[string]bool{}
+	for i := range all {
+		names[key(all[i].Row)] = true
+	}
+	sorted := make([]string, 0, len(names))
+	for n := range names {
+		sorted = append(sorted, n)
+	}
+	sort.Strings(sorted)
+	for _, n := range sorted {
+		for _, s := range Scores(all, func(c *Comparison) bool { return unseen(c) && key(c.Row) == n }) {
+			s.Group = n
+			out = append(out, s)
+		}
+	}
+	return out
+}
