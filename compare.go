@@ -9,7 +9,6 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/startup"
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/plan"
 )
 
 // Compare lines up what an engine printed at its start with what memwall says: it reads the log, rebuilds
@@ -259,6 +258,3 @@ func (c *comparison) readAs() string {
 	}
 	return "read as: " + strings.Join(parts, ", ")
 }
-
-// sequences of a plan, at least one.
-func sequences(p *plan.Plan) int64 { return max(1, int64(p.Sequences)) }

@@ -6,7 +6,6 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/startup"
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/model"
 )
 
 const mib = float64(1 << 20)
@@ -14,6 +13,9 @@ const mib = float64(1 << 20)
 // llamacpp gives memwall's figure for one that llama.cpp prints. Buffers go by the names of their places:
 // several caches on one device are one figure here.
 func (c *comparison) llamacpp(f *startup.Figure) estimate {
+	if why := c.foreign(f.ID); why != "" {
+		return unknown("%s", why)
+	}
 	switch f.ID {
 	case "parameters":
 		return c.parameters(f)
@@ -28,6 +30,19 @@ func (c *comparison) llamacpp(f *startup.Figure) estimate {
 		return unknown("%s", c.noWeights)
 	}
 	return c.buffer(f)
+}
+
+// foreign says why a figure has no counterpart.
+func (c *comparison) foreign(id string) string {
+	switch {
+	case id == "compute_buffer" && c.log.Noted("fork"):
+		return "memwall does not size the compute buffers of ik_llama.cpp"
+	case (id == "kv_buffer" || id == "kv_size") && c.log.Noted("latent_cache"):
+		return "memwall does not size the latent cache of ik_llama.cpp"
+	case id == "model_buffer" && c.log.Plan.SplitMode == "row":
+		return "with -sm row the log counts a matrix at the device of its layer, and every device holds a part of it"
+	}
+	return ""
 }
 
 // buffer finds the engine's own print of the same name; of several for one place, the one at the same
@@ -116,16 +131,11 @@ func (c *comparison) parameters(f *startup.Figure) estimate {
 	if c.noWeights != "" && strings.Contains(c.noWeights, "tensors") {
 		return unknown("%s", c.noWeights)
 	}
-	scale := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[f.Unit]
-	if scale == 0 {
+	n, ok := parametersIn(c.q.job.Model, f.Unit)
+	if !ok {
 		return unknown("the unit of the printed figure is not known")
 	}
-	m := c.q.job.Model
-	n := m.Params()
-	if mtp := m.Part(model.PartMTP); mtp != nil {
-		n += mtp.Params()
-	}
-	return exactly(float64(n) / scale)
+	return exactly(n)
 }
 
 // fileSize is the bytes of all tensors.
@@ -171,14 +181,14 @@ func (c *comparison) cacheTotal(id string) estimate {
 // llamacppRest adds sums of caches of several kinds, and the buffers that the log does not print.
 func (c *comparison) llamacppRest() {
 	for _, id := range []string{"kv_size", "rs_size"} {
-		if sum := c.sumOfFigures(id, ""); sum != nil {
+		if sum := c.sumOfFigures(id, ""); sum != nil && c.foreign(id) == "" {
 			c.add(sum, c.cacheTotal(id), "")
 		}
 	}
 	done := map[string]bool{}
 	for i := range c.log.Figures {
 		f := &c.log.Figures[i]
-		if !summed[f.ID] || !c.several(f) || done[f.ID+f.Device] || f.ID == "model_buffer" && c.noWeights != "" {
+		if !summed[f.ID] || !c.several(f) || done[f.ID+f.Device] || c.foreign(f.ID) != "" || f.ID == "model_buffer" && c.noWeights != "" {
 			continue
 		}
 		done[f.ID+f.Device] = true
@@ -187,7 +197,9 @@ func (c *comparison) llamacppRest() {
 		}
 	}
 	for _, p := range c.ranks[0].Prints {
-		c.unprinted(&p)
+		if !c.log.Noted("fork") {
+			c.unprinted(&p)
+		}
 	}
 }
 

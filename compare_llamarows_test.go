@@ -52,6 +52,9 @@ func llamaLogOfRow(r map[string]string) string {
 	if v := r["output_buffer_mib"]; v != "" {
 		fmt.Fprintf(&b, "llama_context: %10s  output buffer size = %8s MiB\n", "CPU", v)
 	}
+	if strings.Contains(r["source"], "ik_llama") {
+		fmt.Fprintln(&b, "llama_new_context_with_model: fused_moe  = 0")
+	}
 	return b.String()
 }
 
@@ -89,6 +92,16 @@ func someDevices(backends string) string {
 	return ""
 }
 
+// numbered counts the devices of a list of buffers by their highest number.
+func numbered(list string) int {
+	for n := 16; n > 1; n-- {
+		if strings.Contains(list, fmt.Sprintf("%d\"", n-1)) {
+			return n
+		}
+	}
+	return 1
+}
+
 // TestSharedLlamaRows does the same for llamacpp_logs.csv.
 func TestSharedLlamaRows(t *testing.T) {
 	kinds := map[string]*tally{}
@@ -97,8 +110,8 @@ func TestSharedLlamaRows(t *testing.T) {
 	for i, r := range sharedRows(t, "llamacpp_logs.csv") {
 		rows++
 		over := Request{Hardware: someDevices(r["backends"])}
-		if over.Hardware != "" && strings.Contains(r["kv_buffers_mib"], "1\"") {
-			over.Hardware = "2x" + over.Hardware
+		if n := numbered(r["kv_buffers_mib"] + r["model_buffers_mib"]); over.Hardware != "" && n > 1 {
+			over.Hardware = fmt.Sprintf("%dx%s", n, over.Hardware)
 		}
 		a, err := Compare(llamaLogOfRow(r), over)
 		if err != nil {
@@ -135,5 +148,10 @@ func TestSharedLlamaRows(t *testing.T) {
 	}
 	for text, n := range unread {
 		t.Logf("%d of %d rows not sized: %s", n, rows, text)
+	}
+	for name, share := range map[string]float64{"llama.cpp: KV self size": 0.98, "llama.cpp: KV self size, all": 1, "llama.cpp: KV buffer size, all": 1, "ik_llama.cpp: KV self size": 0.9} {
+		if rows > 0 && !kinds[name].atLeast(share) {
+			t.Errorf("%s: fewer than %.0f %% as printed", name, 100*share)
+		}
 	}
 }

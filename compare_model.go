@@ -3,6 +3,7 @@ package memwall
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -107,14 +108,17 @@ func near(m *startup.Metadata, key string, want int64) bool {
 }
 
 // fromHeader builds the model of a printed header. Which tensors the file has beside those that the
-// dimensions call for is not printed, but how many it has is: the choice that gives that number is taken.
+// dimensions call for is not printed, but how many it has is, and how many parameters: the choice that
+// gives both is taken. When none does, or several that differ, the weights stay open.
 func (c *comparison) fromHeader(m *startup.Metadata) (*Resolved, error) {
 	embedding := m.Tensors
-	var found *family.Spec
+	defer func() { m.Tensors = embedding }()
+	var fits []*family.Spec
+	var any *family.Spec
 	for _, extra := range tensorChoices {
 		m.Tensors = func(name string) ([]int64, bool) {
-			if hasWord(extra, name) {
-				return []int64{1, 1}, true
+			if table, ok := c.table(extra, name); ok {
+				return table, true
 			}
 			return embedding(name)
 		}
@@ -122,30 +126,81 @@ func (c *comparison) fromHeader(m *startup.Metadata) (*Resolved, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n := tensors(spec); found == nil || n == m.Count {
-			found = spec
-			if n == m.Count {
-				break
-			}
+		if any == nil {
+			any = spec
+		}
+		if c.countsFit(spec, m) {
+			fits = append(fits, spec)
 		}
 	}
-	m.Tensors = embedding
-	if m.Count > 0 && tensors(found) != m.Count && c.noWeights == "" {
-		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(), tensors(found))
+	c.openWeights(fits, any, m)
+	if len(fits) > 0 {
+		any = fits[0]
 	}
-	found.Native = dtype.F16
+	any.Native = dtype.F16
 	id := m.Architecture()
 	if len(c.log.Models) > 0 {
 		id = c.log.Models[0]
 	}
-	return &Resolved{ID: id, Name: id, Spec: found, Format: "gguf-log", Provenance: "the header that llama.cpp printed"}, nil
+	return &Resolved{ID: id, Name: id, Spec: any, Format: "gguf-log", Provenance: "the header that llama.cpp printed"}, nil
+}
+
+// openWeights says why the weights cannot be told from the header.
+func (c *comparison) openWeights(fits []*family.Spec, any *family.Spec, m *startup.Metadata) {
+	switch {
+	case c.noWeights != "" || m.Count == 0 && len(fits) > 0:
+	case len(fits) == 0:
+		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(), tensors(any))
+	default:
+		for _, s := range fits[1:] {
+			if s.Tied != fits[0].Tied {
+				c.noWeights = "the log does not tell whether the file has a head of its own: give model"
+			}
+		}
+	}
+}
+
+// countsFit compares tensors and parameters with the printed numbers, as far as they are printed.
+func (c *comparison) countsFit(s *family.Spec, m *startup.Metadata) bool {
+	if m.Count > 0 && tensors(s) != m.Count {
+		return false
+	}
+	f := c.log.Find("parameters")
+	if f == nil {
+		return true
+	}
+	n, ok := parametersIn(s.Model(""), f.Unit)
+	return !ok || math.Abs(n-f.Value) <= f.Half()*(1+1e-9)
+}
+
+// parametersIn counts parameters in thousands, millions, …, those of prediction layers among them.
+func parametersIn(m *model.Model, unit string) (float64, bool) {
+	scale := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[unit]
+	n := m.Params()
+	if mtp := m.Part(model.PartMTP); mtp != nil {
+		n += mtp.Params()
+	}
+	return float64(n) / max(scale, 1), scale > 0
 }
 
 // tensorChoices are what files of one architecture may have or not: a head of its own, rotary factors,
 // biases of attention.
 var tensorChoices = []string{
 	"output.weight", "", "output.weight rope_freqs.weight", "rope_freqs.weight", "output.weight blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias",
-	"blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias", "output.weight rope_factors_long.weight rope_factors_short.weight",
+	"blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias", "output.weight rope_factors_long.weight rope_factors_short.weight", "rope_factors_long.weight rope_factors_short.weight",
+}
+
+// table gives a chosen tensor dimensions; those of rotary factors are half of a head.
+func (c *comparison) table(chosen, name string) ([]int64, bool) {
+	if !hasWord(chosen, name) {
+		return nil, false
+	}
+	m := c.log.Metadata
+	n, ok := m.Int(m.Architecture() + ".rope.dimension_count")
+	if !strings.HasPrefix(name, "rope_") || !ok {
+		return []int64{1, 1}, true
+	}
+	return []int64{n / 2}, true
 }
 
 func hasWord(list, word string) bool {

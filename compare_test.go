@@ -186,6 +186,34 @@ func hasNote(a *Answer, code, field string) bool {
 	return false
 }
 
+// TestCompareForeign: what a fork or another way to split prints has no counterpart, and says so.
+func TestCompareForeign(t *testing.T) {
+	text := logFile(t, "llamacpp", "testdata", "logs", "b4753-phi-4-two-gpus.log")
+	for _, c := range []struct{ line, name, why string }{
+		{"llama_new_context_with_model: fused_moe  = 1", "compute buffer size", "ik_llama.cpp"},
+		{"llama_new_context_with_model: KV self size  =   72.91 MiB, c^KV (q8_0):   72.91 MiB, kv^T: not used", "KV buffer size", "latent"},
+		{"load_tensors: CUDA0_Split model buffer size =  8652.00 MiB", "model buffer size", "-sm row"},
+	} {
+		a, err := Compare(text+"\n"+c.line+"\n", Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for i := range a.Compare {
+			l := &a.Compare[i]
+			if l.Name != c.name {
+				continue
+			}
+			if n++; l.Ours != nil || l.Printed == nil || !strings.Contains(l.Why, c.why) {
+				t.Errorf("%s: %+v", c.line, l)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s: no line of %s", c.line, c.name)
+		}
+	}
+}
+
 // TestComparePrinted: an unknown model leaves the printed figures, and a quantisation that the log does
 // not spell out leaves weights open.
 func TestComparePrinted(t *testing.T) {

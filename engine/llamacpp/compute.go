@@ -5,7 +5,6 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -45,8 +44,9 @@ type graphPart struct {
 // inputs of the graph stay allocated throughout.
 type inputs struct {
 	token   int64 // bytes per token: positions, cache rows to write
-	mask    int64 // bytes per cell and token on a device
-	hosted  int64 // and on the host
+	mask    int64 // bytes per cell and token on the first device and on the host
+	later   int64 // and on devices behind the first
+	cast    int64 // of the mask's copy in f16 on the first device, which is no input
 	window  int64 // of sliding layers, 0 for none
 	rotates unit.Bytes
 }
@@ -108,7 +108,7 @@ func (g *graph) part(at int) graphPart {
 }
 
 // takesOver reports whether batches are large enough for the first device to take over the host's products.
-func (g *graph) takesOver() bool { return g.s.set.ubatch >= offloadBatch }
+func (g *graph) takesOver() bool { return g.s.rules.batches && g.s.set.ubatch >= offloadBatch }
 
 // hostPart is what the host computes: everything without devices; attention over a cache that the plan
 // keeps on the host; its own layers in small batches.
@@ -187,12 +187,12 @@ func (l *layout) any(at int) bool {
 }
 
 func (g *graph) inputsOf(all []dims, rotary bool) inputs {
-	in := inputs{mask: 4, hosted: 4}
+	in := inputs{mask: 4, later: 4}
 	switch rule := &g.s.rules.inputs; {
 	case g.s.set.flash && rule.halfMask:
-		in.mask, in.hosted = 2, 2
+		in.mask, in.later = 2, 2
 	case g.s.set.flash:
-		in.mask = 6
+		in.later, in.cast = 2, 2
 	}
 	if rotary {
 		in.token = max(4, g.quirk.positions)
@@ -209,7 +209,7 @@ func (g *graph) inputsOf(all []dims, rotary bool) inputs {
 	}
 	switch {
 	case values == 0:
-		in.mask, in.hosted = 0, 0
+		in.mask, in.later, in.cast = 0, 0, 0
 		return in
 	case latent:
 		in.token += g.rowInputs(0)
@@ -256,118 +256,6 @@ func (g *graph) rotations(head int64) (n unit.Bytes) {
 	return n
 }
 
-// pointsOf one kind: attention, MLP, experts, scan.
-func (g *graph) pointsOf(d *dims) (out []point) {
-	if d.attn != nil {
-		out = append(out, g.attention(d)...)
-	}
-	if d.inner > 0 {
-		out = append(out, g.mlp(d))
-	}
-	if d.expert > 0 {
-		out = append(out, g.experts(d))
-	}
-	if d.scan != nil {
-		out = append(out, g.scan(d.scan, d.scanIn))
-	}
-	return out
-}
-
-// attention: without flash attention the scores; with it, over a quantised cache on CUDA, f16 copies of
-// one layer's keys and values.
-func (g *graph) attention(d *dims) (out []point) {
-	a, h := d.attn, g.hidden
-	window := max(a.Window, a.Chunk)
-	switch l := a.Latent; {
-	case l != nil && g.s.rules.latent != latentExpanded:
-		out = append(out, point{name: "latent_attention_bytes", token: 12*h + 4*a.Heads*(2*l.Rope+l.Nope+l.Rope+l.Rank+l.Width()),
-			origin: "12 × hidden + 4 × heads × (queries, absorbed queries, latent)"})
-		if !g.s.set.flash {
-			out = append(out, point{name: "scores_bytes", token: 8*h + 8*a.Heads*l.Width(), score: 4 * a.Heads, origin: "8 × hidden + 8 × queries of latent width"})
-		}
-		return out
-	case !g.s.set.flash && d.fusedQKV:
-		out = append(out, point{name: "scores_bytes", token: 4*h + 4*d.queries(), score: 4 * a.Heads, window: window, origin: "4 × hidden + 4 × queries"})
-	case !g.s.set.flash:
-		out = append(out, point{name: "scores_bytes", token: 8*h + 8*d.queries(), score: 4 * a.Heads, window: window, origin: "8 × hidden + 8 × queries"})
-	}
-	if cell := g.scratch(d); cell > 0 {
-		streams := int64(8)
-		if d.fusedQKV || d.postNorm {
-			streams = 4
-		}
-		out = append(out, point{name: "attention_bytes", token: streams*h + 8*d.queries(), cell: cell, window: window, origin: "hidden and queries"})
-	}
-	return out
-}
-
-// scratch is the bytes per cell of f16 copies (ggml/src/ggml-cuda/fattn.cu).
-func (g *graph) scratch(d *dims) (n int64) {
-	a := d.attn
-	if !g.s.set.flash || !g.s.rules.scratch || !g.s.copiesCache() || !flashHeads(a.DimK, a.DimV, a.Heads/max(1, a.KVHeads)) {
-		return 0
-	}
-	if g.s.k.BlockElems > 1 {
-		n += 2 * d.keys()
-	}
-	if g.s.v.BlockElems > 1 {
-		n += 2 * d.values()
-	}
-	return n
-}
-
-// copiesCache reports whether the devices have CUDA's kernels.
-func (s *sizer) copiesCache() bool {
-	for i := range s.devices {
-		if s.devices[i].backend.narrowFA {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *graph) mlp(d *dims) point {
-	h, q := g.hidden, int64(0)
-	if d.attn != nil {
-		q = 4 * d.queries()
-	}
-	switch {
-	case d.gated && d.fusedQKV:
-		return point{name: "mlp_bytes", weighs: true, token: 8*h + 12*d.inner, origin: "8 × hidden + 12 × ffn"}
-	case d.gated:
-		return point{name: "mlp_bytes", weighs: true, token: 8*h + q + 12*d.inner, origin: "8 × hidden + 4 × queries + 12 × ffn"}
-	case d.side:
-		return point{name: "mlp_bytes", weighs: true, token: 16*h + 4*d.inner, origin: "16 × hidden + 4 × ffn"}
-	}
-	return point{name: "mlp_bytes", weighs: true, token: 12*h + 4*d.inner, origin: "12 × hidden + 4 × ffn"}
-}
-
-func (g *graph) experts(d *dims) point {
-	p := point{name: "experts_bytes", weighs: true, token: 8*g.hidden + 12*d.expert*d.used, origin: "8 × hidden + 4 × queries + 12 × expert_ffn × experts_used"}
-	switch {
-	case g.quirk.wideExperts:
-		p.token += 8 * g.hidden
-		p.origin = "16 × hidden + 12 × expert_ffn × experts_used"
-	case d.attn != nil:
-		p.token += 4 * d.queries()
-	}
-	if g.hidden > 2*d.expert {
-		p.token += 4 * g.hidden * d.used
-	}
-	return p
-}
-
-func (g *graph) scan(s *model.ScanDims, in int64) point {
-	h, state := g.hidden, 4*s.State*s.Inner
-	switch {
-	case s.Delta:
-		return point{name: "scan_bytes", weighs: true, token: 8*h + 8*(s.ConvDim()+s.Inner), slot: state, origin: "8 × hidden + 8 × (conv + inner)"}
-	case s.Groups > 0:
-		return point{name: "scan_bytes", weighs: true, token: 8*h + 4*(in+2*s.ConvDim()+s.Inner), origin: "8 × hidden + 4 × (projection + 2 × conv + inner)"}
-	}
-	return point{name: "scan_bytes", weighs: true, token: 8*h + 20*s.Inner, slot: state, origin: "8 × hidden + 20 × inner"}
-}
-
 // terms are the numbers of one load.
 type terms struct {
 	b                      *ledger.Book
@@ -384,14 +272,21 @@ func (g *graph) external(t *terms, maskBytes int64) ledger.Num {
 	b := t.b
 	n := b.Mul(b.Int("input_bytes", g.input.token, "positions and cache rows of one token"), t.tokens)
 	if maskBytes > 0 {
-		mask := b.Int("mask_bytes", maskBytes, "f16 with flash attention, else f32")
-		n = b.Add(n, b.Mul(mask, t.cells, t.tokens))
-		if g.input.window > 0 {
-			n = b.Add(n, b.Mul(mask, g.windowCells(t, g.input.window), t.tokens))
-		}
+		n = b.Add(n, g.masks(t, maskBytes))
 	}
 	if g.input.rotates > 0 {
 		n = b.Add(n, b.Size("rotations", g.input.rotates, "of quantised keys and values"))
+	}
+	return n
+}
+
+// masks are those of the whole context and of windows.
+func (g *graph) masks(t *terms, bytes int64) ledger.Num {
+	b := t.b
+	mask := b.Int("mask_bytes", bytes, "f16 with flash attention, else f32")
+	n := b.Mul(mask, t.cells, t.tokens)
+	if g.input.window > 0 {
+		n = b.Add(n, b.Mul(mask, g.windowCells(t, g.input.window), t.tokens))
 	}
 	return n
 }
@@ -463,20 +358,10 @@ func (g *graph) logits(t *terms) ledger.Num {
 // deviceBuffer is the compute buffer of the i-th device.
 func (g *graph) deviceBuffer(b *ledger.Book, i int, sh *shape) ledger.Num {
 	t, p := g.terms(b, sh), &g.on[i]
-	base := g.external(&t, g.input.mask)
-	if p.head {
-		base = b.Add(base, g.rows(&t))
+	if len(p.points) == 0 && !p.head && p.matrix == 0 {
+		return b.Lit(0)
 	}
-	switch {
-	case g.copies > 1:
-		crossing := int64(2)
-		if p.first {
-			crossing = 1
-		}
-		base = b.Mul(b.Int("copies", g.copies, "of the inputs, for pipeline parallelism"), b.Add(base, g.stream(&t, crossing)))
-	case !p.first && g.s.layout.any(i):
-		base = b.Add(base, g.stream(&t, 2))
-	}
+	base := g.inputsOn(&t, p, i)
 	n := g.widest(&t, base, p)
 	if !p.head && p.matrix == 0 {
 		return n
@@ -491,12 +376,38 @@ func (g *graph) deviceBuffer(b *ledger.Book, i int, sh *shape) ledger.Num {
 	return b.Max(head, n)
 }
 
+// inputsOn a device: several copies of them when devices work one behind the other. Behind the first
+// device there are the streams that the one before hands on.
+func (g *graph) inputsOn(t *terms, p *graphPart, i int) ledger.Num {
+	b, mask, crossing := t.b, g.input.mask, int64(1)
+	if !p.first {
+		mask = g.input.later
+		if g.s.rules.inputs.both {
+			crossing = 2
+		}
+	}
+	base := g.external(t, mask)
+	if p.head {
+		base = b.Add(base, g.rows(t))
+	}
+	switch {
+	case g.copies > 1:
+		base = b.Mul(b.Int("copies", g.copies, "of the inputs, for pipeline parallelism"), b.Add(base, g.stream(t, crossing)))
+	case !p.first && g.s.layout.any(i):
+		base = b.Add(base, g.stream(t, crossing))
+	}
+	if p.first && g.input.cast > 0 {
+		base = b.Add(base, g.masks(t, g.input.cast))
+	}
+	return base
+}
+
 // hostBuffer is the compute buffer on the host: beside devices the tokens, their embedding and the
 // inputs, before they are copied; what the host computes itself.
 func (g *graph) hostBuffer(b *ledger.Book, sh *shape) ledger.Num {
 	t, p := g.terms(b, sh), &g.hostOn
 	tokens := b.Mul(b.Lit(4), t.tokens)
-	shared := b.Add(tokens, g.external(&t, g.input.hosted), g.rows(&t))
+	shared := b.Add(tokens, g.external(&t, g.input.mask), g.rows(&t))
 	if g.copies > 1 {
 		shared = b.Mul(b.Int("copies", g.copies, "of the inputs, for pipeline parallelism"), shared)
 	}

@@ -21,7 +21,7 @@ const (
 
 // Band of CUDA's: nothing added yet, or a workspace of cuBLAS and pools that a long prompt made grow.
 const (
-	contextLow  = 0.9
+	contextLow  = 0.8
 	contextHigh = 128 // MiB more
 )
 

@@ -70,18 +70,22 @@ func (s *sizer) row(b *backend, kind uint8, name string, c model.Cache, widest i
 	} else if widest > 0 {
 		v = widest
 	}
-	r.k, r.v = tensorOf(b, s.k, k), tensorOf(b, s.v, v)
+	pad := int64(1)
+	if s.rules.padRows {
+		pad = b.rowPad
+	}
+	r.k, r.v = tensorOf(pad, s.k, k), tensorOf(pad, s.v, v)
 	if s.k == s.v && s.k.BlockElems == 1 && v == c.V && c.DimK == c.DimV && c.Class != model.LatentKV {
 		r.heads, r.dim = c.KVHeads, c.DimK
 	}
 	return r
 }
 
-// tensorOf a row of elements; a backend pads quantised rows once, behind the last.
-func tensorOf(b *backend, f *dtype.Format, elems int64) tensorRow {
+// tensorOf a row of elements; a backend pads quantised rows once, behind the last, to a multiple of pad.
+func tensorOf(pad int64, f *dtype.Format, elems int64) tensorRow {
 	t := tensorRow{elems: elems, bytes: f.Row(elems)}
-	if elems > 0 && f.BlockElems > 1 && b.rowPad > 1 && elems%b.rowPad != 0 {
-		t.padding = f.Row(b.rowPad - elems%b.rowPad)
+	if elems > 0 && f.BlockElems > 1 && elems%pad != 0 {
+		t.padding = f.Row(pad - elems%pad)
 	}
 	return t
 }

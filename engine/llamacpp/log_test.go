@@ -115,6 +115,8 @@ func TestOddLogs(t *testing.T) {
 		{"a second model", load + "load_tensors: CUDA0 model buffer size = 10.00 MiB\n" + load + "load_tensors: CUDA0 model buffer size = 99.00 MiB\n", "model_buffer@CUDA0=10.00 MiB", "two_models", "llama.cpp"},
 		{"the vocabulary first", load + "print_info: model params = 1.00 B\n" + load + "print_info: model params = 2.00 B\nload_tensors: CUDA0 model buffer size = 10.00 MiB\n", "parameters=2.00 B; model_buffer@CUDA0=10.00 MiB", "", "llama.cpp"},
 		{"ik_llama.cpp", "llama_new_context_with_model: mla_attn   = 2\n", "", "fork", "llama.cpp"},
+		{"ik_llama.cpp's latents", "llama_new_context_with_model: KV self size  =   72.91 MiB, c^KV (q8_0):   72.91 MiB, kv^T: not used\n", "kv_size=72.91 MiB", "fork latent_cache", "llama.cpp"},
+		{"rows", "load_tensors: CUDA0_Split model buffer size =  8652.00 MiB\nload_tensors: CUDA0 model buffer size =     1.31 MiB\n", "model_buffer@CUDA0_Split=8652.00 MiB; model_buffer@CUDA0=1.31 MiB", "", "llama.cpp"},
 		{"a build of 2024-08", "llm_load_tensors:      CUDA0 buffer size =  8652.00 MiB\n", "model_buffer@CUDA0=8652.00 MiB", "", "llama.cpp"},
 		{"recurrent states in KV buffers", "llama_memory_recurrent: KV self size  =  149.62 MiB, R (f32):    5.62 MiB, S (f32):  144.00 MiB\n", "rs_size=149.62 MiB", "", "llama.cpp"},
 		{"LM Studio and LLamaSharp", "[llama Info]: llama_init_from_model:  CUDA_Host  output buffer size =     0.58 MiB\n", "output_buffer@CUDA_Host=0.58 MiB", "", "llama.cpp"},
@@ -129,6 +131,9 @@ func TestOddLogs(t *testing.T) {
 		}
 		if logFigures(l) != c.figures || logCodes(l) != c.notes || l.Engine != c.engine {
 			t.Errorf("%s: %s, figures %q, notes %q", c.name, l.Engine, logFigures(l), logCodes(l))
+		}
+		if (c.name == "rows") != (l.Plan.SplitMode == "row") {
+			t.Errorf("%s: split mode %q", c.name, l.Plan.SplitMode)
 		}
 	}
 }

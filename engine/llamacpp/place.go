@@ -128,7 +128,7 @@ func tensorSplit(text string, devices int) ([]float32, error) {
 	out, sum := make([]float32, devices), float32(0)
 	for i, p := range parts {
 		x, err := strconv.ParseFloat(p, 32)
-		if err != nil || x < 0 || x > 1e9 {
+		if err != nil || !(x >= 0 && x <= 1e9) {
 			return nil, bad(fmt.Sprintf("has %q, which is no proportion", p), "numbers from 0, as in 3,1")
 		}
 		out[i] = float32(x)

@@ -11,13 +11,16 @@ type rules struct {
 	streams  bool // the cache is split by slot unless it is unified
 	window   windows
 	latent   latentCache
+	padRows  bool // tensors of the cache have rows, which a backend may pad
 	padV     bool // without flash attention values are padded to the widest layer's
 	headLast bool // -ngl counts the repeating layers before the output layer
 	flash    flashDefault
 	slotRows bool // llama-server reserves a row of logits for each slot only
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
+	batches  bool // devices take over products of large batches from the host
 	gated    bool // gate × activation is one operator with a result of its own
+	tables   bool // each layer has a copy of its rotary factors, not each buffer
 	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
 	scratch  bool // CUDA keeps an f16 copy of quantised keys and values inside the compute buffer
 	rotate   bool // quantised keys and values are rotated
@@ -32,8 +35,8 @@ type rules struct {
 func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
-		padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
-		inputs: at(inputsOfGraph, v), gated: at(gatedOperator, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
+		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
 	}
 }
@@ -102,6 +105,11 @@ var latentCaches = []engine.Since[latentCache]{
 	{From: first, Value: latentExpanded, Source: "src/llama.cpp"},
 	{From: build(5137), Value: latentAndV, Source: "src/llama-model.cpp (#12801)"},
 	{From: build(7832), Value: latentOnly, Source: "src/llama-kv-cache.cpp (#19067)"},
+}
+
+var paddedRows = []engine.Since[bool]{
+	{From: first, Value: false, Source: "src/llama-kv-cache.cpp"},
+	{From: build(5429), Value: true, Source: "src/llama-kv-cache.cpp (#13194)"},
 }
 
 var paddedValues = []engine.Since[bool]{
@@ -211,5 +219,15 @@ var metalName = []engine.Since[string]{
 
 var gatedOperator = []engine.Since[bool]{
 	{From: first, Value: false, Source: "src/llama-graph.cpp (build_ffn)"},
-	{From: build(5782), Value: true, Source: "src/llama-graph.cpp (#14158)"},
+	{From: build(5776), Value: true, Source: "src/llama-graph.cpp (#14158)"},
+}
+
+var tablePerLayer = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama.cpp (llm_load_tensors)"},
+	{From: build(3990), Value: false, Source: "src/llama.cpp (#10026)"},
+}
+
+var batchOffload = []engine.Since[bool]{
+	{From: first, Value: false, Source: "ggml-backend.c"},
+	{From: build(2454), Value: true, Source: "ggml-backend.c (#6083)"},
 }

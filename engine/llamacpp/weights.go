@@ -187,25 +187,38 @@ func (ld *loader) put(name string, layer, at int, t *stored) {
 		return
 	}
 	ld.matrix(at, t)
-	if ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm() {
+	if ld.cut(at, t) {
 		ld.split(name, t)
 		return
 	}
 	ld.add(name, at, ld.hostTakes(t), ld.backend(at).alloc(t))
 }
 
-// split shares a matrix by rows among all devices (-sm row).
+// cut reports whether -sm row cuts a tensor: matrices of layers on a device, and not those of experts.
+func (ld *loader) cut(at int, t *stored) bool {
+	return ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm()
+}
+
+// split shares a matrix among all devices (-sm row), by whole tiles of rows; each part is padded as a
+// matrix is (ggml/src/ggml-cuda/ggml-cuda.cu, get_row_split).
 func (ld *loader) split(name string, t *stored) {
-	done := unit.Bytes(0)
-	for i, s := range ld.rows {
-		n := unit.Bytes(float64(t.bytes) * float64(s))
-		if i == len(ld.rows)-1 {
-			n = t.bytes
+	rows, low := t.Rows(), int64(0)
+	for i, share := range ld.rows {
+		high := rows
+		if i < len(ld.rows)-1 {
+			high = int64(float32(rows) * share)
+			high -= high % tileRows
 		}
-		ld.add(name, i, false, n-done)
-		done = n
+		part := *t
+		if part.bytes = t.bytes / unit.Bytes(rows) * unit.Bytes(high-low); part.bytes > 0 {
+			ld.add(name, i, false, ld.backends[i].alloc(&part))
+		}
+		low = high
 	}
 }
+
+// tileRows are the rows that CUDA's kernels for quantised matrices take at a time (mmq.cuh, since Volta).
+const tileRows = 128
 
 // add bytes to the buffer of a place; pinned chooses among the host's when the file is not mapped.
 func (ld *loader) add(name string, at int, pinned bool, n unit.Bytes) {
@@ -256,14 +269,18 @@ func (ld *loader) end(name dtype.Role, at int, t *stored) {
 		ld.add(string(name), o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
 		return
 	}
+	if t.Role == dtype.Output && ld.cut(at, t) {
+		ld.split(string(name), t)
+		return
+	}
 	ld.add(string(name), at, ld.hostTakes(t), ld.backend(at).alloc(t))
 }
 
-// table puts one copy of rotary factors wherever a layer reads them.
+// table puts one copy of rotary factors wherever a layer reads them, or one for each layer.
 func (ld *loader) table(part *model.Part, t *stored) {
 	seen := map[int]bool{}
 	for l, at := range ld.l.layer {
-		if !seen[at] && readsTable(ld.j.Model, &part.Kinds[part.Layers[l]]) {
+		if (!seen[at] || ld.r.tables) && readsTable(ld.j.Model, &part.Kinds[part.Layers[l]]) {
 			seen[at] = true
 			ld.end(t.Role, at, t)
 		}
@@ -313,6 +330,9 @@ func (ld *loader) tiedHead(t *stored) {
 	if sameBuffer && (ld.mmap || !headFirst[ld.j.Model.Family]) {
 		return
 	}
-	n := ld.backend(ld.l.head).alloc(t)
-	ld.add("tied head", ld.l.head, true, n)
+	if ld.cut(ld.l.head, t) {
+		ld.split("tied head", t)
+		return
+	}
+	ld.add("tied head", ld.l.head, true, ld.backend(ld.l.head).alloc(t))
 }

@@ -66,6 +66,16 @@ func (l *Log) Note(code, format string, args ...any) {
 	}
 }
 
+// Noted reports whether a remark of that code was made.
+func (l *Log) Noted(code string) bool {
+	for _, n := range l.Notes {
+		if n.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
 // Named adds a name of the model.
 func (l *Log) Named(name string) {
 	const most, longest = 8, 512
