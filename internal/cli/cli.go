@@ -32,6 +32,7 @@ type Config struct {
 	Machine               Machine     // nil: this machine is not known
 	FromCommand           FromCommand // nil: --from is refused
 	WriteFile             func(name string, data []byte) error
+	OpenFile              func(name string) (io.ReadCloser, error)
 }
 
 // Machine tells what hardware the program runs on, in words that --on takes; ok is false when it cannot
@@ -85,6 +86,9 @@ func (c Config) filled() Config {
 	if c.WriteFile == nil {
 		c.WriteFile = func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
 	}
+	if c.OpenFile == nil {
+		c.OpenFile = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	}
 	if c.Args == nil {
 		c.Args = []string{}
 	}
@@ -116,7 +120,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.models(), a.hardware(), a.formats(), a.validate(), a.batch(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.models(), a.hardware(), a.formats(), a.compare(), a.validate(), a.batch(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

@@ -1,0 +1,143 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// Compare draws what an engine printed beside what memwall says.
+func Compare(a *memwall.Answer, all bool, st Style) string {
+	p := newPage(st)
+	p.compareHead(a)
+	for _, u := range unitsOf(a.Compare) {
+		p.blank()
+		p.compareTable(a.Compare, u)
+	}
+	p.unprinted(a.Compare)
+	p.compareNotes(a, all)
+	return p.String()
+}
+
+// compareHead is how many figures are equal, and what the log was taken for.
+func (p *page) compareHead(a *memwall.Answer) {
+	equal, both := 0, 0
+	for i := range a.Compare {
+		if l := &a.Compare[i]; l.Printed != nil && l.Ours != nil {
+			both++
+			if l.Equal {
+				equal++
+			}
+		}
+	}
+	m := mark{'✓', "", bold}
+	switch {
+	case both == 0:
+		m = mark{'?', "", inkUnknown}
+	case equal < both:
+		m = mark{'~', "", inkTight}
+	}
+	p.dotted(say(string(m.sign)+" ", m.ink), []string{fmt.Sprintf("%d of %s equal to the last printed digit", equal, plural(int64(both), "figure", "figures"))})
+	p.para(pad(gap), say(a.ReadAs))
+}
+
+// unitsOf lists the units of figures in the order of the log.
+func unitsOf(lines []memwall.Line) (out []string) {
+	for i := range lines {
+		if l := &lines[i]; l.Printed != nil && !slices.Contains(out, l.Unit) {
+			out = append(out, l.Unit)
+		}
+	}
+	return out
+}
+
+func (p *page) compareTable(lines []memwall.Line, u string) {
+	tb := &table{sides: []side{left, decimal, decimal, decimal, left}, remark: true, most: map[int]int{0: 34}}
+	head := u
+	if head == "" {
+		head = "figures"
+	}
+	tb.row(say(head, dim), say("log", dim), say("ours", dim), say("off", dim), say(""))
+	for i := range lines {
+		if l := &lines[i]; l.Printed != nil && l.Unit == u {
+			tb.compared(l)
+		}
+	}
+	p.add(tb)
+}
+
+func (tb *table) compared(l *memwall.Line) {
+	printed := commas(unit.Fixed(*l.Printed, l.Digits))
+	if l.Ours == nil {
+		tb.row(say(figureName(l)), say(printed), say("—", dim), say(""), say(l.Why, dim))
+		return
+	}
+	off, remark := difference(*l.Difference, l.Digits), text(nil)
+	switch {
+	case l.Equal:
+		off = unit.Fixed(0, l.Digits)
+	case l.Within:
+		remark = say("inside the band", dim)
+	default:
+		remark = say("✗", inkBad)
+	}
+	if l.Given != "" {
+		remark = join(remark, say(" from the printed "+l.Given, dim))
+	}
+	tb.row(say(figureName(l)), say(printed), say(commas(unit.Fixed(*l.Ours, l.Digits))), say(off), remark)
+}
+
+func figureName(l *memwall.Line) string {
+	if l.Device == "" || strings.Contains(l.Name, l.Device) {
+		return l.Name
+	}
+	return l.Device + " " + l.Name
+}
+
+func difference(d float64, digits int) string {
+	s := commas(unit.Fixed(max(d, -d), digits))
+	if d < 0 {
+		return "−" + s
+	}
+	return "+" + s
+}
+
+// unprinted lists what memwall knows and the log does not say.
+func (p *page) unprinted(lines []memwall.Line) {
+	var out []string
+	for i := range lines {
+		if l := &lines[i]; l.Printed == nil && l.Ours != nil {
+			out = append(out, fmt.Sprintf("%s %s %s", figureName(l), commas(unit.Fixed(*l.Ours, l.Digits)), l.Unit))
+		}
+	}
+	if len(out) > 0 {
+		p.blank()
+		p.para(pad(gap), join(say("not printed  ", dim), say(strings.Join(out, ", "))))
+	}
+}
+
+func (p *page) compareNotes(a *memwall.Answer, all bool) {
+	notes := slices.Clone(a.Notes)
+	slices.SortStableFunc(notes, func(x, y memwall.Note) int { return cmp.Compare(harm(y.Severity), harm(x.Severity)) })
+	shown := 0
+	for _, n := range notes {
+		if !all && (shown == 3 || n.Code == "default_used") {
+			continue
+		}
+		if shown++; shown == 1 {
+			p.blank()
+		}
+		p.para(say("  note     ", dim), say(n.Text))
+	}
+	if rest := len(notes) - shown; rest > 0 && !all {
+		p.para(say("           "), say(fmt.Sprintf("%d more: --notes", rest), dim))
+	}
+}
+
+func harm(severity string) int {
+	return slices.Index([]string{"info", "warn", "error"}, severity)
+}
