@@ -82,8 +82,12 @@ type Device struct {
 
 // Memory is host memory or a disk.
 type Memory struct {
-	Capacity unit.Bytes `json:"capacity_bytes,omitempty"`
-	Needed   unit.Bytes `json:"needed_bytes"`
+	Capacity   unit.Bytes `json:"capacity_bytes,omitempty"`
+	Needed     unit.Bytes `json:"needed_bytes"`
+	NeededLow  unit.Bytes `json:"needed_low_bytes"`
+	NeededHigh unit.Bytes `json:"needed_high_bytes"`
+	// Headroom is what a known capacity leaves; pages of mapped files take none of it.
+	Headroom unit.Bytes `json:"headroom_bytes,omitempty"`
 	Ledger   []Item     `json:"ledger"`
 }
 

@@ -13,7 +13,7 @@ import (
 // size turns ledgers into the part of an Answer that follows from them.
 func (q *question) size(ranks []engine.Rank) *Answer {
 	decidingFirst(ranks)
-	a := &Answer{Model: q.modelInfo(), Plan: q.plan(), Verdict: worst(ranks)}
+	a := &Answer{Model: q.modelInfo(), Plan: q.plan(), Verdict: q.verdict(ranks)}
 	if q.request.Explain {
 		q.explain = &explainer{book: q.book, out: map[string]Explain{}}
 	}
@@ -82,8 +82,9 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && !r.Unlimited {
 		d.Used += unused
 		k := q.book
-		n := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
-		it := ledger.Known("pool_unused", "left in the pool", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
+		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
+		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
+		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // what the rest takes more, the pool has less
 		d.Ledger = append(d.Ledger, q.item(x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
 	}
 	x.total(at, n, d.Ledger)
@@ -143,7 +144,8 @@ func (q *question) elsewhere(x *explainer, at string, ranks []engine.Rank, keep 
 	if len(items) == 0 {
 		return nil
 	}
-	return &Memory{Needed: ledger.Sum(items).Bytes, Ledger: q.items(x, at, items)}
+	n := ledger.Sum(items)
+	return &Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: q.items(x, at, items)}
 }
 
 // times is an item of one rank for as many ranks.
@@ -152,13 +154,22 @@ func (q *question) times(it ledger.Item, ranks int64) ledger.Item {
 		return it
 	}
 	n := q.book.Mul(q.book.Int("ranks", ranks, "of one node"), it.Why)
-	return ledger.Known(it.ID, it.Name, n, it.Basis, it.Life, it.Place, it.Source).Band(it.Low*unit.Bytes(ranks), it.High*unit.Bytes(ranks))
+	out := many(it, ranks)
+	out.Why = n
+	return out
+}
+
+// many multiplies the bytes of an item.
+func many(it ledger.Item, ranks int64) ledger.Item {
+	it.Bytes, it.Low, it.High, it.Items = it.Bytes*unit.Bytes(ranks), it.Low*unit.Bytes(ranks), it.High*unit.Bytes(ranks), nil
+	return it
 }
 
 func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
 	m := q.elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk })
-	if h := q.job.Machine; m != nil && h != nil && h.Host.Memory.Known {
-		m.Capacity = h.Host.Memory.Value
+	if room, ok := q.hostCapacity(); m != nil && ok {
+		m.Capacity = room.Bytes()
+		m.Headroom = m.Capacity - q.hostNeeds(ranks).Bytes
 	}
 	return m
 }
@@ -217,7 +228,7 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 func (q *question) rung(context int64) Rung {
 	ranks := q.sizer.Size(nil, engine.Load{Context: context, Sequences: 1})
 	decidingFirst(ranks)
-	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: worst(ranks), MaxUsers: q.maxSequences(context)}
+	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.verdict(ranks), MaxUsers: q.maxSequences(context)}
 	if room := headroom(&ranks[0]); room < 0 {
 		r.Short = -room
 	}

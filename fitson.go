@@ -14,8 +14,11 @@ var offered = []string{
 
 var offeredCounts = []int{1, 2, 4, 8}
 
-// fitsOn gives the smallest machines that hold the plan, least memory first.
+// fitsOn gives the smallest machines that hold the plan, least memory first; none when a machine was named.
 func (q *question) fitsOn() []FitsOn {
+	if q.job.Machine != nil {
+		return nil // the host alone, of unknown memory: devices would not answer
+	}
 	var out []FitsOn
 	for _, id := range offered {
 		for _, n := range offeredCounts {
@@ -37,7 +40,8 @@ func (q *question) tryOn(id string, n int) (FitsOn, bool) {
 	p := q.given()
 	job := &engine.Job{Model: q.job.Model, Weights: q.job.Weights, Machine: &m, Plan: &p.Plan, Version: q.job.Version, Draft: q.job.Draft}
 	q.engine.Defaults(job)
-	if q.engine.Check(job) != nil || p.Ranks() < int64(n) {
+	spread := p.Ranks() >= int64(n) || engine.ReadsGGUF(q.engine)
+	if q.engine.Check(job) != nil || !spread {
 		return FitsOn{}, false
 	}
 	s, err := q.engine.Sizer(job)

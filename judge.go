@@ -51,7 +51,8 @@ func (q *question) holds(l engine.Load) bool {
 			return false
 		}
 	}
-	return true
+	room, known := q.hostCapacity()
+	return !known || q.hostNeeds(ranks).Bytes <= room.Bytes()
 }
 
 // most finds the largest n from 0 to limit for which ok holds; ok must not come back once it failed.

@@ -53,12 +53,16 @@ func (q *question) changes(a *Answer) []change {
 	out = append(out, q.engineChanges()...)
 	out = append(out, q.kvChange()...)
 	out = append(out, q.loadChanges(a)...)
+	out = append(out, q.offloadChanges()...)
 	out = append(out, q.weightChanges()...)
 	return append(out, q.deviceChange()...)
 }
 
 func (q *question) engineChanges() (out []change) {
 	p := &q.request.Plan
+	if p.Attention == "eager" {
+		out = append(out, change{"attention eager → sdpa", map[string]any{"attention": "sdpa"}})
+	}
 	if n := int64(p.MaxSeqs); q.engine.Name() == "vllm" && n > 64 {
 		to := int64(256)
 		if n <= to {

@@ -95,14 +95,10 @@ func (j *Job) Device(rank int64) *hardware.Device {
 	if j.Machine == nil {
 		return nil
 	}
-	for i := range j.Machine.Groups {
-		g := &j.Machine.Groups[i]
-		if rank < int64(g.Count) || i == len(j.Machine.Groups)-1 {
-			return &g.Device
-		}
-		rank -= int64(g.Count)
+	if len(j.Machine.Groups) == 0 {
+		return nil
 	}
-	return nil
+	return &j.Machine.Groups[j.group(rank)].Device
 }
 
 // Load is what one replica of the plan serves.

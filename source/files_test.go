@@ -51,7 +51,7 @@ func TestCatalogReferences(t *testing.T) {
 	if _, err := f.Model("lama-3.1-8b"); err == nil || !strings.Contains(err.Error(), "no model called") {
 		t.Errorf("a misspelt id: %v", err)
 	}
-	check(t, refused(t, f, "nobody/never-heard-of"), memwall.Remote, "--config", "neither in the catalog nor")
+	check(t, refused(t, f, "nobody/never-heard-of"), memwall.Remote, "config.json", "neither in the catalog nor")
 	check(t, refused(t, f, "https://example.com/model.gguf"), memwall.Remote, "download")
 	check(t, refused(t, f, "hf:meta-llama/Llama-3.1-8B"), memwall.Remote, "llama-3.1-8b")
 	check(t, refused(t, f, "ollama:llama3"), memwall.Remote, "download")

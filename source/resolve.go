@@ -57,7 +57,7 @@ func (f *Files) Model(ref string) (*Resolved, error) {
 var schemes = map[string]bool{"https": true, "http": true, "hf": true, "ollama": true, "s3": true}
 
 func remote(ref string) error {
-	hint := "download the file or its folder and give its path, or its config.json with --config; memwall models lists what is known by name"
+	hint := "download the file, its folder or its config.json and give the path; memwall models lists what is known by name"
 	if e, err := catalog.Find(strings.TrimPrefix(strings.TrimPrefix(ref, "hf:"), "https://huggingface.co/")); err == nil {
 		hint = "the catalog has this model as " + e.ID + "; or download its files and give their path"
 	}
@@ -80,7 +80,7 @@ func inCatalog(ref string) (*Resolved, error) {
 		return r, err
 	}
 	if org, name, ok := strings.Cut(ref, "/"); ok && org != "" && name != "" && !missing.Ambiguous {
-		hint := "download its files and give their path, or its config.json with --config"
+		hint := "download its files, or its config.json alone, and give the path"
 		if len(missing.Candidates) > 0 {
 			hint += "; the catalog has " + strings.Join(missing.Candidates, ", ")
 		}

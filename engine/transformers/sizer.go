@@ -26,7 +26,7 @@ type prepared struct {
 
 // Sizer prepares the devices' layers.
 func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
-	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], engine.Parallel(j.Plan))
+	placed, err := j.PlaceDecoder(engine.Parallel(j.Plan))
 	if err != nil {
 		return nil, err
 	}

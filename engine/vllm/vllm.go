@@ -125,7 +125,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if p.PP > 1 {
 		p.Stages = stageLayers(len(j.Model.Decoder().Layers), int(p.PP))
 	}
-	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], p)
+	placed, err := j.PlaceDecoder(p)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func unknownPart(t testing.TB) *memwall.Answer {
 func withHost(t testing.TB) *memwall.Answer {
 	a := answer(t, "fits")
 	const weights, ring, logits = 417 * unit.MiB, 8 * unit.GiB, 600 * unit.KiB
-	a.Host = &memwall.Memory{Capacity: 62 * unit.GiB, Needed: weights + logits, Ledger: []memwall.Item{
+	a.Host = &memwall.Memory{Capacity: 62 * unit.GiB, Needed: weights + logits, NeededLow: weights + logits, NeededHigh: weights + logits + ring, Ledger: []memwall.Item{
 		{ID: "weights", Name: "token embedding", Bytes: weights, Low: weights, High: weights, Place: ledger.Mapped},
 		{ID: "prompt_cache", Name: "prompts of idle slots, up to --cache-ram", Low: 0, High: ring, Basis: ledger.Assumed, Place: ledger.Host, Source: "at most --cache-ram"},
 		{ID: "output", Name: "output", Bytes: logits, Low: logits, High: logits, Place: ledger.Pinned},

@@ -23,6 +23,8 @@ func (p *page) headline(a *memwall.Answer) {
 	switch {
 	case d.Usable == 0 || a.Verdict == memwall.Unknown:
 		p.para(pad(gap), unbounded(a, d))
+	case a.Verdict == memwall.DoesNotFit && d.Headroom >= 0 && a.Host != nil && a.Host.Headroom < 0:
+		p.follow(hostShort(a.Host), cures(a), 0)
 	case a.Verdict == memwall.DoesNotFit:
 		p.follow(shortBy(a, d), cures(a), 0)
 	case a.Verdict == memwall.Tight:
@@ -158,6 +160,18 @@ func shortBy(a *memwall.Answer, d *memwall.Device) text {
 		x = join(x, say(" "+band, dim))
 	}
 	return join(x, say(" of "+usable+unitOf))
+}
+
+// hostShort is "2.8 GiB of host memory short: needs 66.8 of 64.0".
+func hostShort(m *memwall.Memory) text {
+	n := banded{m.Needed, m.NeededLow, m.NeededHigh}
+	need, there, name := pair(n, m.Capacity)
+	v, band, _ := strings.Cut(need, " ")
+	x := join(say(gib(-m.Headroom, n.decimals())+" "+name+" of host memory short: ", inkBad), say("needs "+v))
+	if band != "" {
+		x = join(x, say(" "+band, dim))
+	}
+	return join(x, say(" of "+there))
 }
 
 // cures are what to do: the cheapest change that is sure to help, and how to ask for it; else what the

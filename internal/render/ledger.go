@@ -273,18 +273,18 @@ func (s *screen) host(m *memwall.Memory, head, at string) {
 	if m == nil || len(m.Ledger) == 0 {
 		return
 	}
-	lt := s.newLedgerTable(head, m.Ledger, banded{})
+	sum, exact := banded{m.Needed, m.NeededLow, m.NeededHigh}, banded{}
+	lt := s.newLedgerTable(head, m.Ledger, sum)
 	for _, it := range byFamily(m.Ledger) {
 		name, remark := nameOf(&it)
 		it.Name = name + ": " + joined([]string{remark, placeNames[it.Place]}, ", ")
 		s.item(lt, &it, at, 0)
 	}
-	exact := banded{}
-	digits := 2
-	for i := range m.Ledger {
-		digits = min(digits, itemBand(&m.Ledger[i]).decimals())
+	digits := sum.decimals()
+	lt.put(say("needed", bold), gib(m.Needed, digits), sum, nil, "", bold)
+	if m.Headroom < 0 {
+		lt.put(say("╳ short", inkBad), gib(-m.Headroom, digits), exact, nil, "", inkBad)
 	}
-	lt.put(say("needed", bold), gib(m.Needed, digits), exact, nil, "", bold)
 	if m.Capacity > 0 {
 		lt.put(say("there is"), gib(m.Capacity, digits), exact, nil, "", plain)
 	}

@@ -1,0 +1,96 @@
+package memwall
+
+import (
+	"testing"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+func yesNo(b bool) *bool { return &b }
+
+// TestHostMemoryDecidesToo: what must stay in host memory counts; pages of a mapped file do not.
+func TestHostMemoryDecidesToo(t *testing.T) {
+	layers := plan.Int(30)
+	for _, c := range []struct {
+		on   string
+		mmap *bool
+		want Verdict
+	}{
+		{"rtx-4090,host=32GiB", yesNo(false), Fits},
+		{"rtx-4090,host=24GiB", yesNo(false), DoesNotFit},
+		{"rtx-4090,host=24GiB", nil, Fits},
+		{"rtx-4090", yesNo(false), Fits},
+	} {
+		r := &Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: c.on, Plan: plan.Plan{Weights: "q4_k_m"}}
+		r.GPULayers, r.Mmap = &layers, c.mmap
+		a, err := Ask(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict != c.want {
+			t.Errorf("on %s: %s, want %s (host needs %s)", c.on, a.Verdict, c.want, a.Host.Needed)
+		}
+		if short := a.Host.Capacity > 0 && a.Host.Headroom < 0; short != (c.want == DoesNotFit) {
+			t.Errorf("on %s: headroom %s", c.on, a.Host.Headroom)
+		}
+		if a.Host.NeededLow > a.Host.Needed || a.Host.NeededHigh < a.Host.Needed {
+			t.Errorf("on %s: %d..%d around %d", c.on, a.Host.NeededLow, a.Host.NeededHigh, a.Host.Needed)
+		}
+	}
+}
+
+// TestTheSmallestDeviceDecides: of devices that differ, the one with the least room.
+func TestTheSmallestDeviceDecides(t *testing.T) {
+	for _, e := range []string{"vllm", "sglang", "tensorrt-llm", "transformers", "generic"} {
+		mixed, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "rtx-4090+rtx-3060", Plan: plan.Plan{Engine: e, TP: 2}})
+		if err != nil {
+			t.Fatalf("%s: %v", e, err)
+		}
+		if len(mixed.Devices) != 2 || mixed.Devices[0].Name != "GeForce RTX 3060 12GB" || mixed.Devices[0].Headroom > mixed.Devices[1].Headroom {
+			t.Errorf("%s: %d groups, first %s", e, len(mixed.Devices), mixed.Devices[0].Name)
+		}
+	}
+}
+
+// TestLayersOffered: a plan that is too large for the device is offered the most layers that fit; one more
+// does not.
+func TestLayersOffered(t *testing.T) {
+	r := &Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "q4_k_m"}}
+	a, err := Ask(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a.Suggestions {
+		n, ok := s.Patch["gpu_layers"].(int64)
+		if !ok {
+			continue
+		}
+		more := plan.Int(n + 1)
+		r.GPULayers = &more
+		b, err := Ask(r)
+		if err != nil || b.Verdict == Fits || s.Verdict != Fits {
+			t.Errorf("%d layers: %s; one more: %s (%v)", n, s.Verdict, b.Verdict, err)
+		}
+		return
+	}
+	t.Errorf("no layers are offered: %v", a.Suggestions)
+}
+
+// TestPoolKeepsItsBand: what the rest may take more, the pool may have less.
+func TestPoolKeepsItsBand(t *testing.T) {
+	a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &a.Devices[0]
+	for _, it := range d.Ledger {
+		if it.ID == "pool_unused" {
+			if up, down := d.NeededHigh-d.Needed, it.Bytes-it.Low; up != down || up == unit.Bytes(0) {
+				t.Errorf("the rest may grow by %s and the pool shrink by %s", up, down)
+			}
+			return
+		}
+	}
+	t.Error("no pool")
+}
