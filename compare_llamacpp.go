@@ -62,7 +62,7 @@ func (c *comparison) buffer(f *startup.Figure) estimate {
 		}
 	}
 	if c.request.Hardware == "" && !strings.HasPrefix(f.Device, "CPU") {
-		return unknown("the log does not name the device behind %s: give hardware", f.Device)
+		return unknown("%s is which device? give hardware", f.Device)
 	}
 	return unknown("memwall books no buffer of that name")
 }

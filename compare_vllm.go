@@ -13,7 +13,7 @@ import (
 
 const (
 	gib       = float64(unit.GiB)
-	needsRoom = "it depends on the device's memory: give hardware"
+	needsRoom = "give hardware"
 )
 
 // vllm gives memwall's figure for one that vLLM prints.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/source"
 )
 
@@ -21,6 +22,7 @@ func main() {
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
 		Models:      source.New(source.Options{}),
+		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 	}))
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,6 +60,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
+			engines, err := filepath.Abs("../../engine")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ENGINES", engines)
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")

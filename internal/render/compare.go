@@ -71,24 +71,27 @@ func (p *page) compareTable(lines []memwall.Line, u string) {
 }
 
 func (tb *table) compared(l *memwall.Line) {
-	printed := commas(unit.Fixed(*l.Printed, l.Digits))
+	printed := inDigits(*l.Printed, l.Digits)
 	if l.Ours == nil {
 		tb.row(say(figureName(l)), say(printed), say("—", dim), say(""), say(l.Why, dim))
 		return
 	}
 	off, remark := difference(*l.Difference, l.Digits), text(nil)
+	from := "from the printed "
 	switch {
+	case l.Equal && l.Given != "" && unit.Fixed(*l.Ours, l.Digits) != unit.Fixed(*l.Printed, l.Digits):
+		from = "inside the rounding of "
 	case l.Equal:
 		off = unit.Fixed(0, l.Digits)
 	case l.Within:
-		remark = say("inside the band", dim)
+		remark = say("inside the band ", dim)
 	default:
-		remark = say("✗", inkBad)
+		remark = say("✗ ", inkBad)
 	}
 	if l.Given != "" {
-		remark = join(remark, say(" from the printed "+l.Given, dim))
+		remark = join(remark, say(from+l.Given, dim))
 	}
-	tb.row(say(figureName(l)), say(printed), say(commas(unit.Fixed(*l.Ours, l.Digits))), say(off), remark)
+	tb.row(say(figureName(l)), say(printed), say(inDigits(*l.Ours, l.Digits)), say(off), remark)
 }
 
 func figureName(l *memwall.Line) string {
@@ -96,6 +99,11 @@ func figureName(l *memwall.Line) string {
 		return l.Name
 	}
 	return l.Device + " " + l.Name
+}
+
+// inDigits is a number in the engine's own digits.
+func inDigits(v float64, digits int) string {
+	return strings.Replace(commas(unit.Fixed(v, digits)), "-", "−", 1)
 }
 
 func difference(d float64, digits int) string {
@@ -111,7 +119,7 @@ func (p *page) unprinted(lines []memwall.Line) {
 	var out []string
 	for i := range lines {
 		if l := &lines[i]; l.Printed == nil && l.Ours != nil {
-			out = append(out, fmt.Sprintf("%s %s %s", figureName(l), commas(unit.Fixed(*l.Ours, l.Digits)), l.Unit))
+			out = append(out, fmt.Sprintf("%s %s %s", figureName(l), inDigits(*l.Ours, l.Digits), l.Unit))
 		}
 	}
 	if len(out) > 0 {

@@ -119,6 +119,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"layers":      fit(answer(t, "fits"), FitOptions{Layers: layers}),
 		"explain":     fit(answer(t, "fits"), FitOptions{Explain: All}),
 		"explain-one": fit(answer(t, "fits"), FitOptions{Explain: "kv_cache"}),
+		"compare":     func(st Style) string { return Compare(answer(t, "compare"), false, st) },
 		"model":       func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
 		"tied":        func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
 		"models":      func(st Style) string { return Models(modelRows(t), "llama", st) },
