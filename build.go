@@ -220,15 +220,19 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 		a.Notes = append(a.Notes, Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"})
 	}
 	for c := int64(p.Context); len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
-		a.Rungs = append(a.Rungs, q.rung(c))
+		users := a.KV.MaxSequences
+		if c != load.Context {
+			users = q.maxSequences(c)
+		}
+		a.Rungs = append(a.Rungs, q.rung(c, users))
 	}
 	a.Reasons = q.reasons(a, &ranks[0])
 }
 
-func (q *question) rung(context int64) Rung {
+func (q *question) rung(context int64, users *int64) Rung {
 	ranks := q.sizer.Size(nil, engine.Load{Context: context, Sequences: 1})
 	decidingFirst(ranks)
-	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.verdict(ranks), MaxUsers: q.maxSequences(context)}
+	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.verdict(ranks), MaxUsers: users}
 	if room := headroom(&ranks[0]); room < 0 {
 		r.Short = -room
 	}

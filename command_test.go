@@ -3,6 +3,7 @@ package memwall
 import (
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/memwall/memwall/model/catalog"
@@ -81,21 +82,26 @@ func TestStoredAs(t *testing.T) {
 // TestCommandRoundTrip: the command line that an answer gives, read back, is the same plan, over the
 // catalog and a grid of plans, for every engine whose command memwall reads.
 func TestCommandRoundTrip(t *testing.T) {
-	asked := 0
-	for i, e := range catalog.All() {
-		for j, p := range planGrid() {
-			for _, name := range Engines() {
-				if (i+j)%3 != 0 && i > 8 {
-					continue // a third of the plans for most models
+	t.Parallel()
+	var asked atomic.Int64
+	t.Run("catalog", func(t *testing.T) {
+		for i, id := range catalog.IDs() {
+			t.Run(id, func(t *testing.T) {
+				t.Parallel()
+				for j, p := range planGrid() {
+					if (i+j)%3 != 0 && i > 8 {
+						continue // a third of the plans for most models
+					}
+					for _, name := range Engines() {
+						asked.Add(roundTrip(t, id, name, p))
+					}
 				}
-				asked += roundTrip(t, e.ID, name, p)
-			}
+			})
 		}
+	})
+	if asked.Load() < 200 {
+		t.Errorf("only %d plans could be asked", asked.Load())
 	}
-	if asked < 200 {
-		t.Errorf("only %d plans could be asked", asked)
-	}
-	t.Logf("%d plans", asked)
 }
 
 func planGrid() []plan.Plan {
@@ -114,7 +120,7 @@ func planGrid() []plan.Plan {
 // roundTrip counts 1 when the engine takes the plan and its command came back the same. llama.cpp spells
 // a plan in several ways (all layers are -1 or 99, the context is that of a slot or of all), so there the
 // ledgers are compared.
-func roundTrip(t *testing.T, model, engine string, p plan.Plan) int {
+func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
 	t.Helper()
 	const hardware = "4xh100"
 	p.Engine = engine
@@ -153,7 +159,7 @@ func roundTrip(t *testing.T, model, engine string, p plan.Plan) int {
 // settled gives a plan with its defaults and ledgers, and the command that runs it; nothing when the
 // engine refuses it.
 func settled(r *Request) (*Answer, string) {
-	q, err := (&Asker{}).prepare(r)
+	q, err := asker().prepare(r)
 	if err != nil {
 		return &Answer{Error: asError(err)}, ""
 	}

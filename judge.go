@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"math"
 	"sort"
 
 	"github.com/memwall/memwall/engine"
@@ -43,41 +44,82 @@ func decidingFirst(ranks []engine.Rank) {
 	sort.SliceStable(ranks, func(i, j int) bool { return headroom(&ranks[i]) < headroom(&ranks[j]) })
 }
 
-// holds reports whether a load fits on every rank by the best estimate.
-func (q *question) holds(l engine.Load) bool {
+// room is what a load leaves by the best estimate, on the rank or the host where that is least.
+func (q *question) room(l engine.Load) unit.Bytes {
 	ranks := q.sizer.Size(nil, l)
+	least := unit.Bytes(math.MaxInt64)
 	for i := range ranks {
-		if !ranks[i].Unlimited && headroom(&ranks[i]) < 0 {
-			return false
+		if !ranks[i].Unlimited {
+			least = min(least, headroom(&ranks[i]))
 		}
 	}
-	room, known := q.hostCapacity()
-	return !known || q.hostNeeds(ranks).Bytes <= room.Bytes()
+	if host, known := q.hostCapacity(); known {
+		least = min(least, host.Bytes()-q.hostNeeds(ranks).Bytes)
+	}
+	return least
 }
 
-// most finds the largest n from 0 to limit for which ok holds; ok must not come back once it failed.
-func most(limit int64, ok func(int64) bool) (n int64, bounded bool) {
-	if !ok(1) {
+// most finds the largest n from 0 to limit that leaves room; room must not come back once it is gone.
+func most(limit int64, room func(int64) unit.Bytes) (n int64, bounded bool) {
+	b := bracket{lo: 1, atLo: float64(room(1))}
+	if b.atLo < 0 {
 		return 0, true
 	}
-	lo, hi := int64(1), int64(2)
-	for hi <= limit && ok(hi) {
-		lo, hi = hi, hi*2
-	}
-	if hi > limit {
-		if ok(limit) {
+	for b.hi == 0 {
+		if b.lo == limit {
 			return limit, false
 		}
-		hi = limit
+		b.put(min(b.beyond(), limit), room)
 	}
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; ok(mid) {
-			lo = mid
-		} else {
-			hi = mid
+	for i := 1; b.hi-b.lo > 1; i++ {
+		mid := b.crossing()
+		if i%3 == 0 {
+			mid = b.lo + (b.hi-b.lo)/2
 		}
+		b.put(mid, room)
 	}
-	return lo, true
+	return b.lo, true
+}
+
+// bracket closes in on the last n that leaves room: lo does, hi (once it is known) does not. Needs are
+// nearly linear in n, in steps of pages and paddings, so that a straight line finds the place in a few
+// trials.
+type bracket struct {
+	lo, hi     int64
+	atLo, atHi float64 // room there, in bytes
+	last, at   float64 // the trial before lo, and the room there
+	failed     bool    // the last trial left no room
+}
+
+func (b *bracket) put(n int64, room func(int64) unit.Bytes) {
+	r := float64(room(n))
+	if r < 0 {
+		if b.hi, b.atHi = n, r; b.failed {
+			b.atLo /= 2 // the Illinois rule: an end that stays twice counts half
+		}
+		b.failed = true
+		return
+	}
+	b.last, b.at = float64(b.lo), b.atLo
+	if b.lo, b.atLo = n, r; !b.failed {
+		b.atHi /= 2
+	}
+	b.failed = false
+}
+
+// beyond is where the line through the last two trials says that the room ends, at most 64 times as far.
+func (b *bracket) beyond() int64 {
+	n, far := float64(b.lo), float64(b.lo)*64
+	if slope := (b.at - b.atLo) / (n - b.last); b.last > 0 && slope > 0 {
+		far = min(far, n+b.atLo/slope+1)
+	}
+	return max(int64(far), 2*b.lo)
+}
+
+// crossing is where the line between both ends says that the room ends, between them.
+func (b *bracket) crossing() int64 {
+	n := b.lo + int64(float64(b.hi-b.lo)*b.atLo/(b.atLo-b.atHi))
+	return max(b.lo+1, min(n, b.hi-1))
 }
 
 const (
@@ -87,7 +129,7 @@ const (
 
 // maxSequences is how many sequences of the context one replica holds; nil when nothing bounds them.
 func (q *question) maxSequences(context int64) *int64 {
-	n, bounded := most(searchSequences, func(n int64) bool { return q.holds(engine.Load{Context: context, Sequences: n}) })
+	n, bounded := most(searchSequences, func(n int64) unit.Bytes { return q.room(engine.Load{Context: context, Sequences: n}) })
 	if !bounded {
 		return nil
 	}
@@ -97,7 +139,7 @@ func (q *question) maxSequences(context int64) *int64 {
 
 // maxContext is the longest context that as many sequences can have; nil when nothing bounds it.
 func (q *question) maxContext(sequences int64) *int64 {
-	n, bounded := most(searchContext, func(n int64) bool { return q.holds(engine.Load{Context: n, Sequences: sequences}) })
+	n, bounded := most(searchContext, func(n int64) unit.Bytes { return q.room(engine.Load{Context: n, Sequences: sequences}) })
 	if !bounded {
 		return nil
 	}

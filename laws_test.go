@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/memwall/memwall/engine"
@@ -26,41 +27,53 @@ func grid(id string) []Request {
 // TestFormulasGiveTheirNumbers: over catalog × engines × plans, every printed formula with its printed
 // inputs evaluates to the printed number.
 func TestFormulasGiveTheirNumbers(t *testing.T) {
-	asked, checked := 0, 0
-	for _, id := range catalog.IDs() {
-		for _, r := range grid(id) {
-			r.Explain = true
-			a, err := Ask(&r)
-			if err != nil {
-				continue // refused: another test holds refusals
-			}
-			asked++
-			for at, e := range a.Explain {
-				checked++
-				inputs := make([]ledger.Input, len(e.Inputs))
-				for i, in := range e.Inputs {
-					inputs[i] = ledger.Input{Name: in.Name, Value: in.Value}
+	t.Parallel()
+	var asked, checked atomic.Int64
+	t.Run("catalog", func(t *testing.T) {
+		for _, id := range catalog.IDs() {
+			t.Run(id, func(t *testing.T) {
+				t.Parallel()
+				for _, r := range grid(id) {
+					r.Explain = true
+					a, err := asker().Ask(&r)
+					if err != nil {
+						continue // refused: another test holds refusals
+					}
+					asked.Add(1)
+					checked.Add(int64(len(a.Explain)))
+					checkFormulas(t, &r, a)
 				}
-				v, err := ledger.Eval(e.Formula, inputs)
-				if err != nil || math.Abs(v-e.Value) > 0.5 {
-					t.Fatalf("%s on %s with %s, %s: %s = %g, printed %g (%v)", id, r.Hardware, r.Engine, at, e.Formula, v, e.Value, err)
-				}
-				if e.Low > e.Value || e.High < e.Value {
-					t.Fatalf("%s, %s: %g..%g around %g", id, at, e.Low, e.High, e.Value)
-				}
-			}
+			})
 		}
-	}
-	if asked < 500 || checked < 20*asked {
+	})
+	if asked, checked := asked.Load(), checked.Load(); asked < 500 || checked < 20*asked {
 		t.Errorf("only %d plans and %d formulas were checked", asked, checked)
+	}
+}
+
+func checkFormulas(t *testing.T, r *Request, a *Answer) {
+	t.Helper()
+	for at, e := range a.Explain {
+		inputs := make([]ledger.Input, len(e.Inputs))
+		for i, in := range e.Inputs {
+			inputs[i] = ledger.Input{Name: in.Name, Value: in.Value}
+		}
+		v, err := ledger.Eval(e.Formula, inputs)
+		if err != nil || math.Abs(v-e.Value) > 0.5 {
+			t.Fatalf("%s with %s, %s: %s = %g, printed %g (%v)", r.Hardware, r.Engine, at, e.Formula, v, e.Value, err)
+		}
+		if e.Low > e.Value || e.High < e.Value {
+			t.Fatalf("%s: %g..%g around %g", at, e.Low, e.High, e.Value)
+		}
 	}
 }
 
 // TestLedgersSumToTheirTotals.
 func TestLedgersSumToTheirTotals(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"llama-3.1-8b", "deepseek-v3", "qwen3-next-80b-a3b", "gemma-3-27b", "jamba-v0.1", "gpt-oss-20b"} {
 		for _, r := range grid(id) {
-			a, err := Ask(&r)
+			a, err := asker().Ask(&r)
 			if err != nil {
 				continue
 			}
@@ -88,7 +101,7 @@ func TestMonotone(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "deepseek-v2-lite", "qwen3-next-80b-a3b", "gemma-3-12b", "mamba2-2.7b", "gpt-oss-20b"} {
 		for _, e := range Engines() {
 			r := Request{Ask: "fit", Model: id, Hardware: "8xh200", Plan: plan.Plan{Engine: e}}
-			q, err := (&Asker{}).prepare(&r)
+			q, err := asker().prepare(&r)
 			if err != nil {
 				continue
 			}
@@ -136,15 +149,15 @@ func cacheBytes(r *engine.Rank) (n int64) {
 // TestLimitsAreTheEdge: the stated largest context and number of users fit, one more does not.
 func TestLimitsAreTheEdge(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b", "gemma-3-12b", "deepseek-v2-lite"} {
-		q, err := (&Asker{}).prepare(&Request{Ask: "fit", Model: id, Hardware: "h100"})
+		q, err := asker().prepare(&Request{Ask: "fit", Model: id, Hardware: "h100"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := q.job.Load()
-		if n := q.maxSequences(l.Context); n == nil || !q.holds(engine.Load{Context: l.Context, Sequences: *n}) || q.holds(engine.Load{Context: l.Context, Sequences: *n + 1}) {
+		if n := q.maxSequences(l.Context); n == nil || q.room(engine.Load{Context: l.Context, Sequences: *n}) < 0 || q.room(engine.Load{Context: l.Context, Sequences: *n + 1}) >= 0 {
 			t.Errorf("%s: %v users are not the edge", id, n)
 		}
-		if n := q.maxContext(1); n == nil || !q.holds(engine.Load{Context: *n, Sequences: 1}) || q.holds(engine.Load{Context: *n + 1, Sequences: 1}) {
+		if n := q.maxContext(1); n == nil || q.room(engine.Load{Context: *n, Sequences: 1}) < 0 || q.room(engine.Load{Context: *n + 1, Sequences: 1}) >= 0 {
 			t.Errorf("%s: %v tokens are not the edge", id, n)
 		}
 	}

@@ -25,9 +25,11 @@ func (q *question) suggest(a *Answer) []Suggestion {
 	}
 	var out []Suggestion
 	for _, c := range q.changes(a) {
-		s, ok := q.try(a, c)
-		if ok && len(out) < maxSuggestions {
+		if s, ok := q.try(a, c); ok {
 			out = append(out, s)
+		}
+		if len(out) == maxSuggestions {
+			break
 		}
 	}
 	return out

@@ -2,8 +2,10 @@ package memwall
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/unit"
 )
 
 // Changes that move bytes from the device to the host: they cost speed and no quality.
@@ -29,13 +31,28 @@ func (q *question) layersThatFit() (n, all int64) {
 	if g := q.request.GPULayers; g != nil && int64(*g) >= 0 {
 		all = min(all, int64(*g))
 	}
-	n, _ = most(all, func(n int64) bool {
+	n, _ = most(all, func(n int64) unit.Bytes {
 		r, err := Patch(&q.original, map[string]any{"gpu_layers": n})
 		if err != nil {
-			return false
+			return -1
 		}
 		a, err := q.asker.Size(r)
-		return err == nil && a.Verdict == Fits
+		if err != nil {
+			return -1
+		}
+		return safeRoom(a)
 	})
 	return n, all
+}
+
+// safeRoom is what the high edge of the band leaves, where that is least.
+func safeRoom(a *Answer) unit.Bytes {
+	least := unit.Bytes(math.MaxInt64)
+	for i := range a.Devices {
+		least = min(least, a.Devices[i].Usable-a.Devices[i].NeededHigh)
+	}
+	if a.Host != nil && a.Host.Capacity > 0 {
+		least = min(least, a.Host.Headroom)
+	}
+	return least
 }

@@ -244,8 +244,10 @@ func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
 		return Group{}, counted, nil, bad("hardware", s, "states a number out of bounds", "1 to 1,000,000")
 	}
 	d, notes, err := seek(rest)
-	if node, ok := FindNode(rest); err != nil && ok {
-		err = bad("hardware", s, "is a node and cannot be joined to others", "name its devices: "+node.Device)
+	if err != nil {
+		if node, ok := FindNode(rest); ok {
+			err = bad("hardware", s, "is a node and cannot be joined to others", "name its devices: "+node.Device)
+		}
 	}
 	return Group{d, n}, counted, notes, err
 }

@@ -57,19 +57,31 @@ type Total struct {
 // (activations, a driver's context, fragmentation) have different causes. An unknown item makes the sum
 // a lower bound without an upper edge.
 func Sum(items []Item) Total {
-	var t Total
-	var down, up float64
+	var s sum
 	for i := range items {
-		it := &items[i]
-		t.Bytes += it.Bytes
-		t.Basis = max(t.Basis, it.Basis)
-		t.Unknown = t.Unknown || it.Unknown
-		down += square(it.Bytes - it.Low)
-		up += square(it.High - it.Bytes)
+		s.add(&items[i])
 	}
-	t.Low = t.Bytes - unit.Bytes(math.Round(math.Sqrt(down)))
-	t.High = t.Bytes + unit.Bytes(math.Round(math.Sqrt(up)))
-	return t
+	return s.total()
+}
+
+// sum is a Total on its way, with the squares of its band's arms.
+type sum struct {
+	Total
+	down, up float64
+}
+
+func (s *sum) add(it *Item) {
+	s.Bytes += it.Bytes
+	s.Basis = max(s.Basis, it.Basis)
+	s.Unknown = s.Unknown || it.Unknown
+	s.down += square(it.Bytes - it.Low)
+	s.up += square(it.High - it.Bytes)
+}
+
+func (s *sum) total() Total {
+	s.Low = s.Bytes - unit.Bytes(math.Round(math.Sqrt(s.down)))
+	s.High = s.Bytes + unit.Bytes(math.Round(math.Sqrt(s.up)))
+	return s.Total
 }
 
 func square(b unit.Bytes) float64 { return float64(b) * float64(b) }
@@ -97,11 +109,11 @@ func Find(items []Item, id string) *Item {
 
 // At sums the items that lie in a place.
 func At(items []Item, p Place) Total {
-	var here []Item
-	for _, it := range items {
-		if it.Place == p {
-			here = append(here, it)
+	var s sum
+	for i := range items {
+		if items[i].Place == p {
+			s.add(&items[i])
 		}
 	}
-	return Sum(here)
+	return s.total()
 }

@@ -93,9 +93,10 @@ func (m *Model) Store(r *dtype.Recipe) *Weights {
 	for i := range m.Parts {
 		of := m.Parts[i].categories()
 		var nth [16]int
+		var s dtype.Site // one for all tensors: recipes look at it and keep nothing
 		w.Parts[i] = m.Parts[i].store(func(layer int, t *Tensor) Stored {
 			c := t.category()
-			s := dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
+			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
 				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
 			nth[c]++
 			return Store(t, r.Pick(&s))
@@ -125,19 +126,21 @@ func (p *Part) categories() (of [16]int) {
 	return of
 }
 
-// StoreBy asks get how each tensor of the part is stored, in order of layers.
+// store asks get how each tensor of the part is stored, in order of layers.
 func (p *Part) store(get func(layer int, t *Tensor) Stored) PartWeights {
-	ask := func(layer int, k *Kind) (s []Stored) {
-		k.owned(func(t *Tensor) { s = append(s, get(layer, t)) })
-		return s
+	var one []Stored // of the layer that is asked about; most are like one before
+	ask := func(layer int, k *Kind) []Stored {
+		one = one[:0]
+		k.owned(func(t *Tensor) { one = append(one, get(layer, t)) })
+		return one
 	}
 	var w PartWeights
-	w.Pre = ask(InPre, &p.Pre)
+	w.Pre = slices.Clone(ask(InPre, &p.Pre))
 	w.Layers = make([]uint16, len(p.Layers))
 	for l, k := range p.Layers {
 		w.Layers[l] = w.variant(k, ask(l, &p.Kinds[k]))
 	}
-	w.Post = ask(InPost, &p.Post)
+	w.Post = slices.Clone(ask(InPost, &p.Post))
 	return w
 }
 
@@ -158,6 +161,6 @@ func (w *PartWeights) variant(kind uint8, stored []Stored) uint16 {
 			return uint16(i)
 		}
 	}
-	w.Variants = append(w.Variants, Variant{Kind: kind, Count: 1, Tensors: stored})
+	w.Variants = append(w.Variants, Variant{Kind: kind, Count: 1, Tensors: slices.Clone(stored)})
 	return uint16(len(w.Variants) - 1)
 }
