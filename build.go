@@ -40,7 +40,7 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 		a.Suggestions = q.suggest(a)
 	}
 	a.Flags = q.flags()
-	a.Notes = append(a.Notes, q.notes(ranks)...)
+	a.Notes = append(a.Notes, q.notes()...)
 	if q.request.Explain {
 		q.explain.rest(a)
 		a.Explain = q.explain.out
@@ -195,7 +195,7 @@ func prints(r *engine.Rank) (out []Print) {
 	return out
 }
 
-func (q *question) notes(ranks []engine.Rank) (out []Note) {
+func (q *question) notes() (out []Note) {
 	for _, n := range q.job.Notes {
 		out = append(out, Note{Code: n.Code, Severity: n.Severity, Field: n.Field, Text: n.Text})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -27,9 +28,9 @@ func llamaLogOfRow(r map[string]string) string {
 	for key, column := range map[string]string{"n_layer": "n_layer", "n_head": "n_head", "n_head_kv": "n_head_kv", "n_embd_head_k": "head_dim_k", "n_embd_head_v": "head_dim_v", "n_embd": "n_embd", "n_vocab": "n_vocab", "n_swa": "n_swa"} {
 		info(key, strings.NewReplacer(";", ",").Replace(r[column]))
 	}
-	var hidden int
-	fmt.Sscan(r["n_embd"], &hidden)
-	info("n_ff", fmt.Sprint(4*hidden))
+	if hidden, err := strconv.Atoi(r["n_embd"]); err == nil {
+		info("n_ff", strconv.Itoa(4*hidden))
+	}
 	info("n_ctx_train", "131072")
 	info("file type", r["quant_file_type"])
 	info("general.name", r["model"])

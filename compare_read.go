@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -52,7 +53,7 @@ func readLog(text io.Reader) (*startup.Log, error) {
 }
 
 func logError(err error) error {
-	if e, ok := err.(*startup.Error); ok {
+	if e, ok := errors.AsType[*startup.Error](err); ok {
 		return &Error{Code: BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
 	}
 	return &Error{Code: BadFile, Field: "text", Message: "the log cannot be read: " + err.Error(), Hint: "give it again"}

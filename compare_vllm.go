@@ -60,12 +60,10 @@ func (c *comparison) rank(device string) *engine.Rank {
 	index := int64(0)
 	for _, w := range strings.Fields(device) {
 		var n int64
-		switch {
-		case strings.HasPrefix(w, "TP"):
-			fmt.Sscanf(w[2:], "%d", &n)
+		if _, err := fmt.Sscanf(w, "TP%d", &n); err == nil {
 			index += n
-		case strings.HasPrefix(w, "PP"):
-			fmt.Sscanf(w[2:], "%d", &n)
+		}
+		if _, err := fmt.Sscanf(w, "PP%d", &n); err == nil {
 			index += n * max(1, p.TP)
 		}
 	}

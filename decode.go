@@ -3,6 +3,7 @@ package memwall
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -155,7 +156,7 @@ func decodeAlso(r *Request, value json.RawMessage) error {
 
 // reason says in words what a decoder found wrong.
 func reason(err error, f *Field) string {
-	if t, ok := err.(*json.UnmarshalTypeError); ok {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return "is a " + t.Value + ", not " + kindName(f.Type)
 	}
 	s := strings.TrimPrefix(err.Error(), "json: ")

@@ -18,8 +18,7 @@ func Blocks(linear *Scheme) func(*Site) *Scheme {
 
 // Quantisable reports whether the tensor is a matrix of a linear layer.
 func (s *Site) Quantisable() bool {
-	switch {
-	case s.Dims < 2 || s.Bias || s.Table || s.Role.Norm() || s.Role.Router() || s.Role.Embedding():
+	if s.Dims < 2 || s.Bias || s.Table || s.Role.Norm() || s.Role.Router() || s.Role.Embedding() {
 		return false
 	}
 	switch s.Role {

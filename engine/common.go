@@ -197,7 +197,7 @@ func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l 
 		kc.Kind.Caches(func(c model.Cache) {
 			layers := b.Int("layers", kc.Count, kc.Kind.Name)
 			if c.Class == model.StateCache {
-				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", int64(state.BlockBytes), state.Name))
+				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", state.BlockBytes, state.Name))
 				stateSum, hasState = b.Add(stateSum, n), true
 				return
 			}

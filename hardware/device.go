@@ -63,21 +63,21 @@ func readMemory(r *reader, d *Device) {
 	cell := r.text("memory_gib")
 	switch {
 	case strings.HasPrefix(cell, "<="):
-		d.MaxMemory = memoryFact(r, cell[2:], unit.GiB)
+		d.MaxMemory = memoryFact(r, cell[2:])
 	case strings.Contains(cell, ","):
 		for part := range strings.SplitSeq(cell, ",") {
-			d.Memory = memoryFact(r, part, unit.GiB)
+			d.Memory = memoryFact(r, part)
 			d.Options = append(d.Options, d.Memory.Value)
 		}
 	case cell != "":
-		d.Memory = memoryFact(r, cell, unit.GiB)
+		d.Memory = memoryFact(r, cell)
 	}
 }
 
-func memoryFact(r *reader, cell string, of unit.Bytes) Fact[unit.Bytes] {
+func memoryFact(r *reader, cell string) Fact[unit.Bytes] {
 	number, basis, source := r.marked(cell)
 	if x, err := strconv.ParseFloat(number, 64); err == nil {
-		return fact(bytesOf(x, of), basis, source)
+		return fact(bytesOf(x, unit.GiB), basis, source)
 	}
 	b, err := unit.ParseBytes(number)
 	if err != nil {

@@ -29,7 +29,7 @@ func Find(name string) (*Device, []Note, error) {
 // find is seek with an error that lists candidates.
 func find(name string) (Device, []Note, error) {
 	d, notes, err := seek(name)
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		err = missing(name, read(name))
 	}
 	return d, notes, err
@@ -48,7 +48,7 @@ func seek(name string) (Device, []Note, error) {
 		return Device{}, nil, unknown(name, "names the processor of a chip, not its GPU", nil)
 	}
 	d, notes, err := q.find(name)
-	if err == errMissing && strings.Contains(name, "(") {
+	if errors.Is(err, errMissing) && strings.Contains(name, "(") {
 		return findInParts(name)
 	}
 	return d, notes, err

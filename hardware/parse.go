@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,7 +229,7 @@ func longest(parts []string, from int) (g Group, counted bool, notes []Note, to 
 			return g, counted, notes, to, nil
 		}
 	}
-	if err == errMissing {
+	if errors.Is(err, errMissing) {
 		_, rest, _ := countOf(parts[from])
 		err = missing(rest, read(rest))
 	}

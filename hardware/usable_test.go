@@ -137,7 +137,7 @@ func TestMetalTable(t *testing.T) {
 	last := 0.0
 	for r := range metal.rows() {
 		m := &reader{row: r}
-		ram := memoryFact(m, r.id(), unit.GiB).Value
+		ram := memoryFact(m, r.id()).Value
 		earlier, later := m.size("earlier_mb", unit.MB), m.size("later_mb", unit.MB)
 		if earlier.Known && math.Abs(float64(earlier.Value)/float64(metalShare(fact(ram, ledger.Vendor, "wiki")).Low)-1) > 1e-4 {
 			t.Errorf("%s GiB: earlier %v is off the rule", r.id(), earlier.Value)

@@ -79,7 +79,7 @@ func Config(id string, data []byte) (*Resolved, error) {
 func (c *configuration) resolve(id string) (*Resolved, error) {
 	r := &Resolved{ID: id, Format: "config"}
 	spec, err := c.spec(r)
-	if unknown, ok := err.(*family.UnknownError); ok {
+	if unknown, ok := errors.AsType[*family.UnknownError](err); ok {
 		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "architectures", Value: unknown.Arch, Message: c.name + ": " + unknown.Error(), Hint: "give the folder with its GGUF or safetensors files for exact weights"}
 	}
 	if err != nil {

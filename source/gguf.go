@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -116,7 +117,7 @@ func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	h := newHeader(f)
 	r := &Resolved{ID: id, Format: "gguf", FileBytes: unit.Bytes(f.Size), Recipe: fileRecipe(f)}
 	spec, err := family.FromHeader(h)
-	if unknown, ok := err.(*family.UnknownError); ok {
+	if unknown, ok := errors.AsType[*family.UnknownError](err); ok {
 		return unknownArchitecture(r, unknown.Arch, f), nil
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,7 +43,7 @@ func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 	}
 	r.Provenance += ", config.json"
 	spec, err := c.spec(r)
-	if unknown, ok := err.(*family.UnknownError); ok {
+	if unknown, ok := errors.AsType[*family.UnknownError](err); ok {
 		return unknownTensors(r, unknown.Arch, tensors), nil
 	}
 	if err != nil {

@@ -48,6 +48,8 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Low and High bound what was measured, before it was rounded for print.
-func (v Value) Low() float64  { return v.Mid - v.Half }
+// Low is the least that was measured, before it was rounded for print.
+func (v Value) Low() float64 { return v.Mid - v.Half }
+
+// High is the most that was measured, before it was rounded for print.
 func (v Value) High() float64 { return v.Mid + v.Half }

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"errors"
 	"strings"
 )
 
@@ -112,7 +113,7 @@ func (r *reader[T]) set(f *Flag[T], flag string, values []string) error {
 
 // name puts the flag into an error that a setter made.
 func name(err error, flag, value string) error {
-	if e, ok := err.(*Error); ok && e.Argument == "" {
+	if e, ok := errors.AsType[*Error](err); ok && e.Argument == "" {
 		e.Argument = flag
 		if e.Value == "" {
 			e.Value = value
@@ -210,14 +211,6 @@ func isBool(s string) bool {
 
 // isWord: the optional values of flags are numbers and short words, not paths or names of models.
 func isWord(s string) bool { return !strings.ContainsAny(s, "/\\:.") && len(s) < 32 }
-
-func off(s string) bool {
-	switch strings.ToLower(s) {
-	case "false", "0", "off", "no", "disabled":
-		return true
-	}
-	return false
-}
 
 func example(names string) string {
 	if strings.Contains(names, "size") || strings.Contains(names, "max") || strings.Contains(names, "num") {

@@ -13,7 +13,7 @@ func (e Engine) Command(j *engine.Job) string {
 	r := e.rules(j)
 	s := e.settings(j, &r)
 	if e.Program == Ollama {
-		return ollamaCommand(j, &s)
+		return ollamaCommand(j)
 	}
 	sh := s.shape(&r, j.Load())
 	args := []string{"llama-server -m", modelFile(j), "-c", fmt.Sprint(sh.asked)}
@@ -123,7 +123,7 @@ func batchArgs(j *engine.Job, r *rules) (args []string) {
 	return args
 }
 
-func ollamaCommand(j *engine.Job, s *settings) string {
+func ollamaCommand(j *engine.Job) string {
 	p := j.Plan
 	args := []string{fmt.Sprintf("OLLAMA_CONTEXT_LENGTH=%d OLLAMA_NUM_PARALLEL=%d", p.Context, p.Sequences)}
 	switch {

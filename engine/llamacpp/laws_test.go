@@ -210,16 +210,15 @@ func TestMoved(t *testing.T) {
 		r := sizerOf(t, Engine{CLI}, j).Size(nil, j.Load())
 		return bytesOf(r[0].Items, "weights"), bytesOf(r[0].Host, "weights")
 	}
-	if d, _ := weights("mixtral-8x7b", func(p *plan.Plan) { p.OverrideTensor = ".*=CPU" }); d != 0 {
-		t.Errorf("%d bytes stay on the device", d)
+	all, rest := weights("mixtral-8x7b", nil)
+	if d, h := weights("mixtral-8x7b", func(p *plan.Plan) { p.OverrideTensor = ".*=CPU" }); d != 0 || h != all+rest {
+		t.Errorf("%d bytes stay on the device, %d are on the host, of %d", d, h, all+rest)
 	}
-	all, none := int64(0), int64(0)
-	all, _ = weights("mixtral-8x7b", nil)
-	last := all
+	none, last := int64(0), all
 	for _, n := range []int64{0, 1, 8, 31, 32, 99, -1} {
-		d, _ := weights("mixtral-8x7b", func(p *plan.Plan) { p.CPUMoE = layers(n) })
-		if d > last {
-			t.Errorf("--n-cpu-moe %d: %d bytes on the device, %d before", n, d, last)
+		d, h := weights("mixtral-8x7b", func(p *plan.Plan) { p.CPUMoE = layers(n) })
+		if d > last || d+h != all+rest {
+			t.Errorf("--n-cpu-moe %d: %d bytes on the device, %d before; %d on the host, of %d", n, d, last, h, all+rest)
 		}
 		last, none = d, d
 	}
@@ -228,10 +227,11 @@ func TestMoved(t *testing.T) {
 		t.Errorf("without experts %d bytes by name, %d by --cpu-moe, of %d", byName, none, all)
 	}
 	last = 0
+	_, whole := weights("llama-3.1-8b", func(p *plan.Plan) { p.GPULayers = layers(0) })
 	for n := int64(0); n < 36; n++ {
-		d, _ := weights("llama-3.1-8b", func(p *plan.Plan) { p.GPULayers = layers(n) })
-		if d < last {
-			t.Errorf("-ngl %d: %d bytes on the device, %d before", n, d, last)
+		d, h := weights("llama-3.1-8b", func(p *plan.Plan) { p.GPULayers = layers(n) })
+		if d < last || d+h != whole {
+			t.Errorf("-ngl %d: %d bytes on the device, %d before; %d on the host, of %d", n, d, last, h, whole)
 		}
 		last = d
 	}

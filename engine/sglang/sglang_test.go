@@ -179,7 +179,7 @@ func TestFitsWhenEachPoolHolds(t *testing.T) {
 	for _, model := range []string{"gpt-oss-120b", "qwen3-next-80b-a3b", "llama-3.1-70b"} {
 		_, s := enginetest.Case{Model: model, Hardware: "4xh100", Version: engine.V(0, 5, 9), Plan: plan.Plan{Context: 8192}}.Sizer(t, Engine{})
 		p := &s.(*sizer).ranks[0].pool
-		for c := int64(1000); c < 1<<20; c = c * 2 {
+		for c := int64(1000); c < 1<<20; c *= 2 {
 			for n := int64(1); n < 3000; n = n*3 + 1 {
 				l := engine.Load{Context: c, Sequences: n}
 				r := s.Size(nil, l)[0]

@@ -3,6 +3,7 @@ package startup
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -44,7 +45,7 @@ const (
 func NewLines(r io.Reader) (*Lines, error) {
 	l := &Lines{r: bufio.NewReaderSize(r, 64<<10)}
 	head, err := l.r.Peek(4 << 10)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	switch {
@@ -73,17 +74,17 @@ func text(head []byte) error {
 func (l *Lines) Next() (Line, bool) {
 	for l.err == nil && l.number < MaxLines {
 		raw, cut, err := l.read()
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			l.err = err
 			return Line{}, false
 		}
-		if err == io.EOF && len(raw) == 0 {
+		if errors.Is(err, io.EOF) && len(raw) == 0 {
 			return Line{}, false
 		}
 		l.number++
 		if clean := strings.TrimRight(plainText(raw), " \t│|"); clean != "" {
 			l.text += int64(len(clean))
-			return Line{Number: l.number, Text: clean, Rank: rankOf(clean), Cut: cut || err == io.EOF}, true
+			return Line{Number: l.number, Text: clean, Rank: rankOf(clean), Cut: cut || errors.Is(err, io.EOF)}, true
 		}
 	}
 	if l.number == MaxLines {

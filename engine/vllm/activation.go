@@ -58,7 +58,6 @@ func bytesPerLogit(requests int64, flashInfer, rocm bool) (float64, string) {
 
 var (
 	tritonSampler = engine.V(0, 16, 0) // native top-k, top-p kernel (2026-02-17)
-	flashSampler  = engine.V(0, 21, 0) // FlashInfer sampling is the default again (2026-04-29)
 )
 
 // samplerPeak: k × requests × vocabulary, beside the forward output of T tokens.

@@ -164,12 +164,12 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 // kvCache is what the load takes of the pool.
 func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
 	g := &p.g
-	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.batched(l)), s.blockOrigin(g, l))
+	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.batched()), s.blockOrigin(g, l))
 	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), per, b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g))
 	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 }
 
-func (s *sizer) batched(l engine.Load) int64 { return int64(s.job.Plan.MaxBatchedTokens) }
+func (s *sizer) batched() int64 { return int64(s.job.Plan.MaxBatchedTokens) }
 
 func (s *sizer) blockOrigin(g *groups, l engine.Load) string {
 	if g.total() <= 1 {
@@ -219,7 +219,7 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 		return 0
 	}
 	if s.job.Version.AtLeast(tokensByConcurrency) {
-		return int64(concurrency(g, blocks, l, s.batched(l)) * float64(l.Context))
+		return int64(concurrency(g, blocks, l, s.batched()) * float64(l.Context))
 	}
 	return blocks / g.total() * g.block
 }

@@ -34,7 +34,7 @@ func (p Pages) Concurrency(blocks int64, l engine.Load) float64 {
 	if p.s.job.Version.Before(hybridGroups) {
 		return float64(p.s.poolTokens(g, blocks, l)) / float64(max(1, l.Context))
 	}
-	return concurrency(g, blocks, l, p.s.batched(l))
+	return concurrency(g, blocks, l, p.s.batched())
 }
 
 // BlocksOf turns printed tokens into blocks, the fewest and the most that print as that number.
@@ -56,7 +56,7 @@ func (p Pages) Needed(length int64) unit.Bytes {
 	if g.total() == 0 {
 		return 0
 	}
-	return unit.Bytes(g.perRequest(length, p.s.batched(engine.Load{Context: length, Sequences: 1}))*g.size) * g.page()
+	return unit.Bytes(g.perRequest(length, p.s.batched())*g.size) * g.page()
 }
 
 // Longest is "estimated maximum model length": the longest request, up to most, that a pool holds.

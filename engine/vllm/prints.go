@@ -21,10 +21,10 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 		out = append(out, pool.print("Available KV cache memory"))
 	}
 	out = append(out, s.poolPrint(pool, p, r, l), s.concurrencyPrint(pool, p, r, l))
-	need := p.g.needed(l.Context, s.batched(l), v)
+	need := p.g.needed(l.Context, s.batched(), v)
 	out = append(out, gibPrint("KV cache needed for one request", need, 2))
 	if need > r.KV.Pool {
-		n := p.g.longest(r.KV.Pool, l.Context, s.batched(l), v)
+		n := p.g.longest(r.KV.Pool, l.Context, s.batched(), v)
 		out = append(out, engine.Print{Name: "Estimated maximum model length", Value: float64(n), Text: strconv.FormatInt(n, 10), Unit: "tokens"})
 	}
 	return out
@@ -69,7 +69,7 @@ func (s *sizer) poolPrint(pool budget, p *prepared, r *engine.Rank, l engine.Loa
 }
 
 func (s *sizer) concurrencyPrint(pool budget, p *prepared, r *engine.Rank, l engine.Load) engine.Print {
-	of := func(blocks int64) float64 { return concurrency(&p.g, blocks, l, s.batched(l)) }
+	of := func(blocks int64) float64 { return concurrency(&p.g, blocks, l, s.batched()) }
 	c := of(r.KV.Blocks)
 	return engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x", Low: of(min(r.KV.Blocks, p.g.blocks(pool.low))), High: of(p.g.blocks(pool.high))}
 }

@@ -28,8 +28,8 @@ var utilization = []engine.Since[float64]{
 }
 
 // outside is what the budget loses to memory that torch does not allocate: on one device, on several
-// (NCCL), and on ROCm, where the driver counts whole segments.
-type outside struct{ one, many, rocmOne, rocmMany Constant }
+// (NCCL).
+type outside struct{ one, many Constant }
 
 var nonTorch = []engine.Since[outside]{
 	{From: engine.V(0, 0, 0), Value: outside{one: Constant{"outside_torch.v0.one", 0.35, 0.2, 1.8, 0}, many: Constant{"outside_torch.v0.many", 3, 1, 6, 0}}, Source: "V0 to 0.6.4: everything on the device that torch did not allocate"},

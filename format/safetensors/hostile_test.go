@@ -3,7 +3,6 @@ package safetensors_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -227,7 +226,7 @@ func TestSources(t *testing.T) {
 
 func TestNamesAreQuoted(t *testing.T) {
 	name := `\u001b[31m` + strings.Repeat("long", 1000)
-	s := safetensorstest.Text(fmt.Sprintf(`{"%s":{}}`, name), 0)
+	s := safetensorstest.Text(`{"`+name+`":{}}`, 0)
 	if _, err := safetensors.Read(s, s.Len); err == nil || strings.Contains(err.Error(), "\x1b") || len(err.Error()) > 300 {
 		t.Error(err)
 	}

@@ -273,7 +273,7 @@ func (s *scanner) codepoint(at int64, where string) rune {
 	if !utf16.IsSurrogate(r) {
 		return r
 	}
-	if s.byte() == '\\' && s.byte() == 'u' {
+	if s.byte() == '\\' && s.byte() == 'u' { //nolint:gocritic // each call takes the next byte
 		r = utf16.DecodeRune(r, s.hex4(where))
 	} else {
 		r = utf8.RuneError

@@ -29,7 +29,7 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 			w.Machine = words
 		}
 	}
-	return a.show(w, func(st render.Style) string { return w.Text(st) })
+	return a.show(w, w.Text)
 }
 
 func (a *app) schema() *cobra.Command {

@@ -69,10 +69,10 @@ func (a *app) runBatch() error {
 func feed(in *bufio.Reader, todo, order chan<- *job, stop <-chan struct{}) error {
 	for n := 1; ; n++ {
 		line, tooLong, err := readLine(in)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return &memwall.Error{Code: memwall.BadFile, Field: "stdin", Message: fmt.Sprintf("stdin, line %d: %v", n, err)}
 		}
-		if err == io.EOF && len(line) == 0 && !tooLong {
+		if errors.Is(err, io.EOF) && len(line) == 0 && !tooLong {
 			return nil
 		}
 		j := &job{line: line, done: make(chan *memwall.Answer, 1)}
@@ -85,7 +85,7 @@ func feed(in *bufio.Reader, todo, order chan<- *job, stop <-chan struct{}) error
 		case <-stop:
 			return nil
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 	}
@@ -101,7 +101,7 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 		if !tooLong {
 			line = append(line, part...)
 		}
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		if n := len(line); n > 0 && line[n-1] == '\n' {
@@ -141,7 +141,7 @@ func ready(j *job, out *bufio.Writer) *memwall.Answer {
 	case answer := <-j.done:
 		return answer
 	default:
-		out.Flush()
+		_ = out.Flush() // the next write gives its error again
 		return <-j.done
 	}
 }

@@ -99,7 +99,7 @@ func (c Config) filled() Config {
 func (a *app) broken(fault any) int {
 	fmt.Fprintf(a.Stderr, "error: memwall itself failed: %v\n  fix: this is a bug; report it with the command that you gave\n", fault)
 	if a.Env("MEMWALL_TRACE") != "" {
-		a.Stderr.Write(debug.Stack())
+		fmt.Fprintf(a.Stderr, "%s", debug.Stack())
 	}
 	return unanswered
 }

@@ -41,7 +41,7 @@ func (a *app) exit(err error) int {
 	}
 	e, code := a.classify(err)
 	if a.json {
-		writeJSON(a.Stdout, &memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: a.asking, Error: e}, true)
+		_ = writeJSON(a.Stdout, &memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: a.asking, Error: e}, true)
 		return code
 	}
 	io.WriteString(a.Stderr, render.Error(e, a.styleOf(a.ErrTerminal)))

@@ -246,14 +246,19 @@ func plainPlaceholder(f *pflag.Flag) string { return plainWords[f.Name] }
 
 // complete offers names for the flags that take them.
 func complete(c *cobra.Command) {
+	offer := func(flag string, words cobra.CompletionFunc) {
+		if err := c.RegisterFlagCompletionFunc(flag, words); err != nil {
+			panic(err) // the command has no such flag, or it is offered twice
+		}
+	}
 	for name, list := range map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines} {
-		c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		offer(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return list(), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
 	for i := range memwall.Fields() {
 		if f := &memwall.Fields()[i]; f.Flag != "" && len(f.Enum) > 0 {
-			c.RegisterFlagCompletionFunc(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+			offer(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func SVG(a *memwall.Answer) []byte {
 		scale = max(scale, barOf(d).whole, d.NeededHigh)
 	}
 	for i := range a.Devices {
-		s.device(a, &a.Devices[i], scale)
+		s.device(&a.Devices[i], scale)
 	}
 	s.y += svgMargin
 	return []byte(s.frame(head[0], describeDevices(a)))
@@ -109,7 +109,7 @@ func (s *svgPage) text(x float64, y int, class, words string) {
 }
 
 // device draws one bar with its labels.
-func (s *svgPage) device(a *memwall.Answer, d *memwall.Device, scale unit.Bytes) {
+func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 	if scale == 0 {
 		return
 	}

@@ -29,9 +29,9 @@ func (tb *table) row(cellsOf ...text) { tb.rows = append(tb.rows, cellsOf) }
 // add writes the table on a page.
 func (p *page) add(tb *table) {
 	tb.clean(p)
-	widths := tb.layout(p)
+	tb.layout()
 	for _, r := range tb.rows {
-		p.row(tb, widths, r)
+		p.row(tb, r)
 	}
 }
 
@@ -46,9 +46,8 @@ func (tb *table) clean(p *page) {
 	}
 }
 
-// layout aligns the cells of each column and gives the columns' widths.
-func (tb *table) layout(p *page) []int {
-	widths := make([]int, len(tb.sides))
+// layout aligns the cells of each column.
+func (tb *table) layout() {
 	for c, s := range tb.sides {
 		var column []*text
 		for _, r := range tb.rows {
@@ -59,14 +58,14 @@ func (tb *table) layout(p *page) []int {
 		if tb.remark && c == len(tb.sides)-1 {
 			continue
 		}
-		widths[c] = align(column, s)
+		align(column, s)
 	}
-	return widths
 }
 
 // align pads the cells of a column to one width. Column heads have no digits and are set right over
 // numbers.
-func align(column []*text, s side) (width int) {
+func align(column []*text, s side) {
+	width := 0
 	before, after := points(column, s)
 	for _, x := range column {
 		if s == decimal && numeric(x.string()) {
@@ -83,7 +82,6 @@ func align(column []*text, s side) (width int) {
 			*x = join(pad(n), *x)
 		}
 	}
-	return width
 }
 
 // points gives the widest parts of numbers before and after the decimal point.
@@ -122,7 +120,7 @@ func pad(n int) text {
 }
 
 // row writes one row; a remark wraps in its column, or stands below when the column is narrow.
-func (p *page) row(tb *table, widths []int, r []text) {
+func (p *page) row(tb *table, r []text) {
 	line := pad(gap)
 	for c, x := range r {
 		if tb.remark && c >= len(tb.sides)-2 && lastWord(tb, r) <= c {

@@ -9,7 +9,7 @@ import (
 )
 
 // shared is a folder with configs and published totals, where there is one.
-func shared(t *testing.T) string {
+func shared() string {
 	return os.Getenv("MEMWALL_SHARED")
 }
 
@@ -36,7 +36,7 @@ func readCSV(t *testing.T, path string) []map[string]string {
 }
 
 func TestTruth(t *testing.T) {
-	dir := shared(t)
+	dir := shared()
 	if dir == "" {
 		return
 	}

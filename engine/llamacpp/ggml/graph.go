@@ -33,11 +33,10 @@ type Dim struct {
 	Sym  Sym
 }
 
-func n(x int64) Dim           { return Dim{N: x} }
-func of(s Sym) Dim            { return Dim{N: 1, Sym: s} }
-func by(x int64, s Sym) Dim   { return Dim{N: x, Sym: s} }
-func (d Dim) isOne() bool     { return d == Dim{N: 1} }
-func (d Dim) constant() int64 { return d.N }
+func n(x int64) Dim         { return Dim{N: x} }
+func of(s Sym) Dim          { return Dim{N: 1, Sym: s} }
+func by(x int64, s Sym) Dim { return Dim{N: x, Sym: s} } //nolint:unparam // one of the three ways to write a Dim
+func (d Dim) isOne() bool   { return d == Dim{N: 1} }
 
 // extent is up to four dimensions, innermost first; missing ones are 1.
 type extent [4]Dim

@@ -129,7 +129,7 @@ func (l *lowering) glu(o *model.Op) ID {
 		}
 		return l.like(Glu, gate, value)
 	}
-	a := l.activated(o, gate, l.at(value).ne)
+	a := l.activated(gate, l.at(value).ne)
 	if bySide {
 		return l.like(Mul, a, value)
 	}
@@ -137,7 +137,7 @@ func (l *lowering) glu(o *model.Op) ID {
 }
 
 // activated is a gate laid out like what it gates, or one number for each row.
-func (l *lowering) activated(o *model.Op, gate ID, ne extent) ID {
+func (l *lowering) activated(gate ID, ne extent) ID {
 	one := l.at(gate).ne[0].isOne()
 	if !one && l.at(gate).ne != ne {
 		gate = l.straight(gate, ne[:]...)
