@@ -21,6 +21,7 @@ type question struct {
 	resolved *Resolved
 	spec     *family.Spec
 	engine   engine.Engine
+	cast     *dtype.Format // what the engine casts fp32 weights to, nil when it does not
 	job      *engine.Job
 	sizer    engine.Sizer
 	book     *ledger.Book
@@ -126,7 +127,7 @@ func (q *question) machine() error {
 // model builds the network, with overrides, and says how its weights are stored.
 func (q *question) model() error {
 	r := q.resolved
-	q.spec = r.Spec
+	q.spec, q.cast = r.Spec, q.castTo()
 	recipe, err := q.recipe()
 	if err != nil {
 		return err
@@ -153,6 +154,11 @@ func (q *question) model() error {
 		}
 	}
 	spec := q.spec
+	if q.cast != nil {
+		s := *spec
+		s.Native = q.cast
+		spec = &s
+	}
 	if engine.ReadsGGUF(q.engine) {
 		in := recipe.InGGUF()
 		if in == nil {
@@ -171,6 +177,9 @@ func (q *question) model() error {
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *question) recipe() (*dtype.Recipe, error) {
 	name := q.request.Weights
+	if name == "" && q.cast != nil && dtype.FindFormat(q.stored()) == dtype.F32 {
+		name = q.cast.Name
+	}
 	if name == "" || name == q.stored() {
 		if name == "" && q.resolved.Weights == nil {
 			q.job.Default("weights", q.stored())
@@ -189,6 +198,29 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// caster is an engine that loads checkpoints of 32 bits in 16.
+type caster interface {
+	// Casts names the format that fp32 weights are loaded in.
+	Casts(v engine.Version, family string) string
+}
+
+// castTo is the format that the engine loads what is not quantised in, nil when it is the one that it is
+// stored in. Weights of 16 bits say it themselves.
+func (q *question) castTo() *dtype.Format {
+	c, ok := q.engine.(caster)
+	if !ok || q.resolved.Spec == nil || q.resolved.Spec.Native != dtype.F32 || q.request.Weights == dtype.F32.Name {
+		return nil
+	}
+	if f := dtype.FindFormat(q.request.Weights); f == dtype.F16 || f == dtype.BF16 {
+		return f
+	}
+	to := c.Casts(q.job.Version, q.resolved.Spec.Family)
+	if q.request.Weights == "" {
+		q.job.Note("default_used", "info", "weights", "weights = %s: %s loads fp32 checkpoints in 16 bits", to, q.engine.Name())
+	}
+	return dtype.FindFormat(to)
 }
 
 // own is the recipe that the checkpoint or file was made by; nil when no recipe is known.
