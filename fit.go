@@ -161,6 +161,9 @@ func (q *question) model() error {
 	}
 	if engine.ReadsGGUF(q.engine) {
 		in := recipe.InGGUF()
+		if in == nil && q.original.Weights == "" {
+			in = q.converted()
+		}
 		if in == nil {
 			return &Error{Code: ImpossiblePlan, Field: "weights", Value: recipe.Name, Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.engine.Name(), recipe.Name), Hint: "q4_k_m, q8_0, f16, …, or another engine"}
 		}
@@ -172,6 +175,15 @@ func (q *question) model() error {
 	q.job.Model = spec.Model(r.ID)
 	q.job.Weights = q.job.Model.Store(recipe)
 	return nil
+}
+
+// converted is what a conversion to GGUF makes of a checkpoint whose quantisation GGUF does not have
+// (convert_hf_to_gguf.py dequantises, and writes bf16).
+func (q *question) converted() *dtype.Recipe {
+	to := dtype.FindRecipe("bf16")
+	q.job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it", q.request.Weights)
+	q.request.Weights = to.Name
+	return to.InGGUF()
 }
 
 // recipe is the one asked for, nil when the model's own storage is meant.
