@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"slices"
+
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -78,6 +80,16 @@ type Device struct {
 	Ledger     []Item     `json:"ledger"`
 	// Beside lies on the device and does not count against usable_bytes.
 	Beside []Item `json:"beside,omitempty"`
+}
+
+// Sum gives the bytes of those items of the ledger that have one of the ids.
+func (d *Device) Sum(ids ...string) (b unit.Bytes) {
+	for i := range d.Ledger {
+		if slices.Contains(ids, d.Ledger[i].ID) {
+			b += d.Ledger[i].Bytes
+		}
+	}
+	return b
 }
 
 // Memory is host memory or a disk.

@@ -21,6 +21,7 @@ type question struct {
 	resolved *Resolved
 	spec     *family.Spec
 	engine   engine.Engine
+	cast     *dtype.Format // what the engine casts fp32 weights to, nil when it does not
 	job      *engine.Job
 	sizer    engine.Sizer
 	book     *ledger.Book
@@ -126,7 +127,7 @@ func (q *question) machine() error {
 // model builds the network, with overrides, and says how its weights are stored.
 func (q *question) model() error {
 	r := q.resolved
-	q.spec = r.Spec
+	q.spec, q.cast = r.Spec, q.castTo()
 	recipe, err := q.recipe()
 	if err != nil {
 		return err
@@ -153,8 +154,16 @@ func (q *question) model() error {
 		}
 	}
 	spec := q.spec
+	if q.cast != nil {
+		s := *spec
+		s.Native = q.cast
+		spec = &s
+	}
 	if engine.ReadsGGUF(q.engine) {
 		in := recipe.InGGUF()
+		if in == nil && q.original.Weights == "" {
+			in = q.converted()
+		}
 		if in == nil {
 			return &Error{Code: ImpossiblePlan, Field: "weights", Value: recipe.Name, Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.engine.Name(), recipe.Name), Hint: "q4_k_m, q8_0, f16, …, or another engine"}
 		}
@@ -168,9 +177,21 @@ func (q *question) model() error {
 	return nil
 }
 
+// converted is what a conversion to GGUF makes of a checkpoint whose quantisation GGUF does not have
+// (convert_hf_to_gguf.py dequantises, and writes bf16).
+func (q *question) converted() *dtype.Recipe {
+	to := dtype.FindRecipe("bf16")
+	q.job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it", q.request.Weights)
+	q.request.Weights = to.Name
+	return to.InGGUF()
+}
+
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *question) recipe() (*dtype.Recipe, error) {
 	name := q.request.Weights
+	if name == "" && q.cast != nil && dtype.FindFormat(q.stored()) == dtype.F32 {
+		name = q.cast.Name
+	}
 	if name == "" || name == q.stored() {
 		if name == "" && q.resolved.Weights == nil {
 			q.job.Default("weights", q.stored())
@@ -189,6 +210,29 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// caster is an engine that loads checkpoints of 32 bits in 16.
+type caster interface {
+	// Casts names the format that fp32 weights are loaded in.
+	Casts(v engine.Version, family string) string
+}
+
+// castTo is the format that the engine loads what is not quantised in, nil when it is the one that it is
+// stored in. Weights of 16 bits say it themselves.
+func (q *question) castTo() *dtype.Format {
+	c, ok := q.engine.(caster)
+	if !ok || q.resolved.Spec == nil || q.resolved.Spec.Native != dtype.F32 || q.request.Weights == dtype.F32.Name {
+		return nil
+	}
+	if f := dtype.FindFormat(q.request.Weights); f == dtype.F16 || f == dtype.BF16 {
+		return f
+	}
+	to := c.Casts(q.job.Version, q.resolved.Spec.Family)
+	if q.request.Weights == "" {
+		q.job.Note("default_used", "info", "weights", "weights = %s: %s loads fp32 checkpoints in 16 bits", to, q.engine.Name())
+	}
+	return dtype.FindFormat(to)
 }
 
 // own is the recipe that the checkpoint or file was made by; nil when no recipe is known.

@@ -58,6 +58,7 @@ const (
 	Softplus
 	Tanh
 	TopK // zero below a quantile of a fitted normal distribution (Gemma 3n)
+	ReLU
 )
 
 // Op is an operator.

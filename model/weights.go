@@ -74,6 +74,11 @@ func (p *PartWeights) Each(f func(variant int, stored []Stored, count int64)) {
 	f(InPost, p.Post, 1)
 }
 
+// Bits is what a parameter takes in a storage of the model, scales and layers of prediction included.
+func (m *Model) Bits(w *Weights) float64 {
+	return 8 * float64(w.Bytes()) / float64(max(1, m.Params()+m.Totals().MTP))
+}
+
 // Facts of the model that recipes ask for.
 func (m *Model) Facts() *dtype.Facts {
 	f := &dtype.Facts{Arch: m.Family, Layers: len(m.Decoder().Layers), Experts: m.Traits.Experts, GQA: 1, Tied: m.Tied, Native: m.Native}

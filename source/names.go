@@ -56,11 +56,13 @@ mixer.o_proj                      attn_output
 
 input_layernorm                   attn_norm
 attention_norm                    attn_norm
+self_attn_layer_norm              attn_norm
 norm                              attn_norm
 ln_1                              attn_norm
 post_attention_layernorm          post_attention_norm | ffn_norm
 post_self_attn_layernorm          post_attention_norm
 pre_feedforward_layernorm         ffn_norm
+final_layer_norm                  ffn_norm
 pre_ff_layernorm                  ffn_norm
 ffn_norm                          ffn_norm
 ln_2                              ffn_norm
@@ -74,7 +76,9 @@ mlp.gate_proj                     ffn_gate | ffn_up
 mlp.up_proj                       ffn_up
 mlp.gate_up_proj                  ffn_gate + ffn_up | ffn_up
 mlp.down_proj                     ffn_down
+fc1                               ffn_up
 mlp.fc1                           ffn_up
+fc2                               ffn_down
 mlp.fc2                           ffn_down
 mlp.c_fc                          ffn_up
 mlp.c_proj                        ffn_down
@@ -214,11 +218,13 @@ embedding.word_embeddings         token_embd
 tok_embeddings                    token_embd
 wte                               token_embd
 wpe                               position_embd
+embed_positions                   position_embd
 word_embeddings_layernorm         token_embd_norm
 norm                              output_norm
 norm_f                            output_norm
 ln_f                              output_norm
 final_layernorm                   output_norm
+final_layer_norm                  output_norm
 lm_head                           output
 output_layer                      output
 output                            output

@@ -122,6 +122,14 @@ func latent(m *model.Model) bool {
 	return found
 }
 
+// Casts names the format that fp32 weights are loaded in (configs/model_config.py, _get_and_verify_dtype).
+func (Engine) Casts(_ engine.Version, family string) string {
+	if family == "gemma2" {
+		return "bf16"
+	}
+	return "f16"
+}
+
 // Check refuses what SGLang refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {

@@ -45,6 +45,21 @@ func (Engine) Defaults(j *engine.Job) {
 	}
 }
 
+// castSince: fp32 checkpoints are loaded in fp16, later in the first format that the platform lists
+// (vllm/config: _get_and_verify_dtype until 0.8, _resolve_auto_dtype from 0.9).
+var castSince = []engine.Since[string]{
+	{From: engine.V(0, 0, 0), Value: "f16", Source: "vllm/config.py, _get_and_verify_dtype"},
+	{From: engine.V(0, 9, 0), Value: "bf16", Source: "vllm/config.py, _resolve_auto_dtype"},
+}
+
+// Casts names the format that fp32 weights are loaded in; Gemma 2 overflows in fp16.
+func (Engine) Casts(v engine.Version, family string) string {
+	if family == "gemma2" {
+		return "bf16"
+	}
+	return engine.At(castSince, v).Value
+}
+
 // kvDefault is "auto": the format of the unquantised weights.
 func kvDefault(j *engine.Job) string {
 	if n := j.Model.Native; n != nil && n.BlockBytes == 2 {

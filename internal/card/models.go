@@ -241,13 +241,7 @@ func caches(src memwall.ModelSource, ref string, trained int64) (out []CacheAt) 
 		if err != nil {
 			continue
 		}
-		sum := unit.Bytes(0)
-		for _, it := range a.Devices[0].Ledger {
-			if it.ID == "kv_cache" || it.ID == "state" {
-				sum += it.Bytes
-			}
-		}
-		out = append(out, CacheAt{n, sum})
+		out = append(out, CacheAt{n, a.Devices[0].Sum("kv_cache", "state")})
 	}
 	return out
 }
@@ -287,8 +281,7 @@ func weights(r *memwall.Resolved, m *model.Model) (out []StoredIn) {
 }
 
 func stored(m *model.Model, w *model.Weights, name string, published bool) StoredIn {
-	b := w.Bytes()
-	return StoredIn{Recipe: name, Bytes: b, Bits: 8 * float64(b) / float64(max(1, m.Params()+m.Totals().MTP)), Published: published}
+	return StoredIn{Recipe: name, Bytes: w.Bytes(), Bits: m.Bits(w), Published: published}
 }
 
 func contains(list []string, s string) bool {

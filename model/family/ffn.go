@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2}
+var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU}
 
 // mlp is a dense feed-forward block, gated or not.
 func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {

@@ -9,7 +9,7 @@ var families = []*Family{
 	deepseek2, minicpm3,
 	gptoss, minimaxM2, olmoe,
 	chatglm, glm4, glm4moe,
-	commandR, cohere2, olmo2, stablelm, starcoder2, bloom,
+	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
 }

@@ -190,6 +190,7 @@ const (
 	SiLU Activation = iota
 	GELU
 	ReLU2
+	ReLU
 )
 
 // MoE is a routed mixture with an optional shared expert.

@@ -1,0 +1,262 @@
+package memwall_test
+
+import (
+	"fmt"
+	"go/ast"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// houseOrder is the order of the rooms: a package imports packages of earlier rows only. Those of one row
+// are neighbours and do not import each other. A row that ends in "/..." is for all packages below a folder
+// that no other row names; these may import each other, as far as the compiler lets them.
+var houseOrder = []string{
+	"unit spell lifetime",
+	"dtype ledger plan",
+	"model hardware format/internal/window format/internal/sparse",
+	"model/family shard format",
+	"model/catalog format/gguf format/safetensors",
+	"format/gguf/gguftest format/safetensors/safetensorstest",
+	"engine engine/argv engine/startup",
+	"engine/llamacpp/ggml engine/enginetest",
+	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
+	".",
+	"source validation",
+	"internal/card internal/schema",
+	"internal/render",
+	"internal/...",
+	"validation/fit cmd/...",
+}
+
+// rowOf is the row of a package, and whether it stands there by its own name.
+func rowOf(dir string) (row int, named bool) {
+	for i, names := range houseOrder {
+		if slices.Contains(strings.Fields(names), dir) {
+			return i, true
+		}
+	}
+	for i, names := range houseOrder {
+		for _, n := range strings.Fields(names) {
+			if below, ok := strings.CutSuffix(n, "..."); ok && strings.HasPrefix(dir, below) {
+				return i, false
+			}
+		}
+	}
+	return -1, false
+}
+
+// checkOrder: every room stands in the table and imports rooms above it alone.
+func checkOrder(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		row, named := rowOf(dir)
+		if row < 0 {
+			wrong = append(wrong, dir+" stands in no row of the house")
+			continue
+		}
+		for p := range h.rooms[dir].imports() {
+			to, ok := inModule(p)
+			if !ok {
+				continue
+			}
+			above, toNamed := rowOf(to)
+			if above > row || above == row && (named || toNamed) {
+				wrong = append(wrong, fmt.Sprintf("%s imports %s, which does not stand above it", dir, to))
+			}
+		}
+	}
+	return wrong
+}
+
+// adapters are the packages that may reach outside; all others are the core.
+func adapter(dir string) bool {
+	return dir == "source" || dir == "validation/fit" || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "cmd/")
+}
+
+// testSupport are packages that only tests import.
+func testSupport(dir string) bool { return strings.HasSuffix(dir, "test") }
+
+// outside are packages of the standard library through which a program reaches files, networks, clocks,
+// chance, other programs, logs and memory.
+var outside = []string{
+	"C", "crypto/rand", "database/sql", "io/ioutil", "log", "log/slog", "math/rand", "math/rand/v2", "net", "net/http", "os", "os/exec", "os/signal", "os/user", "path/filepath",
+	"plugin", "runtime", "runtime/debug", "syscall", "testing", "time", "unsafe",
+}
+
+// checkPure: the core imports nothing that reaches outside, nothing for its side effects and no other module.
+func checkPure(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		if adapter(dir) || testSupport(dir) {
+			continue
+		}
+		for p, how := range h.rooms[dir].imports() {
+			_, ours := inModule(p)
+			first, _, _ := strings.Cut(p, "/")
+			switch {
+			case slices.Contains(outside, p):
+				wrong = append(wrong, dir+" imports "+p)
+			case !ours && strings.Contains(first, "."):
+				wrong = append(wrong, dir+" imports another module: "+p)
+			case how == "_" && p != "embed":
+				wrong = append(wrong, dir+" imports "+p+" for its side effects")
+			}
+		}
+	}
+	return wrong
+}
+
+// checkTestSupport: packages for tests are imported by tests and by each other only.
+func checkTestSupport(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		for p := range h.rooms[dir].imports() {
+			if to, ok := inModule(p); ok && testSupport(to) && !testSupport(dir) {
+				wrong = append(wrong, dir+" imports "+to+", which is for tests")
+			}
+		}
+	}
+	return wrong
+}
+
+// checkCommands: other modules are for the command line alone.
+func checkCommands(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		for p := range h.rooms[dir].imports() {
+			first, _, _ := strings.Cut(p, "/")
+			if _, ours := inModule(p); !ours && strings.Contains(first, ".") && dir != "internal/cli" && !strings.HasPrefix(dir, "cmd/") {
+				wrong = append(wrong, dir+" imports another module: "+p)
+			}
+		}
+	}
+	return wrong
+}
+
+// checkQuiet: no package has an init function, and the core starts no goroutine.
+func checkQuiet(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		h.rooms[dir].funcs(func(fn *ast.FuncDecl) {
+			if fn.Name.Name == "init" && fn.Recv == nil {
+				wrong = append(wrong, h.at(fn)+": an init function")
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok && !adapter(dir) {
+					wrong = append(wrong, h.at(g)+": the core starts a goroutine")
+				}
+				return true
+			})
+		})
+	}
+	return wrong
+}
+
+// checkComments: every package says what it answers.
+func checkComments(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		said := slices.ContainsFunc(h.rooms[dir].files, func(f *ast.File) bool { return f.Doc != nil && len(strings.Fields(f.Doc.Text())) > 4 })
+		if !said {
+			wrong = append(wrong, dir+" has no package comment")
+		}
+	}
+	return wrong
+}
+
+// checkSizes: files stay readable in one sitting.
+func checkSizes(h *house) (wrong []string) {
+	const most = 700
+	for _, dir := range h.dirs() {
+		for name, n := range h.rooms[dir].lines {
+			if n > most {
+				wrong = append(wrong, fmt.Sprintf("%s has %d lines, more than %d", name, n, most))
+			}
+		}
+	}
+	return wrong
+}
+
+// checkNames: a package is named after what it holds.
+func checkNames(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		switch name := h.rooms[dir].files[0].Name.Name; name {
+		case "base", "common", "helper", "helpers", "lib", "misc", "shared", "types", "util", "utils":
+			wrong = append(wrong, dir+" is called "+name)
+		}
+	}
+	return wrong
+}
+
+// houseRules are the checks, each with a small house that breaks it and what it must say of that house.
+var houseRules = []struct {
+	name  string
+	check func(*house) []string
+	bad   map[string]string
+	says  string
+}{
+	{"order", checkOrder, map[string]string{"unit/u.go": `package unit; import "github.com/memwall/memwall/ledger"`, "ledger/l.go": "package ledger"}, "unit imports ledger"},
+	{"neighbours", checkOrder, map[string]string{"engine/vllm/v.go": `package vllm; import "github.com/memwall/memwall/engine/sglang"`, "engine/sglang/s.go": "package sglang"}, "engine/vllm imports engine/sglang"},
+	{"a room of no row", checkOrder, map[string]string{"attic/a.go": "package attic"}, "attic stands in no row"},
+	{"commands last", checkOrder, map[string]string{"internal/web/w.go": `package web; import "github.com/memwall/memwall/cmd/memwall"`, "cmd/memwall/m.go": "package main"}, "internal/web imports cmd/memwall"},
+	{"reaching outside", checkPure, map[string]string{"plan/p.go": `package plan; import "os"`}, "plan imports os"},
+	{"a clock", checkPure, map[string]string{"a.go": `package memwall; import "time"`}, ". imports time"},
+	{"side effects", checkPure, map[string]string{"plan/p.go": `package plan; import _ "image/png"`}, "plan imports image/png for its side effects"},
+	{"a module in the core", checkPure, map[string]string{"a.go": `package memwall; import "github.com/spf13/cobra"`}, "another module: github.com/spf13/cobra"},
+	{"a module in a face", checkCommands, map[string]string{"internal/render/r.go": `package render; import "github.com/spf13/cobra"`}, "internal/render imports another module"},
+	{"test support", checkTestSupport, map[string]string{"source/s.go": `package source; import "github.com/memwall/memwall/format/gguf/gguftest"`}, "source imports format/gguf/gguftest"},
+	{"init", checkQuiet, map[string]string{"internal/cli/c.go": "package cli; func init() {}"}, "internal/cli/c.go:1: an init function"},
+	{"goroutines", checkQuiet, map[string]string{"model/m.go": "package model\nfunc F() { go F() }"}, "model/m.go:2: the core starts a goroutine"},
+	{"comments", checkComments, map[string]string{"model/m.go": "// Package model.\npackage model"}, "model has no package comment"},
+	{"sizes", checkSizes, map[string]string{"model/m.go": "package model" + strings.Repeat("\n", 701)}, "model/m.go has 701 lines"},
+	{"names", checkNames, map[string]string{"util/u.go": "package util"}, "util is called util"},
+	{"state", checkState, map[string]string{"model/m.go": "package model\nvar seen = map[string]bool{}\nfunc F() { seen[\"a\"] = true }"}, "model/m.go:3: writes seen"},
+	{"state by append", checkState, map[string]string{"model/m.go": "package model\nvar all []int\nfunc F() { all = append(all, 1) }"}, "model/m.go:3: writes all"},
+	{"state by a pointer", checkState, map[string]string{"model/m.go": "package model\nvar last *struct{n int}\nfunc F() { last.n++ }"}, "model/m.go:3: writes last"},
+	{"state by delete", checkState, map[string]string{"model/m.go": "package model\nvar m map[int]int\nfunc F() { delete(m, 1) }"}, "model/m.go:3: writes m"},
+	{"state of others", checkState, map[string]string{"unit/u.go": "package unit\nvar N int", "dtype/d.go": "package dtype\nimport \"github.com/memwall/memwall/unit\"\nfunc F() { unit.N = 1 }"}, "dtype/d.go:3: writes N"},
+	{"formulas of a face", checkFaces, map[string]string{"internal/cli/c.go": `package cli; import "github.com/memwall/memwall/engine/vllm"`, "engine/vllm/v.go": "package vllm"}, "internal/cli imports engine/vllm"},
+	{"arithmetic of a face", checkFaces, face("func F(b unit.Bytes) unit.Bytes { return b * 2 }"), "internal/render/r.go:3: arithmetic on bytes"},
+	{"arithmetic on what comes from bytes", checkFaces, face("func F(b unit.Bytes) float64 { x := float64(b); y := x; return 1 - y }"), "internal/render/r.go:3: arithmetic on bytes"},
+	{"sums of a face", checkFaces, face("func F(l []unit.Bytes) (n unit.Bytes) { for _, b := range l { n += b }; return n }"), "internal/render/r.go:3: arithmetic on bytes"},
+	{"no change of unit", checkFaces, face("func F(b unit.Bytes) float64 { return float64(b) / 1024 + float64(b) / 1025 }"), "internal/render/r.go:3: arithmetic on bytes"},
+	{"arithmetic on GiB", checkFaces, face("func F(b unit.Bytes) float64 { return b.GiB() / 2 }"), "internal/render/r.go:3: arithmetic on bytes"},
+}
+
+// face is a house with one function in internal/render.
+func face(function string) map[string]string {
+	return map[string]string{
+		"unit/u.go":            "package unit\ntype Bytes int64\nfunc (b Bytes) GiB() float64 { return float64(b) / 1073741824 }",
+		"internal/render/r.go": "package render\nimport \"github.com/memwall/memwall/unit\"\n" + function,
+	}
+}
+
+// TestArchitecture: the rules of the house hold for every package.
+func TestArchitecture(t *testing.T) {
+	h := readHouse(t, os.DirFS("."))
+	if len(h.rooms) < 30 {
+		t.Fatalf("only %d packages are seen", len(h.rooms))
+	}
+	for _, place := range measured {
+		file, _, _ := strings.Cut(place, " ")
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("%s is allowed to measure and is not there", file)
+		}
+	}
+	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces} {
+		for _, w := range check(h) {
+			t.Error(w)
+		}
+	}
+}
+
+// TestRulesCanFail: each rule finds what breaks it.
+func TestRulesCanFail(t *testing.T) {
+	for _, r := range houseRules {
+		files := fstest.MapFS{}
+		for name, text := range r.bad {
+			files[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		wrong := r.check(readHouse(t, files))
+		if len(wrong) != 1 || !strings.Contains(wrong[0], r.says) {
+			t.Errorf("%s: %q, want one that says %q", r.name, wrong, r.says)
+		}
+	}
+}
