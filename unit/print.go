@@ -119,6 +119,10 @@ func (f FLOPs) String() string { return prefixed(float64(f), "FLOP") }
 func (s Seconds) String() string {
 	x := float64(s)
 	switch {
+	case x > 0 && x < 1e-6:
+		return Significant(x*1e9, 2) + " ns"
+	case x > 0 && x < 1e-3:
+		return Significant(x*1e6, 2) + " µs"
 	case x < 0.1:
 		return Significant(x*1e3, 2) + " ms"
 	case x < 120:
