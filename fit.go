@@ -70,7 +70,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	}
 	q.asked = q.request
 	q.engine.Defaults(q.job)
-	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload} {
+	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload, q.checkContextParallel} {
 		if err := check(q.job); err != nil {
 			return nil, err
 		}
@@ -100,6 +100,14 @@ func (q *question) checkOffload(j *engine.Job) error {
 		if f.value != "" && f.value != "none" {
 			return &Error{Code: Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.engine.Name()), Hint: "--engine llama.cpp or generic"}
 		}
+	}
+	return nil
+}
+
+// checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
+func (q *question) checkContextParallel(j *engine.Job) error {
+	if n := j.Plan.CP; n > 1 && q.engine.Name() != "generic" {
+		return &Error{Code: Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, q.engine.Name()), Hint: "--engine generic, or tp and pp"}
 	}
 	return nil
 }

@@ -138,12 +138,7 @@ func (g *WeightGroup) bytes() (b unit.Bytes) {
 
 // InputName makes a name of an input: words joined by underscores.
 func InputName(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == ',' {
-			return '_'
-		}
-		return r
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), "_")
 }
 
 // OtherParts books towers and the like, which lie whole on every rank of the first stage, and tensors of
@@ -191,14 +186,17 @@ func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes)
 // CacheItems books caches without pages: every sequence holds its full length of keys and values, windows
 // hold their span, states their fixed size.
 func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
-	total, seen := b.Lit(0), false
-	stateSum, hasState := b.Lit(0), false
+	var total, stateSum ledger.Num
+	seen, hasState := false, false
 	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
 			layers := b.Int("layers", kc.Count, kc.Kind.Name)
 			if c.Class == model.StateCache {
 				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", state.BlockBytes, state.Name))
-				stateSum, hasState = b.Add(stateSum, n), true
+				if hasState {
+					n = b.Add(stateSum, n)
+				}
+				stateSum, hasState = n, true
 				return
 			}
 			n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), tokens(b, c, l), rowBytes(b, c, k, v))
@@ -219,6 +217,9 @@ func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l 
 
 func tokens(b *ledger.Book, c model.Cache, l Load) ledger.Num {
 	n := b.Int("tokens", l.Context, "context")
+	if l.Over > 1 {
+		n = b.CeilDiv(n, b.Int("cp", l.Over, "plan"))
+	}
 	if c.Span > 0 {
 		return b.Min(n, b.Int("window", c.Span, "model"))
 	}

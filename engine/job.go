@@ -45,8 +45,9 @@ type Sizer interface {
 	Size(b *ledger.Book, l Load) []Rank
 }
 
-// Load is what one replica serves: Sequences at once of Context tokens each.
-type Load struct{ Context, Sequences int64 }
+// Load is what one replica serves: Sequences at once of Context tokens each. Over is how many ranks share
+// the tokens of a sequence (context parallelism); 0 is one.
+type Load struct{ Context, Sequences, Over int64 }
 
 // Job is a model to be run on a machine by a plan.
 type Job struct {

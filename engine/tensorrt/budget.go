@@ -124,7 +124,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
 	r.Items = append(r.Items, s.fixed(b, p)...)
 	fixed := ledger.Sum(r.Items)
 	s.limit(b, &r, fixed.Bytes)
