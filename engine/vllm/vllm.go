@@ -44,6 +44,7 @@ func (Engine) Defaults(j *engine.Job) {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
 	}
 	engine.EagerNote(j, false)
+	checkpointNote(j)
 }
 
 // kvDefault is "auto": the format of the unquantised weights.
@@ -104,6 +105,10 @@ func (Engine) Check(j *engine.Job) error {
 	if j.Version.AtLeast(v1Default) && p.ChunkedPrefill != nil && !*p.ChunkedPrefill && p.MaxBatchedTokens < p.Context {
 		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
 			Message: fmt.Sprintf("without chunked prefill a prompt of %d tokens does not go through steps of %d", p.Context, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens, or leave chunked prefill on"}
+	}
+	if ranks := p.TP * p.DP; p.EP > 1 && p.EP != ranks {
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
+			Message: fmt.Sprintf("vLLM spreads experts over all tensor and data parallel ranks: ep = %d is not tp %d × dp %d", p.EP, p.TP, p.DP), Fix: fmt.Sprintf("--ep %d, or none", ranks)}
 	}
 	return checkKV(p)
 }
