@@ -140,6 +140,7 @@ func (q *question) model() error {
 	if err != nil {
 		return err
 	}
+	q.job.Checkpoint = q.checkpoint()
 	if r.Spec == nil {
 		q.job.Model, q.job.Weights = r.Model, r.Weights
 		return nil

@@ -56,9 +56,22 @@ type Job struct {
 	Machine *hardware.Machine // nil: no bounds
 	Plan    *plan.Plan
 	Version Version
+	// Checkpoint is what a command line calls the model.
+	Checkpoint Checkpoint
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
 	Notes []Note
+}
+
+// Checkpoint is a name on the hub or a path, and the recipe that is stored there.
+type Checkpoint struct{ Name, Stored string }
+
+// CheckpointName is what a command line calls the model: its id where nothing better is known.
+func (j *Job) CheckpointName() string {
+	if j.Checkpoint.Name != "" {
+		return j.Checkpoint.Name
+	}
+	return j.Model.ID
 }
 
 // Note is a remark on a plan. Severity is "info", "warn" or "error".

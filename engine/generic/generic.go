@@ -31,6 +31,7 @@ func (Engine) Defaults(j *engine.Job) {
 		j.Plan.KVV = j.Plan.KV
 	}
 	engine.DefaultParallel(j)
+	engine.EagerNote(j, false)
 }
 
 // Check refuses what no engine can do.

@@ -93,10 +93,20 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 		}
 		total = n
 	}
-	if p.rotary > 0 {
-		total = b.Add(total, b.Size("rotary_tables", p.rotary, "positions × rotary dimensions × 2"))
+	for _, x := range []struct {
+		name, origin string
+		bytes        unit.Bytes
+	}{
+		{"rotary_tables", "positions × rotary dimensions × width", p.rotary},
+		{"attention_scales", "7 blocks of 512 for each attention layer", p.scalars},
+		{"segment_rests", "of torch's segments, too small to split off", p.rests},
+	} {
+		if x.bytes > 0 {
+			total = b.Add(total, b.Size(x.name, x.bytes, x.origin))
+		}
 	}
-	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
+	it := ledger.Known("weights", "weights", total, ledger.Derived, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
+	return it.Band(it.Bytes-p.rests, it.Bytes+p.rests)
 }
 
 // activations is the peak of the profile run.

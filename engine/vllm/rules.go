@@ -95,6 +95,7 @@ type traits struct {
 	sm120      bool // GeForce and RTX PRO Blackwell
 	datacenter bool // A100, H100, B200 and their kin
 	large      bool // 70 GiB and more, and not an A100
+	marlinFP8  bool // no fp8 products: Marlin multiplies with weights that it unpacks
 }
 
 func traitsOf(d *hardware.Device) traits {
@@ -102,7 +103,8 @@ func traitsOf(d *hardware.Device) traits {
 	total := d.Usable.Value
 	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
-		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100")}
+		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
+		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}
 }
 
 // steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server:
