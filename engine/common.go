@@ -247,3 +247,12 @@ func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 	}
 	return b
 }
+
+// StateBytes are what one recurrent layer keeps of a sequence: convolution states in elements of conv bytes,
+// scan states in the format that the model's config names, else in elements of scan bytes.
+func StateBytes(m *model.Model, c *model.Cache, conv, scan int64) unit.Bytes {
+	if m.State != nil {
+		scan = m.State.BlockBytes
+	}
+	return unit.Bytes(conv*c.ConvElems + scan*c.StateElems)
+}

@@ -46,7 +46,8 @@ func Parse(text string, devices int) (Machine, []Note, error) {
 	if err != nil {
 		return Machine{}, nil, err
 	}
-	return m, m.standing(append(notes, more...)), nil
+	notes = m.standing(append(notes, more...))
+	return m, notes, nil
 }
 
 // standing drops the notes on links that the keys settle.
