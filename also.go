@@ -3,6 +3,7 @@ package memwall
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -80,7 +81,7 @@ func alsoError(err error, i int) error {
 		return err
 	}
 	out := *e
-	out.Field = fmt.Sprintf("also[%d].%s", i-1, e.Field)
+	out.Field = strings.TrimSuffix(fmt.Sprintf("also[%d].%s", i-1, e.Field), ".")
 	return &out
 }
 

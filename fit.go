@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -10,6 +11,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // question is a fit request on its way to an answer.
@@ -35,8 +37,35 @@ func (a *Asker) fit(r *Request) (*Answer, error) {
 		return nil, err
 	}
 	q.book = &ledger.Book{}
-	ranks := q.sizer.Size(q.book, q.job.Load())
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, err
+	}
 	return q.answer(ranks)
+}
+
+// booked are the ledgers of the plan's own load.
+func (q *question) booked() ([]engine.Rank, error) {
+	ranks := q.sizer.Size(q.book, q.job.Load())
+	for i := range ranks {
+		if err := countable(&ranks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ranks, nil
+}
+
+// countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
+func countable(r *engine.Rank) (err error) {
+	check := func(it *ledger.Item) {
+		if err == nil && (!(math.Abs(it.Why.V) <= 1<<58) || it.Bytes < 0 || it.High > 1<<58) {
+			err = &Error{Code: Limit, Field: "context", Value: it.ID, Message: fmt.Sprintf("%s takes %.3g bytes, more than can be counted", it.Name, math.Max(it.Why.V, float64(it.High))), Hint: "a shorter context, or fewer sequences"}
+		}
+	}
+	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
+		ledger.Leaves(items, check)
+	}
+	return err
 }
 
 func (a *Asker) prepare(r *Request) (*question, error) {
@@ -83,7 +112,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 func (q *question) owned() error {
 	for _, f := range Fields() {
 		if f.Engines != nil && !f.Value(&q.request).IsZero() && !f.OwnedBy(q.engine.Name()) {
-			return &Error{Code: BadField, Field: f.Name, Value: fmt.Sprint(f.Value(&q.request).Interface()),
+			return &Error{Code: BadField, Field: f.Name, Value: f.text(&q.request),
 				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.engine.Name()), Hint: "leave it out, or name the engine"}
 		}
 	}
@@ -114,10 +143,17 @@ func (q *question) checkContextParallel(j *engine.Job) error {
 
 // machine reads the hardware; without any, one device without bounds stands in.
 func (q *question) machine() error {
+	devices := q.request.Devices
+	if devices < 0 || devices > hardware.MaxDevices {
+		return &Error{Code: BadField, Field: "devices", Value: fmt.Sprint(devices), Message: fmt.Sprintf("devices = %d is out of bounds", devices), Hint: fmt.Sprintf("1 to %s", unit.Count(hardware.MaxDevices))}
+	}
 	if q.request.Hardware == "" {
+		if devices > 0 {
+			q.job.Note("devices_ignored", "warn", "devices", "devices = %d counts nothing without hardware: one device without bounds stands in", devices)
+		}
 		return nil
 	}
-	m, notes, err := hardware.Parse(q.request.Hardware, int(min(q.request.Devices, plan.MaxRanks)))
+	m, notes, err := hardware.Parse(q.request.Hardware, int(devices))
 	if err != nil {
 		return err
 	}

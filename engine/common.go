@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -26,7 +27,7 @@ func DefaultParallel(j *Job) {
 	if p.TP == 0 {
 		rest := devices / max(1, p.PP*max(1, p.DP)*max(1, p.CP))
 		p.TP = 1
-		for tp := min(rest, j.PerNode()); tp > 1; tp-- {
+		for tp := min(rest, j.PerNode(), widest(j.Model)); tp > 1; tp-- {
 			if rest%tp == 0 && divides(tp, j.Model) {
 				p.TP = tp
 				break
@@ -61,6 +62,22 @@ func divides(n int64, m *model.Model) bool {
 	return ok
 }
 
+// widest is how many ways heads can be cut at most; without heads nothing bounds it.
+func widest(m *model.Model) int64 {
+	n := m.Traits.Heads
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			if s := k.Ops[i].Scan; s != nil {
+				n = max(n, s.Heads)
+			}
+		}
+	})
+	if n == 0 {
+		return math.MaxInt64
+	}
+	return n
+}
+
 // CheckParallel refuses groups that do not fit the model or the machine.
 func CheckParallel(j *Job) error {
 	p := j.Plan
@@ -72,9 +89,8 @@ func CheckParallel(j *Job) error {
 		return &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Impossible: true,
 			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID), Fix: fmt.Sprintf("--pp %d or less", layers)}
 	}
-	if p.EP > 1 && (j.Model.Traits.Experts == 0 || j.Model.Traits.Experts%p.EP != 0) {
-		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
-			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", p.EP, j.Model.Traits.Experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	if err := checkExperts(j); err != nil {
+		return err
 	}
 	if n, have := p.Ranks(), j.Devices(); n > have {
 		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
@@ -84,10 +100,24 @@ func CheckParallel(j *Job) error {
 	return nil
 }
 
+func checkExperts(j *Job) error {
+	ep, experts := j.Plan.EP, j.Model.Traits.Experts
+	switch {
+	case ep <= 1:
+		return nil
+	case experts == 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true, Message: fmt.Sprintf("ep = %d: %s has no experts", ep, j.Model.ID), Fix: "leave ep out"}
+	case experts%ep != 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", ep, experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	}
+	return nil
+}
+
 func tpProblem(j *Job) error {
 	p := j.Plan
 	best := int64(1)
-	for n := p.TP - 1; n > 1; n-- {
+	for n := min(p.TP-1, widest(j.Model)); n > 1; n-- {
 		if divides(n, j.Model) {
 			best = n
 			break
@@ -97,8 +127,11 @@ func tpProblem(j *Job) error {
 	if next := nextDividing(p.TP, j.Model); next > 0 {
 		fix += fmt.Sprintf(", or --tp %d on %d devices", next, next)
 	}
-	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
-		Message: fmt.Sprintf("tp = %d does not divide the %d attention heads of %s", p.TP, j.Model.Traits.Heads, j.Model.ID), Fix: fix}
+	heads := fmt.Sprintf("%d attention heads", j.Model.Traits.Heads)
+	if j.Model.Traits.Heads%p.TP == 0 {
+		heads = "heads of the recurrent layers"
+	}
+	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true, Message: fmt.Sprintf("tp = %d does not divide the %s of %s", p.TP, heads, j.Model.ID), Fix: fix}
 }
 
 func nextDividing(n int64, m *model.Model) int64 {

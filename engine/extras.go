@@ -68,8 +68,13 @@ func CheckExtras(j *Job) error {
 	return checkImages(j)
 }
 
+const maxAdapters = 256
+
 // checkAdapters refuses an adapter without a rank or with a target that does not exist.
 func checkAdapters(p *plan.Plan) error {
+	if n := len(p.Adapters); n > maxAdapters {
+		return &plan.Problem{Field: "adapters", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d adapters", n), Fix: fmt.Sprintf("at most %d", maxAdapters)}
+	}
 	for i, a := range p.Adapters {
 		field := fmt.Sprintf("adapters[%d]", i)
 		if a.Rank < 1 || a.Rank > 1<<14 {

@@ -47,7 +47,7 @@ func Size(b Bytes, decimals int) string {
 // String prints the size for people, to two decimals of its unit. Use Count for the exact number.
 func (b Bytes) String() string {
 	if b < 0 {
-		return "-" + (-b).String()
+		return "-" + Size(-max(b, -math.MaxInt64), 2) // the least number has no positive twin
 	}
 	return Size(b, 2)
 }

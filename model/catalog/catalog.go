@@ -89,8 +89,14 @@ func All() []Entry {
 	return out
 }
 
+// maxName bounds a name; the longest here has about 50 bytes.
+const maxName = 200
+
 // Find gives the entry with an id, a hub name or an alias, or the one that a looser spelling means.
 func Find(name string) (*Entry, error) {
+	if len(name) > maxName {
+		return nil, &NotFoundError{Name: strings.ToValidUTF8(name[:60], "") + "…"}
+	}
 	if e, err := exact(name); e != nil {
 		return e, err
 	}
