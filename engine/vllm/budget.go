@@ -3,7 +3,6 @@ package vllm
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
@@ -41,17 +40,6 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
 	r.Items = append(r.Items, split(kv, p, b, l)...)
 	return r
-}
-
-// limit is what vLLM may use of the device.
-func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
-	u := s.job.Plan.GPUMemoryUtilization
-	if r.Unlimited || u == nil {
-		return
-	}
-	total := r.Usable
-	r.Usable = b.Floor(b.Mul(b.In("gpu_memory_utilization", *u, "plan"), total))
-	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*u, 'f', -1, 64), unit.Fixed(total.Bytes().GiB(), 2))
 }
 
 // budget is memory with its band; below zero when the plan starts without any.

@@ -34,11 +34,7 @@ func (Engine) Defaults(j *engine.Job) {
 		p.KVV = p.KV
 	}
 	engine.DefaultParallel(j)
-	if p.GPUMemoryUtilization == nil && p.KVCacheMemory == 0 {
-		u := engine.At(utilization, j.Version).Value
-		p.GPUMemoryUtilization = &u
-		j.Default("gpu_memory_utilization", u)
-	}
+	share(j)
 	stepDefaults(j)
 	if p.BlockSize == 0 {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
@@ -110,6 +106,9 @@ func headDim(m *model.Model) (dim int64) {
 // Check refuses what vLLM refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	if err := checkShare(j); err != nil {
 		return err
 	}
 	p := j.Plan
