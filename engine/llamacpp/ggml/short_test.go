@@ -16,16 +16,16 @@ func TestShortenedIsFull(t *testing.T) {
 	for _, id := range catalog.IDs() {
 		m := converted(t, id)
 		for _, s := range allShapes {
-			g, err := Lower(m, s)
+			g, err := Lower(m, s, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
-			want := g.Compile()
-			got, err := Compile(m, s)
+			want := g.Compile(nil)
+			got, err := Compile(m, s, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
-			if !slices.Equal(got.Forms, want.Forms) || got.Program.Slots != want.Program.Slots || !slices.EqualFunc(segments(got), segments(want), slices.Equal[[]lifetime.Event]) {
+			if !slices.Equal(got.Spots[0].Forms, want.Spots[0].Forms) || got.Spots[0].Program.Slots != want.Spots[0].Program.Slots || !slices.EqualFunc(segments(got), segments(want), slices.Equal[[]lifetime.Event]) {
 				t.Errorf("%s %+v: shortened lowering differs from the full one", id, s)
 			}
 			all++
@@ -41,15 +41,15 @@ func TestShortenedIsFull(t *testing.T) {
 func settles(t *testing.T, id string, s Shape) bool {
 	m := converted(t, id)
 	for factor := 1; factor <= 2; factor++ {
-		layers, reps := shorten(m.Decoder().Layers, factor)
+		layers, reps := shorten((*Site)(nil).classes(m.Decoder()), factor)
 		if 2*len(layers) > len(m.Decoder().Layers) {
 			return false
 		}
-		g, err := lower(m, layers, s)
+		g, err := lower(m, layers, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Compile().lengthen(reps) {
+		if g.Compile(nil).lengthen(reps) {
 			return true
 		}
 	}
@@ -57,8 +57,8 @@ func settles(t *testing.T, id string, s Shape) bool {
 }
 
 func segments(c *Compiled) (out [][]lifetime.Event) {
-	for _, s := range c.Program.Order {
-		out = append(out, c.Program.Segments[s])
+	for _, s := range c.Spots[0].Program.Order {
+		out = append(out, c.Spots[0].Program.Segments[s])
 	}
 	return out
 }
