@@ -89,9 +89,11 @@ func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
 	return 0
 }
 
-// classes number the layers that are alike in structure, place and storage.
+// classes number the layers that are alike in structure and place, and, where devices may copy tensors from
+// the host, in storage.
 func (s *sizer) classes() []uint16 {
 	type like struct {
+		kind    uint8
 		variant uint16
 		at      int
 		moved   string
@@ -99,7 +101,10 @@ func (s *sizer) classes() []uint16 {
 	numbers := map[like]uint16{}
 	out := make([]uint16, len(s.layout.layer))
 	for l, at := range s.layout.layer {
-		k := like{s.job.Weights.Parts[0].Layers[l], at, s.loader.movedOf(l)}
+		k := like{kind: s.job.Model.Decoder().Layers[l], at: at, moved: s.loader.movedOf(l)}
+		if at == host || k.moved != "" {
+			k.variant = s.job.Weights.Parts[0].Layers[l]
+		}
 		n, ok := numbers[k]
 		if !ok {
 			n = uint16(len(numbers))
