@@ -11,6 +11,9 @@ type Compiled struct {
 	Spots  []Lifetimes
 	Nodes  int // of the graph, before copies
 	Splits int
+	// early tells of each segment whether it needs memory that is allocated before all of them: what is brought
+	// in several copies.
+	early []bool
 }
 
 // Lifetimes are those of one spot, and the forms of its table of sizes.
@@ -35,6 +38,7 @@ type compiler struct {
 	*schedule
 	lanes []lane
 	nodes []live
+	early []bool
 }
 
 // live is what the allocator keeps of a node.
@@ -48,7 +52,7 @@ type live struct {
 // equal segments.
 func (g *Graph) Compile(site *Site) *Compiled {
 	s := g.schedule(site)
-	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: make([]live, len(g.all))}
+	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: make([]live, len(g.all)), early: make([]bool, 1, len(g.Marks)+2)}
 	for i := range c.lanes {
 		c.lanes[i].begin()
 	}
@@ -73,7 +77,7 @@ func (g *Graph) Compile(site *Site) *Compiled {
 }
 
 func (c *compiler) compiled() *Compiled {
-	out := &Compiled{Nodes: len(c.Nodes), Splits: len(c.splits), Spots: make([]Lifetimes, len(c.lanes))}
+	out := &Compiled{Nodes: len(c.Nodes), Splits: len(c.splits), early: c.early, Spots: make([]Lifetimes, len(c.lanes))}
 	for i := range c.lanes {
 		out.Spots[i] = Lifetimes{c.lanes[i].program, c.lanes[i].sizes, c.site.align(Spot(i))}
 	}
@@ -121,6 +125,7 @@ func (c *compiler) count() {
 // fetch places the copies that a split begins with.
 func (c *compiler) fetch(s *split) {
 	for _, p := range s.inputs {
+		c.early[len(c.early)-1] = c.site.copies() > 1
 		c.let(p)
 		c.place(c.copied[s.spot][p], s.spot)
 	}
@@ -213,4 +218,5 @@ func (c *compiler) mark() {
 	for i := range c.lanes {
 		c.lanes[i].cut()
 	}
+	c.early = append(c.early, false)
 }

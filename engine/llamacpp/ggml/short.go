@@ -140,7 +140,7 @@ func (c *Compiled) settled(r repetition) bool {
 	for i := range c.Spots {
 		order := c.Spots[i].Program.Order
 		for k := r.last() - r.period; k < r.last(); k++ {
-			if order[k] != order[k-r.period] {
+			if order[k] != order[k-r.period] || c.early[k] {
 				return false
 			}
 		}

@@ -28,7 +28,13 @@ var places = map[string]struct {
 	"few tokens": {devices: 2, hostPart: 0.3, change: func(s *Site) { s.Rows = Sizes{Tokens: 1, Outputs: 1, Seqs: 1} }},
 	"caches":     {devices: 1, change: func(s *Site) { s.CacheOnHost = true }},
 	"no kernel":  {devices: 1, change: func(s *Site) { s.Devices[0].Flash = func(_, _, _ int64) bool { return false } }},
-	"shared":     {devices: 1, hostPart: 0.5, change: func(s *Site) { s.Devices[0].Shared = true }},
+	"no kernels": {devices: 2, change: func(s *Site) {
+		s.Copies = 4
+		for i := range s.Devices {
+			s.Devices[i].Flash = func(_, _, _ int64) bool { return false }
+		}
+	}},
+	"shared": {devices: 1, hostPart: 0.5, change: func(s *Site) { s.Devices[0].Shared = true }},
 }
 
 // siteOf a model: layers in order over the host's part and the devices, the head on the last.
