@@ -34,8 +34,9 @@ type shape struct {
 	streams int64
 	slots   int64
 	batch   int64
-	tokens  int64 // computed at a time: n_ubatch
-	outputs int64 // rows of logits reserved
+	tokens  int64   // computed at a time: n_ubatch
+	outputs int64   // rows of logits reserved
+	compute buffers // of the devices, then of the host
 }
 
 func (s *settings) shape(r *rules, l engine.Load) shape {

@@ -64,9 +64,7 @@ func (s *sizer) output(b *ledger.Book, sh *shape, place ledger.Place) ledger.Ite
 }
 
 func (s *sizer) hostCompute(b *ledger.Book, sh *shape, place ledger.Place) ledger.Item {
-	n := s.graph.hostBuffer(b, sh)
-	low, high := s.graph.hostSpread.band(n)
-	return ledger.Known("compute", "compute buffer", n, ledger.Derived, ledger.Ephemeral, place, "docs/formulas.md#llama-compute").Band(low, high)
+	return s.graph.item(b, len(s.devices), sh, place)
 }
 
 // serverItems are caches of llama-server that fill while it runs: none of their bytes must be there.

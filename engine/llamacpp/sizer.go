@@ -21,6 +21,7 @@ type sizer struct {
 	layout  *layout
 	devices []held
 	host    held
+	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
 	missing []ledger.Item // parts of the plan whose size is unknown
@@ -55,7 +56,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 			return nil, err
 		}
 	}
-	s.buffers = ld.load()
+	s.buffers, s.loader = ld.load(), ld
 	s.graph = newGraph(s)
 	s.missing = s.unsized()
 	return s, nil
@@ -89,6 +90,7 @@ func (s *sizer) place() {
 // Size books a load: one rank for each device, with what lies on the host beside the first.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	sh := s.set.shape(&s.rules, l)
+	sh.compute = s.graph.buffers(&sh)
 	if len(s.devices) == 0 {
 		out := []engine.Rank{s.hostOnly(b, &sh)}
 		out[0].Prints = s.prints(out)
@@ -116,10 +118,7 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 		r.Items = append(r.Items, s.uncertain(w, i))
 	}
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
-	n := s.graph.deviceBuffer(b, i, sh)
-	low, high := s.graph.device[i].band(n)
-	r.Items = append(r.Items, ledger.Known("compute", "compute buffer", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#llama-compute").Band(low, high),
-		driverItem(b, d.backend, s.job.Device(int64(i))))
+	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, s.job.Device(int64(i))))
 	if i == 0 {
 		r.Items = append(r.Items, s.missing...)
 	}

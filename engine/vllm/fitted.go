@@ -70,7 +70,7 @@ func (c Constant) source() string {
 	if c.Rows > 0 {
 		return fmt.Sprintf("%s: fitted to %d start-up logs", c.Name, c.Rows)
 	}
-	return c.Name + ": assumed"
+	return c.Name + ": no log in the rows measures it; one of such a plan replaces this (memwall compare)"
 }
 
 // band of so many times the constant.
