@@ -148,10 +148,9 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 		n := b.Size("estimate", gib(graphEstimate.Value), "vLLM captures two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
 		return ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, source).Band(graphEstimate.band(1))
 	}
-	if v.Before(v1Default) {
-		c := wholeGraphs.or()
+	if c, ok := allGraphs(v, &s.t); ok {
 		n := b.Size("graphs", gib(c.Value), c.source())
-		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/worker/model_runner.py (capture_model)").Band(c.band(1))
+		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
 	sizes, layers := captureSizes(v, s.job.Model.Family, int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens)), int64(p.pl.Last-p.pl.First)

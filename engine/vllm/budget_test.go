@@ -161,17 +161,6 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// TestReserved: what a plan sets aside leaves the share of the rest.
-func TestReserved(t *testing.T) {
-	c := enginetest.Case{Model: "llama-3.1-8b", Hardware: "h100", Version: engine.V(0, 12, 0), Plan: plan.Plan{Context: 8192}}
-	all := c.Ranks(t, Engine{})[0]
-	c.Plan.Reserved = plan.Size(10 * unit.GiB)
-	rest := c.Ranks(t, Engine{})[0]
-	if got := all.Usable.Bytes() - rest.Usable.Bytes(); got < 9*unit.GiB-1 || got > 9*unit.GiB+1 {
-		t.Errorf("10 GiB reserved cost %s", got)
-	}
-}
-
 // TestRefusals: what vLLM refuses, by the field that is to blame.
 func TestRefusals(t *testing.T) {
 	no := false

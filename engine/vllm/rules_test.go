@@ -69,8 +69,8 @@ func TestOutside(t *testing.T) {
 
 // TestFitted: the table of fitted constants holds names that rules ask for, and bands around their values.
 func TestFitted(t *testing.T) {
-	known := map[string]bool{wholeGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, graphEstimate.Name: true}
-	for _, tr := range []traits{{rocm: true}, {datacenter: true}, {sm120: true}, {}} {
+	known := map[string]bool{wholeGraphs.Name: true, rocmGraphs.Name: true, rocmOutsideOne.Name: true, rocmOutsideMany.Name: true, rocmLoading.Name: true, graphEstimate.Name: true}
+	for _, tr := range []traits{{datacenter: true}, {sm120: true}, {}} {
 		known[graphPiece(&tr).Name] = true
 	}
 	for _, r := range nonTorch {

@@ -1,6 +1,7 @@
 // Package vllm knows what vLLM reserves: the budget that gpu_memory_utilization sets, what the profile run
 // takes of it, and how the rest becomes pages of KV cache. rules.go has what changed between versions,
-// activation.go the profile run, kv.go the pages, weights.go the loading, log.go the start-up log.
+// activation.go the profile run, kv.go the pages, weights.go the parameters, loading.go their way onto the
+// device through torch's allocator (caching.go), log.go the start-up log.
 package vllm
 
 import (

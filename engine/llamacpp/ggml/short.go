@@ -1,6 +1,10 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
+import (
+	"errors"
+
+	"github.com/memwall/memwall/model"
+)
 
 // Layers repeat, alone or as a pattern (five sliding layers and a full one). Lowering a few periods of each
 // repetition is enough: when two periods in a row have the same events, they left the same state, so that
@@ -17,8 +21,14 @@ const (
 // whole stack. run is the run's number in the whole stack.
 type repetition struct{ first, period, times, run int }
 
+// errNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
+var errNoLayers = errors.New("the graph of an unknown architecture")
+
 // Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes.
 func Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
+	if len(m.Decoder().Layers) == 0 {
+		return nil, errNoLayers
+	}
 	layers := site.classes(m.Decoder())
 	runs := runsOf(layers)
 	factors := firstFactors(runs, site)
