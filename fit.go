@@ -99,6 +99,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	}
 	q.asked = q.request
 	q.engine.Defaults(q.job)
+	q.idle()
 	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload, q.checkContextParallel} {
 		if err := check(q.job); err != nil {
 			return nil, err
@@ -106,6 +107,13 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	}
 	q.sizer, err = q.engine.Sizer(q.job)
 	return q, err
+}
+
+// idle remarks on devices that the plan does not use.
+func (q *question) idle() {
+	if n, have := q.request.Ranks(), q.job.Devices(); q.job.Machine != nil && n < have && !engine.ReadsGGUF(q.engine) {
+		q.job.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
+	}
 }
 
 // owned refuses fields that another engine owns.

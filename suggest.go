@@ -52,12 +52,24 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 // changes that suit the engine, cheapest first.
 func (q *question) changes(a *Answer) []change {
 	var out []change
+	out = append(out, q.idleChange()...)
 	out = append(out, q.engineChanges()...)
 	out = append(out, q.kvChange()...)
 	out = append(out, q.loadChanges(a)...)
 	out = append(out, q.offloadChanges()...)
 	out = append(out, q.weightChanges()...)
 	return append(out, q.deviceChange()...)
+}
+
+// idleChange puts devices to work that the plan leaves idle.
+func (q *question) idleChange() []change {
+	p := &q.request.Plan
+	idle := q.job.Devices() / max(1, p.Ranks())
+	if q.job.Machine == nil || engine.ReadsGGUF(q.engine) || idle < 2 {
+		return nil
+	}
+	to := idle * max(1, p.TP)
+	return []change{{fmt.Sprintf("tensor parallel %d → %d", max(1, p.TP), to), map[string]any{"tp": to}}}
 }
 
 func (q *question) engineChanges() (out []change) {
