@@ -118,6 +118,8 @@ func sharing(r *Request) ([]Request, error) {
 			return nil, &Error{Code: BadField, Field: at + "also", Message: at + "also: requests in also share nothing with further ones", Hint: "list them all in one also"}
 		case o.Hardware != "" && o.Hardware != r.Hardware:
 			return nil, &Error{Code: BadField, Field: at + "hardware", Value: o.Hardware, Message: at + "hardware is not the hardware that is shared", Hint: "leave it out"}
+		case o.Devices != 0 && o.Devices != r.Devices:
+			return nil, &Error{Code: BadField, Field: at + "devices", Value: fmt.Sprint(o.Devices), Message: fmt.Sprintf("%sdevices = %d is not the number that is shared", at, o.Devices), Hint: "leave it out"}
 		case r.Hardware == "":
 			return nil, &Error{Code: BadField, Field: "hardware", Message: "hardware is missing: requests in also share it", Hint: "rtx-4090, 2xh100, …"}
 		}

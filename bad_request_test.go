@@ -141,6 +141,7 @@ var badRequests = []struct {
 	{"a request beside that is none", on(`"also":[7]`), BadField, "also[0]", "", "not a JSON object", `{"ask":"fit"`},
 	{"requests beside those beside", on(`"also":[{"model":"llama-3.1-8b","also":[{"model":"llama-3.1-8b"}]}]`), BadField, "also[0].also", "", "share nothing with further ones", "one also"},
 	{"other hardware beside", on(`"also":[{"model":"llama-3.1-8b","hardware":"l4"}]`), BadField, "also[0].hardware", "l4", "not the hardware that is shared", "leave it out"},
+	{"other devices beside", on(`"devices":1,"also":[{"model":"llama-3.1-8b","devices":4}]`), BadField, "also[0].devices", "4", "not the number that is shared", "leave it out"},
 	{"another question beside", on(`"also":[{"ask":"compare","model":"llama-3.1-8b"}]`), BadField, "also[0].ask", "compare", "only fit requests", "fit"},
 	{"requests without end beside", on(`"also":[` + strings.Repeat(`{"model":"llama-3.2-1b"},`, 40) + `{"model":"x"}]`), Limit, "also", "41", "41 requests", "at most 32"},
 	{"one request beside, not a list", on(`"also":{"model":"x"}`), BadField, "also", `{"model":"x"}`, "not a list", `[{"ask"`},

@@ -36,9 +36,7 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 	if ranks[0].Unlimited {
 		a.FitsOn = q.fitsOn()
 	}
-	if !q.asker.noSuggestions {
-		a.Suggestions = q.suggest(a)
-	}
+	a.Suggestions = q.suggest(a)
 	a.Flags = q.flags()
 	a.Notes = append(a.Notes, q.notes()...)
 	if q.request.Explain {

@@ -24,8 +24,6 @@ var Version = "0.1.0"
 // Asker answers requests with the models of a source.
 type Asker struct {
 	Models ModelSource
-	// noSuggestions: the question is itself a suggestion that is being tried.
-	noSuggestions bool
 }
 
 // Ask answers a request about models of the catalog.

@@ -40,13 +40,33 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 	if err != nil {
 		return Suggestion{}, false
 	}
-	b, err := q.asker.Size(r)
+	b, err := q.again().Size(r)
 	if err != nil || len(b.Devices) == 0 {
 		return Suggestion{}, false
 	}
 	s := Suggestion{Change: c.words, Patch: c.patch, Saves: a.Devices[0].Needed - b.Devices[0].Needed, Verdict: b.Verdict}
 	better := severity[b.Verdict] < severity[a.Verdict] || b.Devices[0].Headroom > a.Devices[0].Headroom
 	return s, better
+}
+
+// again answers further questions about the question's model without resolving it anew, which may mean
+// reading files.
+func (q *question) again() *Asker {
+	return &Asker{Models: resolvedOnce{q.asker.source(), q.request.Model, q.resolved}}
+}
+
+type resolvedOnce struct {
+	ModelSource
+	ref   string
+	found *Resolved
+}
+
+// Model gives what the reference led to before; others are resolved.
+func (s resolvedOnce) Model(ref string) (*Resolved, error) {
+	if ref == s.ref {
+		return s.found, nil
+	}
+	return s.ModelSource.Model(ref)
 }
 
 // changes that suit the engine, cheapest first.

@@ -109,7 +109,8 @@ func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 	return ledger.Known("adapters", fmt.Sprintf("%d LoRA adapters", len(j.Plan.Adapters)), total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#adapters")
 }
 
-// adapted sums inputs and outputs over the matrices that an adapter sits on.
+// adapted sums inputs and outputs over the matrices that an adapter sits on. Without targets these are all
+// linear layers but the head, as PEFT's all-linear has it.
 func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
 	on := map[dtype.Role]bool{}
 	for _, t := range a.Targets {
@@ -120,7 +121,7 @@ func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
 	for _, g := range pl.WeightGroups() {
 		for i := range g.Tensors {
 			t := g.Tensors[i].Tensor
-			if !t.Adapt || len(on) > 0 && !on[t.Role] || len(on) == 0 && t.Role.Expert() {
+			if !t.Adapt || len(on) > 0 && !on[t.Role] || len(on) == 0 && (t.Role.Expert() || t.Role.Embedding() || t.Role == dtype.Output) {
 				continue
 			}
 			p := pl.Parallel.Piece(t, pl.Coord)

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/spell"
@@ -171,9 +172,8 @@ type header struct {
 	line  []byte
 }
 
-// headers reads the names of all entries without their configs.
-func headers() []header {
-	var out []header
+// headers are the names of all entries without their configs, read when one is first needed.
+var headers = sync.OnceValue(func() (out []header) {
 	lines(func(line []byte) bool {
 		head, _, _ := bytes.Cut(line, []byte(`,"source":`))
 		var e Entry
@@ -183,7 +183,7 @@ func headers() []header {
 		return true
 	})
 	return out
-}
+})
 
 func named(h *header, name string) bool {
 	for _, n := range h.names {
