@@ -51,7 +51,7 @@ func (s *sizer) inputsPlace() ledger.Place {
 // output is the buffer of logits: at first a row for each slot; it grows when a batch asks for more.
 // Before 2024-04 it had a row for each token of a batch.
 func (s *sizer) output(b *ledger.Book, sh *shape, place ledger.Place) ledger.Item {
-	rows, origin := sh.slots, "sequences"
+	rows, origin := sh.seqs, "sequences"
 	if !s.rules.slotOut {
 		rows, origin = sh.batch, "batch_tokens"
 	}
