@@ -64,6 +64,8 @@ type Job struct {
 	Machine *hardware.Machine // nil: no bounds
 	Plan    *plan.Plan
 	Version Version
+	// Vision is the tower of the published model, where the file that is loaded leaves it out.
+	Vision *model.Part
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
 	Notes []Note

@@ -19,6 +19,7 @@ type settings struct {
 	ubatch    int64
 	rows      int64 // rows of logits, 0: by the program's rule
 	server    bool  // a row of logits for each slot
+	drafted   int64 // and for each token that was drafted
 	spare     bool  // one sequence more than slots
 	embeds    bool  // the output buffer has embeddings beside logits
 	// shared: the plan gave the context of all slots together, and any slot may fill it. total is that
@@ -77,7 +78,7 @@ func (s *settings) outputs(sh *shape) int64 {
 	case s.rows > 0:
 		return min(sh.tokens, s.rows)
 	case s.server:
-		return min(sh.tokens, max(1, min(sh.batch, sh.slots)))
+		return min(sh.tokens, max(1, min(sh.batch, sh.slots*(1+s.drafted))))
 	}
 	return sh.tokens
 }

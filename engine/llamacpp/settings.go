@@ -15,6 +15,9 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 		server: e.server(j) && r.slotRows, spare: e.Program == Server && r.spare, embeds: e.Program == Ollama && !e.server(j),
 		total: int64(p.ContextTotal), planned: j.Load(),
 	}
+	if p.DraftModel != "" {
+		s.drafted = int64(p.DraftTokens)
+	}
 	s.shared = s.total > 0 && s.unified
 	if p.LogitRows > 0 {
 		sh := s.shape(r, j.Load())
