@@ -96,9 +96,6 @@ func TestAdapters(t *testing.T) {
 			}
 		}
 	}
-	if a := ask(t, Request{Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{Engine: "llama.cpp", Adapters: []plan.Adapter{{Rank: 16}}}}); a.Verdict != Unknown {
-		t.Errorf("adapters that are not sized: %s", a.Verdict)
-	}
 	// q_proj's adapter on two ranks: its inputs whole and half of its outputs on each.
 	a := ask(t, Request{Model: "llama-3.1-8b", Hardware: "2xh100", Plan: plan.Plan{Engine: "generic", TP: 2, Adapters: []plan.Adapter{{Rank: 16, Targets: []string{"q_proj"}}}}})
 	if got, want := held(a.Devices[0].Ledger, "adapters"), unit.Bytes(16*2*32*(4096+2048)); got != want {

@@ -223,6 +223,9 @@ func (q *question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
+		if q.request.MMProj != "" {
+			q.job.Vision = spec.Model(r.ID).Part(family.PartVision)
+		}
 		spec = spec.Converted()
 	}
 	q.job.Model = spec.Model(r.ID)

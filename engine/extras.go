@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/unit"
@@ -109,19 +110,28 @@ func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 	return ledger.Known("adapters", fmt.Sprintf("%d LoRA adapters", len(j.Plan.Adapters)), total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#adapters")
 }
 
-// adapted sums inputs and outputs over the matrices that an adapter sits on. Without targets these are all
-// linear layers but the head, as PEFT's all-linear has it.
-func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
+// Adapted tells the matrices that an adapter sits on. Without targets these are all linear layers but the
+// head, as PEFT's all-linear has it.
+func Adapted(a *plan.Adapter) func(*model.Tensor) bool {
 	on := map[dtype.Role]bool{}
 	for _, t := range a.Targets {
 		for _, r := range adapterTargets[t] {
 			on[r] = true
 		}
 	}
+	return func(t *model.Tensor) bool {
+		linear := !t.Role.Expert() && !t.Role.Embedding() && t.Role != dtype.Output
+		return t.Adapt && (on[t.Role] || len(on) == 0 && linear)
+	}
+}
+
+// adapted sums inputs and outputs over the matrices that an adapter sits on.
+func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
+	on := Adapted(a)
 	for _, g := range pl.WeightGroups() {
 		for i := range g.Tensors {
 			t := g.Tensors[i].Tensor
-			if !t.Adapt || len(on) > 0 && !on[t.Role] || len(on) == 0 && (t.Role.Expert() || t.Role.Embedding() || t.Role == dtype.Output) {
+			if !on(t) {
 				continue
 			}
 			p := pl.Parallel.Piece(t, pl.Coord)

@@ -38,6 +38,15 @@ func ReadsGGUF(e Engine) bool {
 	return ok && r.ReadsGGUF()
 }
 
+// MaxSequences is how many sequences an engine serves at once, whatever its memory; ok is false when it sets
+// no limit. An engine that does says so with a method of that name.
+func MaxSequences(e Engine, j *Job) (n int64, ok bool) {
+	if own, has := e.(interface{ MaxSequences(*Job) int64 }); has {
+		return own.MaxSequences(j), true
+	}
+	return 0, false
+}
+
 // Sizer books loads. It may be asked many times.
 type Sizer interface {
 	// Size gives the ledger of each class of ranks, the deciding one first. A nil Book computes the same
@@ -58,6 +67,8 @@ type Job struct {
 	Version Version
 	// Checkpoint is what a command line calls the model.
 	Checkpoint Checkpoint
+	// Vision is the tower of the published model, where the file that is loaded leaves it out.
+	Vision *model.Part
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
 	Notes []Note

@@ -32,6 +32,7 @@ var (
 	partial       = spread{0.98, 1.02} // layers or tensors on the host
 	freeSplit     = spread{0.95, 1.05} // a layer more or less
 	rowSplit      = spread{0.80, 1.60}
+	withAdapters  = spread{1, 1.10} // two products more behind each adapted one
 )
 
 // graphsRead is the version whose graphs were read, and those close to it.
@@ -52,6 +53,7 @@ func (s *sizer) spread() spread {
 	}
 	add(len(s.devices) > 0 && (s.layout.head == host || s.layout.any(host) || !s.loader.m.none() || !s.set.offloadKV), partial)
 	add(s.byFreeMemory(), freeSplit)
+	add(len(s.job.Plan.Adapters) > 0, withAdapters)
 	add(len(s.devices) > 1 && s.job.Plan.SplitMode == "row", rowSplit)
 	return out
 }

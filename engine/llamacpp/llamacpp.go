@@ -43,6 +43,9 @@ func (Engine) ReadsGGUF() bool { return true }
 // rules that hold for a job.
 func (e Engine) rules(j *engine.Job) rules { return rulesOf(e.Program.llamaVersion(j.Version)) }
 
+// MaxSequences is how many slots a version has.
+func (e Engine) MaxSequences(j *engine.Job) int64 { return e.rules(j).maxSlots }
+
 // server reports whether the program is llama-server, by itself or inside Ollama.
 func (e Engine) server(j *engine.Job) bool {
 	return e.Program == Server || e.Program == Ollama && j.Version.AtLeast(ownServer)

@@ -16,6 +16,7 @@ type rules struct {
 	headLast bool // -ngl counts the repeating layers before the output layer
 	flash    flashDefault
 	slotRows bool // llama-server reserves a row of logits for each slot only
+	spare    bool // llama-server has a sequence more than slots, for the system prompt
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
 	batches  bool // devices take over products of large batches from the host
@@ -35,7 +36,7 @@ type rules struct {
 func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
-		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
+		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
 		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
 	}
@@ -143,6 +144,12 @@ var rowsPerSlot = []engine.Since[bool]{
 var outputPerSlot = []engine.Since[bool]{
 	{From: first, Value: false, Source: "llama.cpp"},
 	{From: build(2540), Value: true, Source: "llama.cpp (#6122)"},
+}
+
+var spareSequence = []engine.Since[bool]{
+	{From: first, Value: false, Source: "examples/server: one sequence"},
+	{From: build(1407), Value: true, Source: "examples/server/server.cpp (#3677)"},
+	{From: build(3911), Value: false, Source: "examples/server/server.cpp (#9857)"},
 }
 
 // graphInputs are the inputs of a graph.

@@ -24,6 +24,7 @@ type sizer struct {
 	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
+	draft   *sizer        // of the draft model, nil for none
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
 
@@ -58,6 +59,9 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s.buffers, s.loader = ld.load(), ld
 	s.graph = newGraph(s)
+	if s.draft, err = s.drafter(); err != nil {
+		return nil, err
+	}
 	s.missing = s.unsized()
 	return s, nil
 }
@@ -94,6 +98,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	if len(s.devices) == 0 {
 		out := []engine.Rank{s.hostOnly(b, &sh)}
 		out[0].Prints = s.prints(out)
+		s.addDraft(b, out, l)
 		return out
 	}
 	out := make([]engine.Rank, len(s.devices))
@@ -105,6 +110,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	for i := range out {
 		out[i].Prints = lines
 	}
+	s.addDraft(b, out, l)
 	return out
 }
 
@@ -119,8 +125,9 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	}
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
 	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, s.job.Device(int64(i))))
+	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
 	if i == 0 {
-		r.Items = append(r.Items, s.missing...)
+		r.Items = append(s.addProjector(b, r.Items), s.missing...)
 	}
 	s.kvFigures(&r, d, sh)
 	return r
@@ -202,14 +209,11 @@ func (s *sizer) unsized() (out []ledger.Item) {
 	add := func(id, name string) {
 		out = append(out, ledger.Item{ID: id, Name: name, Unknown: true, Basis: ledger.Assumed, Life: ledger.Persistent, Place: ledger.Device, Source: "not sized"})
 	}
-	if s.job.Plan.MMProj != "" {
+	if s.job.Plan.MMProj != "" && s.job.Vision == nil {
 		add("mmproj.weights", "vision projector "+s.job.Plan.MMProj)
 	}
-	if s.job.Plan.DraftModel != "" {
+	if s.job.Plan.DraftModel != "" && s.job.Draft == nil {
 		add("draft.weights", "draft model "+s.job.Plan.DraftModel)
-	}
-	if n := len(s.job.Plan.Adapters); n > 0 {
-		add("lora", fmt.Sprintf("%d adapters", n))
 	}
 	if m := s.job.Model; len(m.Decoder().Layers) == 0 || s.foreign() {
 		add("kv_cache", "cache of an architecture that is not known")
