@@ -389,3 +389,14 @@ func TestWholeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestImagesNeedTheProjector: a GGUF file leaves the vision tower out, and the error says where it is.
+func TestImagesNeedTheProjector(t *testing.T) {
+	r := &Request{Ask: "fit", Model: "gemma-3-27b", Hardware: "rtx-4090"}
+	r.Weights, r.Images = "q4_k_m", 1
+	_, err := Ask(r)
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Field != "images" || !strings.Contains(e.Hint, "--mmproj") {
+		t.Errorf("%v", err)
+	}
+}

@@ -223,7 +223,7 @@ func (q *question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
-		if q.request.MMProj != "" {
+		if q.request.MMProj != "" || q.request.Images > 0 {
 			q.job.Vision = spec.Model(r.ID).Part(family.PartVision)
 		}
 		spec = spec.Converted()

@@ -147,6 +147,9 @@ func checkImages(j *Job) error {
 	if n == 0 || j.Plan.MMProj != "" {
 		return nil
 	}
+	if j.Vision != nil {
+		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: fmt.Sprintf("the GGUF file of %s leaves its vision tower out", j.Model.ID), Fix: "--mmproj FILE, which holds it"}
+	}
 	if !j.Model.Traits.Multimodal {
 		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: j.Model.ID + " sees no images", Fix: "leave images out"}
 	}
