@@ -10,10 +10,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-func prepare(t *testing.T, c enginetest.Case) (*engine.Job, *sizer) {
+func prepare(t *testing.T, c enginetest.Case) *sizer {
 	t.Helper()
-	j, s := c.Sizer(t, Engine{})
-	return j, s.(*sizer)
+	_, s := c.Sizer(t, Engine{})
+	return s.(*sizer)
 }
 
 // TestPages: bytes of a token in one layer and rank, and the tokens of a page
@@ -39,7 +39,7 @@ func TestPages(t *testing.T) {
 		{"block_size is taken as given", "llama-3.1-8b", "h100", plan.Plan{Serving: plan.Serving{BlockSize: 32}}, 4096, 32},
 	} {
 		c.plan.Context = 4096
-		_, s := prepare(t, enginetest.Case{Model: c.model, Hardware: c.hardware, Plan: c.plan})
+		s := prepare(t, enginetest.Case{Model: c.model, Hardware: c.hardware, Plan: c.plan})
 		found := false
 		for _, x := range s.ranks[0].g.specs {
 			if x.class == model.StateCache {
@@ -72,7 +72,7 @@ func TestGroups(t *testing.T) {
 		{"40 sliding and 8 full layers of 12B", "gemma-3-12b", engine.V(0, 12, 0), 8, 6},
 		{"36 delta nets and 12 attentions", "qwen3-next-80b-a3b", engine.V(0, 12, 0), 12, 4},
 	} {
-		_, s := prepare(t, enginetest.Case{Model: c.model, Hardware: "8xh200", Version: c.version, Plan: plan.Plan{TP: 2, Context: 4096}})
+		s := prepare(t, enginetest.Case{Model: c.model, Hardware: "8xh200", Version: c.version, Plan: plan.Plan{TP: 2, Context: 4096}})
 		if g := &s.ranks[0].g; g.size != c.size || g.total() != c.total {
 			t.Errorf("%s: %s has %d groups of %d layers, want %d of %d", c.what, c.model, g.total(), g.size, c.total, c.size)
 		}
@@ -103,7 +103,7 @@ func TestGroupSize(t *testing.T) {
 // TestUnifyStates: the attention block grows until a page holds a state, in steps of 16 tokens; the state is
 // padded to it. The log of Qwen3-Next on two ranks prints 544 tokens.
 func TestUnifyStates(t *testing.T) {
-	_, s := prepare(t, enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "2xh200", Version: engine.V(0, 11, 2), Plan: plan.Plan{TP: 2, Context: 16384}})
+	s := prepare(t, enginetest.Case{Model: "qwen3-next-80b-a3b", Hardware: "2xh200", Version: engine.V(0, 11, 2), Plan: plan.Plan{TP: 2, Context: 16384}})
 	g := &s.ranks[0].g
 	if g.block != 544 {
 		t.Errorf("a block of %d tokens, the log has 544", g.block)
@@ -213,7 +213,7 @@ func TestNeeded(t *testing.T) {
 			t.Errorf("%s: at most %d tokens, the log has %d", c.model, got, c.longest)
 		}
 	}
-	_, s := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "h200", Plan: plan.Plan{Context: 32768}})
+	s := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "h200", Plan: plan.Plan{Context: 32768}})
 	g := &s.ranks[0].g
 	all, first := g.needed(32768, 2048, engine.V(0, 13, 0)), g.needed(32768, 2048, engine.V(0, 14, 0))
 	if first >= all || first != unit.Bytes(g.specs[0].pages(32768, 2048)*g.size)*g.page() || g.needed(32768, 2048, engine.V(0, 18, 0)) != all {
@@ -236,8 +236,8 @@ func TestStages(t *testing.T) {
 			}
 		}
 	}
-	_, s := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "2xh200", Plan: plan.Plan{PP: 2, Context: 4096}})
-	_, whole := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "h200", Plan: plan.Plan{Context: 4096}})
+	s := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "2xh200", Plan: plan.Plan{PP: 2, Context: 4096}})
+	whole := prepare(t, enginetest.Case{Model: "gemma-3-27b", Hardware: "h200", Plan: plan.Plan{Context: 4096}})
 	for i := range s.ranks {
 		if g := &s.ranks[i].g; g.total() != whole.ranks[0].g.total() || g.size >= whole.ranks[0].g.size {
 			t.Errorf("stage %d: %d groups of %d, the model has %d of %d", i, g.total(), g.size, whole.ranks[0].g.total(), whole.ranks[0].g.size)
