@@ -25,7 +25,7 @@ func DefaultParallel(j *Job) {
 	devices := j.Devices()
 	given := p.TP > 0 || p.PP > 0 || p.DP > 0
 	if p.TP == 0 {
-		rest := devices / max(1, p.PP*max(1, p.DP)*max(1, p.CP))
+		rest := devices / (max(1, p.PP) * max(1, p.DP) * max(1, p.CP))
 		p.TP = 1
 		for tp := min(rest, j.PerNode(), widest(j.Model)); tp > 1; tp-- {
 			if rest%tp == 0 && divides(tp, j.Model) {
@@ -101,7 +101,7 @@ func CheckParallel(j *Job) error {
 }
 
 func checkExperts(j *Job) error {
-	ep, experts := j.Plan.EP, j.Model.Traits.Experts
+	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
 	switch {
 	case ep <= 1:
 		return nil
@@ -110,6 +110,9 @@ func checkExperts(j *Job) error {
 	case experts%ep != 0:
 		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
 			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", ep, experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	case ranks%ep != 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks), Fix: fmt.Sprintf("--tp %d, or a smaller ep", ep)}
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func Find(name string) (*Entry, error) {
 		return e, err
 	}
 	heads := headers()
-	for _, match := range []func(*header, string) bool{named, folded, bare} {
+	for _, match := range []func(*header, string) bool{named, pointed, folded, bare} {
 		var hits []*header
 		for i := range heads {
 			if match(&heads[i], name) {
@@ -194,6 +194,9 @@ func named(h *header, name string) bool {
 	return false
 }
 
+// pointed is folded that keeps the points of numbers: opt-1.3b is not opt-13b.
+func pointed(h *header, name string) bool { return anyEqual(h.names, name, foldToPoints) }
+
 // folded compares letters and digits only: "LLaMA 3 8B" is "llama-3-8b".
 func folded(h *header, name string) bool { return anyEqual(h.names, name, fold) }
 
@@ -211,10 +214,15 @@ func anyEqual(names []string, name string, f func(string) string) bool {
 	return false
 }
 
-func fold(s string) string {
+func fold(s string) string { return keep(s, "/") }
+
+func foldToPoints(s string) string { return keep(s, "/.") }
+
+// keep gives the letters and digits of a text in lower case, and some other marks.
+func keep(s, marks string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '/':
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(marks, r):
 			return r
 		}
 		return -1
