@@ -11,7 +11,7 @@ import (
 )
 
 var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true},
-	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
+	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, CopiedParts: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
 
 // places are ways to run a model on devices: the share of its first layers that stays on the host, and what
 // else a site may ask for.
