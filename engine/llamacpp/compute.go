@@ -22,12 +22,12 @@ type graph struct {
 // host, whether there are rows enough for a device to take over: tokens, outputs and tokens of a sequence,
 // each up to offloadBatch.
 type batchKind struct {
-	streams, dry          bool
+	streams               bool
 	tokens, outputs, each int64
 }
 
-func (g *graph) kind(n *ggml.Sizes, dry bool) batchKind {
-	k := batchKind{streams: n.Streams > 1, dry: dry}
+func (g *graph) kind(n *ggml.Sizes) batchKind {
+	k := batchKind{streams: n.Streams > 1}
 	if g.mixed {
 		k.tokens, k.outputs, k.each = min(n.Tokens, offloadBatch), min(n.Outputs, offloadBatch), min(n.Tokens/n.Seqs, offloadBatch)
 	}
@@ -38,18 +38,18 @@ func newGraph(s *sizer) *graph {
 	g := &graph{s: s, site: s.site(), compiled: map[batchKind]*ggml.Compiled{}}
 	g.mixed = g.site != nil && (!g.site.Whole || !s.loader.m.none())
 	sh := s.set.shape(&s.rules, s.job.Load())
-	_, g.err = g.compile(s.sizes(&sh, sh.tokens, sh.outputs), false)
+	_, g.err = g.compile(s.sizes(&sh, sh.tokens, sh.outputs))
 	return g
 }
 
 // compile the graph of a batch, once for each kind.
-func (g *graph) compile(n ggml.Sizes, dry bool) (*ggml.Compiled, error) {
-	kind := g.kind(&n, dry)
+func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
+	kind := g.kind(&n)
 	if c := g.compiled[kind]; c != nil {
 		return c, nil
 	}
 	if g.site != nil {
-		g.site.Rows, g.site.DryRun = n, dry
+		g.site.Rows = n
 	}
 	c, err := ggml.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
 	if err != nil {
@@ -63,7 +63,7 @@ func (g *graph) compile(n ggml.Sizes, dry bool) (*ggml.Compiled, error) {
 func (s *sizer) graphShape(streams bool) ggml.Shape {
 	in := &s.rules.inputs
 	return ggml.Shape{Flash: s.set.flash, QuantisedK: s.k.BlockElems > 1 && s.rules.rotate, QuantisedV: s.v.BlockElems > 1 && s.rules.rotate, Streams: streams,
-		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, Latent: latentGraph[s.rules.latent]}}
+		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, CopiedParts: s.rules.copied, Latent: latentGraph[s.rules.latent]}}
 }
 
 var latentGraph = map[latentCache]ggml.LatentCache{latentOnly: ggml.LatentOnly, latentAndV: ggml.LatentAndValue, latentExpanded: ggml.LatentExpanded}
@@ -82,33 +82,28 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 type buffers struct{ run, dry []unit.Bytes }
 
 func (g *graph) buffers(sh *shape) buffers {
-	out := buffers{run: g.most(sh, false)}
-	if out.dry = out.run; len(g.s.devices) > 1 {
-		out.dry = g.most(sh, true)
+	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
+	if out.dry = out.run; g.site != nil && g.site.DryRun {
+		out.dry = make([]unit.Bytes, len(out.run))
+	}
+	g.raise(&out, sh, sh.tokens, sh.outputs)
+	if g.mixed {
+		g.raise(&out, sh, sh.slots, sh.slots)
 	}
 	return out
 }
 
-// most of what a batch of prompts needs, or, where that runs elsewhere, one token for each slot.
-func (g *graph) most(sh *shape, dry bool) []unit.Bytes {
-	out := g.peaks(sh, sh.tokens, sh.outputs, dry)
-	if g.mixed {
-		for i, n := range g.peaks(sh, sh.slots, sh.slots, dry) {
-			out[i] = max(out[i], n)
+// raise buffers to what a batch needs: one of prompts, and where that runs elsewhere, a token of each slot.
+func (g *graph) raise(out *buffers, sh *shape, tokens, outputs int64) {
+	n := g.s.sizes(sh, tokens, outputs)
+	c, err := g.compile(n)
+	if err != nil {
+		return
+	}
+	for i := range out.run {
+		out.run[i] = max(out.run[i], g.planner.Peak(&c.Spots[i], n))
+		if c.Dry != nil {
+			out.dry[i] = max(out.dry[i], g.planner.Peak(&c.Dry.Spots[i], n))
 		}
 	}
-	return out
-}
-
-func (g *graph) peaks(sh *shape, tokens, outputs int64, dry bool) []unit.Bytes {
-	n := g.s.sizes(sh, tokens, outputs)
-	out := make([]unit.Bytes, len(g.s.devices)+1)
-	c, err := g.compile(n, dry)
-	if err != nil {
-		return out
-	}
-	for i := range out {
-		out[i] = g.planner.Peak(&c.Spots[i], n)
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -28,6 +29,14 @@ func computeOf(ranks []engine.Rank) (out []ledger.Item) {
 	return out
 }
 
+// splitsOf a dry run.
+func splitsOf(c *ggml.Compiled) int {
+	if c.Dry != nil {
+		return c.Dry.Splits
+	}
+	return c.Splits
+}
+
 // TestComputeRows: the rows are of dry runs, and a dry run's buffers are given to the byte: on the CPU, one
 // device and two, with attention that falls back to the host, and of the host itself. What is said to be
 // exact is as printed, and the band of what is not holds it.
@@ -39,6 +48,10 @@ func TestComputeRows(t *testing.T) {
 		j := r.job(t)
 		s := sizerOf(t, Engine{CLI}, j)
 		sh := s.set.shape(&s.rules, j.Load())
+		// more splits come with layers, of which not all are lowered
+		if c, err := s.graph.compile(s.sizes(&sh, sh.tokens, sh.outputs)); err != nil || r.splits > 0 && r.splits < 6 && splitsOf(c) != int(r.splits) {
+			t.Errorf("%s: %d splits, printed %d (%v)", r.name, splitsOf(c), r.splits, err)
+		}
 		dry, items := s.graph.buffers(&sh).dry, computeOf(s.Size(nil, j.Load()))
 		printed := r.compute
 		if r.devices > 0 {

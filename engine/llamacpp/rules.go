@@ -20,6 +20,7 @@ type rules struct {
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
 	batches  bool // devices take over products of large batches from the host
+	copied   bool // queries, keys and values are copied out of one projection
 	gated    bool // gate × activation is one operator with a result of its own
 	tables   bool // each layer has a copy of its rotary factors, not each buffer
 	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
@@ -37,7 +38,7 @@ func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
-		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
 	}
 }
@@ -227,6 +228,11 @@ var metalName = []engine.Since[string]{
 var gatedOperator = []engine.Since[bool]{
 	{From: first, Value: false, Source: "src/llama-graph.cpp (build_ffn)"},
 	{From: build(5776), Value: true, Source: "src/llama-graph.cpp (#14158)"},
+}
+
+var copiedParts = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama-model.cpp (build_phi3 and others)"},
+	{From: build(6418), Value: false, Source: "src/llama-model.cpp (#15662)"},
 }
 
 var tablePerLayer = []engine.Since[bool]{

@@ -31,6 +31,7 @@ func (s *sizer) site() *ggml.Site {
 	if s.rules.batches {
 		t.Offload = offloadBatch
 	}
+	t.DryRun = len(s.devices) > 1
 	if s.pipelined() {
 		t.Copies = maxCopies
 	}

@@ -1,6 +1,8 @@
 package ggml
 
 import (
+	"slices"
+
 	"github.com/memwall/memwall/lifetime"
 	"github.com/memwall/memwall/unit"
 )
@@ -11,6 +13,7 @@ type Compiled struct {
 	Spots  []Lifetimes
 	Nodes  int // of the graph, before copies
 	Splits int
+	Dry    *Compiled // what a dry run counts, where the site asks for it
 	// early tells of each segment whether it needs memory that is allocated before all of them: what is brought
 	// in several copies.
 	early []bool
@@ -48,10 +51,27 @@ type live struct {
 	spot        Spot  // of the slot
 }
 
-// Compile schedules the graph, and cuts the events at the beginnings of layers, so that equal layers become
-// equal segments.
+// Compile schedules the graph and compiles its lifetimes. The graph is of no use afterwards.
 func (g *Graph) Compile(site *Site) *Compiled {
-	s := g.schedule(site)
+	var dry *Compiled
+	if site != nil && site.DryRun {
+		dry = g.fork().compile(site, true)
+	}
+	c := g.compile(site, false)
+	c.Dry = dry
+	return c
+}
+
+// fork is the same graph, to be scheduled in another way.
+func (g *Graph) fork() *Graph {
+	f := *g
+	f.all, f.src, f.odd = slices.Clone(g.all), slices.Clone(g.src), slices.Clone(g.odd)
+	return &f
+}
+
+// compile cuts the events at the beginnings of layers, so that equal layers become equal segments.
+func (g *Graph) compile(site *Site, dry bool) *Compiled {
+	s := g.schedule(site, dry)
 	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: make([]live, len(g.all)), early: make([]bool, 1, len(g.Marks)+2)}
 	for i := range c.lanes {
 		c.lanes[i].begin()
@@ -137,14 +157,13 @@ func (c *compiler) place(x ID, at Spot) {
 	if c.nodes[x].slot != 0 || nd.external || nd.view != 0 {
 		return
 	}
-	form := c.allocated(x, at)
-	if nd.op > reusing && c.takeOver(x, nd, form) {
+	if nd.op > reusing && c.takeOver(x, nd) {
 		return
 	}
 	l := &c.lanes[at]
 	s := l.lowestVacant()
 	c.nodes[x].slot, c.nodes[x].spot = s+1, at
-	l.events = append(l.events, lifetime.Event{Verb: lifetime.Alloc, Slot: s, Size: l.size(form)})
+	l.events = append(l.events, lifetime.Event{Verb: lifetime.Alloc, Slot: s, Size: l.size(c.allocated(x, at))})
 }
 
 // allocated is what a spot allocates for a node: flash attention over a cache in another format keeps a
@@ -160,20 +179,29 @@ func (c *compiler) allocated(x ID, at Spot) Form {
 
 // takeOver: from a parent that is no view, is not read later, has no other child and no views, and has the
 // same layout. A smaller result gives the tail back.
-func (c *compiler) takeOver(x ID, nd *node, form Form) bool {
+func (c *compiler) takeOver(x ID, nd *node) bool {
 	for _, p := range c.sourcesOf(x) {
 		from, old := c.at(p), &c.nodes[p]
 		if from.external || from.output || from.view != 0 || old.kids != 1 || old.views != 0 || old.slot == 0 || !sameLayout(nd, from) {
 			continue
 		}
 		c.nodes[x].slot, c.nodes[x].spot, old.slot = old.slot, old.spot, 0
-		if c.allocated(p, old.spot) != form {
-			l := &c.lanes[old.spot]
-			l.events = append(l.events, lifetime.Event{Verb: lifetime.Trim, Slot: c.nodes[x].slot - 1, Size: l.size(form)})
+		if from.odd > 0 || from.op == Flash { // else the same layout is the same size
+			c.trim(x, p, old.spot)
 		}
 		return true
 	}
 	return false
+}
+
+// trim gives back what a node's parent held more than it.
+func (c *compiler) trim(x, p ID, at Spot) {
+	form := c.allocated(x, at)
+	if c.allocated(p, at) == form {
+		return
+	}
+	l := &c.lanes[at]
+	l.events = append(l.events, lifetime.Event{Verb: lifetime.Trim, Slot: c.nodes[x].slot - 1, Size: l.size(form)})
 }
 
 func sameLayout(a, b *node) bool {

@@ -1,6 +1,9 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
 
 // How a value's rows are laid out: flat (one row per token), in heads, or grouped by sequence.
 
@@ -73,6 +76,9 @@ func (l *lowering) slice(o *model.Op, x ID) ID {
 		return view(x, n(o.Unit), heads)
 	case o.BySeq && !l.at(x).bySeq():
 		x = l.parted(x, append([]Dim{l.at(x).ne[0]}, r...)...)
+	}
+	if p := l.producer(o, 0); l.shape.Older.CopiedParts && p != nil && p.Role == dtype.AttnQKV && !o.BySeq {
+		return l.new(Cont, f32, dims(n(o.Out), l.rows()), view(x, n(o.Out)))
 	}
 	if o.Unit == 0 {
 		return view(x, n(o.Out))

@@ -12,7 +12,9 @@ type Older struct {
 	NoRows bool
 	// PlainGates: gated units are an activation and a product.
 	PlainGates bool
-	Latent     LatentCache
+	// CopiedParts: queries, keys and values are copied out of one projection of all three.
+	CopiedParts bool
+	Latent      LatentCache
 }
 
 // LatentCache is what latent attention keeps.

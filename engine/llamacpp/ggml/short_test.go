@@ -11,7 +11,7 @@ import (
 )
 
 var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true},
-	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
+	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, CopiedParts: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
 
 // places are ways to run a model on devices: the share of its first layers that stays on the host, and what
 // else a site may ask for.
@@ -97,8 +97,9 @@ func TestShortenedIsFull(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", id, err)
 				}
-				for at := range want.Spots {
-					if a, b := &got.Spots[at], &want.Spots[at]; !slices.Equal(a.Forms, b.Forms) || a.Program.Slots != b.Program.Slots || !slices.EqualFunc(segments(a), segments(b), slices.Equal[[]lifetime.Event]) {
+				for at := range len(want.runs()) * len(want.Spots) {
+					run, at := at/len(want.Spots), at%len(want.Spots)
+					if a, b := &got.runs()[run].Spots[at], &want.runs()[run].Spots[at]; !slices.Equal(a.Forms, b.Forms) || a.Program.Slots != b.Program.Slots || !slices.EqualFunc(segments(a), segments(b), slices.Equal[[]lifetime.Event]) {
 						t.Errorf("%s %+v, %s: shortened lowering differs from the full one at spot %d", id, s, place, at)
 					}
 				}

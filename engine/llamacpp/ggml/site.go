@@ -28,8 +28,8 @@ type Site struct {
 	CacheOnHost bool
 	// Copies of every input, so that devices can work on batches one behind the other.
 	Copies int
-	// DryRun: norms are not held to their layer's device. A dry run forgets what llama.cpp asked for before it
-	// schedules (ggml_backend_sched_reserve_size).
+	// DryRun: what a dry run counts is asked for too. A dry run forgets where nodes must run before it schedules
+	// (ggml_backend_sched_reserve_size).
 	DryRun bool
 	// Whole: all layers and the head are on devices.
 	Whole bool
@@ -83,7 +83,7 @@ func (s *Site) cache(layer int) Spot {
 
 // normPin is where a norm of a layer must run, one more than the spot; 0 for anywhere.
 func (s *Site) normPin(layer int) Spot {
-	if s == nil || layer < 0 || s.DryRun || !s.Whole && s.Rows.Tokens >= fewTokens {
+	if s == nil || layer < 0 || !s.Whole && s.Rows.Tokens >= fewTokens {
 		return 0
 	}
 	return s.Layers[layer] + 1
@@ -92,7 +92,7 @@ func (s *Site) normPin(layer int) Spot {
 // scoresPin is where attention without a kernel of its own must end, one more than the spot: beside a cache
 // that the plan keeps on the host (src/llama-graph.cpp, build_attn_mha).
 func (s *Site) scoresPin() Spot {
-	if s == nil || !s.CacheOnHost || s.DryRun {
+	if s == nil || !s.CacheOnHost {
 		return 0
 	}
 	return s.host() + 1
