@@ -7,7 +7,7 @@ import (
 
 // Model turns a Spec into operators and tensors.
 func (s *Spec) Model(id string) *model.Model {
-	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
+	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead && s.Score == 0, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
 	b := partBuilder{Spec: s, tables: s.tables()}
 	dec := b.part("decoder", s.Layers)
 	dec.Pre, dec.Post = b.ends()
@@ -152,6 +152,10 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	if s.HeadInput {
 		x = b.scale(x, s.Hidden)
 	}
+	if s.Score > 0 {
+		b.linear(x, matrix(dtype.Score, whole(s.Score), whole(s.Hidden)), s.HeadBias)
+		return
+	}
 	t, lent := matrix(dtype.Output, vocabulary(s.Vocab), whole(s.Hidden)), false
 	if s.Tied {
 		t, lent = embedding, true
@@ -180,7 +184,7 @@ func (s *partBuilder) kind(l Layer) model.Kind {
 		b.altUp()
 	case l.Place == Single:
 		b.single()
-	case l.Place == Parallel || l.Place == Parallel2:
+	case l.Place == Parallel || l.Place == Parallel2 || l.Place == Parallel2Attn:
 		b.parallel()
 	default:
 		b.sequential()
@@ -247,11 +251,7 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 func (b *layerBuilder) sequential() {
 	o := b.gather(b.mixer(b.before(dtype.AttnNorm, 0)), b.h)
 	r := b.residual(b.after(dtype.AttnPostNorm, o), 0)
-	role := dtype.FFNNorm
-	if b.l.Place == PreNormPost {
-		role = dtype.AttnPostNorm
-	}
-	f := b.feedForward(role, r)
+	f := b.feedForward(b.l.Place.ffnNorm(), r)
 	out := b.residual(b.after(dtype.FFNPostNorm, f), r)
 	if b.l.PLE > 0 {
 		out = b.perLayer(out)
@@ -259,6 +259,17 @@ func (b *layerBuilder) sequential() {
 	if b.l.OutScale {
 		b.scale(out, b.h, vector(dtype.LayerOutScale, 1, model.Whole, 0))
 	}
+}
+
+// ffnNorm is what GGUF files call the norm before the FFN.
+func (p NormPlace) ffnNorm() dtype.Role {
+	switch p {
+	case PreNormPost:
+		return dtype.AttnPostNorm
+	case PreNormOut:
+		return dtype.AttnOutNorm
+	}
+	return dtype.FFNNorm
 }
 
 // feedForward: the dense MLP or the experts, or both side by side with norms of their own (Gemma 4).
@@ -274,8 +285,11 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 func (b *layerBuilder) parallel() {
 	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
 	y := x
-	if b.l.Place == Parallel2 {
+	switch b.l.Place {
+	case Parallel2:
 		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	case Parallel2Attn:
+		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
 	f := b.ffn(y)

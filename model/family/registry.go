@@ -10,6 +10,7 @@ var families = []*Family{
 	gptoss, minimaxM2, olmoe,
 	chatglm, glm4, glm4moe,
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
+	gptneox, gpt2, gptbigcode, codeshell, gptj, codegen, falcon, mpt, dbrx,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
 }

@@ -29,6 +29,7 @@ type Spec struct {
 	HeadInput  bool // the head's input times a constant (MiniCPM)
 	HeadCap    bool // logits soft-capped
 	NoHead     bool
+	Score      int64 // rows of the head of a reward model, which has no vocabulary; 0 for an ordinary head
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
@@ -81,6 +82,7 @@ const (
 	RMS
 	LayerNorm     // weight only
 	LayerNormBias // weight and bias
+	PlainNorm     // layer norm without a weight (OLMo)
 )
 
 // NormPlace says where a layer normalises.
@@ -95,6 +97,10 @@ const (
 	Single                     // one norm, one branch: the layer has a mixer or an FFN (Mamba, Nemotron-H)
 	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
 	PreNormPost
+	// PreNormOut names the FFN's norm attn_output_norm (DBRX).
+	PreNormOut
+	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
+	Parallel2Attn
 )
 
 // SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It changes what lives
