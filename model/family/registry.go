@@ -11,6 +11,8 @@ var families = []*Family{
 	chatglm, glm4, glm4moe,
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
 	gptneox, gpt2, gptbigcode, codeshell, gptj, codegen, falcon, mpt, dbrx,
+	xverse, aquila, yi, ministral3, pangu, smollm3, arcee, seedOSS, orion, olmo, baichuan, internlm, internlm2, internlm3,
+	qwen, phimoe, phi3small, exaone, exaone4, exaoneMoE, mimo, mimo2,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
 }
