@@ -59,6 +59,8 @@ const (
 	Tanh
 	TopK // zero below a quantile of a fitted normal distribution (Gemma 3n)
 	ReLU
+	XIELU
+	Identity // no function: a plain product
 )
 
 // Op is an operator.

@@ -203,8 +203,14 @@ type layerBuilder struct {
 func (b *layerBuilder) name() string {
 	n := ""
 	switch l := &b.l; {
-	case l.SSM.Inner > 0 && l.SSM.Style == DeltaNet:
+	case l.SSM.Inner > 0 && l.Attn.Heads > 0:
+		n = "attention, mamba"
+	case l.SSM.Inner > 0 && (l.SSM.Style == DeltaNet || l.SSM.Style == DeltaHeads):
 		n = "delta net"
+	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
+		n = "linear attention"
+	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
+		n = "short convolution"
 	case l.SSM.Inner > 0:
 		n = "mamba"
 	case l.Attn.KVRank > 0:
@@ -249,8 +255,14 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 }
 
 func (b *layerBuilder) sequential() {
-	o := b.gather(b.mixer(b.before(dtype.AttnNorm, 0)), b.h)
-	r := b.residual(b.after(dtype.AttnPostNorm, o), 0)
+	r := model.Val(0)
+	if b.l.mixes() {
+		o := b.gather(b.mixer(b.before(dtype.AttnNorm, 0)), b.h)
+		r = b.residual(b.after(dtype.AttnPostNorm, o), 0)
+	}
+	if !b.l.feeds() {
+		return
+	}
 	f := b.feedForward(b.l.Place.ffnNorm(), r)
 	out := b.residual(b.after(dtype.FFNPostNorm, f), r)
 	if b.l.PLE > 0 {
@@ -261,13 +273,17 @@ func (b *layerBuilder) sequential() {
 	}
 }
 
+// mixes and feeds: a layer may lack its mixer or its FFN (Llama-Nemotron).
+func (l *Layer) mixes() bool { return l.Attn.Heads > 0 || l.SSM.Inner > 0 || l.Linear }
+func (l *Layer) feeds() bool { return l.FFN.Inner > 0 || l.MoE.Experts > 0 }
+
 // ffnNorm is what GGUF files call the norm before the FFN.
 func (p NormPlace) ffnNorm() dtype.Role {
 	switch p {
 	case PreNormPost:
 		return dtype.AttnPostNorm
 	case PreNormOut:
-		return dtype.AttnOutNorm
+		return dtype.AttnMidNorm
 	}
 	return dtype.FFNNorm
 }
@@ -316,18 +332,35 @@ func (b *layerBuilder) single() {
 
 func (b *layerBuilder) mixer(x model.Val) model.Val {
 	switch {
-	case b.l.SSM.Style == Mamba1:
-		return b.mamba1(x)
-	case b.l.SSM.Style == Mamba2:
-		return b.mamba2(x)
-	case b.l.SSM.Style == DeltaNet:
-		return b.deltaNet(x)
+	case b.l.SSM.Inner > 0 && b.l.Attn.Heads > 0:
+		return b.add(b.attention(x), b.scan(x), b.h)
+	case b.l.SSM.Inner > 0:
+		return b.scan(x)
+	case b.l.Linear:
+		return b.linear(x, matrix(dtype.AttnOutput, whole(b.h), whole(b.h)), false)
 	case b.l.Attn.KVRank > 0 && !b.l.Attn.Expanded:
 		return b.latentAttention(x)
 	case b.l.Attn.KVRank > 0:
 		return b.expandedAttention(x)
 	}
 	return b.attention(x)
+}
+
+// scan is the recurrent mixer.
+func (b *layerBuilder) scan(x model.Val) model.Val {
+	switch b.l.SSM.Style {
+	case Mamba1:
+		return b.mamba1(x)
+	case Mamba2:
+		return b.mamba2(x)
+	case DeltaHeads:
+		return b.deltaHeads(x)
+	case Lightning:
+		return b.lightning(x)
+	case ShortOnly:
+		return b.shortConv(x)
+	}
+	return b.deltaNet(x)
 }
 
 func (b *layerBuilder) ffn(x model.Val) model.Val {

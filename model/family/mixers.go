@@ -33,7 +33,17 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if a.Gate {
 		o = b.glu(model.Sigmoid, gate, o, 0)
 	}
-	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// gateOut weighs the heads, or their elements, by a function of the layer's input.
+func (b *layerBuilder) gateOut(o, x model.Val) model.Val {
+	a := &b.l.Attn
+	if a.OutGate == 0 {
+		return o
+	}
+	g := b.linear(x, matrix(dtype.AttnGate, heads(a.Heads*a.OutGate, a.OutGate), whole(b.h)), false)
+	return b.glu(model.Sigmoid, g, o, a.DimV)
 }
 
 // rope turns queries or keys by their positions. Layers that see every token read the stored factors of a
@@ -77,6 +87,8 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 		return b.headNorm(role, x, dim)
 	case FullWidth:
 		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, W: []*model.Tensor{vector(role, dim*n, by, dim)}}, x)
+	case Weightless:
+		return b.op(model.Op{Kind: model.Norm, Out: dim * n, Unit: dim}, x)
 	case EachHead:
 		t := vector(role, dim*n, by, dim)
 		t.Dims = 2
@@ -129,7 +141,7 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV,
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
-	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // expandedAttention compresses like MLA but caches full keys and values (MiniCPM3). Of each query the

@@ -67,6 +67,8 @@ type Layer struct {
 	FFN   MLP       // zero Inner: none
 	MoE   MoE       // zero Experts: none
 
+	// Linear: one matrix stands for the mixer (Llama-Nemotron).
+	Linear        bool
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
 	AltUp         int64
@@ -124,10 +126,12 @@ type Attention struct {
 	BiasOut        bool
 	QKNorm         QKNorm
 	Gate           bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
-	Sinks          bool
-	Scale          bool // queries times a constant in their own step (Gemma)
-	Cap            bool // scores soft-capped
-	SharesKV       bool // keys and values of an earlier layer
+	// OutGate: a matrix of its own gates the output by this many numbers a head: 1 (Step-3.5) or DimV (Trinity).
+	OutGate  int64
+	Sinks    bool
+	Scale    bool // queries times a constant in their own step (Gemma)
+	Cap      bool // scores soft-capped
+	SharesKV bool // keys and values of an earlier layer
 	// OwnKV: the layer has K and V matrices though it shares an earlier cache (Gemma 3n).
 	OwnKV bool
 	KEqV  bool // values are the keys: no V matrix (Gemma 4)
@@ -145,10 +149,11 @@ type Attention struct {
 type QKNorm uint8
 
 const (
-	NoQKNorm  QKNorm = iota
-	PerHead          // one weight of a head's width
-	FullWidth        // over all heads at once (OLMo 2, MiniMax-M2)
-	EachHead         // a weight of its own for every head (StableLM 2)
+	NoQKNorm   QKNorm = iota
+	PerHead           // one weight of a head's width
+	FullWidth         // over all heads at once (OLMo 2, MiniMax-M2)
+	EachHead          // a weight of its own for every head (StableLM 2)
+	Weightless        // of a head's width, without a weight (Llama 4)
 )
 
 // SSM describes a recurrent mixer.
@@ -167,6 +172,8 @@ type SSM struct {
 	BiasIn     bool
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
+	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
+	WideGate   bool // the gate is one matrix, not a product of two (Kimi K3)
 }
 
 // SSMStyle is the kind of recurrence.
@@ -176,6 +183,9 @@ const (
 	Mamba1 SSMStyle = iota + 1
 	Mamba2
 	DeltaNet
+	DeltaHeads // delta rule with a decay of every channel, gates through a low rank (Kimi Linear)
+	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
+	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
 // MLP is a dense feed-forward block.
@@ -197,6 +207,7 @@ const (
 	GELU
 	ReLU2
 	ReLU
+	XIELU // with two learned numbers (Apertus)
 )
 
 // MoE is a routed mixture with an optional shared expert.
