@@ -28,4 +28,32 @@ const (
 	IndexKNorm Role = "indexer.k_norm"
 	IndexQNorm Role = "indexer.q_norm"
 	IndexProj  Role = "indexer.proj"
+
+	// DeepSeek V4: one key and value for all heads, compressed rows, a low-rank output, hyper-connections.
+	AttnKV        Role = "attn_kv"
+	AttnKVNorm    Role = "attn_kv_norm"
+	AttnOutputA   Role = "attn_output_a"
+	CompressKV    Role = "attn_compress_kv"
+	CompressGate  Role = "attn_compress_gate"
+	CompressPos   Role = "attn_compress_pos"
+	CompressNorm  Role = "attn_compress_norm"
+	IndexKV       Role = "indexer.compress_kv"
+	IndexGate     Role = "indexer.compress_gate"
+	IndexPos      Role = "indexer.compress_pos"
+	HyperAttn     Role = "hc_attn_fn"
+	HyperAttnBase Role = "hc_attn_base"
+	HyperAttnMul  Role = "hc_attn_scale"
+	HyperFFN      Role = "hc_ffn_fn"
+	HyperFFNBase  Role = "hc_ffn_base"
+	HyperFFNMul   Role = "hc_ffn_scale"
+	HyperHead     Role = "hc_head_fn"
+	HyperHeadBase Role = "hc_head_base"
+	HyperHeadMul  Role = "hc_head_scale"
+
+	// Kimi K3: weights of earlier blocks' outputs, and the norm of the experts' sum.
+	RecallAttnNorm Role = "attn_res_norm"
+	RecallAttn     Role = "attn_res_proj"
+	RecallFFNNorm  Role = "ffn_res_norm"
+	RecallFFN      Role = "ffn_res_proj"
+	FFNLatentNorm  Role = "ffn_latent_norm"
 )

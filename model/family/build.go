@@ -127,6 +127,9 @@ func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) model.Val {
 
 // streams widens the embedding to parallel residual streams.
 func (s *Spec) streams(b *kindBuilder, x model.Val) model.Val {
+	if s.Hyper > 1 {
+		return b.op(model.Op{Kind: model.Mix, Out: s.Hyper * s.Hidden}, x)
+	}
 	if s.AltUp <= 1 {
 		return x
 	}
@@ -145,6 +148,7 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	if s.AltUp > 1 {
 		x = b.op(model.Op{Kind: model.Mix, Role: dtype.AltupUnembdProj, Out: s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupUnembdProj)}}, x)
 	}
+	x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
 	if s.NoHead {
 		return
@@ -182,6 +186,8 @@ func (s *partBuilder) kind(l Layer) model.Kind {
 	switch {
 	case l.AltUp > 1:
 		b.altUp()
+	case l.Hyper > 1:
+		b.hyper()
 	case l.Place == Single:
 		b.single()
 	case l.Place == Parallel || l.Place == Parallel2 || l.Place == Parallel2Attn:
@@ -338,6 +344,8 @@ func (b *layerBuilder) mixer(x model.Val) model.Val {
 		return b.scan(x)
 	case b.l.Linear:
 		return b.linear(x, matrix(dtype.AttnOutput, whole(b.h), whole(b.h)), false)
+	case b.l.Attn.OneKV:
+		return b.oneKV(x)
 	case b.l.Attn.KVRank > 0 && !b.l.Attn.Expanded:
 		return b.latentAttention(x)
 	case b.l.Attn.KVRank > 0:
@@ -386,6 +394,7 @@ func (s *partBuilder) mtp() model.Part {
 			x = b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
 		}
 		if uint8(i) == last || s.MTPStep <= 1 {
+			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
 			x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
 		}
 		if s.MTPEnds {

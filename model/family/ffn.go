@@ -85,6 +85,9 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 	}
 	d := b.expertLinear(p, r, expert(dtype.FFNDownExps, e, whole(width), inner(m.Inner)), e)
 	y := b.op(model.Op{Kind: model.Combine, Out: width, Moe: e, W: b.downScale(e)}, d, r)
+	if m.LatentNorm {
+		y = b.norm(RMS, dtype.FFNLatentNorm, y, width)
+	}
 	if m.Latent > 0 {
 		y = b.linear(y, matrix(dtype.FFNLatentUp, whole(b.h), whole(width)), false)
 	}

@@ -10,6 +10,7 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	a := &b.l.Attn
 	var gate model.Val
 	q, k, v := b.project(x)
+	b.index(x, x, b.h)
 	if a.Gate {
 		q, gate = b.ofEach(q, a.Heads, 2*a.DimK, 0, a.DimK), b.ofEach(q, a.Heads, 2*a.DimK, a.DimK, a.DimK)
 	}
@@ -100,7 +101,7 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 	a := &b.l.Attn
 	o := model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
-		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional}}
+		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional, Index: a.Index.keys()}}
 	if a.Sinks {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
 	}
@@ -116,6 +117,7 @@ func (b *layerBuilder) latentQuery(x model.Val) model.Val {
 	}
 	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.h)), a.BiasQ)
 	qa = b.norm(RMS, dtype.AttnQANorm, qa, a.QRank)
+	b.index(x, qa, a.QRank)
 	return b.linear(qa, matrix(dtype.AttnQB, rows, whole(a.QRank)), false)
 }
 
@@ -139,7 +141,7 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	c, kr := b.latent(x)
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
-	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV,
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(),
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }

@@ -41,6 +41,7 @@ type Spec struct {
 	Source   Source
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
+	Hyper    int64 // hyper-connected residual streams (DeepSeek V4), 0 for one
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
 }
@@ -72,8 +73,11 @@ type Layer struct {
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
 	AltUp         int64
-	Laurel        int64 // rank of the augmented residual, 0 for none
-	PLE           int64
+	Hyper         int64
+	// Recall: branches read a weighted sum of earlier blocks' outputs (Kimi K3).
+	Recall bool
+	Laurel int64 // rank of the augmented residual, 0 for none
+	PLE    int64
 }
 
 // NormKind is the normalisation used throughout a layer.
@@ -138,6 +142,13 @@ type Attention struct {
 	VNorm bool // values normalised without a weight (Gemma 4)
 	// Bidirectional: every token sees every other and nothing is cached (encoders).
 	Bidirectional bool
+
+	Index Indexer
+	// OneKV: one head whose values are its keys; Compress > 0: beside the window one row for every so many tokens; the
+	// output leaves through OutGroups low ranks of OutRank (DeepSeek V4).
+	OneKV              bool
+	Compress           int64
+	OutGroups, OutRank int64
 
 	// Latent attention (MLA): KVRank > 0.
 	QRank, KVRank, Nope int64
@@ -228,5 +239,6 @@ type MoE struct {
 	GroupsUsed    int64
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
+	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
 	Act           Activation
 }
