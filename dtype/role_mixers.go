@@ -55,5 +55,7 @@ const (
 	RecallAttn     Role = "attn_res_proj"
 	RecallFFNNorm  Role = "ffn_res_norm"
 	RecallFFN      Role = "ffn_res_proj"
+	RecallOutNorm  Role = "output_res_norm"
+	RecallOut      Role = "output_res_proj"
 	FFNLatentNorm  Role = "ffn_latent_norm"
 )

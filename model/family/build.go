@@ -149,6 +149,9 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		x = b.op(model.Op{Kind: model.Mix, Role: dtype.AltupUnembdProj, Out: s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupUnembdProj)}}, x)
 	}
 	x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+	if s.Recall {
+		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
+	}
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
 	if s.NoHead {
 		return
@@ -263,13 +266,13 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 func (b *layerBuilder) sequential() {
 	r := model.Val(0)
 	if b.l.mixes() {
-		o := b.gather(b.mixer(b.before(dtype.AttnNorm, 0)), b.h)
+		o := b.gather(b.mixer(b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn))), b.h)
 		r = b.residual(b.after(dtype.AttnPostNorm, o), 0)
 	}
 	if !b.l.feeds() {
 		return
 	}
-	f := b.feedForward(b.l.Place.ffnNorm(), r)
+	f := b.feedForward(b.l.Place.ffnNorm(), b.recalled(r, dtype.RecallFFNNorm, dtype.RecallFFN))
 	out := b.residual(b.after(dtype.FFNPostNorm, f), r)
 	if b.l.PLE > 0 {
 		out = b.perLayer(out)
@@ -277,6 +280,20 @@ func (b *layerBuilder) sequential() {
 	if b.l.OutScale {
 		b.scale(out, b.h, vector(dtype.LayerOutScale, 1, model.Whole, 0))
 	}
+}
+
+func (b *layerBuilder) recalled(x model.Val, norm, proj dtype.Role) model.Val {
+	if !b.l.Recall {
+		return x
+	}
+	return b.recall(x, b.h, norm, proj)
+}
+
+// recall weighs the stream and the outputs of earlier blocks of layers by a score of each.
+func (b *kindBuilder) recall(x model.Val, width int64, norm, proj dtype.Role) model.Val {
+	score := matrix(proj, whole(1), whole(width))
+	score.Adapt = false
+	return b.op(model.Op{Kind: model.Mix, Role: proj, Out: width, W: []*model.Tensor{vector(norm, width, model.Whole, 0), score}}, x)
 }
 
 // mixes and feeds: a layer may lack its mixer or its FFN (Llama-Nemotron).

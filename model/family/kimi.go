@@ -23,8 +23,10 @@ var kimiLinear = &Family{
 			}
 		}
 		s.Layers = rest
-		if c.Has("attn_res_block_size") {
-			c.fail("attn_res_block_size", c.m["attn_res_block_size"], "adds residuals over blocks of layers whose tensors outside the layers are not published", "give the folder with its safetensors files for exact weights")
+		if s.Recall = c.IntOr(0, "attn_res_block_size") > 0; s.Recall {
+			for i := range s.Layers {
+				s.Layers[i].Recall = true
+			}
 		}
 		return s
 	},

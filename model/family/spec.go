@@ -42,6 +42,7 @@ type Spec struct {
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
 	Hyper    int64 // hyper-connected residual streams (DeepSeek V4), 0 for one
+	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
 }
