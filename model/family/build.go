@@ -416,6 +416,8 @@ func (s *partBuilder) mtp() model.Part {
 		}
 		if s.MTPEnds {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
+		}
+		if s.MTPEnds || s.MTPHead {
 			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), whole(s.Hidden))}}, x)
 		}
 		p.Kinds[i] = b.k

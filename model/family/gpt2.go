@@ -19,6 +19,21 @@ var gpt2 = &Family{
 	},
 }
 
+// rugpt3xl: GPT-2 with a matrix each for queries, keys and values, and a head of its own where the config says so; its
+// attention is sparse in every second layer, and still keeps all keys and values (evilfreelancer/ruGPT3XL,
+// modeling_rugpt3xl.py).
+var rugpt3xl = &Family{
+	Name: "rugpt3xl", Classes: []string{"RuGPT3XLForCausalLM"}, Types: []string{"rugpt3xl"},
+	Config: func(c *Config) *Spec {
+		s := c.base(true)
+		gpt2Spec(s, c.heads(), c.Int("intermediate_size"), c.Layers())
+		for i := range s.Layers {
+			s.Layers[i].Attn.Fused = false
+		}
+		return s
+	},
+}
+
 // gptbigcode: GPT-2 whose heads share one key and one value: SantaCoder, StarCoder, Granite 20B and 34B code
 // (arXiv:2305.06161; transformers, models/gpt_bigcode/modeling_gpt_bigcode.py).
 var gptbigcode = &Family{

@@ -42,3 +42,22 @@ func (c *Config) sharedWidth() int64 {
 	}
 	return list[0]
 }
+
+// bailingLinear: Ring-linear 2.0: Ling with linear attention in all but every layer_group_size-th layer
+// (arXiv:2510.19338; inclusionAI/Ring-mini-linear-2.0, modeling_bailing_moe_linear_v2.py).
+var bailingLinear = &Family{
+	Name: "bailing-linear", Classes: []string{"BailingMoeLinearForCausalLM", "BailingMoeLinearV2ForCausalLM"}, Types: []string{"bailing_moe_linear", "bailing_moe_linear_v2"},
+	Config: func(c *Config) *Spec {
+		s := bailing.Config(c)
+		n := len(s.Layers)
+		group := max(1, int(c.Int("layer_group_size")))
+		h := c.Int("num_attention_heads")
+		linear := SSM{Style: Lightning, Inner: h * (s.Hidden / h), Heads: h, BiasIn: c.Bool(false, "use_qkv_bias"), HeadNorm: c.Bool(false, "use_qk_norm")}
+		for i := range s.Layers {
+			if (i+1)%group != 0 && i < n/group*group {
+				s.Layers[i].Attn, s.Layers[i].SSM = Attention{}, linear
+			}
+		}
+		return s
+	},
+}

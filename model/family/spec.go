@@ -37,6 +37,7 @@ type Spec struct {
 	MTPStep int
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
+	MTPHead  bool // a head alone (Step-3.5)
 	Vision   *Tower
 	Source   Source
 	Tables   []Table

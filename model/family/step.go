@@ -24,21 +24,21 @@ var step35 = &Family{
 		e := MoE{Experts: c.Int("moe_num_experts", "num_experts"), Used: c.Int("moe_top_k", "num_experts_per_tok"), Inner: c.Int("moe_intermediate_size"),
 			Gated: true, Sigmoid: true, ChoiceBias: c.Bool(true, "use_moe_router_bias"), Norm: c.Bool(true, "norm_expert_weight"), Scaled: true, Shared: c.IntOr(0, "share_expert_dim")}
 		slides, experts := c.sliding(n, 2), c.stepExperts(n)
-		at := func(i int) Layer {
-			l := Layer{Norm: RMS, Attn: full}
-			if i < len(slides) && slides[i] {
+		s.Layers = repeat(Layer{Norm: RMS, Attn: full}, n)
+		for i := range s.Layers {
+			l := &s.Layers[i]
+			if slides[i] {
 				l.Attn = local
 			}
-			if i < n && !experts[i] || i >= n {
-				l.FFN = c.gated()
-			} else {
+			if experts[i] {
 				l.MoE = e
+			} else {
+				l.FFN = c.gated()
 			}
-			return l
 		}
-		for i := range n {
-			s.Layers = append(s.Layers, at(i))
-		}
+		// layers of prediction slide, are dense and have a head each
+		s.MTP = repeat(Layer{Norm: RMS, Attn: local, FFN: c.gated()}, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8)))
+		s.MTPHead = len(s.MTP) > 0
 		return s
 	},
 }
