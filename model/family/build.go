@@ -412,7 +412,7 @@ func (s *partBuilder) mtp() model.Part {
 		}
 		if uint8(i) == last || s.MTPStep <= 1 {
 			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
-			x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
+			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
 		if s.MTPEnds {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
@@ -423,4 +423,11 @@ func (s *partBuilder) mtp() model.Part {
 		p.Kinds[i] = b.k
 	}
 	return p
+}
+
+func (s *Spec) mtpNorm() NormKind {
+	if s.MTPBare {
+		return NoNorm
+	}
+	return RMS
 }

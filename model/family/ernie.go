@@ -35,7 +35,8 @@ var ernieMoE = &Family{
 				s.Layers[i].FFN = f
 			}
 		}
-		s.MTP = s.mtpOf(c.IntOr(0, "num_nextn_predict_layers"))
+		// layers of prediction are dense and end without a norm
+		s.MTP, s.MTPBare = repeat(Layer{Norm: RMS, Attn: c.heads().bias(b, b, b), FFN: f}, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8))), true
 		return s
 	},
 	Header: func(m *Meta) *Spec {

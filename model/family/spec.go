@@ -38,6 +38,7 @@ type Spec struct {
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	MTPHead  bool // a head alone (Step-3.5)
+	MTPBare  bool // and no norm behind the layer (ERNIE 4.5)
 	Vision   *Tower
 	Source   Source
 	Tables   []Table
