@@ -145,6 +145,9 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 		return
 	}
 	kv := float64(a.KVHeads * (a.DimK + a.DimV))
+	if a.OneKV {
+		kv = float64(a.KVHeads * a.DimK)
+	}
 	c.FLOPs[pairs] = 2 * h * float64(a.DimK+a.DimV)
 	c.CacheRead[read] = e.KVBytes * kv
 	if !a.SharesKV {

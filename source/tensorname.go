@@ -55,7 +55,7 @@ var companions = words(`weight_scale weight_scale_inv weight_scale_2 weight_glob
 var weightWords = words(`weight qweight weight_packed`)
 
 // wrappers are words before "layers" that leave the decoder the decoder.
-var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module`)
+var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox`)
 
 // towers are words that begin the parts which see.
 var towers = words(`visual vision_tower vision_model vision_encoder multi_modal_projector`)

@@ -10,6 +10,12 @@ var families = []*Family{
 	gptoss, minimaxM2, olmoe,
 	chatglm, glm4, glm4moe,
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
+	gptneox, gpt2, rugpt3xl, gptbigcode, codeshell, gptj, codegen, falcon, mpt, dbrx,
+	xverse, aquila, yi, ministral3, pangu, smollm3, arcee, seedOSS, orion, olmo, baichuan, internlm, internlm2, internlm3,
+	deepseek4, kimiLinear, deepseek32, glmDSA, minimaxM3,
+	decilm, nemotron, lfm2, lfm2moe, llama4, minimaxText, bailingLinear, bamba, falconH1, ernie, ernieMoE, hunyuanDense, hunyuanMoE, dots1, afmoe, apertus,
+	deepseek1, minicpm, bailing, step35, grok, mistral4, glm4lite,
+	qwen, phimoe, phi3small, exaone, exaone4, exaoneMoE, mimo, mimo2,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
 }
