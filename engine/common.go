@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -19,8 +20,8 @@ func Parallel(p *plan.Plan) shard.Parallel {
 }
 
 // DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
-// attention heads; what is left is data parallelism.
-func DefaultParallel(j *Job) {
+// attention heads and that the engine can take, when it says which; what is left is data parallelism.
+func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	p := j.Plan
 	devices := j.Devices()
 	given := p.TP > 0 || p.PP > 0 || p.DP > 0
@@ -28,7 +29,8 @@ func DefaultParallel(j *Job) {
 		rest := devices / (max(1, p.PP) * max(1, p.DP) * max(1, p.CP))
 		p.TP = 1
 		for tp := min(rest, j.PerNode(), widest(j.Model)); tp > 1; tp-- {
-			if rest%tp == 0 && divides(tp, j.Model) {
+			refused := slices.ContainsFunc(takes, func(ok func(int64) bool) bool { return !ok(tp) })
+			if rest%tp == 0 && divides(tp, j.Model) && !refused {
 				p.TP = tp
 				break
 			}

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"errors"
 	"math"
 
 	"github.com/memwall/memwall/engine"
@@ -62,9 +63,14 @@ func (s *sizer) spread() spread {
 // counts, which forgets where norms are held.
 func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
 	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
-	if g.err != nil {
+	if errors.Is(g.err, ggml.ErrNoLayers) {
 		it.Unknown, it.Basis, it.Source = true, ledger.Assumed, g.err.Error()
 		return it
+	}
+	if g.err != nil {
+		n := g.estimate(b, i, sh)
+		low, high := noGraph.or(g.s.spread()).band(n.Bytes())
+		return ledger.Known(it.ID, it.Name, n, ledger.Derived, it.Life, place, g.err.Error()).Band(low, high)
 	}
 	real, dry := sh.compute.run[i], sh.compute.dry[i]
 	n := b.Size("peak", real, "allocations of the graph, replayed")

@@ -21,7 +21,7 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %v", r.ID, err)
 			continue
 		}
-		if c.Parameters != r.Parameters || c.KVPerToken != r.KVPerToken || r.Parameters < 1e8 || r.Active > r.Parameters || r.Attention == "" {
+		if c.Parameters != r.Parameters || c.KVPerToken != r.KVPerToken || r.Parameters < 1e7 || r.Active > r.Parameters || r.Attention == "" {
 			t.Errorf("%+v and %+v", r, c.ModelRow)
 		}
 		layers := int64(0)

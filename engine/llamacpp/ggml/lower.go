@@ -177,6 +177,9 @@ func (l *lowering) op(o *model.Op) (ID, error) {
 	case model.Glu:
 		return l.glu(o), nil
 	case model.Attention:
+		if a := o.Attn; a.Index != nil || a.OneKV || a.Compress > 0 {
+			return 0, &UnknownError{l.m.Family, "sparse attention"}
+		}
 		return l.attention(o), nil
 	case model.Add:
 		return l.sum(o), nil

@@ -2,6 +2,7 @@ package ggml
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/memwall/memwall/model"
 )
@@ -21,13 +22,22 @@ const (
 // whole stack. run is the run's number in the whole stack.
 type repetition struct{ first, period, times, run int }
 
-// errNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
-var errNoLayers = errors.New("the graph of an unknown architecture")
+// ErrNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
+var ErrNoLayers = errors.New("the graph of an unknown architecture")
 
-// Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes.
-func Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
+// Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes. A family whose graph
+// nobody compared may build its layers in forms that the rules of others do not expect: its graph is then
+// an UnknownError too.
+func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 	if len(m.Decoder().Layers) == 0 {
-		return nil, errNoLayers
+		return nil, ErrNoLayers
+	}
+	if !Checked(m.Family) {
+		defer func() {
+			if r := recover(); r != nil {
+				c, err = nil, &UnknownError{m.Family, fmt.Sprintf("its forms (%v)", r)}
+			}
+		}()
 	}
 	layers := site.classes(m.Decoder())
 	runs := runsOf(layers)
