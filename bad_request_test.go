@@ -324,6 +324,19 @@ func checkAnswer(t *testing.T, a *Answer) {
 	for _, d := range a.Devices {
 		checkDevice(t, &d)
 	}
+	checkRungs(t, a)
+}
+
+// checkRungs: a longer context takes no smaller cache, leaves room for no more users and falls no less short.
+func checkRungs(t *testing.T, a *Answer) {
+	t.Helper()
+	for i := 1; i < len(a.Rungs); i++ {
+		short, long := a.Rungs[i-1], a.Rungs[i]
+		fewer := short.MaxUsers == nil || long.MaxUsers != nil && *long.MaxUsers <= *short.MaxUsers
+		if long.Context != 2*short.Context || long.KVBytes < short.KVBytes || !fewer {
+			t.Errorf("%s with %s: %+v (%v users), then %+v (%v users)", a.Model.ID, a.Plan.Engine, short, short.MaxUsers, long, long.MaxUsers)
+		}
+	}
 }
 
 func checkDevice(t *testing.T, d *Device) {
