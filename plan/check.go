@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -92,7 +93,7 @@ func (p *Plan) checkWords() error {
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"},
 		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
 	} {
-		if c.value != "" && !strings.Contains(" "+c.allowed+" ", " "+c.value+" ") {
+		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
 			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))
 		}
 	}
