@@ -245,11 +245,11 @@ var rowCounts = map[string]struct {
 	"openai/gpt-oss-20b":           {counted: withScales},
 	"zai-org/GLM-5-FP8":            {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
 	"zai-org/GLM-5.1-FP8":          {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
-	"deepseek-ai/DeepSeek-V4-Pro":  {counted: counted{word: 1, beside: withScales.beside}, beyond: 3*129280*6 + 2*56*56,
+	"deepseek-ai/DeepSeek-V4-Pro": {counted: counted{word: 1, beside: withScales.beside}, beyond: 3*129280*6 + 2*56*56,
 		why: "tables of three layers that choose six experts by the token, and scales of the prediction layer's projections, taken to stay in 16 bits"},
-	"moonshotai/Kimi-K2-Instruct":  {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
-	"nvidia/Gemma-4-31B-IT-NVFP4":  {counted: bytesAlone, beyond: 575741172, why: "the vision tower, which the family does not describe"},
-	"nvidia/MiniMax-M2.5-NVFP4":    {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
+	"moonshotai/Kimi-K2-Instruct": {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
+	"nvidia/Gemma-4-31B-IT-NVFP4": {counted: bytesAlone, beyond: 575741172, why: "the vision tower, which the family does not describe"},
+	"nvidia/MiniMax-M2.5-NVFP4":   {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
 }
 
 // TestCountsOfSharedRows: every row of an exact count of stored elements with a configuration of a family
