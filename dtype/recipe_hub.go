@@ -23,7 +23,9 @@ func (s *Site) Quantisable() bool {
 	}
 	switch s.Role {
 	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
-		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj:
+		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj,
+		CompressKV, CompressGate, CompressPos, IndexKV, IndexGate, IndexPos, IndexProj, HyperAttn, HyperFFN, HyperHead,
+		RecallAttn, RecallFFN, RecallOut, Score:
 		return false
 	}
 	return true

@@ -24,7 +24,6 @@ var deepseek4 = &Family{
 			s.Layers[i].Attn.compress(ratios[i], Indexer{Heads: c.Int("index_n_heads"), Dim: c.Int("index_head_dim")})
 		}
 		s.MTP = repeat(l, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8)))
-		s.MTPEnds = len(s.MTP) > 0
 		return s
 	},
 }
