@@ -1,6 +1,8 @@
 package llamacpp
 
 import (
+	"sync"
+
 	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/unit"
 )
@@ -8,8 +10,10 @@ import (
 // Compute buffers: the worst-case graph is lowered, scheduled on the devices and the host, and its
 // allocations are replayed (engine/llamacpp/ggml).
 
-// graph is the worst-case graph of a model under a plan. It remembers what it compiled.
+// graph is the worst-case graph of a model under a plan. It remembers what it compiled, and works for one
+// caller at a time; others wait.
 type graph struct {
+	one      sync.Mutex
 	s        *sizer
 	site     *ggml.Site // nil on the host alone
 	compiled map[batchKind]*ggml.Compiled
@@ -82,6 +86,8 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 type buffers struct{ run, dry []unit.Bytes }
 
 func (g *graph) buffers(sh *shape) buffers {
+	g.one.Lock()
+	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
 	if out.dry = out.run; g.site != nil && g.site.DryRun {
 		out.dry = make([]unit.Bytes, len(out.run))

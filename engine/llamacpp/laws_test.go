@@ -342,27 +342,3 @@ func FuzzOverride(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkPlan sizes plans whose model and placement are known.
-func BenchmarkPlan(b *testing.B) {
-	for _, id := range []string{"llama-3.1-70b", "deepseek-v3", "gemma-3-27b", "qwen3-next-80b-a3b"} {
-		for _, devices := range []int{1, 4} {
-			j := jobOf(b, id, "q4_k_m", cards(b, devices), Latest, plan.Plan{Context: 8192, Sequences: 4})
-			s := sizerOf(b, Engine{CLI}, j)
-			b.Run(fmt.Sprintf("%s on %d", id, devices), func(b *testing.B) {
-				b.ReportAllocs()
-				for i := range b.N {
-					s.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
-				}
-			})
-			b.Run(fmt.Sprintf("%s on %d, placed", id, devices), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := (Engine{CLI}).Sizer(j); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
