@@ -58,7 +58,7 @@ func (s *sizer) spread() spread {
 	return out
 }
 
-// compute books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
+// item books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
 // counts, which forgets where norms are held.
 func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
 	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
