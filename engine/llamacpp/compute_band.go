@@ -59,20 +59,20 @@ func (s *sizer) spread() spread {
 }
 
 // item books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
-// counts, which forgets where norms are held.
+// counts, which forgets where norms are held; a build without kernels for the cache is within the band too.
 func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
 	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
 	if g.err != nil {
 		it.Unknown, it.Basis, it.Source = true, ledger.Assumed, g.err.Error()
 		return it
 	}
-	real, dry := sh.compute.run[i], sh.compute.dry[i]
+	real, dry, without := sh.compute.run[i], sh.compute.dry[i], sh.compute.without[i]
 	n := b.Size("peak", real, "allocations of the graph, replayed")
 	by := g.s.spread()
 	basis := ledger.Exact
-	if by != exactly || real != dry {
+	if by != exactly || real != dry || real != without {
 		basis = ledger.Derived
 	}
 	low, high := by.band(real)
-	return ledger.Known(it.ID, it.Name, n, basis, it.Life, place, "docs/formulas.md#llama-compute").Band(low, max(high, dry))
+	return ledger.Known(it.ID, it.Name, n, basis, it.Life, place, "docs/formulas.md#llama-compute").Band(min(low, without), max(high, dry, without))
 }

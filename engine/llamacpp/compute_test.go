@@ -158,3 +158,14 @@ func TestSizersAreShared(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestTwoFormats: flash attention over keys and values in different formats runs on the device or, in builds
+// without such kernels, on the host; the band holds both.
+func TestTwoFormats(t *testing.T) {
+	j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "q8_0", "q4_0", "flash" }))
+	c := computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, j.Load()))
+	row := unit.Bytes(34*1024/32 + 18*1024/32) // of one layer's keys and values, which the host must hold
+	if c[1].High < c[1].Bytes+row*4096 || c[1].Basis != ledger.Derived {
+		t.Errorf("%d to %d on the host, %s", c[1].Bytes, c[1].High, c[1].Basis)
+	}
+}

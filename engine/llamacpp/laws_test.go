@@ -42,6 +42,8 @@ var variants = []variant{
 	{"b4462 on two", CLI, "b4462", 2, func(p *plan.Plan) { p.Attention = "flash" }},
 	{"b2447", CLI, "b2447", 1, nil},
 	{"b941", CLI, "b941", 1, func(p *plan.Plan) { p.GPULayers = layers(12) }},
+	{"two formats", CLI, "0.5.0", 2, func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "q8_0", "q4_0", "flash" }},
+	{"adapters", CLI, "0.5.0", 2, func(p *plan.Plan) { p.Adapters, p.GPULayers = []plan.Adapter{{Rank: 8}}, layers(9) }},
 	{"quantised cache", CLI, "0.5.0", 1, func(p *plan.Plan) { p.KV, p.Attention = "q8_0", "flash" }},
 }
 
