@@ -47,10 +47,7 @@ func adapterFormats(a *plan.Adapter) (f, least *dtype.Format) {
 // adapter is the bytes of one adapter at a place.
 func (s *sizer) adapter(a *plan.Adapter, f *dtype.Format, at int) (n unit.Bytes) {
 	on, here := engine.Adapted(a), s.spot(at)
-	align := cpu.align
-	if at != host {
-		align = s.devices[at].backend.align
-	}
+	align := s.backendAt(here).align
 	s.job.Model.Decoder().Tensors(func(layer int, t *model.Tensor) {
 		if !on(t) || s.home(layer, t) != here {
 			return

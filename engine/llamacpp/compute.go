@@ -1,6 +1,8 @@
 package llamacpp
 
 import (
+	"sync"
+
 	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/unit"
 )
@@ -8,14 +10,18 @@ import (
 // Compute buffers: the worst-case graph is lowered, scheduled on the devices and the host, and its
 // allocations are replayed (engine/llamacpp/ggml).
 
-// graph is the worst-case graph of a model under a plan. It remembers what it compiled.
+// graph is the worst-case graph of a model under a plan. It remembers what it compiled, and works for one
+// caller at a time; others wait.
 type graph struct {
+	one      sync.Mutex
 	s        *sizer
 	site     *ggml.Site // nil on the host alone
 	compiled map[batchKind]*ggml.Compiled
 	planner  ggml.Planner
 	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
 	err      error // the model has a step that no rule lowers
+	// without is the same graph for a build without kernels for a cache of two formats; nil for other caches.
+	without *graph
 }
 
 // batchKind is what of a load changes the graph itself: streams of the cache, and, where tensors lie on the
@@ -35,7 +41,30 @@ func (g *graph) kind(n *ggml.Sizes) batchKind {
 }
 
 func newGraph(s *sizer) *graph {
-	g := &graph{s: s, site: s.site(), compiled: map[batchKind]*ggml.Compiled{}}
+	g := s.graphOn(s.site())
+	if s.twoFormats() {
+		site := s.site()
+		for i := range site.Devices {
+			site.Devices[i].Flash = func(_, _, _ int64) bool { return false }
+		}
+		g.without = s.graphOn(site)
+	}
+	return g
+}
+
+// twoFormats reports whether flash attention was asked for over keys and values in different formats: CUDA has
+// kernels for that when it was built with them (GGML_CUDA_FA_ALL_QUANTS).
+func (s *sizer) twoFormats() bool {
+	for i := range s.devices {
+		if s.devices[i].backend.narrowFA && s.set.flash && s.k != s.v {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sizer) graphOn(site *ggml.Site) *graph {
+	g := &graph{s: s, site: site, compiled: map[batchKind]*ggml.Compiled{}}
 	g.mixed = g.site != nil && (!g.site.Whole || !s.loader.m.none())
 	sh := s.set.shape(&s.rules, s.job.Load())
 	_, g.err = g.compile(s.sizes(&sh, sh.tokens, sh.outputs))
@@ -77,14 +106,19 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 	return n
 }
 
-// buffers are compute buffers of every device, and of the host behind them: those of a run, and those that a
-// dry run counts.
-type buffers struct{ run, dry []unit.Bytes }
+// buffers are compute buffers of every device, and of the host behind them: those of a run, those that a dry
+// run counts, and those of a build without kernels for a cache of two formats.
+type buffers struct{ run, dry, without []unit.Bytes }
 
 func (g *graph) buffers(sh *shape) buffers {
+	g.one.Lock()
+	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
 	if out.dry = out.run; g.site != nil && g.site.DryRun {
 		out.dry = make([]unit.Bytes, len(out.run))
+	}
+	if out.without = out.run; g.without != nil {
+		out.without = g.without.buffers(sh).run
 	}
 	g.raise(&out, sh, sh.tokens, sh.outputs)
 	if g.mixed {

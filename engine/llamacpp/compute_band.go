@@ -59,8 +59,8 @@ func (s *sizer) spread() spread {
 	return out
 }
 
-// compute books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
-// counts, which forgets where norms are held.
+// item books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
+// counts, which forgets where norms are held; a build without kernels for the cache is within the band too.
 func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
 	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
 	if errors.Is(g.err, ggml.ErrNoLayers) {
@@ -72,13 +72,13 @@ func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledge
 		low, high := noGraph.or(g.s.spread()).band(n.Bytes())
 		return ledger.Known(it.ID, it.Name, n, ledger.Derived, it.Life, place, g.err.Error()).Band(low, high)
 	}
-	real, dry := sh.compute.run[i], sh.compute.dry[i]
+	real, dry, without := sh.compute.run[i], sh.compute.dry[i], sh.compute.without[i]
 	n := b.Size("peak", real, "allocations of the graph, replayed")
 	by := g.s.spread()
 	basis := ledger.Exact
-	if by != exactly || real != dry {
+	if by != exactly || real != dry || real != without {
 		basis = ledger.Derived
 	}
 	low, high := by.band(real)
-	return ledger.Known(it.ID, it.Name, n, basis, it.Life, place, "docs/formulas.md#llama-compute").Band(low, max(high, dry))
+	return ledger.Known(it.ID, it.Name, n, basis, it.Life, place, "docs/formulas.md#llama-compute").Band(min(low, without), max(high, dry, without))
 }

@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/memwall/memwall/engine"
@@ -131,5 +132,40 @@ func TestHostProducts(t *testing.T) {
 	}
 	if few > largest || host == 0 {
 		t.Errorf("a small batch takes %d of the device and %d of the host", few, host)
+	}
+}
+
+// TestSizersAreShared: several callers of one sizer get what one alone gets.
+func TestSizersAreShared(t *testing.T) {
+	j := jobOf(t, "gemma-3-4b", "q4_k_m", cards(t, 2), Latest, small(nil))
+	loads := []engine.Load{{Context: 4096, Sequences: 1}, {Context: 8192, Sequences: 3}, {Context: 65536, Sequences: 2}}
+	var want [][]ledger.Item
+	for _, l := range loads {
+		want = append(want, computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, l)))
+	}
+	s := sizerOf(t, Engine{CLI}, j)
+	var all sync.WaitGroup
+	for i, l := range loads {
+		all.Go(func() {
+			for range 20 {
+				for k, it := range computeOf(s.Size(nil, l)) {
+					if it.Bytes != want[i][k].Bytes {
+						t.Errorf("%+v, buffer %d: %d bytes, alone %d", l, k, it.Bytes, want[i][k].Bytes)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestTwoFormats: flash attention over keys and values in different formats runs on the device or, in builds
+// without such kernels, on the host; the band holds both.
+func TestTwoFormats(t *testing.T) {
+	j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "q8_0", "q4_0", "flash" }))
+	c := computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, j.Load()))
+	row := unit.Bytes(34*1024/32 + 18*1024/32) // of one layer's keys and values, which the host must hold
+	if c[1].High < c[1].Bytes+row*4096 || c[1].Basis != ledger.Derived {
+		t.Errorf("%d to %d on the host, %s", c[1].Bytes, c[1].High, c[1].Basis)
 	}
 }

@@ -42,6 +42,8 @@ var variants = []variant{
 	{"b4462 on two", CLI, "b4462", 2, func(p *plan.Plan) { p.Attention = "flash" }},
 	{"b2447", CLI, "b2447", 1, nil},
 	{"b941", CLI, "b941", 1, func(p *plan.Plan) { p.GPULayers = layers(12) }},
+	{"two formats", CLI, "0.5.0", 2, func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "q8_0", "q4_0", "flash" }},
+	{"adapters", CLI, "0.5.0", 2, func(p *plan.Plan) { p.Adapters, p.GPULayers = []plan.Adapter{{Rank: 8}}, layers(9) }},
 	{"quantised cache", CLI, "0.5.0", 1, func(p *plan.Plan) { p.KV, p.Attention = "q8_0", "flash" }},
 }
 
@@ -341,28 +343,4 @@ func FuzzOverride(f *testing.F) {
 			t.Errorf("%q is read as nothing", s)
 		}
 	})
-}
-
-// BenchmarkPlan sizes plans whose model and placement are known.
-func BenchmarkPlan(b *testing.B) {
-	for _, id := range []string{"llama-3.1-70b", "deepseek-v3", "gemma-3-27b", "qwen3-next-80b-a3b"} {
-		for _, devices := range []int{1, 4} {
-			j := jobOf(b, id, "q4_k_m", cards(b, devices), Latest, plan.Plan{Context: 8192, Sequences: 4})
-			s := sizerOf(b, Engine{CLI}, j)
-			b.Run(fmt.Sprintf("%s on %d", id, devices), func(b *testing.B) {
-				b.ReportAllocs()
-				for i := range b.N {
-					s.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
-				}
-			})
-			b.Run(fmt.Sprintf("%s on %d, placed", id, devices), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := (Engine{CLI}).Sizer(j); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
 }

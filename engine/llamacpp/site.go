@@ -70,7 +70,15 @@ func (s *sizer) home(layer int, t *model.Tensor) ggml.Spot {
 	return s.spot(s.loader.at(layer, t))
 }
 
-// copied is what a device allocates for a copy of a tensor.
+// backendAt a spot.
+func (s *sizer) backendAt(at ggml.Spot) *backend {
+	if int(at) == len(s.devices) {
+		return &cpu
+	}
+	return s.devices[at].backend
+}
+
+// copied is what a spot allocates for a copy of a tensor.
 func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
 	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
 	list := listed(&part.Pre, w.Pre)
@@ -84,7 +92,7 @@ func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
 	}
 	for i := range list {
 		if list[i].Tensor == t {
-			return int64(s.devices[at].backend.alloc(&list[i]))
+			return int64(s.backendAt(at).alloc(&list[i]))
 		}
 	}
 	return 0

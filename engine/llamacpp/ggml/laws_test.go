@@ -182,6 +182,8 @@ func TestRefusals(t *testing.T) {
 		change(&l)
 		return (&family.Spec{Family: "llama", Vocab: 100, Hidden: 256, OutNorm: family.RMS, Layers: []family.Layer{l}}).Model("x")
 	}
+	deep := dense(func(*family.Layer) {})
+	deep.Decoder().Layers = make([]uint8, 513)
 	for _, c := range []struct {
 		m    *model.Model
 		want string
@@ -189,6 +191,7 @@ func TestRefusals(t *testing.T) {
 		{dense(func(l *family.Layer) { l.Attn.Bidirectional = true }), "llama.cpp's graph of llama is not known: no rule for attention of an encoder"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }), "experts used of 0: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }), "experts used of 1,048,576: must be from 1 to 512"},
+		{deep, "layers of 513: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.Attn.DimV = 0 }), "value width of 0: must be from 1 to 16,777,216"},
 	} {
 		_, err := Compile(c.m, Shape{}, nil)

@@ -42,8 +42,8 @@ type Site struct {
 	Rows Sizes
 	// Home is where a tensor of a layer, or of model.InPre, model.InPost, lies.
 	Home func(layer int, t *model.Tensor) Spot
-	// Bytes is what a device allocates for a copy of it.
-	Bytes func(layer int, t *model.Tensor, device Spot) int64
+	// Bytes is what a device, or the host, allocates for a copy of it.
+	Bytes func(layer int, t *model.Tensor, at Spot) int64
 }
 
 // fewTokens: in smaller batches norms are held to the device of their layer (src/llama-context.cpp,
