@@ -20,6 +20,7 @@ type Cache struct {
 	K, V                  int64 // elements per token
 	DimK, DimV            int64 // per head
 	Span                  int64 // window or chunk
+	Source                int64 // CrossKV: tokens of the encoder's output, 0 when the text decides
 	ConvElems, StateElems int64
 	Scan                  *ScanDims
 }
@@ -61,7 +62,7 @@ func (a *Attn) cache() Cache {
 	c := Cache{KVHeads: a.KVHeads, K: a.KVHeads * a.DimK, V: a.KVHeads * a.DimV, DimK: a.DimK, DimV: a.DimV}
 	switch {
 	case a.CrossEncoder:
-		c.Class = CrossKV
+		c.Class, c.Source = CrossKV, a.Source
 	case a.Window > 0:
 		c.Class, c.Span = WindowKV, a.Window
 	case a.Chunk > 0:

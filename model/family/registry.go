@@ -12,4 +12,5 @@ var families = []*Family{
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
+	qwen2vl, qwen3vl, qwen3vlmoe,
 }

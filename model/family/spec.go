@@ -10,7 +10,8 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Spec is a decoder-only network in plain numbers. Two Specs are equal when the networks are.
+// Spec is a network in plain numbers: a decoder with what stands beside it, or an encoder alone. Two Specs are
+// equal when the networks are.
 type Spec struct {
 	Arch    string // as the source names it
 	Family  string // GGUF name of the architecture
@@ -23,12 +24,17 @@ type Spec struct {
 	EmbedNorm  NormKind // normalisation right after the embedding
 	EmbedScale bool
 	Positions  int64 // learned absolute positions
+	Segments   int64 // rows of a table of segments (BERT's token types)
 	OutNorm    NormKind
 	HeadBias   bool
 	HeadScale  bool // logits times a constant
 	HeadInput  bool // the head's input times a constant (MiniCPM)
 	HeadCap    bool // logits soft-capped
 	NoHead     bool
+	Before     []Weight // after the embedding (a projection of image patches)
+	After      []Weight // after the last norm, before the head: poolers, classifiers
+	// Encodes: the layers read whole texts at once and generate nothing.
+	Encodes bool
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
@@ -37,6 +43,7 @@ type Spec struct {
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	Vision   *Tower
+	Beside   []*Tower // further ones: audio towers, the encoder of an encoder-decoder
 	Source   Source
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
@@ -62,12 +69,15 @@ type Layer struct {
 	Place NormPlace
 	Sum   SumOrder  // of parallel branches
 	Attn  Attention // zero Heads: none
+	Cross Attention // over an encoder's output, after Attn; zero Heads: none
 	SSM   SSM       // zero Inner: none
 	FFN   MLP       // zero Inner: none
 	MoE   MoE       // zero Experts: none
 
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
+	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
+	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
 	AltUp         int64
 	Laurel        int64 // rank of the augmented residual, 0 for none
 	PLE           int64
@@ -95,6 +105,7 @@ const (
 	Single                     // one norm, one branch: the layer has a mixer or an FFN (Mamba, Nemotron-H)
 	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
 	PreNormPost
+	AfterSum // after each residual sum (the first transformer, BERT)
 )
 
 // SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It changes what lives
@@ -128,6 +139,11 @@ type Attention struct {
 	VNorm bool // values normalised without a weight (Gemma 4)
 	// Bidirectional: every token sees every other and nothing is cached (encoders).
 	Bidirectional bool
+	NoBiasK       bool  // BiasKV is of the values alone (Whisper)
+	RelBias       int64 // numbers in a table of relative positions that the layer has (T5, SAM)
+	// Encoder > 0: keys and values are made of an encoder's output of this width; Source is how many tokens
+	// that is when it is fixed, 0 when the text decides.
+	Encoder, Source int64
 
 	// Latent attention (MLA): KVRank > 0.
 	QRank, KVRank, Nope int64
@@ -143,6 +159,8 @@ const (
 	PerHead          // one weight of a head's width
 	FullWidth        // over all heads at once (OLMo 2, MiniMax-M2)
 	EachHead         // a weight of its own for every head (StableLM 2)
+	// PerHeadBias: a layer norm of a head's width with weight and bias (Persimmon).
+	PerHeadBias
 )
 
 // SSM describes a recurrent mixer.
