@@ -26,7 +26,7 @@ func (s *Site) Quantisable() bool {
 	}
 	switch s.Role {
 	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
-		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionNeck, ProjectorQuery,
+		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery,
 		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj:
 		return false
 	}

@@ -93,7 +93,7 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 }
 
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
-	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab), whole(s.Hidden))
+	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
 	if s.Positions > 0 {
 		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
@@ -259,7 +259,7 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 func (b *layerBuilder) sequential() {
 	r := model.Val(0)
 	if b.l.Attn.Heads > 0 || b.l.SSM.Inner > 0 {
-		o := b.gather(b.weighed(dtype.LayerScale1, b.mixer(b.before(dtype.AttnNorm, 0))), b.h)
+		o := b.gather(b.gated(dtype.AttnGateScale, b.weighed(dtype.LayerScale1, b.mixer(b.before(dtype.AttnNorm, 0)))), b.h)
 		r = b.sum(dtype.AttnOutNorm, b.after(dtype.AttnPostNorm, o), 0)
 	}
 	if b.l.Cross.Heads > 0 {

@@ -13,4 +13,5 @@ var families = []*Family{
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, jamba, nemotronH,
 	qwen2vl, qwen3vl, qwen3vlmoe,
+	llava, llavaLlama, mistral3, internvl, internvlHF, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
 }

@@ -24,15 +24,17 @@ type Spec struct {
 	EmbedNorm  NormKind // normalisation right after the embedding
 	EmbedScale bool
 	Positions  int64 // learned absolute positions
-	Segments   int64 // rows of a table of segments (BERT's token types)
-	OutNorm    NormKind
-	HeadBias   bool
-	HeadScale  bool // logits times a constant
-	HeadInput  bool // the head's input times a constant (MiniCPM)
-	HeadCap    bool // logits soft-capped
-	NoHead     bool
-	Before     []Weight // after the embedding (a projection of image patches)
-	After      []Weight // after the last norm, before the head: poolers, classifiers
+	// ExtraTokens: rows that the embedding has beyond the head (Llama 3.2 Vision).
+	ExtraTokens int64
+	Segments    int64 // rows of a table of segments (BERT's token types)
+	OutNorm     NormKind
+	HeadBias    bool
+	HeadScale   bool // logits times a constant
+	HeadInput   bool // the head's input times a constant (MiniCPM)
+	HeadCap     bool // logits soft-capped
+	NoHead      bool
+	Before      []Weight // after the embedding (a projection of image patches)
+	After       []Weight // after the last norm, before the head: poolers, classifiers
 	// Encodes: the layers read whole texts at once and generate nothing.
 	Encodes bool
 
