@@ -1,6 +1,9 @@
 package dtype
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Quantised checkpoints of the hub. Each names the scheme of the linear layers inside the blocks; what it
 // leaves alone stays in the checkpoint's own format.
@@ -17,7 +20,7 @@ func Blocks(linear *Scheme) func(*Site) *Scheme {
 }
 
 // Tower reports whether the tensor is of a part that sees or hears.
-func (s *Site) Tower() bool { return s.Part == "vision" || s.Part == "audio" }
+func (s *Site) Tower() bool { return strings.HasPrefix(s.Part, "vision") || s.Part == "audio" }
 
 // Quantisable reports whether the tensor is a matrix of a linear layer.
 func (s *Site) Quantisable() bool {
@@ -26,7 +29,7 @@ func (s *Site) Quantisable() bool {
 	}
 	switch s.Role {
 	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
-		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery,
+		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery, ProjectorPosition,
 		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj:
 		return false
 	}

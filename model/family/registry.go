@@ -14,4 +14,5 @@ var families = []*Family{
 	mamba, mamba2Only, jamba, nemotronH,
 	qwen2vl, qwen3vl, qwen3vlmoe,
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
+	llama4vl, phi3v, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo,
 }
