@@ -236,7 +236,7 @@ func (b *layerBuilder) name() string {
 }
 
 func (b *layerBuilder) before(role dtype.Role, x model.Val) model.Val {
-	if b.l.Place == PostNorm || b.l.Place == AfterSum {
+	if b.l.Place == PostNorm || b.l.Place == AfterSum || role == dtype.AttnNorm && b.l.NoAttnNorm {
 		return x
 	}
 	return b.norm(b.l.Norm, role, x, b.h)
@@ -297,6 +297,9 @@ func (b *layerBuilder) parallel() {
 		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
+	if b.l.Cross.Heads > 0 {
+		o = b.add(o, b.cross(x), b.h)
+	}
 	f := b.ffn(y)
 	switch b.l.Sum {
 	case Branches:

@@ -31,7 +31,7 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 	default:
 		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
 	}
-	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias)
+	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
 }
 
 // moe is a routed mixture of experts and, beside it, an optional shared expert. The router reads chooser,

@@ -78,6 +78,7 @@ type Layer struct {
 
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
+	NoAttnNorm    bool // the mixer reads the stream as it is (the first layer of ModernBERT)
 	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
 	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
 	AltUp         int64
@@ -198,7 +199,9 @@ type MLP struct {
 	Gated bool
 	Fused bool // gate and up in one matrix
 	Bias  bool
-	Act   Activation
+	// BiasDown: the second matrix alone has a bias.
+	BiasDown bool
+	Act      Activation
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
 }
