@@ -46,6 +46,14 @@ func (k *Kind) Caches(f func(Cache)) {
 	}
 }
 
+// Remembers reports whether the model keeps anything of earlier tokens. Encoders do not.
+func (m *Model) Remembers() (found bool) {
+	for i := range m.Parts {
+		m.Parts[i].Each(func(k *Kind, _ int64) { k.Caches(func(Cache) { found = true }) })
+	}
+	return found
+}
+
 func (k *Kind) scans() bool {
 	for i := range k.Ops {
 		if k.Ops[i].Kind == Scan {

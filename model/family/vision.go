@@ -57,3 +57,29 @@ func (c *Config) clipTower() *Tower {
 func twoLayers(in, mid, out int64, bias bool) []Weight {
 	return []Weight{mapping(dtype.ProjectorIn, in, mid, bias), mapping(dtype.ProjectorOut, mid, out, bias)}
 }
+
+// gemma4Vision reads Gemma 4's tower (transformers, models/gemma4/modeling_gemma4.py): the text model's layers
+// without a cache, a table of positions for each axis, and a projection of pooled patches.
+func (c *Config) gemma4Vision(hidden int64) *Tower {
+	v := c.Sub("vision_config")
+	if v == nil {
+		return nil
+	}
+	v.refuseClipped()
+	w, p := v.Int("hidden_size"), v.Int("patch_size")
+	a := v.heads()
+	a.Bidirectional, a.QKNorm, a.VNorm = true, PerHead, true
+	l := Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: v.gated()}
+	l.FFN.Act = GELU
+	t := &Tower{Width: w, Layers: repeat(l, v.Layers()), Tokens: c.IntOr(v.IntOr(0, "default_output_length"), "vision_soft_tokens_per_image"),
+		Before: []Weight{mapping(dtype.VisionPatch, 3*p*p, w, false), table(dtype.VisionPosition, 2*v.IntOr(10240, "position_embedding_size"), w)}}
+	t.After = append(t.After, mapping(dtype.ProjectorIn, w, hidden, false))
+	return t
+}
+
+// refuseClipped: linear maps with bounds keep four numbers each beside their matrix, which is not described.
+func (c *Config) refuseClipped() {
+	if c.Bool(false, "use_clipped_linears") {
+		c.fail("use_clipped_linears", true, "adds bounds to every matrix of the tower, which is not described", "give the folder with its safetensors files for exact weights")
+	}
+}
