@@ -28,8 +28,8 @@ func (c *Config) llama4Vision(hidden int64) *Tower {
 		Tokens: int64(float64(side*side) * v.shuffle() * v.shuffle()),
 		Before: []Weight{mapping(dtype.VisionPatch, v.Int("num_channels")*p*p, w, false), mixesIn(dtype.VisionClass, w),
 			table(dtype.VisionPosition, side*side+1, w), norms(dtype.VisionPreNorm, LayerNormBias, w)},
-		After: []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w), mapping(dtype.ProjectorIn, v.Int("intermediate_size"), in, false),
-			mapping(dtype.ProjectorMid, in, out, false), mapping(dtype.ProjectorOut, v.Int("vision_output_dim"), hidden, false)}}
+		After: []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w), mapping(dtype.ProjectorMid, v.Int("intermediate_size"), in, false),
+			mapping(dtype.ProjectorMerge, in, out, false), mapping(dtype.ProjectorIn, v.Int("vision_output_dim"), hidden, false)}}
 }
 
 func (c *Config) shuffle() float64 {

@@ -96,25 +96,25 @@ var logics = &Family{
 		}
 		t.After = append(t.After, twoLayers(c.Int("mm_hidden_size"), s.Hidden, s.Hidden, true)...)
 		t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
-		s.Vision, s.Beside = t, []*Tower{convnextXXL()}
+		t.After = append(t.After, convnextXXL()...)
+		s.Vision = t
 		return s
 	},
 }
 
 // convnextXXL is ConvNeXt (arXiv:2201.03545) as OpenCLIP's largest has it (convnext_xxlarge): stages of depthwise
 // convolutions of 7 × 7 and MLPs of four times the width, with a projection to 1024.
-func convnextXXL() *Tower {
+func convnextXXL() []Weight {
 	depths, dims := []int{3, 4, 30, 3}, []int64{384, 768, 1536, 3072}
-	t := &Tower{Name: PartVision + "_conv", Width: dims[3], Before: []Weight{mapping(dtype.VisionPatch, 3*4*4, dims[0], true), norms(dtype.VisionPreNorm, LayerNormBias, dims[0])}}
+	out := []Weight{branched(mapping(dtype.VisionStem, 3*4*4, dims[0], true)), norms(dtype.VisionStemNorm, LayerNormBias, dims[0])}
 	for i, d := range dims {
 		if i > 0 {
-			t.Before = append(t.Before, norms(dtype.VisionNeckNorm, LayerNormBias, dims[i-1]), mapping(dtype.VisionNeck, 4*dims[i-1], d, true))
+			out = append(out, norms(dtype.VisionNeckNorm, LayerNormBias, dims[i-1]), mapping(dtype.VisionNeck, 4*dims[i-1], d, true))
 		}
 		for range depths[i] {
-			t.Before = append(t.Before, mapping(dtype.VisionDepthwise, 7*7, d, true), norms(dtype.VisionStageNorm, LayerNormBias, d),
-				mapping(dtype.VisionStageUp, d, 4*d, true), mapping(dtype.VisionStageDown, 4*d, d, true), mixesIn(dtype.LayerScale1, d))
+			out = append(out, mapping(dtype.VisionDepthwise, 7*7, d, true), norms(dtype.VisionStageNorm, LayerNormBias, d),
+				mapping(dtype.VisionStageUp, d, 4*d, true), mapping(dtype.VisionStageDown, 4*d, d, true), mixesIn(dtype.VisionStageScale, d))
 		}
 	}
-	t.After = []Weight{norms(dtype.VisionPostNorm, LayerNormBias, dims[3]), branched(mapping(dtype.VisionHead, dims[3], 1024, true))}
-	return t
+	return append(out, norms(dtype.VisionHeadNorm, LayerNormBias, dims[3]), mapping(dtype.VisionHead, dims[3], 1024, true))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/memwall/memwall/lifetime"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
 )
@@ -61,7 +60,7 @@ func TestUnlistedModels(t *testing.T) {
 // without logits never cost, up to holes.
 func TestPeakBounds(t *testing.T) {
 	var p Planner
-	for _, id := range catalog.IDs() {
+	for _, id := range decoders(t) {
 		m := converted(t, id)
 		for _, s := range allShapes {
 			c, err := Compile(m, s)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/lifetime"
-	"github.com/memwall/memwall/model/catalog"
 )
 
 var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true}}
@@ -13,7 +12,7 @@ var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash:
 // TestShortenedIsFull: what few layers give, repeated, is what all layers give, for every model and shape.
 func TestShortenedIsFull(t *testing.T) {
 	short, all := 0, 0
-	for _, id := range catalog.IDs() {
+	for _, id := range decoders(t) {
 		m := converted(t, id)
 		for _, s := range allShapes {
 			g, err := Lower(m, s)
