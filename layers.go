@@ -79,8 +79,8 @@ func (g *LayerGroup) caches(kind *model.Kind, k, v, state *dtype.Format) {
 			g.State += state.Row(c.ConvElems + c.StateElems)
 			return
 		}
-		g.KVPerToken += k.Row(c.K) + v.Row(c.V)
-		g.KVSpan = c.Span
+		g.KVPerToken += c.TokenBytes(k, v)
+		g.KVSpan = max(g.KVSpan, c.Span)
 	})
 }
 

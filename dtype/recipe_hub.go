@@ -30,7 +30,9 @@ func (s *Site) Quantisable() bool {
 	switch s.Role {
 	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
 		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery, ProjectorPosition,
-		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj:
+		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj,
+		CompressKV, CompressGate, CompressPos, IndexKV, IndexGate, IndexPos, IndexProj, HyperAttn, HyperFFN, HyperHead,
+		RecallAttn, RecallFFN, RecallOut, Score:
 		return false
 	}
 	return true

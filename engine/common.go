@@ -238,6 +238,9 @@ func tokens(b *ledger.Book, c model.Cache, l Load) ledger.Num {
 }
 
 func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
+	if c.Class == model.IndexKV {
+		return b.Size("index_bytes", c.TokenBytes(k, v), fmt.Sprintf("index key of %d in FP8 with its scales", c.DimK))
+	}
 	if c.Class == model.LatentKV {
 		return b.Size("latent_bytes", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name))
 	}
@@ -247,12 +250,12 @@ func rowBytes(b *ledger.Book, c model.Cache, k, v *dtype.Format) ledger.Num {
 	return b.Add(b.Size("k_row", k.Row(c.K), fmt.Sprintf("%d elements in %s", c.K, k.Name)), b.Size("v_row", v.Row(c.V), fmt.Sprintf("%d elements in %s", c.V, v.Name)))
 }
 
-// PerToken is what one more token of a long sequence takes: full and latent caches only.
+// PerToken is what one more token of a long sequence takes: full and latent caches and index keys only.
 func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
-			if c.Class == model.FullKV || c.Class == model.LatentKV {
-				b += unit.Bytes(kc.Count) * (k.Row(c.K) + v.Row(c.V))
+			if c.Class == model.FullKV || c.Class == model.LatentKV || c.Class == model.IndexKV {
+				b += unit.Bytes(kc.Count) * c.TokenBytes(k, v)
 			}
 		})
 	}

@@ -1,5 +1,10 @@
 package model
 
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/unit"
+)
+
 // CacheClass separates what different layers remember.
 type CacheClass uint8
 
@@ -10,6 +15,7 @@ const (
 	LatentKV                     // one latent of every token, shared by all heads
 	StateCache                   // a recurrent state of fixed size
 	CrossKV                      // keys and values of the encoder's output
+	IndexKV                      // keys of an indexer, in FP8 with scales, shared by all heads
 )
 
 // Cache is what one layer remembers between steps. Attention: K and V elements per token. Recurrent
@@ -23,6 +29,20 @@ type Cache struct {
 	Source                int64 // CrossKV: tokens of the encoder's output, 0 when the text decides
 	ConvElems, StateElems int64
 	Scan                  *ScanDims
+	Every                 int64 // IndexKV: tokens that share a key, 0 for one
+}
+
+// indexScale: engines keep an FP32 scale for so many numbers of an index key (vLLM, DeepseekV32IndexerCache;
+// SGLang, index_k_with_scale_buffer).
+const indexScale = 128
+
+// TokenBytes is what one token takes of the cache under formats of keys and values, in bytes.
+func (c *Cache) TokenBytes(k, v *dtype.Format) unit.Bytes {
+	if c.Class != IndexKV {
+		return k.Row(c.K) + v.Row(c.V)
+	}
+	every := max(1, c.Every)
+	return unit.Bytes((c.DimK + 4*unit.CeilDiv(c.DimK, indexScale)) / every)
 }
 
 // Caches calls f for every cache of a kind. A recurrent layer's convolution and scan are one cache.
@@ -33,7 +53,7 @@ func (k *Kind) Caches(f func(Cache)) {
 		switch o.Kind {
 		case Attention:
 			if !o.Attn.SharesKV && !o.Attn.Bidirectional {
-				f(o.Attn.cache())
+				o.Attn.caches(f)
 			}
 		case Conv:
 			conv = o.Scan.ConvElems()
@@ -63,11 +83,29 @@ func (k *Kind) scans() bool {
 	return false
 }
 
+// caches of attention: keys and values, rows of compressed tokens, keys of the indexer.
+func (a *Attn) caches(f func(Cache)) {
+	f(a.cache())
+	if a.Compress > 0 {
+		f(Cache{Class: LatentKV, KVHeads: 1, K: a.DimK / a.Compress, DimK: a.DimK})
+	}
+	switch x := a.Index; {
+	case x == nil:
+	case x.Plain:
+		f(Cache{KVHeads: 1, K: x.Dim, DimK: x.Dim})
+	default:
+		f(Cache{Class: IndexKV, KVHeads: 1, K: x.Dim / max(1, x.Every), DimK: x.Dim, Every: x.Every})
+	}
+}
+
 func (a *Attn) cache() Cache {
 	if l := a.Latent; l != nil {
 		return Cache{Class: LatentKV, KVHeads: 1, K: l.Width(), DimK: l.Width()}
 	}
 	c := Cache{KVHeads: a.KVHeads, K: a.KVHeads * a.DimK, V: a.KVHeads * a.DimV, DimK: a.DimK, DimV: a.DimV}
+	if a.OneKV {
+		c.V, c.DimV = 0, 0
+	}
 	switch {
 	case a.CrossEncoder:
 		c.Class, c.Source = CrossKV, a.Source

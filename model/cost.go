@@ -152,6 +152,9 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 		o.crossAttention(c, row, kv, e)
 		return
 	}
+	if a.OneKV {
+		kv = float64(a.KVHeads * a.DimK)
+	}
 	c.FLOPs[pairs] = 2 * h * float64(a.DimK+a.DimV)
 	c.CacheRead[read] = e.KVBytes * kv
 	if !a.SharesKV {

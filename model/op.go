@@ -60,6 +60,8 @@ const (
 	Tanh
 	TopK // zero below a quantile of a fitted normal distribution (Gemma 3n)
 	ReLU
+	XIELU
+	Identity // no function: a plain product
 )
 
 // Op is an operator.
@@ -100,6 +102,11 @@ type Attn struct {
 	SharesKV bool
 	// Bidirectional: an encoder's attention, which caches nothing.
 	Bidirectional bool
+	// OneKV: values are the keys, and one row is cached for both (DeepSeek V4).
+	OneKV bool
+	// Compress > 0: beside its window the layer keeps one row for every so many tokens (DeepSeek V4).
+	Compress int64
+	Index    *Index
 	// CrossEncoder: keys and values come from an encoder. Source is how many tokens they are of when that is
 	// fixed (the frames of a clip, the patches of an image), 0 when the text decides.
 	CrossEncoder bool
@@ -109,6 +116,14 @@ type Attn struct {
 // Latent are the dimensions of multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): Rank+Rope
 // numbers per token are cached, keys are Nope+Rope wide, values V.
 type Latent struct{ Rank, Rope, Nope, V int64 }
+
+// Index is the indexer of sparse attention, which chooses the tokens that are attended to (DeepSeek V3.2,
+// arXiv:2512.02556): its key of a token, or of Every tokens together, is cached too.
+type Index struct {
+	Dim, Every int64
+	// Plain: keys are kept in the format of the cache; else in FP8 with an FP32 scale for 128 numbers.
+	Plain bool
+}
 
 // Width is what one token leaves in the cache.
 func (l *Latent) Width() int64 { return l.Rank + l.Rope }

@@ -243,9 +243,13 @@ var rowCounts = map[string]struct {
 	"MiniMaxAI/MiniMax-M2.7":       {counted: withScales},
 	"Qwen/Qwen3-235B-A22B-FP8":     {counted: withScales},
 	"openai/gpt-oss-20b":           {counted: withScales},
-	"moonshotai/Kimi-K2-Instruct":  {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
-	"nvidia/Gemma-4-31B-IT-NVFP4":  {counted: bytesAlone, beyond: 575741172, why: "the vision tower, which the family does not describe"},
-	"nvidia/MiniMax-M2.5-NVFP4":    {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
+	"zai-org/GLM-5-FP8":            {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
+	"zai-org/GLM-5.1-FP8":          {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
+	"deepseek-ai/DeepSeek-V4-Pro": {counted: counted{word: 1, beside: withScales.beside}, beyond: 3*129280*6 + 2*56*56,
+		why: "tables of three layers that choose six experts by the token, and scales of the prediction layer's projections, taken to stay in 16 bits"},
+	"moonshotai/Kimi-K2-Instruct": {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
+	"nvidia/Gemma-4-31B-IT-NVFP4": {counted: bytesAlone, beyond: 575741172, why: "the vision tower, which the family does not describe"},
+	"nvidia/MiniMax-M2.5-NVFP4":   {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
 }
 
 // TestCountsOfSharedRows: every row of an exact count of stored elements with a configuration of a family
@@ -340,4 +344,8 @@ var bytesBeyond = map[string]struct {
 	"LeoWang0086/chatglm3-6b-qxs":                        {64, "a rotary buffer of 32 f16"},
 	"Orenguteng/Lexi-Llama-3-8B-Uncensored":              {1610612736, "the index is stale"},
 	"PygmalionAI/pygmalion-7b":                           {4096, "32 rotary buffers of 64 f16"},
+	"FreedomIntelligence/openPangu-Embedded-7B":          {8704, "34 rotary buffers of 64 f32"},
+	"internlm/internlm-chat-7b":                          {8192, "32 rotary buffers of 64 f32"},
+	"MerlynMind/merlyn-education-teacher-assistant":      {36 * (2048*2048/8 + 64 + 4), "36 masks of 2048 × 2048 bits, rotary buffers of 16 f32, and a number each"},
+	"tiiuae/falcon-180B-chat":                            {1930952704, "the files hold the tied head twice"},
 }

@@ -314,7 +314,7 @@ func hubName(p *model.Part, at where) string {
 
 // preferred is the commonest spelling: that of Llama's class where there is one.
 func preferred(list []string) string {
-	for _, name := range []string{"self_attn.", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
+	for _, name := range []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
 		if i := slices.IndexFunc(list, func(s string) bool { return len(s) >= len(name) && s[:len(name)] == name }); i >= 0 {
 			return list[i]
 		}

@@ -103,9 +103,6 @@ func (n *namer) end(s *dtype.Site) site {
 		return out
 	}
 	out.names = slices.Clone(spellings(atEnds, s.Role))
-	if s.Role == dtype.Output {
-		out.names = append(out.names, "head")
-	}
 	return out
 }
 

@@ -82,6 +82,7 @@ func readQuantisation(c *family.Config, native *dtype.Format) (*quantisation, er
 				if err != nil {
 					return nil, err
 				}
+				out.routed(in.Str("expert_dtype"))
 				return checked(c, out)
 			}
 		}
@@ -170,6 +171,17 @@ func readFP8(q *family.Config) (*quantisation, error) {
 	listed, err := readLayers(q)
 	out.groups = append(listed, out.groups...)
 	return out, err
+}
+
+// routed gives routed experts a format of their own, which DeepSeek V4 names outside its quantization_config. Rules for
+// single layers come before it.
+func (q *quantisation) routed(format string) {
+	if format != "fp4" {
+		return
+	}
+	last := len(q.groups) - 1
+	q.groups = append(q.groups[:last:last], group{only: []string{"experts"}, scheme: mxfp4(32)}, q.groups[last])
+	q.name += "-fp4-experts"
 }
 
 // readGPTQ reads AutoGPTQ's and GPTQModel's config, and AutoRound's, which is stored alike. dynamic holds

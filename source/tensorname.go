@@ -55,7 +55,7 @@ var companions = words(`weight_scale weight_scale_inv weight_scale_2 weight_glob
 var weightWords = words(`weight qweight weight_packed`)
 
 // wrappers are words before "layers" that leave the decoder the decoder.
-var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module
+var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox
 	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer`)
 
 // towers are words that begin the parts which see or hear, and the part.

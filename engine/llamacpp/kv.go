@@ -67,7 +67,7 @@ func (s *sizer) row(b *backend, kind uint8, name string, c model.Cache, widest i
 	k, v := c.K, c.V
 	if c.Class == model.LatentKV {
 		k, v = s.latent(c, kind)
-	} else if widest > 0 {
+	} else if widest > 0 && v > 0 {
 		v = widest
 	}
 	pad := int64(1)

@@ -78,6 +78,9 @@ func addRows(to []rows, layers int64, c *model.Cache, f *dtype.Format) []rows {
 	if c.Class == model.LatentKV {
 		r.origin = fmt.Sprintf("latent of %d, %s, not divided by tp", c.K, f.Name)
 	}
+	if c.Class == model.IndexKV {
+		r.bytes, r.origin = c.TokenBytes(f, f), fmt.Sprintf("index key of %d in FP8 with its scales", c.DimK)
+	}
 	for i := range to {
 		if to[i].bytes == r.bytes && to[i].origin == r.origin {
 			to[i].layers += layers

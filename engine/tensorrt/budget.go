@@ -87,6 +87,9 @@ func (p *prepared) add(layers int64, c *model.Cache, f *dtype.Format) {
 	if c.Class == model.LatentKV {
 		r.origin = fmt.Sprintf("latent of %d, %s, not divided by tp", c.K, f.Name)
 	}
+	if c.Class == model.IndexKV {
+		r.bytes, r.origin = c.TokenBytes(f, f), fmt.Sprintf("index key of %d in FP8 with its scales", c.DimK)
+	}
 	for i := range p.layers {
 		if p.layers[i].bytes == r.bytes && p.layers[i].origin == r.origin {
 			p.layers[i].layers += layers

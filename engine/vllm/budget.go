@@ -166,7 +166,11 @@ func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item 
 	g := &p.g
 	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.batched()), s.blockOrigin(g, l))
 	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), per, b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g))
-	return ledger.Known("kv_cache", "KV cache", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
+	basis := ledger.Exact
+	if g.padded {
+		basis = ledger.Derived
+	}
+	return ledger.Known("kv_cache", "KV cache", n, basis, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 }
 
 func (s *sizer) batched() int64 { return int64(s.job.Plan.MaxBatchedTokens) }

@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/memwall/memwall/engine"
@@ -30,6 +31,9 @@ type groups struct {
 	size  int64   // layers of a group
 	count []int64 // groups of each spec
 	block int64   // smallest block of tokens
+	// joined: layers of several pages that all keep every token are one layer of the pool. padded: pages that do not
+	// divide each other were rounded up, because vLLM's own layout of them is not described.
+	joined, padded bool
 }
 
 // total is the number of groups.
@@ -86,6 +90,10 @@ func specOf(c model.Cache, block int64, w kvBytes) spec {
 	if c.Class == model.LatentKV {
 		s.origin = fmt.Sprintf("latent of %d × %g B, not divided by tp", c.K, w.element)
 	}
+	if c.Class == model.IndexKV {
+		s.perTok = c.TokenBytes(nil, nil)
+		s.origin = fmt.Sprintf("index key of %d in FP8 with its scales", c.DimK)
+	}
 	s.page = unit.Bytes(block) * s.perTok
 	return s
 }
@@ -99,11 +107,15 @@ func group(specs []spec, v engine.Version, block int64) (groups, error) {
 	if v.Before(hybridGroups) {
 		specs = flatten(specs)
 	}
+	joined := v.AtLeast(uniformTypes) && len(specs) > 1 && !slices.ContainsFunc(specs, func(s spec) bool { return !s.keepsAll() })
+	if joined {
+		specs = join(specs)
+	}
 	specs, err := unifyPages(specs, v)
 	if err != nil || len(specs) == 0 {
 		return groups{specs: specs, size: 1, block: block}, err
 	}
-	g := groups{specs: specs, size: groupSize(specs, v), block: specs[0].block}
+	g := groups{specs: specs, size: groupSize(specs, v), block: specs[0].block, joined: joined, padded: !joined && indexed(specs)}
 	for _, s := range specs {
 		g.count = append(g.count, unit.CeilDiv(s.layers, g.size))
 		if s.class != model.StateCache {
@@ -115,6 +127,7 @@ func group(specs []spec, v engine.Version, block int64) (groups, error) {
 
 var (
 	hybridGroups  = engine.V(0, 9, 1)  // layers of several kinds share a pool (#17996)
+	uniformTypes  = engine.V(0, 11, 0) // layers that keep every token form one group whatever their pages (UniformTypeKVCacheSpecs)
 	unequalPages  = engine.V(0, 12, 0) // pages of several sizes are unified
 	paddedGroups  = engine.V(0, 12, 0) // the larger count decides when counts are close (2025-11-24)
 	paddedGroups2 = engine.V(0, 17, 0) // and closer counts count as close (2026-03-12)
@@ -145,6 +158,26 @@ func unifyStates(specs []spec, block int64) ([]spec, int64) {
 	return specs, block
 }
 
+// keepsAll: every token of the sequence has a row.
+func (s *spec) keepsAll() bool {
+	return s.class == model.FullKV || s.class == model.LatentKV || s.class == model.IndexKV
+}
+
+// join makes one spec of layers that all keep every token: a block then holds a page of every layer, whatever their sizes.
+func join(specs []spec) []spec {
+	sum := spec{class: specs[0].class, block: specs[0].block, layers: 1}
+	for i := range specs {
+		s := &specs[i]
+		sum.perTok += unit.Bytes(s.layers) * s.perTok
+		sum.page += unit.Bytes(s.layers) * s.page
+		if i > 0 {
+			sum.origin += " + "
+		}
+		sum.origin += fmt.Sprintf("%d layers × (%s)", s.layers, s.origin)
+	}
+	return []spec{sum}
+}
+
 // flatten makes every attention layer a full one.
 func flatten(specs []spec) []spec {
 	var out []spec
@@ -166,7 +199,8 @@ func flatten(specs []spec) []spec {
 	return out
 }
 
-// unifyPages raises the block of the smaller pages to that of the largest.
+// unifyPages raises the block of the smaller pages to that of the largest. Index keys beside windows (DeepSeek V4) have
+// pages of any size: theirs are padded.
 func unifyPages(specs []spec, v engine.Version) ([]spec, error) {
 	largest := unit.Bytes(0)
 	for _, s := range specs {
@@ -177,13 +211,17 @@ func unifyPages(specs []spec, v engine.Version) ([]spec, error) {
 		if s.page == largest || s.page == 0 {
 			continue
 		}
-		if largest%s.page != 0 || v.Before(unequalPages) && len(specs) > 1 {
+		if largest%s.page != 0 && !indexed(specs) || v.Before(unequalPages) && len(specs) > 1 {
 			return nil, fmt.Errorf("vLLM %s cannot give layers with pages of %d and %d bytes one pool", v, s.page, largest)
 		}
 		s.block *= int64(largest / s.page)
 		s.page = largest
 	}
 	return specs, nil
+}
+
+func indexed(specs []spec) bool {
+	return slices.ContainsFunc(specs, func(s spec) bool { return s.class == model.IndexKV })
 }
 
 // groupSize is how many layers a group has: the fewest layers of any spec, or the most when the counts
@@ -245,7 +283,7 @@ func (g *groups) blocks(pool unit.Bytes) int64 {
 // perToken is what one more token of a long request takes: full layers only.
 func (g *groups) perToken() (b unit.Bytes) {
 	for i, s := range g.specs {
-		if s.class == model.FullKV || s.class == model.LatentKV {
+		if s.keepsAll() {
 			b += unit.Bytes(g.count[i]*g.size) * s.page / unit.Bytes(s.block)
 		}
 	}

@@ -228,6 +228,10 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 
 // stage keeps the groups of the model, each with the stage's share of its layers.
 func (g groups) stage(local []spec) groups {
+	if g.joined {
+		g.specs = join(local)
+		return g
+	}
 	most := int64(1)
 	for _, s := range local {
 		for i, w := range g.specs {

@@ -7,7 +7,7 @@ import (
 
 // Model turns a Spec into operators and tensors.
 func (s *Spec) Model(id string) *model.Model {
-	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
+	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead && s.Score == 0, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
 	b := partBuilder{Spec: s, tables: s.tables()}
 	if s.Vocab > 0 || len(s.Layers) > 0 {
 		dec := b.part(s.partName(), s.Layers)
@@ -134,6 +134,9 @@ func (s *Spec) perLayerInputs(b *kindBuilder, x model.Val) model.Val {
 
 // streams widens the embedding to parallel residual streams.
 func (s *Spec) streams(b *kindBuilder, x model.Val) model.Val {
+	if s.Hyper > 1 {
+		return b.op(model.Op{Kind: model.Mix, Out: s.Hyper * s.Hidden}, x)
+	}
 	if s.AltUp <= 1 {
 		return x
 	}
@@ -152,6 +155,10 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	if s.AltUp > 1 {
 		x = b.op(model.Op{Kind: model.Mix, Role: dtype.AltupUnembdProj, Out: s.Hidden, W: []*model.Tensor{s.stack(dtype.AltupUnembdProj)}}, x)
 	}
+	x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+	if s.Recall {
+		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
+	}
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
 	x = b.weights(s.After, x, s.Hidden)
 	if s.NoHead {
@@ -159,6 +166,10 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 	}
 	if s.HeadInput {
 		x = b.scale(x, s.Hidden)
+	}
+	if s.Score > 0 {
+		b.linear(x, matrix(dtype.Score, whole(s.Score), whole(s.Hidden)), s.HeadBias)
+		return
 	}
 	t, lent := matrix(dtype.Output, vocabulary(s.Vocab), whole(s.Hidden)), false
 	if s.Tied {
@@ -186,9 +197,11 @@ func (s *partBuilder) kind(l Layer) model.Kind {
 	switch {
 	case l.AltUp > 1:
 		b.altUp()
+	case l.Hyper > 1:
+		b.hyper()
 	case l.Place == Single:
 		b.single()
-	case l.Place == Parallel || l.Place == Parallel2:
+	case l.Place == Parallel || l.Place == Parallel2 || l.Place == Parallel2Attn:
 		b.parallel()
 	default:
 		b.sequential()
@@ -207,8 +220,14 @@ type layerBuilder struct {
 func (b *layerBuilder) name() string {
 	n := ""
 	switch l := &b.l; {
-	case l.SSM.Inner > 0 && l.SSM.Style == DeltaNet:
+	case l.SSM.Inner > 0 && l.Attn.Heads > 0:
+		n = "attention, mamba"
+	case l.SSM.Inner > 0 && (l.SSM.Style == DeltaNet || l.SSM.Style == DeltaHeads):
 		n = "delta net"
+	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
+		n = "linear attention"
+	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
+		n = "short convolution"
 	case l.SSM.Inner > 0:
 		n = "mamba"
 	case l.Attn.KVRank > 0:
@@ -258,19 +277,20 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 
 func (b *layerBuilder) sequential() {
 	r := model.Val(0)
-	if b.l.Attn.Heads > 0 || b.l.SSM.Inner > 0 {
-		o := b.gather(b.gated(dtype.AttnGateScale, b.weighed(dtype.LayerScale1, b.mixer(b.before(dtype.AttnNorm, 0)))), b.h)
+	if b.l.mixes() {
+		x := b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn))
+		o := b.gather(b.gated(dtype.AttnGateScale, b.weighed(dtype.LayerScale1, b.mixer(x))), b.h)
 		r = b.sum(dtype.AttnOutNorm, b.after(dtype.AttnPostNorm, o), 0)
 	}
 	if b.l.Cross.Heads > 0 {
 		o := b.gated(dtype.CrossGate, b.cross(b.before(dtype.CrossNorm, r)))
 		r = b.sum(dtype.CrossOutNorm, o, r)
 	}
-	role := dtype.FFNNorm
-	if b.l.Place == PreNormPost {
-		role = dtype.AttnPostNorm
+	if !b.l.feeds() {
+		return
 	}
-	f := b.gated(dtype.FFNGateScale, b.weighed(dtype.LayerScale2, b.feedForward(role, r)))
+	f := b.feedForward(b.l.Place.ffnNorm(), b.recalled(r, dtype.RecallFFNNorm, dtype.RecallFFN))
+	f = b.gated(dtype.FFNGateScale, b.weighed(dtype.LayerScale2, f))
 	out := b.sum(dtype.LayerOutNorm, b.after(dtype.FFNPostNorm, f), r)
 	if b.l.PLE > 0 {
 		out = b.perLayer(out)
@@ -278,6 +298,35 @@ func (b *layerBuilder) sequential() {
 	if b.l.OutScale {
 		b.scale(out, b.h, vector(dtype.LayerOutScale, 1, model.Whole, 0))
 	}
+}
+
+func (b *layerBuilder) recalled(x model.Val, norm, proj dtype.Role) model.Val {
+	if !b.l.Recall {
+		return x
+	}
+	return b.recall(x, b.h, norm, proj)
+}
+
+// recall weighs the stream and the outputs of earlier blocks of layers by a score of each.
+func (b *kindBuilder) recall(x model.Val, width int64, norm, proj dtype.Role) model.Val {
+	score := matrix(proj, whole(1), whole(width))
+	score.Adapt = false
+	return b.op(model.Op{Kind: model.Mix, Role: proj, Out: width, W: []*model.Tensor{vector(norm, width, model.Whole, 0), score}}, x)
+}
+
+// mixes and feeds: a layer may lack its mixer or its FFN (Llama-Nemotron).
+func (l *Layer) mixes() bool { return l.Attn.Heads > 0 || l.SSM.Inner > 0 || l.Linear }
+func (l *Layer) feeds() bool { return l.FFN.Inner > 0 || l.MoE.Experts > 0 }
+
+// ffnNorm is what GGUF files call the norm before the FFN.
+func (p NormPlace) ffnNorm() dtype.Role {
+	switch p {
+	case PreNormPost:
+		return dtype.AttnPostNorm
+	case PreNormOut:
+		return dtype.AttnMidNorm
+	}
+	return dtype.FFNNorm
 }
 
 // feedForward: the dense MLP or the experts, or both side by side with norms of their own (Gemma 4).
@@ -293,8 +342,11 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 func (b *layerBuilder) parallel() {
 	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
 	y := x
-	if b.l.Place == Parallel2 {
+	switch b.l.Place {
+	case Parallel2:
 		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	case Parallel2Attn:
+		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
 	if b.l.Cross.Heads > 0 {
@@ -324,18 +376,37 @@ func (b *layerBuilder) single() {
 
 func (b *layerBuilder) mixer(x model.Val) model.Val {
 	switch {
-	case b.l.SSM.Style == Mamba1:
-		return b.mamba1(x)
-	case b.l.SSM.Style == Mamba2:
-		return b.mamba2(x)
-	case b.l.SSM.Style == DeltaNet:
-		return b.deltaNet(x)
+	case b.l.SSM.Inner > 0 && b.l.Attn.Heads > 0:
+		return b.add(b.attention(x), b.scan(x), b.h)
+	case b.l.SSM.Inner > 0:
+		return b.scan(x)
+	case b.l.Linear:
+		return b.linear(x, matrix(dtype.AttnOutput, whole(b.h), whole(b.h)), false)
+	case b.l.Attn.OneKV:
+		return b.oneKV(x)
 	case b.l.Attn.KVRank > 0 && !b.l.Attn.Expanded:
 		return b.latentAttention(x)
 	case b.l.Attn.KVRank > 0:
 		return b.expandedAttention(x)
 	}
 	return b.attention(x)
+}
+
+// scan is the recurrent mixer.
+func (b *layerBuilder) scan(x model.Val) model.Val {
+	switch b.l.SSM.Style {
+	case Mamba1:
+		return b.mamba1(x)
+	case Mamba2:
+		return b.mamba2(x)
+	case DeltaHeads:
+		return b.deltaHeads(x)
+	case Lightning:
+		return b.lightning(x)
+	case ShortOnly:
+		return b.shortConv(x)
+	}
+	return b.deltaNet(x)
 }
 
 func (b *layerBuilder) ffn(x model.Val) model.Val {
@@ -361,13 +432,23 @@ func (s *partBuilder) mtp() model.Part {
 			x = b.linear(joined, matrix(dtype.MTPProj, whole(s.Hidden), whole(2*s.Hidden)), false)
 		}
 		if uint8(i) == last || s.MTPStep <= 1 {
-			x = b.norm(RMS, dtype.MTPOutNorm, x, s.Hidden)
+			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
+			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
 		if s.MTPEnds {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
+		}
+		if s.MTPEnds || s.MTPHead {
 			b.op(model.Op{Kind: model.Head, Role: dtype.MTPHead, Out: s.Vocab, W: []*model.Tensor{matrix(dtype.MTPHead, vocabulary(s.Vocab), whole(s.Hidden))}}, x)
 		}
 		p.Kinds[i] = b.k
 	}
 	return p
+}
+
+func (s *Spec) mtpNorm() NormKind {
+	if s.MTPBare {
+		return NoNorm
+	}
+	return RMS
 }

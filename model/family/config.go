@@ -279,6 +279,14 @@ func (c *Config) Sub(key string) *Config {
 	return &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
 }
 
+// subs gives a list of nested objects, nil when absent.
+func (c *Config) subs(key string) []*Config {
+	return list(c, key, func(v any) (*Config, bool) {
+		m, ok := v.(map[string]any)
+		return &Config{m: m, path: c.path + key + ".", err: c.err}, ok
+	})
+}
+
 // Text is the part that describes the language model: text_config where there is one.
 func (c *Config) Text() *Config {
 	for _, key := range []string{"text_config", "llm_config", "language_config", "thinker_config"} {

@@ -160,6 +160,9 @@ func (l *Layer) size(hidden float64) float64 {
 	n += 3*float64(m.Experts)*float64(m.Inner)*max(hidden, float64(m.Latent)) + float64(m.Shared+m.Latent)*3*hidden
 	n += 3 * float64(l.FFN.Inner) * hidden
 	n += 2*float64(l.Cross.Heads)*float64(l.Cross.DimK+l.Cross.DimV)*max(hidden, float64(l.Cross.Encoder)) + float64(a.RelBias)
+	n += float64(a.Index.Heads+4) * float64(a.Index.Dim) * max(hidden, float64(a.QRank)) * 2
+	n += float64(a.OutGroups)*float64(a.OutRank)*(hidden+heads*wide) + 2*float64(a.Compress)*wide*wide
+	n += 2 * (2 + float64(l.Hyper)) * float64(l.Hyper) * float64(l.Hyper) * hidden
 	scan := 2*float64(x.Inner) + 2*float64(x.Groups)*float64(x.State) + float64(x.Heads)
 	n += scan*max(hidden, float64(x.Conv)) + float64(x.Inner)*(hidden+float64(x.State)+2*float64(x.Rank))
 	return n + hidden*(float64(l.AltUp)*float64(l.AltUp)+2*float64(l.Laurel)+2*float64(l.PLE))
@@ -182,6 +185,9 @@ func (l *Layer) check(i int) error {
 	if a.Heads > 0 && a.KVHeads > 0 && a.Heads%a.KVHeads != 0 {
 		return &FieldError{Field: fmt.Sprintf("layer %d: KV heads", i), Value: fmt.Sprint(a.KVHeads),
 			Problem: fmt.Sprintf("do not divide the %d attention heads", a.Heads), Fix: "correct num_key_value_heads"}
+	}
+	if l.Hyper > 1<<10 || a.Compress > 1<<24 || a.Index.Dim > 1<<24 || a.Index.Heads > 1<<20 {
+		return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(l.Hyper, " streams, ", a.Index.Heads, " × ", a.Index.Dim, " index heads"), Problem: "more than any model's", Fix: "correct the config"}
 	}
 	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
 		if x > 1<<24 {

@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU}
+var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU, XIELU: model.XIELU}
 
 // mlp is a dense feed-forward block, gated or not.
 func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
@@ -30,8 +30,16 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		p = b.glu(fn, g, u, 0)
 	default:
 		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
+		b.learned(f.Act, p)
 	}
 	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
+}
+
+// learned gives an activation its numbers: xIELU has two (arXiv:2411.13010).
+func (b *layerBuilder) learned(a Activation, x model.Val) {
+	if a == XIELU {
+		b.k.Ops[x-1].W = []*model.Tensor{vector(dtype.ActAlphaP, 1, model.Whole, 0), vector(dtype.ActAlphaN, 1, model.Whole, 0)}
+	}
 }
 
 // moe is a routed mixture of experts and, beside it, an optional shared expert. The router reads chooser,
@@ -77,6 +85,9 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 	}
 	d := b.expertLinear(p, r, expert(dtype.FFNDownExps, e, whole(width), inner(m.Inner)), e)
 	y := b.op(model.Op{Kind: model.Combine, Out: width, Moe: e, W: b.downScale(e)}, d, r)
+	if m.LatentNorm {
+		y = b.norm(RMS, dtype.FFNLatentNorm, y, width)
+	}
 	if m.Latent > 0 {
 		y = b.linear(y, matrix(dtype.FFNLatentUp, whole(b.h), whole(width)), false)
 	}

@@ -4,10 +4,10 @@ package family
 var chatglm = &Family{
 	Name: "chatglm", Classes: []string{"ChatGLMModel", "ChatGLMForConditionalGeneration"}, Types: []string{"chatglm"},
 	Config: func(c *Config) *Spec {
-		s := c.base(false)
-		if !c.Has("multi_query_group_num") && !c.Has("ffn_hidden_size") {
-			c.fail("multi_query_group_num", nil, "is missing: the first ChatGLM is another architecture", "use ChatGLM2 or later")
+		if c.Has("inner_hidden_size") {
+			return c.firstChatGLM()
 		}
+		s := c.base(false)
 		a := c.heads()
 		if !c.Bool(true, "multi_query_attention") {
 			a.KVHeads = a.Heads
@@ -22,6 +22,18 @@ var chatglm = &Family{
 		chatglmSpec(s, m.heads(n)[0].bias(m.InLayer(0, "attn_qkv.bias"), false, false), MLP{Inner: m.Int("feed_forward_length")}, n)
 		return s
 	},
+}
+
+// firstChatGLM: ChatGLM-6B: layer norms and biases, fused qkv, an ungated MLP, a head of its own, scaled residuals
+// (THUDM/chatglm-6b, modeling_chatglm.py).
+func (c *Config) firstChatGLM() *Spec {
+	s := c.base(false)
+	s.OutNorm = LayerNormBias
+	a := c.heads().bias(true, true, true)
+	a.Fused = true
+	mlp := MLP{Inner: c.Int("inner_hidden_size"), Bias: true, Act: GELU}
+	s.Layers = repeat(Layer{Norm: LayerNormBias, ResidualScale: true, Attn: a, FFN: mlp}, c.Layers())
+	return s
 }
 
 func chatglmSpec(s *Spec, a Attention, f MLP, n int) {

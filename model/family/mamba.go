@@ -2,9 +2,9 @@ package family
 
 import "github.com/memwall/memwall/unit"
 
-// mamba: selective state spaces only.
+// mamba: selective state spaces only. Falcon Mamba normalises dt, B and C without weights (arXiv:2410.05355).
 var mamba = &Family{
-	Name: "mamba", Classes: []string{"MambaForCausalLM", "MambaLMHeadModel"}, Types: []string{"mamba"},
+	Name: "mamba", Classes: []string{"MambaForCausalLM", "MambaLMHeadModel", "FalconMambaForCausalLM"}, Types: []string{"mamba", "falcon_mamba"},
 	Config: func(c *Config) *Spec {
 		s := c.base(true)
 		inner := c.IntOr(c.IntOr(2, "expand")*s.Hidden, "intermediate_size", "d_inner")

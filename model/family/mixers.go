@@ -10,6 +10,7 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	a := &b.l.Attn
 	var gate model.Val
 	q, k, v := b.project(x)
+	b.index(x, x, b.h)
 	if a.Gate {
 		q, gate = b.ofEach(q, a.Heads, 2*a.DimK, 0, a.DimK), b.ofEach(q, a.Heads, 2*a.DimK, a.DimK, a.DimK)
 	}
@@ -33,7 +34,17 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if a.Gate {
 		o = b.glu(model.Sigmoid, gate, o, 0)
 	}
-	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// gateOut weighs the heads, or their elements, by a function of the layer's input.
+func (b *layerBuilder) gateOut(o, x model.Val) model.Val {
+	a := &b.l.Attn
+	if a.OutGate == 0 {
+		return o
+	}
+	g := b.linear(x, matrix(dtype.AttnGate, heads(a.Heads*a.OutGate, a.OutGate), whole(b.h)), false)
+	return b.glu(model.Sigmoid, g, o, a.DimV)
 }
 
 // rope turns queries or keys by their positions. Layers that see every token read the stored factors of a
@@ -80,6 +91,8 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 	case PerHeadBias:
 		w := normWeights(LayerNormBias, vector(role, dim, model.Whole, 0))
 		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, Unit: dim, Mean: true, W: w}, x)
+	case Weightless:
+		return b.op(model.Op{Kind: model.Norm, Out: dim * n, Unit: dim}, x)
 	case EachHead:
 		t := vector(role, dim*n, by, dim)
 		t.Dims = 2
@@ -91,7 +104,7 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 	a := &b.l.Attn
 	o := model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
-		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional}}
+		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional, Index: a.Index.keys()}}
 	if a.Sinks {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
 	}
@@ -110,6 +123,7 @@ func (b *layerBuilder) latentQuery(x model.Val) model.Val {
 	}
 	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.h)), a.BiasQ)
 	qa = b.norm(RMS, dtype.AttnQANorm, qa, a.QRank)
+	b.index(x, qa, a.QRank)
 	return b.linear(qa, matrix(dtype.AttnQB, rows, whole(a.QRank)), false)
 }
 
@@ -133,9 +147,9 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	c, kr := b.latent(x)
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
-	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV,
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(),
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
-	return b.linear(o, matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }
 
 // expandedAttention compresses like MLA but caches full keys and values (MiniCPM3). Of each query the

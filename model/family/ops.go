@@ -49,11 +49,14 @@ func (b *kindBuilder) norm(kind NormKind, role dtype.Role, x model.Val, n int64)
 	return b.op(model.Op{Kind: model.Norm, Role: role, Out: n, Mean: kind.mean(), W: normWeights(kind, vector(role, n, model.Whole, 0))}, x)
 }
 
-func (k NormKind) mean() bool { return k == LayerNorm || k == LayerNormBias }
+func (k NormKind) mean() bool { return k == LayerNorm || k == LayerNormBias || k == PlainNorm }
 
 func normWeights(kind NormKind, t *model.Tensor) []*model.Tensor {
-	if kind == LayerNormBias {
+	switch kind {
+	case LayerNormBias:
 		return []*model.Tensor{t, bias(t)}
+	case PlainNorm:
+		return nil
 	}
 	return []*model.Tensor{t}
 }

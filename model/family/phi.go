@@ -2,12 +2,12 @@ package family
 
 // phi2: one norm, attention and MLP side by side, biases everywhere.
 var phi2 = &Family{
-	Name: "phi2", Classes: []string{"PhiForCausalLM"}, Types: []string{"phi"},
+	Name: "phi2", Classes: []string{"PhiForCausalLM", "MixFormerSequentialForCausalLM"}, Types: []string{"phi", "mixformer-sequential"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		a := c.heads()
 		a.QKNorm = NoQKNorm
-		phi2Spec(s, a, c.Int("intermediate_size"), c.Layers())
+		phi2Spec(s, a, c.IntOr(4*s.Hidden, "intermediate_size", "n_inner"), c.Layers())
 		return s
 	},
 	Header: func(m *Meta) *Spec {

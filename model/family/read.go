@@ -23,8 +23,8 @@ func (c *Config) base(tied bool) *Spec {
 
 // heads reads grouped-query attention with rotary positions.
 func (c *Config) heads() Attention {
-	h := c.Int("num_attention_heads", "n_head", "num_heads")
-	a := Attention{Heads: h, KVHeads: c.IntOr(h, "num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")}
+	h := c.Int("num_attention_heads", "n_head", "num_heads", "n_heads")
+	a := Attention{Heads: h, KVHeads: c.IntOr(h, "num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_query_groups", "num_attention_groups")}
 	if a.KVHeads == 0 {
 		a.KVHeads = h
 	}
@@ -50,7 +50,7 @@ func (c *Config) rotary() []model.Rotary {
 	positions := c.IntOr(0, "max_position_embeddings")
 	h := c.IntOr(1, "num_attention_heads")
 	dim := c.IntOr(c.IntOr(0, "hidden_size")/max(1, h), "qk_rope_head_dim", "head_dim")
-	part := c.Float(1, "partial_rotary_factor")
+	part := c.Float(1, "partial_rotary_factor", "rotary_pct")
 	scaling := c.Sub("rope_scaling")
 	if p := c.Sub("rope_parameters"); p != nil {
 		part, scaling = p.Float(part, "partial_rotary_factor"), p

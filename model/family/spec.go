@@ -37,6 +37,7 @@ type Spec struct {
 	After       []Weight // after the last norm, before the head: poolers, classifiers
 	// Encodes: the layers read whole texts at once and generate nothing.
 	Encodes bool
+	Score   int64 // rows of the head of a reward model, which has no vocabulary; 0 for an ordinary head
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
@@ -44,11 +45,15 @@ type Spec struct {
 	MTPStep int
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
+	MTPHead  bool // a head alone (Step-3.5)
+	MTPBare  bool // and no norm behind the layer (ERNIE 4.5)
 	Vision   *Tower
 	Beside   []*Tower // further ones: audio towers, the encoder of an encoder-decoder
 	Source   Source
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
+	Hyper    int64 // hyper-connected residual streams (DeepSeek V4), 0 for one
+	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
 }
@@ -76,14 +81,19 @@ type Layer struct {
 	FFN   MLP       // zero Inner: none
 	MoE   MoE       // zero Experts: none
 
+	// Linear: one matrix stands for the mixer (Llama-Nemotron).
+	Linear        bool
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
 	NoAttnNorm    bool // the mixer reads the stream as it is (the first layer of ModernBERT)
 	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
 	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
 	AltUp         int64
-	Laurel        int64 // rank of the augmented residual, 0 for none
-	PLE           int64
+	Hyper         int64
+	// Recall: branches read a weighted sum of earlier blocks' outputs (Kimi K3).
+	Recall bool
+	Laurel int64 // rank of the augmented residual, 0 for none
+	PLE    int64
 }
 
 // NormKind is the normalisation used throughout a layer.
@@ -94,6 +104,7 @@ const (
 	RMS
 	LayerNorm     // weight only
 	LayerNormBias // weight and bias
+	PlainNorm     // layer norm without a weight (OLMo)
 )
 
 // NormPlace says where a layer normalises.
@@ -109,6 +120,10 @@ const (
 	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
 	PreNormPost
 	AfterSum // after each residual sum (the first transformer, BERT)
+	// PreNormOut names the FFN's norm attn_output_norm (DBRX).
+	PreNormOut
+	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
+	Parallel2Attn
 )
 
 // SumOrder is the order in which a parallel layer adds mixer, FFN and residual. It changes what lives
@@ -132,10 +147,12 @@ type Attention struct {
 	BiasOut        bool
 	QKNorm         QKNorm
 	Gate           bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
-	Sinks          bool
-	Scale          bool // queries times a constant in their own step (Gemma)
-	Cap            bool // scores soft-capped
-	SharesKV       bool // keys and values of an earlier layer
+	// OutGate: a matrix of its own gates the output by this many numbers a head: 1 (Step-3.5) or DimV (Trinity).
+	OutGate  int64
+	Sinks    bool
+	Scale    bool // queries times a constant in their own step (Gemma)
+	Cap      bool // scores soft-capped
+	SharesKV bool // keys and values of an earlier layer
 	// OwnKV: the layer has K and V matrices though it shares an earlier cache (Gemma 3n).
 	OwnKV bool
 	KEqV  bool // values are the keys: no V matrix (Gemma 4)
@@ -148,6 +165,13 @@ type Attention struct {
 	// that is when it is fixed, 0 when the text decides.
 	Encoder, Source int64
 
+	Index Indexer
+	// OneKV: one head whose values are its keys; Compress > 0: beside the window one row for every so many tokens; the
+	// output leaves through OutGroups low ranks of OutRank (DeepSeek V4).
+	OneKV              bool
+	Compress           int64
+	OutGroups, OutRank int64
+
 	// Latent attention (MLA): KVRank > 0.
 	QRank, KVRank, Nope int64
 	// Expanded keeps kv_b whole and caches full keys and values (MiniCPM3).
@@ -158,10 +182,11 @@ type Attention struct {
 type QKNorm uint8
 
 const (
-	NoQKNorm  QKNorm = iota
-	PerHead          // one weight of a head's width
-	FullWidth        // over all heads at once (OLMo 2, MiniMax-M2)
-	EachHead         // a weight of its own for every head (StableLM 2)
+	NoQKNorm   QKNorm = iota
+	PerHead           // one weight of a head's width
+	FullWidth         // over all heads at once (OLMo 2, MiniMax-M2)
+	EachHead          // a weight of its own for every head (StableLM 2)
+	Weightless        // of a head's width, without a weight (Llama 4)
 	// PerHeadBias: a layer norm of a head's width with weight and bias (Persimmon).
 	PerHeadBias
 )
@@ -182,6 +207,8 @@ type SSM struct {
 	BiasIn     bool
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
+	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
+	WideGate   bool // the gate is one matrix, not a product of two (Kimi K3)
 }
 
 // SSMStyle is the kind of recurrence.
@@ -191,6 +218,9 @@ const (
 	Mamba1 SSMStyle = iota + 1
 	Mamba2
 	DeltaNet
+	DeltaHeads // delta rule with a decay of every channel, gates through a low rank (Kimi Linear)
+	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
+	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
 // MLP is a dense feed-forward block.
@@ -214,6 +244,7 @@ const (
 	GELU
 	ReLU2
 	ReLU
+	XIELU // with two learned numbers (Apertus)
 )
 
 // MoE is a routed mixture with an optional shared expert.
@@ -234,5 +265,6 @@ type MoE struct {
 	GroupsUsed    int64
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
+	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
 	Act           Activation
 }

@@ -2,6 +2,7 @@ package ggml
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
@@ -41,12 +42,32 @@ func check(m *model.Model) error {
 	p := m.Decoder()
 	for _, k := range append([]model.Kind{p.Pre, p.Post}, p.Kinds...) {
 		for i := range k.Ops {
+			if step := newer(&k, &k.Ops[i]); step != "" {
+				return &UnknownError{m.Family, step}
+			}
 			if err := checkOp(m, &k.Ops[i]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// newer names a step that has no rule here, "" when it has one.
+func newer(k *model.Kind, o *model.Op) string {
+	switch {
+	case o.Attn != nil && (o.Attn.Index != nil || o.Attn.OneKV):
+		return "attention to chosen or compressed tokens"
+	case o.Kind == model.Conv && !slices.ContainsFunc(k.Ops, func(x model.Op) bool { return x.Kind == model.Scan }):
+		return "a convolution without a scan"
+	case o.Kind == model.Scan && o.Scan.Conv == 1:
+		return "linear attention"
+	case o.Kind == model.Concat && o.Unit == 0:
+		return "values side by side"
+	case o.Kind == model.Mix && o.Role == "" && o.In[1] == model.None:
+		return "hyper-connections"
+	}
+	return ""
 }
 
 func checkOp(m *model.Model, o *model.Op) error {

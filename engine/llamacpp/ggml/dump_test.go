@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
-	"github.com/memwall/memwall/model/family"
 )
 
 // names of operations as llama.cpp prints them.
@@ -107,25 +105,6 @@ func converted(t testing.TB, id string) *model.Model {
 		t.Fatal(err)
 	}
 	return s.Converted().Model(id)
-}
-
-// decoders lists the models of the catalog that are decoders alone. Graphs of the others are refused by name.
-func decoders(t *testing.T) (ids []string) {
-	t.Helper()
-	for _, e := range catalog.All() {
-		s, err := e.Spec()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !s.Encodes && !slices.ContainsFunc(s.Layers, func(l family.Layer) bool { return l.Cross.Heads > 0 }) {
-			ids = append(ids, e.ID)
-			continue
-		}
-		if _, err := Lower(s.Converted().Model(e.ID), Shape{}); err == nil {
-			t.Errorf("%s: a graph of an encoder", e.ID)
-		}
-	}
-	return ids
 }
 
 // TestGraphsAtTheEnds: the first layers and the last of one graph of each architecture, operation by

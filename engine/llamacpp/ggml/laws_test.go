@@ -60,7 +60,7 @@ func TestUnlistedModels(t *testing.T) {
 // without logits never cost, up to holes.
 func TestPeakBounds(t *testing.T) {
 	var p Planner
-	for _, id := range decoders(t) {
+	for _, id := range lowerable(t) {
 		m := converted(t, id)
 		for _, s := range allShapes {
 			c, err := Compile(m, s)

@@ -1,0 +1,61 @@
+package dtype
+
+// Roles of rarer parts. Names are those of GGUF files where llama.cpp has the part, else formed like them.
+const (
+	// Score is the head of a reward model.
+	Score Role = "cls.output"
+	// AttnMidNorm is DBRX's norm between attention and experts.
+	AttnMidNorm Role = "attn_output_norm"
+
+	// The numbers of xIELU.
+	ActAlphaP Role = "xielu.alpha_p"
+	ActAlphaN Role = "xielu.alpha_n"
+
+	// Short convolutions (LFM2).
+	ShortConvIn  Role = "shortconv.in_proj"
+	ShortConv    Role = "shortconv.conv"
+	ShortConvOut Role = "shortconv.out_proj"
+
+	// Kimi delta attention: gates through a low rank.
+	SSMFA Role = "ssm_f_a"
+	SSMFB Role = "ssm_f_b"
+	SSMGA Role = "ssm_g_a"
+	SSMGB Role = "ssm_g_b"
+
+	// The indexer of sparse attention chooses the tokens that are attended to (DeepSeek V3.2).
+	IndexQ     Role = "indexer.attn_q_b"
+	IndexK     Role = "indexer.attn_k"
+	IndexKNorm Role = "indexer.k_norm"
+	IndexQNorm Role = "indexer.q_norm"
+	IndexProj  Role = "indexer.proj"
+
+	// DeepSeek V4: one key and value for all heads, compressed rows, a low-rank output, hyper-connections.
+	AttnKV        Role = "attn_kv"
+	AttnKVNorm    Role = "attn_kv_norm"
+	AttnOutputA   Role = "attn_output_a"
+	CompressKV    Role = "attn_compress_kv"
+	CompressGate  Role = "attn_compress_gate"
+	CompressPos   Role = "attn_compress_pos"
+	CompressNorm  Role = "attn_compress_norm"
+	IndexKV       Role = "indexer.compress_kv"
+	IndexGate     Role = "indexer.compress_gate"
+	IndexPos      Role = "indexer.compress_pos"
+	HyperAttn     Role = "hc_attn_fn"
+	HyperAttnBase Role = "hc_attn_base"
+	HyperAttnMul  Role = "hc_attn_scale"
+	HyperFFN      Role = "hc_ffn_fn"
+	HyperFFNBase  Role = "hc_ffn_base"
+	HyperFFNMul   Role = "hc_ffn_scale"
+	HyperHead     Role = "hc_head_fn"
+	HyperHeadBase Role = "hc_head_base"
+	HyperHeadMul  Role = "hc_head_scale"
+
+	// Kimi K3: weights of earlier blocks' outputs, and the norm of the experts' sum.
+	RecallAttnNorm Role = "attn_res_norm"
+	RecallAttn     Role = "attn_res_proj"
+	RecallFFNNorm  Role = "ffn_res_norm"
+	RecallFFN      Role = "ffn_res_proj"
+	RecallOutNorm  Role = "output_res_norm"
+	RecallOut      Role = "output_res_proj"
+	FFNLatentNorm  Role = "ffn_latent_norm"
+)

@@ -1,0 +1,87 @@
+package family
+
+// hunyuanDense: llama with queries and keys normalised after their rotation (Tencent 2025; transformers,
+// models/hunyuan_v1_dense).
+var hunyuanDense = &Family{
+	Name: "hunyuan-dense", Classes: []string{"HunYuanDenseV1ForCausalLM"}, Types: []string{"hunyuan_v1_dense"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		f := c.gated()
+		f.Bias = c.Bool(false, "mlp_bias")
+		s.Layers = repeat(Layer{Norm: RMS, Attn: c.hunyuanHeads(), FFN: f}, c.Layers())
+		return s
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		n := m.Layers()
+		s.Layers = repeat(Layer{Norm: RMS, Attn: normed(m.heads(n)[0]), FFN: m.gated()}, n)
+		return s
+	},
+}
+
+// hunyuanMoE: the same with routed and shared experts; pairs of layers may share keys and values
+// (arXiv:2411.02265; tencent/Hunyuan-A13B-Instruct, modeling_hunyuan.py).
+var hunyuanMoE = &Family{
+	Name: "hunyuan-moe", Classes: []string{"HunYuanMoEV1ForCausalLM", "HunYuanForCausalLM"}, Types: []string{"hunyuan", "hunyuan_v1_moe"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		if c.Bool(false, "use_mla") {
+			c.fail("use_mla", true, "is of no published Hunyuan, and is not described", "correct the config.json")
+		}
+		n := c.Layers()
+		dense := int(c.IntOr(0, "moe_layer_num_skipped"))
+		s.Layers = repeat(Layer{Norm: RMS, Attn: c.hunyuanHeads()}, n)
+		share := max(1, int(c.IntOr(2, "cla_share_factor")))
+		for i := range s.Layers {
+			l := &s.Layers[i]
+			l.Attn.SharesKV = c.Bool(false, "use_cla") && i%share != 0
+			if l.MoE = c.hunyuanMoE(i); l.MoE.Experts < 2 || i < dense {
+				l.MoE, l.FFN = MoE{}, c.gated()
+			}
+		}
+		return s
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		n := m.Layers()
+		e := MoE{Experts: m.Int("expert_count"), Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length"), Gated: true, Norm: true,
+			Shared: m.IntOr(0, "expert_shared_feed_forward_length")}
+		s.Layers = repeat(Layer{Norm: RMS, Attn: normed(m.heads(n)[0]), MoE: e}, n)
+		return s
+	},
+}
+
+func (c *Config) hunyuanHeads() Attention {
+	a := c.heads()
+	b := c.Bool(false, "attention_bias")
+	if c.Bool(true, "use_qk_norm") {
+		a.QKNorm = PerHead
+	}
+	return a.bias(b, b, b)
+}
+
+// hunyuanMoE of one layer: numbers may be given for each.
+func (c *Config) hunyuanMoE(layer int) MoE {
+	inner := c.nth("intermediate_size", layer)
+	e := MoE{Experts: c.nth("num_experts", layer), Used: c.nth("moe_topk", layer), Inner: inner, Gated: true, Norm: c.Bool(true, "norm_topk_prob")}
+	if c.Bool(false, "use_mixed_mlp_moe") {
+		e.Shared = inner * c.nth("num_shared_expert", layer)
+	}
+	if c.Has("moe_intermediate_size") {
+		e.Inner = c.nth("moe_intermediate_size", layer)
+	}
+	return e.grouped(c.IntOr(0, "n_group"), c.IntOr(0, "topk_group"))
+}
+
+// nth reads a number that stands for all layers, or a list with one for each.
+func (c *Config) nth(key string, layer int) int64 {
+	list := c.Ints(key)
+	switch {
+	case len(list) == 1:
+		return list[0]
+	case layer < len(list):
+		return list[layer]
+	}
+	c.fail(key, nil, "does not have a number for each layer", "give the full config.json of the model")
+	return 1
+}

@@ -1,0 +1,39 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// Indexer of sparse attention chooses the tokens that the layer attends to. Comparable; zero Heads: none.
+type Indexer struct {
+	Heads, Dim int64
+	// Blocks: whole blocks of tokens are chosen; queries are made of the layer's input, both are normalised without a
+	// mean, and nothing weighs the heads (MiniMax-M3).
+	Blocks bool
+}
+
+// index builds the indexer's operators: query is what its queries are made of (the low-rank query of latent attention).
+func (b *layerBuilder) index(x, query model.Val, rank int64) {
+	i := &b.l.Attn.Index
+	if i.Heads == 0 {
+		return
+	}
+	q := b.linear(query, matrix(dtype.IndexQ, whole(i.Heads*i.Dim), whole(rank)), false)
+	k := b.linear(x, matrix(dtype.IndexK, whole(i.Dim), whole(b.h)), false)
+	if i.Blocks {
+		b.headNorm(dtype.IndexQNorm, q, i.Dim)
+		b.headNorm(dtype.IndexKNorm, k, i.Dim)
+		return
+	}
+	b.norm(LayerNormBias, dtype.IndexKNorm, k, i.Dim)
+	b.linear(x, matrix(dtype.IndexProj, whole(i.Heads), whole(b.h)), false)
+}
+
+// keys is what the cache holds of the indexer.
+func (i *Indexer) keys() *model.Index {
+	if i.Heads == 0 {
+		return nil
+	}
+	return &model.Index{Dim: i.Dim, Plain: i.Blocks}
+}

@@ -1,0 +1,77 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// deltaHeads is Kimi delta attention (arXiv:2510.26692): queries, keys and values of as many heads, each through a short
+// convolution; a decay of every channel and a gate of the output, both through a rank of a head's width.
+func (b *layerBuilder) deltaHeads(x model.Val) model.Val {
+	s := &b.l.SSM
+	hd := s.Inner / s.Heads
+	rows := heads(s.Inner, hd)
+	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, State: hd, Heads: s.Heads, HeadDim: hd, Groups: s.Heads, Delta: true}
+	q := b.linear(x, matrix(dtype.AttnQ, rows, whole(b.h)), false)
+	k := b.linear(x, matrix(dtype.AttnK, rows, whole(b.h)), false)
+	v := b.linear(x, matrix(dtype.AttnV, rows, whole(b.h)), false)
+	qkv := b.op(model.Op{Kind: model.Concat, Out: 3 * s.Inner}, q, k, v)
+	u := b.conv(qkv, dims, rows, rows, rows)
+	decay := b.lowRank(x, dtype.SSMFA, dtype.SSMFB, rows, hd)
+	beta := b.linear(x, matrix(dtype.SSMBeta, heads(s.Heads, 1), whole(b.h)), false)
+	dtBias := vector(dtype.SSMDt, s.Inner, model.ByHead, hd)
+	dtBias.Bias = true
+	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA)}}, u, decay, beta)
+	n := b.headNorm(dtype.SSMNorm, y, hd)
+	return b.linear(b.glu(model.Sigmoid, b.outerGate(x, rows, hd), n, 0), matrix(dtype.AttnOutput, whole(b.h), rows), false)
+}
+
+func (b *layerBuilder) outerGate(x model.Val, rows model.Seg, rank int64) model.Val {
+	if b.l.SSM.WideGate {
+		return b.linear(x, matrix(dtype.AttnGate, rows, whole(b.h)), false)
+	}
+	return b.lowRank(x, dtype.SSMGA, dtype.SSMGB, rows, rank)
+}
+
+// lowRank is a product of two matrices.
+func (b *layerBuilder) lowRank(x model.Val, down, up dtype.Role, rows model.Seg, rank int64) model.Val {
+	return b.linear(b.linear(x, matrix(down, whole(rank), whole(b.h)), false), matrix(up, rows, whole(rank)), false)
+}
+
+// lightning is linear attention with a fixed decay of every head (arXiv:2401.04658): a state of keys by values, a norm,
+// and a gate of the output.
+func (b *layerBuilder) lightning(x model.Val) model.Val {
+	s := &b.l.SSM
+	hd := s.Inner / s.Heads
+	rows := heads(s.Inner, hd)
+	dims := &model.ScanDims{Conv: 1, Inner: s.Inner, State: hd, Heads: s.Heads, HeadDim: hd, Groups: s.Heads}
+	t := matrix(dtype.AttnQKV, rows, whole(b.h))
+	t.Segs = append(t.Segs, rows, rows)
+	f := b.linear(x, t, s.BiasIn)
+	q, k, v := b.slice(f, s.Inner, 0, hd), b.slice(f, s.Inner, s.Inner, hd), b.slice(f, s.Inner, 2*s.Inner, hd)
+	if s.HeadNorm {
+		q, k = b.headNorm(dtype.AttnQNorm, q, hd), b.headNorm(dtype.AttnKNorm, k, hd)
+	}
+	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims}, q, k, v)
+	n := b.op(model.Op{Kind: model.Norm, Role: dtype.SSMNorm, Out: s.Inner, W: []*model.Tensor{vector(dtype.SSMNorm, s.Inner, model.ByHead, hd)}}, y)
+	g := b.linear(x, matrix(dtype.AttnGate, rows, whole(b.h)), false)
+	return b.linear(b.glu(model.Sigmoid, g, n, 0), matrix(dtype.AttnOutput, whole(b.h), rows), false)
+}
+
+// shortConv is a convolution over a few tokens between two gates (LFM2, arXiv:2511.23404).
+func (b *layerBuilder) shortConv(x model.Val) model.Val {
+	s := &b.l.SSM
+	rows := inner(s.Inner)
+	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, Heads: s.Inner, HeadDim: 1}
+	in := matrix(dtype.ShortConvIn, rows, whole(b.h))
+	in.Segs = append(in.Segs, rows, rows)
+	z := b.linear(x, in, s.BiasIn)
+	before, after, u := b.bySeq(z, s.Inner, 0, 0), b.bySeq(z, s.Inner, s.Inner, 0), b.bySeq(z, s.Inner, 2*s.Inner, 0)
+	t := &model.Tensor{Role: dtype.ShortConv, Batch: 1, Segs: []model.Seg{rows}, Cols: s.Conv, Dims: 2}
+	w := []*model.Tensor{t}
+	if !s.NoConvBias {
+		w = append(w, bias(t))
+	}
+	y := b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: s.Inner, Scan: dims, W: w}, b.glu(model.Identity, before, u, 0))
+	return b.linear(b.glu(model.Identity, after, y, 0), matrix(dtype.ShortConvOut, whole(b.h), rows), s.BiasIn)
+}
