@@ -215,7 +215,7 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 	a.KV.MaxSequences = q.maxSequences(load.Context)
 	a.KV.MaxContext = q.maxContext(load.Sequences)
 	if a.KV.MaxContext == nil {
-		a.Notes = append(a.Notes, Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"})
+		a.Notes = append(a.Notes, q.unbounded())
 	}
 	for c := int64(p.Context); len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
 		users := a.KV.MaxSequences
@@ -225,6 +225,15 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 		a.Rungs = append(a.Rungs, q.rung(c, users))
 	}
 	a.Reasons = q.reasons(a, &ranks[0])
+}
+
+// unbounded says why no context is too long for the memory.
+func (q *question) unbounded() Note {
+	n := Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"}
+	if !q.job.Model.Remembers() {
+		n.Text = "an encoder caches nothing: memory bounds neither the context nor the users, only what is read in one pass"
+	}
+	return n
 }
 
 func (q *question) rung(context int64, users *int64) Rung {

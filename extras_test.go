@@ -172,7 +172,7 @@ func TestLayersSumToTheModel(t *testing.T) {
 		for _, g := range groups {
 			bytes += unit.Bytes(g.Count) * g.Weights
 			parameters += g.Count * g.Parameters
-			if g.Part == "decoder" && g.Layers != "before" && g.Layers != "after" {
+			if g.Part == groups[0].Part && g.Layers != "before" && g.Layers != "after" {
 				layers += g.Count
 			}
 		}

@@ -1,20 +1,26 @@
 package dtype
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Quantised checkpoints of the hub. Each names the scheme of the linear layers inside the blocks; what it
 // leaves alone stays in the checkpoint's own format.
 
 // Blocks is a recipe over the linear layers of the blocks (attention and FFN matrices, experts included).
-// Norms, biases, embeddings, head, routers, convolutions and vision towers stay native.
+// Norms, biases, embeddings, head, routers, convolutions and towers stay native.
 func Blocks(linear *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
-		if s.Layer < 0 || s.Part == "vision" || !s.Quantisable() {
+		if s.Layer < 0 || s.Tower() || !s.Quantisable() {
 			return native(s)
 		}
 		return linear
 	}
 }
+
+// Tower reports whether the tensor is of a part that sees or hears.
+func (s *Site) Tower() bool { return strings.HasPrefix(s.Part, "vision") || s.Part == "audio" }
 
 // Quantisable reports whether the tensor is a matrix of a linear layer.
 func (s *Site) Quantisable() bool {
@@ -23,6 +29,7 @@ func (s *Site) Quantisable() bool {
 	}
 	switch s.Role {
 	case SSMConv, SSMA, SSMD, SSMBA, SSMBeta, SSMAlpha, AttnSinks, FFNDownScale, LayerOutScale, MTPProj,
+		AudioConv1, AudioConv2, AudioPosition, VisionTiles, VisionTilesPost, VisionTilePosition, VisionNeck, ProjectorQuery, ProjectorPosition,
 		AltupProj, AltupUnembdProj, AltupRouter, AltupPredictCoef, AltupCorrectCoef, LaurelL, LaurelR, PerLayerProj,
 		CompressKV, CompressGate, CompressPos, IndexKV, IndexGate, IndexPos, IndexProj, HyperAttn, HyperFFN, HyperHead,
 		RecallAttn, RecallFFN, RecallOut, Score:

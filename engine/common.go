@@ -191,7 +191,7 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 			continue
 		}
 		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], pl.Parallel.TP), "sum over tensors, this rank")
-		out = append(out, ledger.Known("weights", part.Name+" tower", n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
+		out = append(out, ledger.Known("weights", partTitle(part.Name), n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
 	}
 	out = append(out, extraItems(b, j, pl)...)
 	if j.Weights.Extra > 0 {
@@ -199,6 +199,15 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
 		out = append(out, ledger.Known("other", j.Weights.ExtraName, n, ledger.Exact, ledger.Persistent, ledger.Device, "file"))
 	}
 	return out
+}
+
+// partTitle names a part beside the decoder in words.
+func partTitle(part string) string {
+	title := strings.ReplaceAll(part, "_", " ")
+	if part == "encoder" {
+		return title
+	}
+	return title + " tower"
 }
 
 // towerBytes is a rank's share of a tower: tensor parallelism cuts its layers as it cuts the decoder's,
@@ -254,6 +263,9 @@ func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l 
 }
 
 func tokens(b *ledger.Book, c model.Cache, l Load) ledger.Num {
+	if c.Source > 0 {
+		return b.Int("source_tokens", c.Source, "model, of the encoder's output")
+	}
 	n := b.Int("tokens", l.Context, "context")
 	if l.Over > 1 {
 		n = b.CeilDiv(n, b.Int("cp", l.Over, "plan"))

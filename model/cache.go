@@ -26,6 +26,7 @@ type Cache struct {
 	K, V                  int64 // elements per token
 	DimK, DimV            int64 // per head
 	Span                  int64 // window or chunk
+	Source                int64 // CrossKV: tokens of the encoder's output, 0 when the text decides
 	ConvElems, StateElems int64
 	Scan                  *ScanDims
 	Every                 int64 // IndexKV: tokens that share a key, 0 for one
@@ -65,6 +66,14 @@ func (k *Kind) Caches(f func(Cache)) {
 	}
 }
 
+// Remembers reports whether the model keeps anything of earlier tokens. Encoders do not.
+func (m *Model) Remembers() (found bool) {
+	for i := range m.Parts {
+		m.Parts[i].Each(func(k *Kind, _ int64) { k.Caches(func(Cache) { found = true }) })
+	}
+	return found
+}
+
 func (k *Kind) scans() bool {
 	for i := range k.Ops {
 		if k.Ops[i].Kind == Scan {
@@ -99,7 +108,7 @@ func (a *Attn) cache() Cache {
 	}
 	switch {
 	case a.CrossEncoder:
-		c.Class = CrossKV
+		c.Class, c.Source = CrossKV, a.Source
 	case a.Window > 0:
 		c.Class, c.Span = WindowKV, a.Window
 	case a.Chunk > 0:

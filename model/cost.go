@@ -50,6 +50,9 @@ func (c *Coeffs) AddN(o *Coeffs, n float64) {
 // Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
 // tensor. A multiply-add is two operations.
 func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
+	if o.Rows == PerSource {
+		return c
+	}
 	row := o.rowFeature()
 	o.weightTraffic(&c, bytes)
 	switch o.Kind {
@@ -145,6 +148,10 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 		return
 	}
 	kv := float64(a.KVHeads * (a.DimK + a.DimV))
+	if a.CrossEncoder {
+		o.crossAttention(c, row, kv, e)
+		return
+	}
 	if a.OneKV {
 		kv = float64(a.KVHeads * a.DimK)
 	}
@@ -154,6 +161,21 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 		c.CacheWrite[row] = e.KVBytes * kv
 	}
 	c.Activations[row] = e.ActBytes * (h*float64(a.DimK+a.DimV) + kv)
+}
+
+// crossAttention reads every token of the source and writes nothing. Where the text decides how many they are,
+// they count as many as the positions before.
+func (o *Op) crossAttention(c *Coeffs, row int, kv float64, e *Exec) {
+	a := o.Attn
+	h := float64(a.Heads)
+	if a.Source > 0 {
+		c.FLOPs[row] = 2 * h * float64(a.DimK+a.DimV) * float64(a.Source)
+		c.CacheRead[Seqs] = e.KVBytes * kv * float64(a.Source)
+	} else {
+		c.FLOPs[Pairs] = 2 * h * float64(a.DimK+a.DimV)
+		c.CacheRead[Read] = e.KVBytes * kv
+	}
+	c.Activations[row] = e.ActBytes * h * float64(a.DimK+a.DimV)
 }
 
 // latent: MLA either multiplies queries and outputs through the latent (absorbed: decode) or expands the

@@ -44,6 +44,7 @@ const (
 	PerToken  Rows = iota
 	PerChoice      // tokens × experts used
 	PerOutput      // rows with logits
+	PerSource      // tokens of an encoder's output, once: not in a step of the decoder
 )
 
 // Activation functions, where engines treat them differently.
@@ -106,8 +107,10 @@ type Attn struct {
 	// Compress > 0: beside its window the layer keeps one row for every so many tokens (DeepSeek V4).
 	Compress int64
 	Index    *Index
-	// CrossEncoder: keys and values come from an encoder.
+	// CrossEncoder: keys and values come from an encoder. Source is how many tokens they are of when that is
+	// fixed (the frames of a clip, the patches of an image), 0 when the text decides.
 	CrossEncoder bool
+	Source       int64
 }
 
 // Latent are the dimensions of multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): Rank+Rope

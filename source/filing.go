@@ -6,11 +6,13 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -107,9 +109,7 @@ func (f *filing) put(t *fileTensor) {
 
 // place finds the slots of a tensor; false when the model has none for it.
 func (f *filing) place(t *fileTensor, n *tensorName) bool {
-	if layers := len(f.m.Decoder().Layers); n.part == partDecoder && n.layer >= layers {
-		n.part, n.layer = model.PartMTP, n.layer-layers
-	}
+	f.settle(t, n)
 	p := f.parts[n.part]
 	if p == nil {
 		return false
@@ -125,6 +125,36 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	}
 	p.share(t, n, h, wants)
 	return true
+}
+
+// settle finds the part that a name means in this model: what names leave open are encoders beside a decoder,
+// models that are an encoder or a tower alone, joints of audio towers, and second stacks of layers.
+func (f *filing) settle(t *fileTensor, n *tensorName) {
+	layers := len(f.m.Decoder().Layers)
+	switch first := f.m.Parts[0].Name; {
+	case n.part == partDecoder && f.parts[family.PartEncoder] != nil && (first == family.PartEncoder || inEncoder(t.name)):
+		n.part = family.PartEncoder
+	case n.part == partDecoder && f.parts[partDecoder] == nil:
+		n.part = first
+	case n.part == partDecoder && n.layer >= layers:
+		n.part, n.layer = model.PartMTP, n.layer-layers
+	case n.part == family.PartVision && f.parts[family.PartVision] == nil && f.parts[family.PartAudio] != nil:
+		n.part = family.PartAudio
+	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "global_transformer."):
+		n.layer += firstGated(f.parts[n.part])
+	}
+}
+
+func inEncoder(name string) bool {
+	return strings.HasPrefix(name, "encoder.") || strings.Contains(name, ".encoder.") || strings.HasPrefix(name, "enc_to_dec_proj.")
+}
+
+// firstGated is the first layer with a gate, where Llama 3.2 Vision's second stack begins.
+func firstGated(p *filedPart) int {
+	if p == nil {
+		return 0
+	}
+	return max(0, slices.IndexFunc(p.part.Layers, func(k uint8) bool { return p.kinds[k][slot{role: dtype.AttnGateScale}].tensors > 0 }))
 }
 
 // biased turns slots into those of the biases.
@@ -259,11 +289,11 @@ func (h *holding) plain() *dtype.Scheme {
 func hubName(p *model.Part, at where) string {
 	in := inLayer
 	switch {
-	case p.Name != "vision" && at.layer < 0:
+	case !isTower(p.Name) && at.layer < 0:
 		in = atEnds
 	case at.layer < 0:
 		in = atVision
-	case p.Name == "vision":
+	case isTower(p.Name):
 		in = inVision
 	}
 	name := string(at.slot.role)

@@ -63,7 +63,7 @@ func (n *namer) site(s *dtype.Site) site {
 		has = layers[s.Layer%len(layers)]
 	}
 	in := inLayer
-	if s.Part == family.PartVision {
+	if isTower(s.Part) {
 		in = inVision
 	}
 	out := site{layer: s.Layer}
@@ -96,7 +96,7 @@ func (n *namer) inPart(s *dtype.Site, module string) []string {
 
 func (n *namer) end(s *dtype.Site) site {
 	out := site{layer: -1}
-	if s.Part == family.PartVision {
+	if isTower(s.Part) {
 		for _, module := range spellings(atVision, s.Role) {
 			out.names = append(out.names, "visual."+module, "vision_tower.vision_model."+module, "multi_modal_projector."+module)
 		}

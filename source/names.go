@@ -135,9 +135,68 @@ self_attention_res_proj           attn_res_proj
 mlp_res_norm                      ffn_res_norm
 mlp_res_proj                      ffn_res_proj
 
-input_layernorm                   attn_norm
+attention.self.query              attn_q
+attention.self.key                attn_k
+attention.self.value              attn_v
+attention.output.dense            attn_output
+attention.q_lin                   attn_q
+attention.k_lin                   attn_k
+attention.v_lin                   attn_v
+attention.out_lin                 attn_output
+attention.attn.q                  attn_q
+attention.attn.k                  attn_k
+attention.attn.v                  attn_v
+attention.attn.o                  attn_output
+attention.qkv_proj                attn_qkv
+attention.o_proj                  attn_output
+attn.Wqkv                         attn_qkv
+attn.Wo                           attn_output
+attn.qkv_proj                     attn_qkv
+attn.out_proj                     attn_output
+att_proj                          attn_qkv
+attn_out                          attn_output
+layer.0.SelfAttention.q           attn_q
+layer.0.SelfAttention.k           attn_k
+layer.0.SelfAttention.v           attn_v
+layer.0.SelfAttention.o           attn_output
+layer.0.SelfAttention.relative_attention_bias  attn_rel_b
+layer.1.EncDecAttention.q         cross_attn_q
+layer.1.EncDecAttention.k         cross_attn_k
+layer.1.EncDecAttention.v         cross_attn_v
+layer.1.EncDecAttention.o         cross_attn_o
+encoder_attn.q_proj               cross_attn_q
+encoder_attn.k_proj               cross_attn_k
+encoder_attn.v_proj               cross_attn_v
+encoder_attn.out_proj             cross_attn_o
+cross_attn.q_proj                 cross_attn_q
+cross_attn.k_proj                 cross_attn_k
+cross_attn.v_proj                 cross_attn_v
+cross_attn.o_proj                 cross_attn_o
+cross_attn.q_norm                 cross_attn_q_norm
+cross_attn.k_norm                 cross_attn_k_norm
+cross_attn_attn_gate              cross_attn_gate
+cross_attn_mlp_gate               ffn_output_gate
+
+attention.output.LayerNorm        attn_output_norm
+attention.LayerNorm               attn_output_norm
+sa_layer_norm                     attn_output_norm
+attn_ln                           attn_output_norm
+norm1                             attn_output_norm
+output.LayerNorm                  layer_output_norm
+output_layer_norm                 layer_output_norm
+mlp_ln                            layer_output_norm
+mlp.layernorm                     layer_output_norm
+norm2                             layer_output_norm
+encoder_attn_layer_norm           cross_attn_norm | cross_attn_output_norm
+layer.0.layer_norm                attn_norm
+layer.1.layer_norm                cross_attn_norm | ffn_norm
+layer.2.layer_norm                ffn_norm
+attn_norm                         attn_norm
+mlp_norm                          ffn_norm
+ff_norm                           ffn_norm
+input_layernorm                   attn_norm | cross_attn_norm
 attention_norm                    attn_norm
-self_attn_layer_norm              attn_norm
+self_attn_layer_norm              attn_norm | attn_output_norm
 norm                              attn_norm
 ln_1                              attn_norm
 attn_norm                         attn_norm
@@ -158,7 +217,7 @@ post_moe_norm                     post_ffw_norm
 post_attention_layernorm          post_attention_norm | ffn_norm
 post_self_attn_layernorm          post_attention_norm
 pre_feedforward_layernorm         ffn_norm
-final_layer_norm                  ffn_norm
+final_layer_norm                  ffn_norm | layer_output_norm
 pre_ff_layernorm                  ffn_norm
 ffn_norm                          ffn_norm
 ln_2                              ffn_norm
@@ -172,6 +231,29 @@ mlp.gate_proj                     ffn_gate | ffn_up
 mlp.up_proj                       ffn_up
 mlp.gate_up_proj                  ffn_gate + ffn_up | ffn_up
 mlp.down_proj                     ffn_down
+intermediate.dense                ffn_up
+output.dense                      ffn_down
+ffn.lin1                          ffn_up
+ffn.lin2                          ffn_down
+mlp.fc11                          ffn_up
+mlp.fc12                          ffn_gate
+mlp.up_gate_proj                  ffn_up
+mlp.gated_layers                  ffn_up
+mlp.wo                            ffn_down
+mlp.Wi                            ffn_up
+mlp.Wo                            ffn_down
+mlp.fc_in                         ffn_up
+mlp.fc_out                        ffn_down
+ff_proj                           ffn_up
+ff_out                            ffn_down
+layer.1.DenseReluDense.wi         ffn_up
+layer.1.DenseReluDense.wi_0       ffn_gate
+layer.1.DenseReluDense.wi_1       ffn_up
+layer.1.DenseReluDense.wo         ffn_down
+layer.2.DenseReluDense.wi         ffn_up
+layer.2.DenseReluDense.wi_0       ffn_gate
+layer.2.DenseReluDense.wi_1       ffn_up
+layer.2.DenseReluDense.wo         ffn_down
 fc1                               ffn_up
 mlp.fc1                           ffn_up
 fc2                               ffn_down
@@ -380,7 +462,42 @@ embedding.word_embeddings         token_embd
 tok_embeddings                    token_embd
 wte                               token_embd
 wpe                               position_embd
-embed_positions                   position_embd
+embed_positions                   position_embd | audio_position_embd
+shared                            token_embd
+wte.embedding                     token_embd
+wte.new_embedding                 token_embd
+embeddings.word_embeddings        token_embd
+embeddings.tok_embeddings         token_embd
+embeddings.token_embedding        token_embd
+embeddings.position_embeddings    position_embd
+embeddings.position_embedding     position_embd
+embeddings.token_type_embeddings  token_types
+embeddings.LayerNorm              token_embd_norm
+embeddings.norm                   token_embd_norm
+emb_ln                            token_embd_norm
+layernorm_embedding               token_embd_norm
+layer_norm                        output_norm
+final_norm                        output_norm
+relative_attention_bias           attn_rel_b
+conv1                             conv1d.0
+conv2                             conv1d.1
+enc_to_dec_proj                   projector_0
+pooler.dense                      pooler
+classifier.dense                  cls
+classifier.out_proj               cls.output
+classifier                        cls.output
+lm_head.dense                     cls
+lm_head.layer_norm                cls.norm
+lm_head.decoder                   output
+cls.predictions                   output
+cls.predictions.decoder           output
+cls.predictions.transform.dense   cls
+cls.predictions.transform.LayerNorm  cls.norm
+head                              text_projection
+text_projection                   text_projection
+logit_scale                       logit_scale
+logit_bias                        logit_scale
+ff_out                            output
 word_embeddings_layernorm         token_embd_norm
 norm                              output_norm
 norm_f                            output_norm
@@ -415,45 +532,6 @@ pre_fc_norm_hidden                nextn.hnorm
 norm                              nextn.shared_head_norm
 embed_tokens                      nextn.embed_tokens
 lm_head                           nextn.shared_head_head
-`
-
-// visionModules are the modules of a layer of a vision tower.
-const visionModules = `
-self_attn.q_proj                  attn_q | attn_qkv
-self_attn.k_proj                  attn_k | attn_qkv
-self_attn.v_proj                  attn_v | attn_qkv
-self_attn.out_proj                attn_output
-self_attn.o_proj                  attn_output
-attn.qkv                          attn_qkv
-attn.proj                         attn_output
-layer_norm1                       attn_norm
-layer_norm2                       ffn_norm
-norm1                             attn_norm
-norm2                             ffn_norm
-mlp.fc1                           ffn_up
-mlp.fc2                           ffn_down
-mlp.linear_fc1                    ffn_up
-mlp.linear_fc2                    ffn_down
-mlp.gate_proj                     ffn_gate
-mlp.up_proj                       ffn_up
-mlp.down_proj                     ffn_down
-`
-
-// visionEnds are the modules before and after the layers of a vision tower, projectors included.
-const visionEnds = `
-embeddings.patch_embedding        patch_embd
-embeddings.position_embedding     vision_position_embd
-patch_embed.proj                  patch_embd
-pos_embed                         vision_position_embd
-post_layernorm                    vision_post_norm
-mm_soft_emb_norm                  projector_norm
-mm_input_projection_weight        projector_0
-merger.norm                       projector_norm
-merger.linear_fc1                 projector_0
-merger.linear_fc2                 projector_2
-deepstack_merger_list.#.norm      deepstack_norm
-deepstack_merger_list.#.linear_fc1  deepstack_0
-deepstack_merger_list.#.linear_fc2  deepstack_2
 `
 
 // familyModules are where a family means something else by a name.

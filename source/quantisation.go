@@ -39,7 +39,7 @@ const (
 )
 
 func (r reach) touches(s *dtype.Site) bool {
-	vision := s.Part == family.PartVision
+	vision := s.Tower()
 	switch r {
 	case linear:
 		return isLinear(s)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
@@ -174,7 +175,7 @@ func (c *configuration) trim(r *Resolved, spec *family.Spec, tensors []fileTenso
 			continue
 		}
 		head = head || n.part == partDecoder && n.scope() == atEnds && holdsRole(n.module, dtype.Output)
-		vision = vision || n.part == family.PartVision
+		vision = vision || strings.HasPrefix(n.part, family.PartVision)
 		mtp = mtp || n.part == model.PartMTP || n.layer >= len(spec.Layers)
 	}
 	if !head && !spec.Tied && !spec.NoHead {

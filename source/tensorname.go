@@ -14,7 +14,7 @@ const partDecoder = "decoder"
 // tensorName is the name of a tensor of the hub, taken apart.
 type tensorName struct {
 	part   string // of the model, as package model names it
-	layer  int    // as numbered in the file; -1 outside the layers
+	layer  int    // as ordinals in the file; -1 outside the layers
 	module string // inside the layer, numbers written #
 	param  param
 }
@@ -22,9 +22,9 @@ type tensorName struct {
 // scope is where to look the module up. The layers of the decoder and those that predict share names.
 func (n *tensorName) scope() scope {
 	switch {
-	case n.part == family.PartVision && n.layer < 0:
+	case isTower(n.part) && n.layer < 0:
 		return atVision
-	case n.part == family.PartVision:
+	case isTower(n.part):
 		return inVision
 	case n.layer >= 0:
 		return inLayer
@@ -55,13 +55,28 @@ var companions = words(`weight_scale weight_scale_inv weight_scale_2 weight_glob
 var weightWords = words(`weight qweight weight_packed`)
 
 // wrappers are words before "layers" that leave the decoder the decoder.
-var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox`)
+var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox
+	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer`)
 
-// towers are words that begin the parts which see.
-var towers = words(`visual vision_tower vision_model vision_encoder multi_modal_projector`)
+// towers are words that begin the parts which see or hear, and the part.
+var towers = map[string]string{"visual": family.PartVision, "vision": family.PartVision, "vision_tower": family.PartVision, "vision_towers": family.PartVision,
+	"vision_model": family.PartVision, "vision_encoder": family.PartVision, "vision_backbone": family.PartVision, "vision_embed_tokens": family.PartVision,
+	"img_processor": family.PartVision, "embed_vision": family.PartVision, "multi_modal_projector": family.PartVision, "vpm": family.PartVision,
+	"qwen2_model": family.PartVision, "sam_model": family.PartPage, "audio_tower": family.PartAudio, "audio_encoder": family.PartAudio}
+
+// joints are words of modules beside the towers that belong to them; their numbers tell modules apart.
+var joints = words(`visual_projection mlp1 connector resampler img_projection glb_GN sub_GN mm_projector projector image_newline view_seperator`)
+
+// ordinals are words whose number tells modules apart.
+var ordinals = words(`layer mlp adapting neck stem downsample`)
+
+// isTower reports whether a part sees or hears.
+func isTower(part string) bool {
+	return strings.HasPrefix(part, family.PartVision) || part == family.PartAudio
+}
 
 // layerWords begin the number of a layer.
-var layerWords = words(`layers h blocks mtp_layers`)
+var layerWords = words(`layers layer h block blocks resblocks mtp_layers`)
 
 func words(text string) map[string]bool {
 	m := map[string]bool{}
@@ -81,8 +96,15 @@ func readName(name string) (n tensorName, ok bool) {
 		switch {
 		case len(rest) == 0 && wrappers[w]:
 			return n, false
-		case towers[w] && len(rest) > 0:
-			n.part = family.PartVision
+		case joints[w]:
+			n.part, n.module = family.PartVision, strings.Join(parts[i:], ".")
+			return n, true
+		case towers[w] != "" && (len(rest) > 0 || w == "multi_modal_projector" || w == "vision_embed_tokens"):
+			if n.part = towers[w]; len(rest) == 0 {
+				n.module = w
+				return n, true
+			}
+		case isTower(n.part) && isNumber(w) && len(rest) > 0: // of several towers in a list
 		case w == "mtp" && len(rest) > 0:
 			n.part = model.PartMTP
 		case layerWords[w] && len(rest) > 1 && isNumber(rest[0]):
@@ -91,6 +113,9 @@ func readName(name string) (n tensorName, ok bool) {
 			}
 			n.layer, _ = strconv.Atoi(rest[0])
 			n.module = masked(rest[1:])
+			if w == "blocks" && i > 0 && parts[i-1] == "encoder" && isTower(n.part) {
+				n.module = "moonvit." + n.module // which numbers its norms and maps from 0
+			}
 			return n, true
 		case !wrappers[w]:
 			n.module = masked(parts[i:])
@@ -100,10 +125,10 @@ func readName(name string) (n tensorName, ok bool) {
 	return n, false
 }
 
-// masked joins a path, with # for numbers.
+// masked joins a path, with # for numbers that tell no modules apart.
 func masked(parts []string) string {
 	for i, w := range parts {
-		if isNumber(w) {
+		if isNumber(w) && (i == 0 || !ordinals[parts[i-1]]) {
 			parts[i] = "#"
 		}
 	}

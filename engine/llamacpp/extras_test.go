@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -94,14 +95,22 @@ func TestProjector(t *testing.T) {
 		j.Vision = vision
 		return sizerOf(t, Engine{Server}, j).Size(nil, j.Load())[0].Items
 	}
-	tower := (&family.Spec{Vision: &family.Tower{Layers: 2, Width: 64, Inner: 256, Heads: 4, Patch: 588, Positions: 256, Projector: [2]family.Projection{{In: 64, Out: 128}}}}).Model("x").Part(family.PartVision)
+	e, err := catalog.Find("gemma-3-4b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	published, err := e.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tower := published.Model("x").Part(family.PartVision) // SigLIP: 16 heads, width 1,152, 4,096 patches
 	all := items(tower)
 	w, c := find(t, all, "mmproj.weights"), find(t, all, "mmproj.compute")
 	elems := unit.Bytes(tower.Params())
 	if w.Bytes < 2*elems || w.Bytes > 2*elems+elems/5 || w.Low >= elems*6/5 || w.High != 4*elems {
 		t.Errorf("%d bytes from %d to %d for %d parameters", w.Bytes, w.Low, w.High, elems)
 	}
-	if want := unit.Bytes(4*4*256*256 + 24*256*64); c.Bytes != want || c.Low != 24*256*64 {
+	if want := unit.Bytes(4*16*4096*4096 + 24*4096*1152); c.Bytes != want || c.Low != 24*4096*1152 {
 		t.Errorf("%d bytes from %d for an image, want %d", c.Bytes, c.Low, want)
 	}
 	if it := find(t, items(nil), "mmproj.weights"); !it.Unknown {

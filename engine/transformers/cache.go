@@ -18,6 +18,7 @@ type cacheRows struct {
 	layers int64
 	elems  int64 // keys and values of a token
 	larger int64 // of the two
+	source int64 // tokens of an encoder's output when they are fixed, else 0
 	span   int64 // 0: every token
 	origin string
 }
@@ -95,8 +96,11 @@ func (c *caches) add(layers int64, m *model.Cache, latent *model.Attn, window bo
 	if window {
 		r.span = m.Span
 	}
+	if r.source = m.Source; r.source > 0 {
+		r.origin += ", of the encoder's output"
+	}
 	for i := range c.rows {
-		if o := &c.rows[i]; o.elems == r.elems && o.span == r.span && o.origin == r.origin {
+		if o := &c.rows[i]; o.elems == r.elems && o.span == r.span && o.source == r.source && o.origin == r.origin {
 			o.layers += layers
 			return
 		}
@@ -132,6 +136,9 @@ func (c *caches) items(b *ledger.Book, l engine.Load) (out []ledger.Item) {
 // ofSequence is one layer's cache of one sequence.
 func (c *caches) ofSequence(b *ledger.Book, r *cacheRows, context int64) ledger.Num {
 	tokens := b.Int("tokens", context, "context")
+	if r.source > 0 {
+		tokens = b.Int("source_tokens", r.source, "model, of the encoder's output")
+	}
 	if r.span > 0 {
 		tokens = b.Name("kept", b.Min(tokens, b.Int("window", r.span, "model")))
 	}
@@ -157,7 +164,7 @@ func (c *caches) perToken() (n float64) {
 		per = c.quantBytes()
 	}
 	for _, r := range c.rows {
-		if r.span == 0 {
+		if r.span == 0 && r.source == 0 {
 			n += float64(r.layers*r.elems) * per
 		}
 	}

@@ -44,8 +44,13 @@ func (g *groups) total() (n int64) {
 	return n
 }
 
-// page is the bytes of one layer's page, the same for every group.
-func (g *groups) page() unit.Bytes { return g.specs[0].page }
+// page is the bytes of one layer's page, the same for every group; 0 where nothing is cached (encoders).
+func (g *groups) page() unit.Bytes {
+	if len(g.specs) == 0 {
+		return 0
+	}
+	return g.specs[0].page
+}
 
 // kvBytes are the widths of cached keys, values and states.
 type kvBytes struct {
@@ -75,7 +80,7 @@ func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 }
 
 func specOf(c model.Cache, block int64, w kvBytes) spec {
-	s := spec{class: c.Class, span: c.Span, block: block}
+	s := spec{class: c.Class, span: max(c.Span, c.Source), block: block}
 	if c.Class == model.StateCache {
 		s.page, s.states = unit.Bytes(w.conv*c.ConvElems+w.state*c.StateElems), w.states
 		return s
@@ -251,6 +256,10 @@ func (s *spec) pages(length, batched int64) int64 {
 		return unit.CeilDiv(min(s.span-1+batched, length), s.block) + 1
 	case model.ChunkKV:
 		return unit.CeilDiv(min(s.span+batched, length), s.block)
+	case model.CrossKV:
+		if s.span > 0 {
+			return unit.CeilDiv(s.span, s.block)
+		}
 	}
 	return unit.CeilDiv(length, s.block)
 }

@@ -9,14 +9,16 @@ import (
 func (s *Spec) Model(id string) *model.Model {
 	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead && s.Score == 0, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
 	b := partBuilder{Spec: s, tables: s.tables()}
-	dec := b.part("decoder", s.Layers)
-	dec.Pre, dec.Post = b.ends()
-	m.Parts = append(m.Parts, dec)
+	if s.Vocab > 0 || len(s.Layers) > 0 {
+		dec := b.part(s.partName(), s.Layers)
+		dec.Pre, dec.Post = b.ends()
+		m.Parts = append(m.Parts, dec)
+	}
 	if len(s.MTP) > 0 {
 		m.Parts = append(m.Parts, b.mtp())
 	}
-	if s.Vision != nil {
-		m.Parts = append(m.Parts, s.Vision.part())
+	for _, t := range s.towers() {
+		m.Parts = append(m.Parts, t.part())
 	}
 	m.Traits = s.traits()
 	return m
@@ -71,7 +73,7 @@ func (s *Spec) traits() (t model.Traits) {
 			t.Experts, t.ExpertsUsed = l.MoE.Experts, l.MoE.Used
 		}
 	}
-	t.Hybrid, t.Multimodal = scans && attends, s.Vision != nil
+	t.Hybrid, t.Multimodal = scans && attends, s.Vision != nil && !s.Encodes
 	if s.Vision != nil {
 		t.ImageTokens = s.Vision.Tokens
 	}
@@ -91,15 +93,20 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 }
 
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
-	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab), whole(s.Hidden))
+	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
 	if s.Positions > 0 {
 		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
+	if s.Segments > 0 {
+		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
+		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
+	}
 	if s.EmbedScale {
 		x = b.scale(x, s.Hidden)
 	}
+	x = b.weights(s.Before, x, s.Hidden)
 	if s.EmbedNorm != NoNorm {
 		x = b.norm(s.EmbedNorm, dtype.TokenEmbdNorm, x, s.Hidden)
 	}
@@ -153,6 +160,7 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
 	}
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
+	x = b.weights(s.After, x, s.Hidden)
 	if s.NoHead {
 		return
 	}
@@ -228,8 +236,12 @@ func (b *layerBuilder) name() string {
 		n = "sliding attention"
 	case l.Attn.Chunk > 0:
 		n = "chunked attention"
+	case l.Attn.Heads > 0 && l.Cross.Heads > 0:
+		n = "attention, cross-attention"
 	case l.Attn.Heads > 0:
 		n = "attention"
+	case l.Cross.Heads > 0:
+		n = "cross-attention"
 	}
 	switch l := &b.l; {
 	case l.MoE.Experts > 0 && n != "":
@@ -243,7 +255,7 @@ func (b *layerBuilder) name() string {
 }
 
 func (b *layerBuilder) before(role dtype.Role, x model.Val) model.Val {
-	if b.l.Place == PostNorm {
+	if b.l.Place == PostNorm || b.l.Place == AfterSum || role == dtype.AttnNorm && b.l.NoAttnNorm {
 		return x
 	}
 	return b.norm(b.l.Norm, role, x, b.h)
@@ -266,14 +278,20 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 func (b *layerBuilder) sequential() {
 	r := model.Val(0)
 	if b.l.mixes() {
-		o := b.gather(b.mixer(b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn))), b.h)
-		r = b.residual(b.after(dtype.AttnPostNorm, o), 0)
+		x := b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn))
+		o := b.gather(b.gated(dtype.AttnGateScale, b.weighed(dtype.LayerScale1, b.mixer(x))), b.h)
+		r = b.sum(dtype.AttnOutNorm, b.after(dtype.AttnPostNorm, o), 0)
+	}
+	if b.l.Cross.Heads > 0 {
+		o := b.gated(dtype.CrossGate, b.cross(b.before(dtype.CrossNorm, r)))
+		r = b.sum(dtype.CrossOutNorm, o, r)
 	}
 	if !b.l.feeds() {
 		return
 	}
 	f := b.feedForward(b.l.Place.ffnNorm(), b.recalled(r, dtype.RecallFFNNorm, dtype.RecallFFN))
-	out := b.residual(b.after(dtype.FFNPostNorm, f), r)
+	f = b.gated(dtype.FFNGateScale, b.weighed(dtype.LayerScale2, f))
+	out := b.sum(dtype.LayerOutNorm, b.after(dtype.FFNPostNorm, f), r)
 	if b.l.PLE > 0 {
 		out = b.perLayer(out)
 	}
@@ -331,6 +349,9 @@ func (b *layerBuilder) parallel() {
 		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
+	if b.l.Cross.Heads > 0 {
+		o = b.add(o, b.cross(x), b.h)
+	}
 	f := b.ffn(y)
 	switch b.l.Sum {
 	case Branches:

@@ -40,6 +40,7 @@ type Config struct {
 	m    map[string]any
 	path string // of this part: "text_config."
 	err  **FieldError
+	find func(class, modelType string) *Family // the family of a nested text model
 }
 
 // ParseConfig reads a config.json of at most 8 MiB.
@@ -275,7 +276,7 @@ func (c *Config) Sub(key string) *Config {
 		c.fail(key, v, "is not an object", "correct the config.json")
 		return nil
 	}
-	return &Config{m: m, path: c.path + key + ".", err: c.err}
+	return &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
 }
 
 // subs gives a list of nested objects, nil when absent.

@@ -9,7 +9,16 @@ var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": t
 // without rows of the vocabulary that have no token.
 func (s *Spec) Converted() *Spec {
 	c := *s
-	c.Vision, c.MTP = nil, nil
+	c.MTP = nil
+	if len(s.Layers) > 0 {
+		c.Vision = nil
+	}
+	c.Beside = nil
+	for _, t := range s.Beside {
+		if t.Name == PartEncoder {
+			c.Beside = append(c.Beside, t)
+		}
+	}
 	c.Layers = append([]Layer(nil), s.Layers...)
 	for i := range c.Layers {
 		if ignoresWindows[c.Family] {

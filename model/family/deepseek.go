@@ -3,7 +3,7 @@ package family
 // deepseek2: latent attention; a few dense layers, then routed and shared experts. V2, V2-Lite, V3, R1,
 // Kimi-K2.
 var deepseek2 = &Family{
-	Name: "deepseek2", Classes: []string{"DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM"}, Types: []string{"deepseek_v2", "deepseek_v3", "kimi_k2"},
+	Name: "deepseek2", Classes: []string{"DeepseekV2ForCausalLM", "DeepseekV3ForCausalLM", "Mistral4ForCausalLM"}, Types: []string{"deepseek_v2", "deepseek_v3", "kimi_k2", "mistral4"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		n := c.Layers()

@@ -81,6 +81,7 @@ func FromConfig(c *Config) (*Spec, error) {
 		}
 		return nil, &UnknownError{Arch: strings.TrimSpace(class + " " + kind)}
 	}
+	c.find = ByClass
 	s := f.Config(c)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -121,6 +122,13 @@ func (s *Spec) Check() error {
 			return err
 		}
 	}
+	for _, t := range s.towers() {
+		for i := range t.Layers {
+			if err := t.Layers[i].check(i); err != nil {
+				return err
+			}
+		}
+	}
 	if err := s.checkSizes(); err != nil {
 		return err
 	}
@@ -136,12 +144,10 @@ func (s *Spec) checkSizes() error {
 			total += layers[i].size(float64(s.Hidden))
 		}
 	}
-	if t := s.Vision; t != nil {
-		total += float64(t.Layers)*float64(t.Width)*float64(4*t.Width+3*t.Inner) + float64(t.Width)*float64(t.Patch+t.Positions)
-		for _, p := range t.Projector {
-			total += float64(1+t.DeepStack) * float64(p.In) * float64(p.Out)
-		}
+	for _, t := range s.towers() {
+		total += t.size()
 	}
+	total += weightSize(s.Before) + weightSize(s.After) + float64(s.Segments+s.Positions)*float64(s.Hidden)
 	if total > most {
 		return &FieldError{Field: "sizes", Value: fmt.Sprintf("%.1g elements", total), Problem: "are together more than any model's", Fix: "correct the config"}
 	}
@@ -155,6 +161,7 @@ func (l *Layer) size(hidden float64) float64 {
 	n := 2*heads*wide*max(hidden, float64(a.QRank), float64(a.KVRank)) + hidden*float64(a.QRank+a.KVRank)
 	n += 3*float64(m.Experts)*float64(m.Inner)*max(hidden, float64(m.Latent)) + float64(m.Shared+m.Latent)*3*hidden
 	n += 3 * float64(l.FFN.Inner) * hidden
+	n += 2*float64(l.Cross.Heads)*float64(l.Cross.DimK+l.Cross.DimV)*max(hidden, float64(l.Cross.Encoder)) + float64(a.RelBias)
 	n += float64(a.Index.Heads+4) * float64(a.Index.Dim) * max(hidden, float64(a.QRank)) * 2
 	n += float64(a.OutGroups)*float64(a.OutRank)*(hidden+heads*wide) + 2*float64(a.Compress)*wide*wide
 	n += 2 * (2 + float64(l.Hyper)) * float64(l.Hyper) * float64(l.Hyper) * hidden

@@ -32,7 +32,7 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
 		b.learned(f.Act, p)
 	}
-	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias)
+	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
 }
 
 // learned gives an activation its numbers: xIELU has two (arXiv:2411.13010).

@@ -190,6 +190,7 @@ var gemma4 = &Family{
 		}
 		s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
 		gemma4Spec(s, sw, full, t.gated(), moe, t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers"))
+		s.Vision = c.gemma4Vision(s.Hidden)
 		return c.outerTie(s)
 	},
 	Header: func(m *Meta) *Spec {

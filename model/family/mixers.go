@@ -75,7 +75,7 @@ func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
 	if a.SharesKV && !a.OwnKV {
 		return q, model.None, model.None
 	}
-	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.h)), a.BiasKV)
+	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.h)), a.BiasKV && !a.NoBiasK)
 	if a.KEqV {
 		return q, k, k
 	}
@@ -88,6 +88,9 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 		return b.headNorm(role, x, dim)
 	case FullWidth:
 		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, W: []*model.Tensor{vector(role, dim*n, by, dim)}}, x)
+	case PerHeadBias:
+		w := normWeights(LayerNormBias, vector(role, dim, model.Whole, 0))
+		return b.op(model.Op{Kind: model.Norm, Role: role, Out: dim * n, Unit: dim, Mean: true, W: w}, x)
 	case Weightless:
 		return b.op(model.Op{Kind: model.Norm, Out: dim * n, Unit: dim}, x)
 	case EachHead:
@@ -104,6 +107,9 @@ func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional, Index: a.Index.keys()}}
 	if a.Sinks {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
+	}
+	if a.RelBias > 0 {
+		o.W = append(o.W, vector(dtype.AttnRelBias, a.RelBias, model.Whole, 0))
 	}
 	return b.op(o, q, k, v)
 }

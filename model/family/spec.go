@@ -10,7 +10,8 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-// Spec is a decoder-only network in plain numbers. Two Specs are equal when the networks are.
+// Spec is a network in plain numbers: a decoder with what stands beside it, or an encoder alone. Two Specs are
+// equal when the networks are.
 type Spec struct {
 	Arch    string // as the source names it
 	Family  string // GGUF name of the architecture
@@ -23,13 +24,20 @@ type Spec struct {
 	EmbedNorm  NormKind // normalisation right after the embedding
 	EmbedScale bool
 	Positions  int64 // learned absolute positions
-	OutNorm    NormKind
-	HeadBias   bool
-	HeadScale  bool // logits times a constant
-	HeadInput  bool // the head's input times a constant (MiniCPM)
-	HeadCap    bool // logits soft-capped
-	NoHead     bool
-	Score      int64 // rows of the head of a reward model, which has no vocabulary; 0 for an ordinary head
+	// ExtraTokens: rows that the embedding has beyond the head (Llama 3.2 Vision).
+	ExtraTokens int64
+	Segments    int64 // rows of a table of segments (BERT's token types)
+	OutNorm     NormKind
+	HeadBias    bool
+	HeadScale   bool // logits times a constant
+	HeadInput   bool // the head's input times a constant (MiniCPM)
+	HeadCap     bool // logits soft-capped
+	NoHead      bool
+	Before      []Weight // after the embedding (a projection of image patches)
+	After       []Weight // after the last norm, before the head: poolers, classifiers
+	// Encodes: the layers read whole texts at once and generate nothing.
+	Encodes bool
+	Score   int64 // rows of the head of a reward model, which has no vocabulary; 0 for an ordinary head
 
 	Layers []Layer
 	MTP    []Layer // multi-token prediction layers
@@ -40,6 +48,7 @@ type Spec struct {
 	MTPHead  bool // a head alone (Step-3.5)
 	MTPBare  bool // and no norm behind the layer (ERNIE 4.5)
 	Vision   *Tower
+	Beside   []*Tower // further ones: audio towers, the encoder of an encoder-decoder
 	Source   Source
 	Tables   []Table
 	AltUp    int64 // parallel residual streams (Gemma 3n), 0 for one
@@ -67,6 +76,7 @@ type Layer struct {
 	Place NormPlace
 	Sum   SumOrder  // of parallel branches
 	Attn  Attention // zero Heads: none
+	Cross Attention // over an encoder's output, after Attn; zero Heads: none
 	SSM   SSM       // zero Inner: none
 	FFN   MLP       // zero Inner: none
 	MoE   MoE       // zero Experts: none
@@ -75,6 +85,9 @@ type Layer struct {
 	Linear        bool
 	ResidualScale bool // branch outputs times a constant (Granite)
 	OutScale      bool // layer output times a stored scalar (Gemma 4)
+	NoAttnNorm    bool // the mixer reads the stream as it is (the first layer of ModernBERT)
+	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
+	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
 	AltUp         int64
 	Hyper         int64
 	// Recall: branches read a weighted sum of earlier blocks' outputs (Kimi K3).
@@ -106,6 +119,7 @@ const (
 	Single                     // one norm, one branch: the layer has a mixer or an FFN (Mamba, Nemotron-H)
 	// PreNormPost names the FFN's norm post_attention_norm (Qwen3-Next, gpt-oss).
 	PreNormPost
+	AfterSum // after each residual sum (the first transformer, BERT)
 	// PreNormOut names the FFN's norm attn_output_norm (DBRX).
 	PreNormOut
 	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
@@ -145,6 +159,11 @@ type Attention struct {
 	VNorm bool // values normalised without a weight (Gemma 4)
 	// Bidirectional: every token sees every other and nothing is cached (encoders).
 	Bidirectional bool
+	NoBiasK       bool  // BiasKV is of the values alone (Whisper)
+	RelBias       int64 // numbers in a table of relative positions that the layer has (T5, SAM)
+	// Encoder > 0: keys and values are made of an encoder's output of this width; Source is how many tokens
+	// that is when it is fixed, 0 when the text decides.
+	Encoder, Source int64
 
 	Index Indexer
 	// OneKV: one head whose values are its keys; Compress > 0: beside the window one row for every so many tokens; the
@@ -168,6 +187,8 @@ const (
 	FullWidth         // over all heads at once (OLMo 2, MiniMax-M2)
 	EachHead          // a weight of its own for every head (StableLM 2)
 	Weightless        // of a head's width, without a weight (Llama 4)
+	// PerHeadBias: a layer norm of a head's width with weight and bias (Persimmon).
+	PerHeadBias
 )
 
 // SSM describes a recurrent mixer.
@@ -208,7 +229,9 @@ type MLP struct {
 	Gated bool
 	Fused bool // gate and up in one matrix
 	Bias  bool
-	Act   Activation
+	// BiasDown: the second matrix alone has a bias.
+	BiasDown bool
+	Act      Activation
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
 }

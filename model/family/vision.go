@@ -1,81 +1,6 @@
 package family
 
-import (
-	"github.com/memwall/memwall/dtype"
-	"github.com/memwall/memwall/model"
-)
-
-// Tower is a vision transformer and what carries its output to the decoder.
-type Tower struct {
-	Layers        int
-	Width, Inner  int64
-	Heads         int64
-	Patch         int64 // numbers in one patch: channels × frames × height × width
-	PatchBias     bool
-	Positions     int64 // learned position embeddings
-	Fused         bool  // one qkv matrix
-	PostNorm      bool  // a layer norm after the blocks
-	Tokens        int64 // tokens of one image for the decoder; 0 when it depends on the image's size
-	Joined        int64 // neighbouring patches that the projector joins to one token
-	Norm          NormKind
-	NormWidth     int64 // of the projector's norm
-	Projector     [2]Projection
-	DeepStack     int // extra projectors, one for each of as many decoder layers (Qwen3-VL)
-	DeepNormWidth int64
-}
-
-// Projection is one linear map of a projector; zero Out: none.
-type Projection struct {
-	In, Out int64
-	Bias    bool
-}
-
-// PartVision is the name of the part with a vision tower and its projector.
-const PartVision = "vision"
-
-func (t *Tower) part() model.Part {
-	s := &partBuilder{Spec: &Spec{Hidden: t.Width}}
-	a := Attention{Heads: t.Heads, KVHeads: t.Heads, DimK: t.Width / max(1, t.Heads), Fused: t.Fused, NoRope: true, Bidirectional: true}.bias(true, true, true)
-	a.DimV = a.DimK
-	p := s.part(PartVision, repeat(Layer{Norm: LayerNormBias, Attn: a, FFN: MLP{Inner: t.Inner, Bias: true, Act: GELU}}, t.Layers))
-	p.Pre, p.Post = t.patches(), t.projector()
-	return p
-}
-
-func (t *Tower) patches() model.Kind {
-	b := &kindBuilder{}
-	x := b.linear(0, matrix(dtype.VisionPatch, whole(t.Width), whole(t.Patch)), t.PatchBias)
-	if t.Positions > 0 {
-		p := matrix(dtype.VisionPosition, whole(t.Positions), whole(t.Width))
-		e := b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: t.Width, W: []*model.Tensor{p}})
-		b.add(x, e, t.Width)
-	}
-	b.k.Name = "patches"
-	return b.k
-}
-
-func (t *Tower) projector() model.Kind {
-	b := &kindBuilder{}
-	x := model.Val(0)
-	if t.PostNorm {
-		x = b.norm(LayerNormBias, dtype.VisionPostNorm, x, t.Width)
-	}
-	b.project(x, t.Norm, t.NormWidth, t.Projector, dtype.ProjectorNorm, dtype.ProjectorIn, dtype.ProjectorOut)
-	for range t.DeepStack {
-		b.project(x, t.Norm, t.DeepNormWidth, t.Projector, dtype.DeepStackNorm, dtype.DeepStackIn, dtype.DeepStackOut)
-	}
-	b.k.Name = "projector"
-	return b.k
-}
-
-func (b *kindBuilder) project(x model.Val, norm NormKind, width int64, p [2]Projection, roles ...dtype.Role) {
-	x = b.norm(norm, roles[0], x, width)
-	for i, q := range p {
-		if q.Out > 0 {
-			x = b.linear(x, matrix(roles[i+1], whole(q.Out), whole(q.In)), q.Bias)
-		}
-	}
-}
+import "github.com/memwall/memwall/dtype"
 
 // siglip reads Gemma 3's tower: SigLIP (arXiv:2303.15343) and a projection without bias of pooled tokens.
 func (c *Config) siglip(hidden int64) *Tower {
@@ -83,29 +8,78 @@ func (c *Config) siglip(hidden int64) *Tower {
 	if v == nil {
 		return nil
 	}
-	patch, image := v.Int("patch_size"), v.Int("image_size")
-	side := image / patch
-	t := &Tower{Layers: v.Layers(), Width: v.Int("hidden_size"), Inner: v.Int("intermediate_size"), Heads: v.Int("num_attention_heads"),
-		Patch: v.IntOr(3, "num_channels") * patch * patch, PatchBias: true, Positions: side * side, PostNorm: true, Norm: RMS,
-		Tokens: c.IntOr(256, "mm_tokens_per_image")}
-	t.NormWidth = t.Width
-	t.Projector[0] = Projection{In: t.Width, Out: hidden}
+	t := v.siglipTower()
+	t.Tokens = c.IntOr(256, "mm_tokens_per_image")
+	t.After = append(t.After, norms(dtype.ProjectorNorm, RMS, t.Width), mapping(dtype.ProjectorIn, t.Width, hidden, false))
 	return t
 }
 
-// qwenVision reads the tower of Qwen3-VL and Qwen3.5: patches over two frames, learned positions, a merger
-// of 2 × 2 patches, and in Qwen3-VL mergers for deeper layers.
-func (c *Config) qwenVision() *Tower {
+// siglipTower reads a SigLIP encoder: patches with a bias, learned positions, a norm after the blocks
+// (transformers, models/siglip/modeling_siglip.py). Its pooling head is no part of towers.
+func (c *Config) siglipTower() *Tower {
+	c.defaults(siglipDefaults)
+	patch := c.Int("patch_size")
+	side := c.Int("image_size") / patch
+	return c.siglipOf(c.IntOr(3, "num_channels")*patch*patch, side*side)
+}
+
+// siglipDefaults are those of SiglipVisionConfig, which published configs leave out.
+var siglipDefaults = map[string]int64{
+	"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "num_channels": 3, "image_size": 224, "patch_size": 16,
+}
+
+// siglipOf has blocks after patches of so many numbers at so many positions.
+func (c *Config) siglipOf(patch, positions int64) *Tower {
+	w := c.Int("hidden_size")
+	return &Tower{Width: w, Layers: blocks(c.Layers(), w, c.Int("intermediate_size"), c.Int("num_attention_heads")),
+		Before: []Weight{mapping(dtype.VisionPatch, patch, w, true), table(dtype.VisionPosition, positions, w)},
+		After:  []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w)}}
+}
+
+// clipDefaults are those of CLIPVisionConfig.
+var clipDefaults = map[string]int64{
+	"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "num_channels": 3, "image_size": 224, "patch_size": 32,
+}
+
+// clipTower reads a CLIP encoder of images (arXiv:2103.00020): patches without a bias, a class token, norms
+// before and after the blocks (transformers, models/clip/modeling_clip.py).
+func (c *Config) clipTower() *Tower {
+	c.defaults(clipDefaults)
+	w, patch := c.Int("hidden_size"), c.Int("patch_size")
+	side := c.Int("image_size") / patch
+	return &Tower{Width: w, Layers: blocks(c.Layers(), w, c.Int("intermediate_size"), c.Int("num_attention_heads")),
+		Before: []Weight{mapping(dtype.VisionPatch, c.IntOr(3, "num_channels")*patch*patch, w, false), mixesIn(dtype.VisionClass, w),
+			table(dtype.VisionPosition, side*side+1, w), norms(dtype.VisionPreNorm, LayerNormBias, w)},
+		After: []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w)}}
+}
+
+// twoLayers is a projector of two linear maps.
+func twoLayers(in, mid, out int64, bias bool) []Weight {
+	return []Weight{mapping(dtype.ProjectorIn, in, mid, bias), mapping(dtype.ProjectorOut, mid, out, bias)}
+}
+
+// gemma4Vision reads Gemma 4's tower (transformers, models/gemma4/modeling_gemma4.py): the text model's layers
+// without a cache, a table of positions for each axis, and a projection of pooled patches.
+func (c *Config) gemma4Vision(hidden int64) *Tower {
 	v := c.Sub("vision_config")
 	if v == nil {
 		return nil
 	}
-	p, merge := v.Int("patch_size"), v.IntOr(2, "spatial_merge_size")
-	t := &Tower{Layers: int(min(v.Int("depth"), maxLayers)), Width: v.Int("hidden_size"), Inner: v.Int("intermediate_size"), Heads: v.Int("num_heads"),
-		Patch: v.IntOr(3, "in_channels") * v.IntOr(2, "temporal_patch_size") * p * p, PatchBias: true, Positions: v.IntOr(0, "num_position_embeddings"),
-		Fused: true, Norm: LayerNormBias, Joined: merge * merge, DeepStack: min(len(v.Ints("deepstack_visual_indexes")), 64)}
-	wide := t.Width * t.Joined
-	t.NormWidth, t.DeepNormWidth = t.Width, wide
-	t.Projector = [2]Projection{{In: wide, Out: wide, Bias: true}, {In: wide, Out: v.Int("out_hidden_size"), Bias: true}}
+	v.refuseClipped()
+	w, p := v.Int("hidden_size"), v.Int("patch_size")
+	a := v.heads()
+	a.Bidirectional, a.QKNorm, a.VNorm = true, PerHead, true
+	l := Layer{Norm: RMS, Place: Sandwich, Attn: a, FFN: v.gated()}
+	l.FFN.Act = GELU
+	t := &Tower{Width: w, Layers: repeat(l, v.Layers()), Tokens: c.IntOr(v.IntOr(0, "default_output_length"), "vision_soft_tokens_per_image"),
+		Before: []Weight{mapping(dtype.VisionPatch, 3*p*p, w, false), table(dtype.VisionPosition, 2*v.IntOr(10240, "position_embedding_size"), w)}}
+	t.After = append(t.After, mapping(dtype.ProjectorIn, w, hidden, false))
 	return t
+}
+
+// refuseClipped: linear maps with bounds keep four numbers each beside their matrix, which is not described.
+func (c *Config) refuseClipped() {
+	if c.Bool(false, "use_clipped_linears") {
+		c.fail("use_clipped_linears", true, "adds bounds to every matrix of the tower, which is not described", "give the folder with its safetensors files for exact weights")
+	}
 }

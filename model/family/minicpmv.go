@@ -1,0 +1,87 @@
+package family
+
+import (
+	"encoding/json"
+
+	"github.com/memwall/memwall/dtype"
+)
+
+// minicpmv: MiniCPM-V (arXiv:2408.01800): SigLIP, a resampler that asks the patches a fixed number of
+// questions, and MiniCPM or, from version 2.5, Llama 3 or Qwen2. The published class is MiniCPMV.
+var minicpmv = &Family{
+	Name: "minicpmv", Classes: []string{"MiniCPMV"}, Types: []string{"minicpmv"},
+	Config: func(c *Config) *Spec {
+		if c.Bool(false, "use_gene_module") {
+			c.fail("use_gene_module", true, "adds an encoder of genes that is not described", "give the folder with its safetensors files for exact weights")
+		}
+		if c.Has("vision_config") {
+			return c.minicpmvLater()
+		}
+		s := c.minicpm()
+		t := c.minicpmvTimm()
+		t.After = append(t.After, resampler(c.Int("query_num"), s.Hidden, t.Width, true)...)
+		t.Tokens = c.Int("query_num")
+		s.Vision = t
+		return s
+	},
+}
+
+// minicpm is llama with constant scales (arXiv:2404.06395).
+func (c *Config) minicpm() *Spec {
+	s := c.base(true)
+	s.EmbedScale, s.HeadInput = true, true
+	s.Layers = repeat(Layer{Norm: RMS, Attn: c.heads(), FFN: c.gated(), ResidualScale: true}, c.Layers())
+	s.Family = "minicpm"
+	return s
+}
+
+// minicpmvTimm is the encoder of the first versions, known by its name in timm: SigLIP so400m at 384 pixels.
+func (c *Config) minicpmvTimm() *Tower {
+	const name = "vit_so400m_patch14_siglip_384.webli"
+	if got := c.Str("vision_encoder"); got != name {
+		c.fail("vision_encoder", got, "names an encoder whose sizes the config does not give", "give the folder with its safetensors files for exact weights")
+	}
+	c.m["vision_name"] = "google/siglip-so400m-patch14-384"
+	t := c.namedTower("vision_name")
+	if c.Bool(false, "drop_vision_last_layer") && len(t.Layers) > 0 {
+		t.Layers = t.Layers[1:]
+	}
+	for i := range t.Layers {
+		t.Layers[i].Attn.Fused = true
+	}
+	return t
+}
+
+// minicpmvLater is version 2.6, which says its encoder's sizes; the text model is Qwen2.
+func (c *Config) minicpmvLater() *Spec {
+	if v, ok := c.m["version"].(json.Number); !ok || v.String() != "2.6" {
+		c.fail("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", "give the folder with its safetensors files for exact weights")
+	}
+	s := qwen2.Config(c)
+	s.Family = qwen2.Name
+	v := c.part("vision_config")
+	t := v.siglipTower()
+	if c.Bool(false, "drop_vision_last_layer") && len(t.Layers) > 0 {
+		t.Layers = t.Layers[1:]
+	}
+	t.After = append(t.After, resampler(c.Int("query_num"), s.Hidden, t.Width, false)...)
+	t.Tokens = c.Int("query_num")
+	s.Vision = t
+	return s
+}
+
+// resampler is one layer of cross-attention from learned queries to patches (arXiv:2308.12966, section 2.1): a
+// map of the patches to the queries' width, the four matrices with biases, three norms, a last map. stored says
+// whether its fixed positions are stored.
+func resampler(queries, width, from int64, stored bool) []Weight {
+	out := []Weight{{Role: dtype.ProjectorQuery, Use: MixesIn, In: queries, Out: width}}
+	if stored {
+		out = append(out, Weight{Role: dtype.ProjectorPosition, Use: MixesIn, In: queries, Out: width})
+	}
+	if from != width {
+		out = append(out, mapping(dtype.ProjectorKV, from, width, false))
+	}
+	return append(out, norms(dtype.ProjectorNorm, LayerNormBias, width), norms(dtype.ProjectorKNorm, LayerNormBias, width),
+		mapping(dtype.ProjectorAttn, width, 3*width, true), mapping(dtype.ProjectorMid, width, width, true),
+		norms(dtype.ProjectorPost, LayerNormBias, width), mapping(dtype.ProjectorOut, width, width, false))
+}

@@ -1,0 +1,161 @@
+package family
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
+
+// Names of the parts beside a decoder.
+const (
+	PartVision  = "vision"
+	PartAudio   = "audio"
+	PartEncoder = "encoder"
+)
+
+// Tower is a stack of layers beside the decoder with what stands before and after it: an encoder that sees,
+// hears or reads, and what carries its output to the decoder.
+type Tower struct {
+	Name          string // of the part; PartVision when empty
+	Width         int64  // of the stream of its layers
+	Before, After []Weight
+	Layers        []Layer
+	Tokens        int64 // tokens of one image for the decoder; 0 when it depends on the image's size
+}
+
+// Weight is a tensor outside the layers, and its bias.
+type Weight struct {
+	Role    dtype.Role
+	Use     Use
+	In, Out int64
+	Bias    bool
+	Norm    NormKind
+	// Branch: it reads what entered the row of weights, not what the one before gives.
+	Branch bool
+}
+
+// Use is what a weight does.
+type Use uint8
+
+const (
+	Maps    Use = iota // Out results of In inputs; convolutions take channels × kernel inputs
+	LooksUp            // a row of Out numbers from a table of In rows, added
+	Norms              // a normalisation of width Out
+	MixesIn            // In × Out numbers that take part as they are: class tokens, separators, gates
+)
+
+func mapping(role dtype.Role, in, out int64, bias bool) Weight {
+	return Weight{Role: role, In: in, Out: out, Bias: bias}
+}
+
+func table(role dtype.Role, rows, width int64) Weight {
+	return Weight{Role: role, Use: LooksUp, In: rows, Out: width}
+}
+
+func norms(role dtype.Role, kind NormKind, width int64) Weight {
+	return Weight{Role: role, Use: Norms, Norm: kind, Out: width}
+}
+
+func mixesIn(role dtype.Role, n int64) Weight {
+	return Weight{Role: role, Use: MixesIn, In: 1, Out: n}
+}
+
+func branched(w Weight) Weight {
+	w.Branch = true
+	return w
+}
+
+// towers lists every tower of the model.
+func (s *Spec) towers() []*Tower {
+	if s.Vision == nil {
+		return s.Beside
+	}
+	return append([]*Tower{s.Vision}, s.Beside...)
+}
+
+func (s *Spec) partName() string {
+	if s.Encodes {
+		return PartEncoder
+	}
+	return "decoder"
+}
+
+func (t *Tower) name() string {
+	if t.Name == "" {
+		return PartVision
+	}
+	return t.Name
+}
+
+func (t *Tower) part() model.Part {
+	s := &partBuilder{Spec: &Spec{Hidden: t.Width}}
+	p := s.part(t.name(), t.Layers)
+	p.Pre, p.Post = end("before", t.Before, t.Width), end("after", t.After, t.Width)
+	return p
+}
+
+func end(name string, weights []Weight, width int64) model.Kind {
+	b := &kindBuilder{}
+	b.weights(weights, 0, width)
+	b.k.Name = name
+	return b.k
+}
+
+// weights appends the operators of a row of weights to a stream of a width.
+func (b *kindBuilder) weights(row []Weight, x model.Val, width int64) model.Val {
+	from := x
+	for i := range row {
+		if row[i].Branch {
+			x = from
+		}
+		x = b.weight(&row[i], x, width)
+	}
+	return x
+}
+
+func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
+	switch w.Use {
+	case LooksUp:
+		t := matrix(w.Role, whole(w.In), whole(w.Out))
+		e := b.op(model.Op{Kind: model.Embed, Role: w.Role, Out: w.Out, W: []*model.Tensor{t}})
+		return b.add(x, e, w.Out)
+	case Norms:
+		return b.norm(w.Norm, w.Role, x, w.Out)
+	case MixesIn:
+		t := fixed(w.Role, w.Out, w.In)
+		if w.In == 1 {
+			t.Dims = 1
+		}
+		return b.scale(x, width, t)
+	}
+	return b.linear(x, matrix(w.Role, whole(w.Out), whole(w.In)), w.Bias)
+}
+
+// size of a tower in elements, roughly and not too small by more than the smallest tensors.
+func (t *Tower) size() (n float64) {
+	for i := range t.Layers {
+		n += t.Layers[i].size(float64(t.Width))
+	}
+	for _, row := range [][]Weight{t.Before, t.After} {
+		n += weightSize(row)
+	}
+	return n
+}
+
+func weightSize(row []Weight) (n float64) {
+	for _, w := range row {
+		n += float64(max(1, w.In)) * float64(w.Out)
+	}
+	return n
+}
+
+// blocks are the layers of a vision transformer (arXiv:2010.11929): layer norms and biases everywhere, an
+// ungated MLP, and attention without a cache.
+func blocks(n int, width, inner, heads int64) []Layer {
+	return repeat(Layer{Norm: LayerNormBias, Attn: seeing(width, heads).bias(true, true, true), FFN: MLP{Inner: inner, Bias: true, Act: GELU}}, n)
+}
+
+// seeing is attention of an encoder: every position reads every other.
+func seeing(width, heads int64) Attention {
+	d := width / max(1, heads)
+	return Attention{Heads: heads, KVHeads: heads, DimK: d, DimV: d, NoRope: true, Bidirectional: true}
+}
