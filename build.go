@@ -77,7 +77,7 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
 	}
 	d.Ledger = q.items(x, at+"/ledger", onDevice(r.Items))
-	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && !r.Unlimited {
+	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && r.KV.Needed > 0 && !r.Unlimited {
 		d.Used += unused
 		k := q.book
 		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
@@ -177,7 +177,7 @@ func onDisk(p ledger.Place) bool { return p == ledger.Disk }
 func (q *question) kv(r *engine.Rank) *KV {
 	k := r.KV
 	out := &KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
-	if k.Tokens >= 0 {
+	if k.Tokens >= 0 && k.Needed > 0 {
 		out.CapacityTokens = &k.Tokens
 	}
 	return out
@@ -217,14 +217,21 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 	if a.KV.MaxContext == nil {
 		a.Notes = append(a.Notes, q.unbounded())
 	}
-	for c := int64(p.Context); len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
+	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing {
+		q.rungs(a, int64(p.Context))
+	}
+	a.Reasons = q.reasons(a, &ranks[0])
+}
+
+// rungs are the context asked for and its doubles.
+func (q *question) rungs(a *Answer, context int64) {
+	for c := context; len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
 		users := a.KV.MaxSequences
-		if c != load.Context {
+		if c != context {
 			users = q.maxSequences(c)
 		}
 		a.Rungs = append(a.Rungs, q.rung(c, users))
 	}
-	a.Reasons = q.reasons(a, &ranks[0])
 }
 
 // unbounded says why no context is too long for the memory.
@@ -266,6 +273,9 @@ func (q *question) scales(a *Answer) string {
 	one := q.sizer.Size(nil, engine.Load{Context: int64(q.request.Context), Sequences: 1})
 	decidingFirst(one)
 	per := one[0].KV.Needed
+	if per == 0 {
+		return "nothing: no token leaves anything behind"
+	}
 	s := fmt.Sprintf("%s per user at %s", per, unit.Length(int64(q.request.Context)))
 	if a.KV.BytesPerToken > 0 {
 		s = fmt.Sprintf("%s per token and device; %s", a.KV.BytesPerToken, s)
