@@ -101,14 +101,8 @@ func Find(name string) (*Entry, error) {
 	if e, err := exact(name); e != nil {
 		return e, err
 	}
-	heads := headers()
-	for _, match := range []func(*header, string) bool{named, pointed, folded, bare} {
-		var hits []*header
-		for i := range heads {
-			if match(&heads[i], name) {
-				hits = append(hits, &heads[i])
-			}
-		}
+	for i := range spellings {
+		hits := spellings[i].find(name)
 		switch {
 		case len(hits) == 1:
 			return parse(hits[0].line)
@@ -116,7 +110,7 @@ func Find(name string) (*Entry, error) {
 			return nil, &NotFoundError{Name: name, Ambiguous: true, Candidates: ids(hits)}
 		}
 	}
-	return nil, &NotFoundError{Name: name, Candidates: near(name, heads)}
+	return nil, &NotFoundError{Name: name, Candidates: near(name, headers())}
 }
 
 func exact(name string) (*Entry, error) {
@@ -185,34 +179,36 @@ var headers = sync.OnceValue(func() (out []header) {
 	return out
 })
 
-func named(h *header, name string) bool {
-	for _, n := range h.names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
+// spelling is a form in which names are compared, and the entries by their names in it.
+type spelling struct {
+	form    func(string) string
+	entries func() map[string][]*header
 }
 
-// pointed is folded that keeps the points of numbers: opt-1.3b is not opt-13b.
-func pointed(h *header, name string) bool { return anyEqual(h.names, name, foldToPoints) }
+// spellings from the strictest to the loosest: case does not count; letters, digits and the points of numbers
+// do (opt-1.3b is not opt-13b); letters and digits alone ("LLaMA 3 8B" is "llama-3-8b"); and a name without
+// the organisation, words that do not change the dimensions (instruct, chat, base), dates and formats of the
+// weights ("RedHatAI/Qwen3-14B-FP8-dynamic" is "qwen3-14b").
+var spellings = []spelling{spelt(strings.ToLower), spelt(foldToPoints), spelt(fold), spelt(Bare)}
 
-// folded compares letters and digits only: "LLaMA 3 8B" is "llama-3-8b".
-func folded(h *header, name string) bool { return anyEqual(h.names, name, fold) }
-
-// bare leaves out the organisation, words that do not change the dimensions (instruct, chat, base), dates
-// and formats of the weights: "RedHatAI/Qwen3-14B-FP8-dynamic" is "qwen3-14b".
-func bare(h *header, name string) bool { return anyEqual(h.names, name, Bare) }
-
-func anyEqual(names []string, name string, f func(string) string) bool {
-	want := f(name)
-	for _, n := range names {
-		if got := f(n); got != "" && got == want {
-			return true
+// spelt lists the entries when a name is first looked for in the form.
+func spelt(form func(string) string) spelling {
+	return spelling{form, sync.OnceValue(func() map[string][]*header {
+		entries := map[string][]*header{}
+		heads := headers()
+		for i := range heads {
+			for _, n := range heads[i].names {
+				if k := form(n); !slices.Contains(entries[k], &heads[i]) {
+					entries[k] = append(entries[k], &heads[i])
+				}
+			}
 		}
-	}
-	return false
+		delete(entries, "") // names of no letters
+		return entries
+	})}
 }
+
+func (s *spelling) find(name string) []*header { return s.entries()[s.form(name)] }
 
 func fold(s string) string { return keep(s, "/") }
 
