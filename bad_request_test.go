@@ -414,3 +414,23 @@ func TestImagesNeedTheProjector(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestPagesAreOfAPowerOfTwo: vLLM has no others; tokens to draft without a model to draft them are remarked on.
+func TestPagesAreOfAPowerOfTwo(t *testing.T) {
+	r := &Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"}
+	r.BlockSize = 7
+	if _, err := Ask(r); err == nil || !strings.Contains(err.Error(), "block_size = 7") {
+		t.Errorf("%v", err)
+	}
+	r.BlockSize, r.DraftTokens = 32, 4
+	a, err := Ask(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range a.Notes {
+		if n.Code == "no_draft_model" {
+			return
+		}
+	}
+	t.Error("draft_tokens without draft_model is passed over")
+}

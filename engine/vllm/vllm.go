@@ -113,6 +113,9 @@ func (Engine) Check(j *engine.Job) error {
 		return err
 	}
 	p := j.Plan
+	if n := p.BlockSize; n > 256 || n < 1 || n&(n-1) != 0 {
+		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(n), Message: fmt.Sprintf("block_size = %d: vLLM has pages of 1 to 256 tokens, a power of two", n), Fix: "16, or leave it out"}
+	}
 	if p.MaxSeqs > p.MaxBatchedTokens {
 		return &plan.Problem{Field: "max_num_seqs", Value: fmt.Sprint(p.MaxSeqs), Impossible: true,
 			Message: fmt.Sprintf("max_num_seqs = %d is more than max_num_batched_tokens = %d", p.MaxSeqs, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens"}
