@@ -218,6 +218,8 @@ func (b *layerBuilder) name() string {
 		n = "delta net"
 	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
 		n = "linear attention"
+	case l.SSM.Inner > 0 && l.SSM.Style == TimeMix:
+		n = "time mix"
 	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
 		n = "short convolution"
 	case l.SSM.Inner > 0:
@@ -384,6 +386,8 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.lightning(x)
 	case ShortOnly:
 		return b.shortConv(x)
+	case TimeMix:
+		return b.timeMix(x)
 	}
 	return b.deltaNet(x)
 }

@@ -15,6 +15,9 @@ func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
 func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) model.Val {
 	var p model.Val
 	fn := actFn[f.Act]
+	if f.Shift {
+		x = b.shifted(x, dtype.ChannelMix, 1)
+	}
 	switch {
 	case f.Gated && f.Fused:
 		t := matrix(up, inner(f.Inner), whole(b.h))

@@ -187,7 +187,9 @@ type SSM struct {
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
 	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
-	WideGate   bool // the gate is one matrix, not a product of two (Kimi K3)
+	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate.
+	Ranks    [4]int64
+	WideGate bool // the gate is one matrix, not a product of two (Kimi K3)
 }
 
 // SSMStyle is the kind of recurrence.
@@ -199,6 +201,7 @@ const (
 	DeltaNet
 	DeltaHeads // delta rule with a decay of every channel, gates through a low rank (Kimi Linear)
 	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
+	TimeMix    // RWKV-7: a delta rule whose inputs are mixed with those of the token before
 	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
@@ -209,6 +212,8 @@ type MLP struct {
 	Fused bool // gate and up in one matrix
 	Bias  bool
 	Act   Activation
+	// Shift: the input is mixed with that of the token before (RWKV).
+	Shift bool
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
 }

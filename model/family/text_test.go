@@ -202,3 +202,23 @@ func TestTextRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestRWKV7: table 1 of arXiv:2503.14456, and the state of each head beside two rows of the token before.
+func TestRWKV7(t *testing.T) {
+	for _, c := range []struct{ hidden, layers, decay, rate, value, gate, want int64 }{
+		{768, 12, 64, 64, 32, 128, 191_034_624},
+		{1024, 24, 64, 64, 32, 128, 450_767_872},
+		{2048, 24, 96, 96, 64, 256, 1_527_404_544},
+		{2560, 32, 96, 96, 64, 320, 2_947_735_040},
+	} {
+		m := fromConfig(t, fmt.Sprintf(`{"architectures":["RWKV7ForCausalLM"],"model_type":"rwkv7","hidden_size":%d,"num_hidden_layers":%d,"head_dim":64,
+			"decay_low_rank_dim":%d,"a_low_rank_dim":%d,"v_low_rank_dim":%d,"gate_low_rank_dim":%d,"hidden_ratio":4.0,"tie_word_embeddings":false,"vocab_size":65536}`,
+			c.hidden, c.layers, c.decay, c.rate, c.value, c.gate))
+		if got := m.Params(); got != c.want {
+			t.Errorf("hidden size %d: %d parameters, want %d", c.hidden, got, c.want)
+		}
+		if perToken, _, states := kept(m); perToken != 0 || states != c.layers*(64*c.hidden+2*c.hidden) {
+			t.Errorf("hidden size %d: %d bytes per token, %d state elements", c.hidden, perToken, states)
+		}
+	}
+}
