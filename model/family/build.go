@@ -388,13 +388,18 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.shortConv(x)
 	case TimeMix:
 		return b.timeMix(x)
+	case MambaWide:
+		return b.mambaWide(x)
 	}
 	return b.deltaNet(x)
 }
 
 func (b *layerBuilder) ffn(x model.Val) model.Val {
-	if b.l.MoE.Experts == 0 {
+	switch m := &b.l.MoE; {
+	case m.Experts == 0:
 		return b.mlp(x, b.l.FFN)
+	case m.WithFFN:
+		return b.add(b.mlp(x, b.l.FFN), b.moe(x, x), b.h)
 	}
 	return b.moe(x, x)
 }
@@ -418,7 +423,7 @@ func (s *partBuilder) mtp() model.Part {
 			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
 			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
-		if s.MTPEnds {
+		if s.MTPEnds || s.MTPTable {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
 		}
 		if s.MTPEnds || s.MTPHead {

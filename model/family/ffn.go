@@ -99,14 +99,14 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 
 func (b *layerBuilder) router() []*model.Tensor {
 	m := &b.l.MoE
-	t := matrix(dtype.FFNGateInp, whole(m.Experts), whole(b.h))
+	t := matrix(dtype.FFNGateInp, whole(m.Experts+m.Zero), whole(b.h))
 	t.Adapt = false
 	w := []*model.Tensor{t}
 	if m.Bias {
 		w = append(w, bias(t))
 	}
 	if m.ChoiceBias {
-		w = append(w, vector(dtype.ExpProbsB, m.Experts, model.Whole, 0))
+		w = append(w, vector(dtype.ExpProbsB, m.Experts+m.Zero, model.Whole, 0))
 	}
 	return w
 }

@@ -17,5 +17,5 @@ var families = []*Family{
 	deepseek1, minicpm, bailing, step35, grok, mistral4, glm4lite,
 	qwen, phimoe, phi3small, exaone, exaone4, exaoneMoE, mimo, mimo2,
 	granite, granitemoe, granitehybrid,
-	mamba, mamba2Only, rwkv7, jamba, nemotronH,
+	mamba, mamba2Only, rwkv7, plamo2, longcat, jamba, nemotronH,
 }

@@ -38,6 +38,7 @@ type Spec struct {
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	MTPHead  bool // a head alone (Step-3.5)
+	MTPTable bool // an embedding alone (LongCat)
 	MTPBare  bool // and no norm behind the layer (ERNIE 4.5)
 	Vision   *Tower
 	Source   Source
@@ -201,6 +202,7 @@ const (
 	DeltaNet
 	DeltaHeads // delta rule with a decay of every channel, gates through a low rank (Kimi Linear)
 	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
+	MambaWide  // Mamba-2's heads with Mamba-1's projections (PLaMo 2)
 	TimeMix    // RWKV-7: a delta rule whose inputs are mixed with those of the token before
 	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
@@ -245,6 +247,8 @@ type MoE struct {
 	SoftLate      bool
 	Groups        int64 // experts are chosen within the GroupsUsed best of so many groups, 0 for anywhere
 	GroupsUsed    int64
+	WithFFN       bool  // runs beside the dense FFN, on the same input (LongCat)
+	Zero          int64 // further choices of the router that return their input (LongCat)
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
 	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
