@@ -138,3 +138,32 @@ func sameNetwork(t *testing.T, id string, got, want *family.Spec) {
 		}
 	}
 }
+
+// TestOldNormOfLFM2: the first GGUF files of LFM2 call the last norm token_embd_norm; the model has one norm of its width
+// either way.
+func TestOldNormOfLFM2(t *testing.T) {
+	e, err := catalog.Find("lfm2-1.2b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := e.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := headerOf("lfm2", want.Model("m"), keys(2048, 16, 32, 0, 8192, 128000, map[string][]int64{"attention.head_count_kv": alternate(16, 8, 0, 2, 5, 8, 10, 12, 14), "shortconv.l_cache": one(3)}))
+	h.tensors["token_embd_norm.weight"] = h.tensors["output_norm.weight"]
+	delete(h.tensors, "output_norm.weight")
+	got, err := family.FromHeader(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := got.Model("m")
+	if m.Params() != want.Model("m").Params() {
+		t.Errorf("%d parameters", m.Params())
+	}
+	m.Decoder().Tensors(func(layer int, x *model.Tensor) {
+		if h.tensors[x.GGUF(layer)] == nil {
+			t.Errorf("the file lacks %s", x.GGUF(layer))
+		}
+	})
+}
