@@ -21,6 +21,9 @@ func FuzzConfig(f *testing.F) {
 		`{"model_type":"nemotron-nas","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256,"block_configs":[{"attention":{"n_heads_in_group":2},"ffn":{"no_op":true}},{"attention":{"replace_with_linear":true},"ffn":{"ffn_mult":2.625}}]}`,
 		`{"model_type":"minimax_m1","hidden_size":64,"intermediate_size":160,"num_hidden_layers":2,"num_attention_heads":4,"num_local_experts":4,"num_experts_per_tok":2,"attn_type_list":[0,1],"vocab_size":256}`,
 		`{"model_type":"lfm2","hidden_size":64,"block_ff_dim":160,"num_hidden_layers":2,"num_attention_heads":4,"full_attn_idxs":[1],"vocab_size":256}`,
+		`{"model_type":"rwkv7","hidden_size":64,"num_hidden_layers":2,"decay_low_rank_dim":8,"a_low_rank_dim":8,"v_low_rank_dim":8,"gate_low_rank_dim":8,"hidden_ratio":4.0,"vocab_size":256}`,
+		`{"model_type":"plamo2","hidden_size":64,"intermediate_size":160,"num_hidden_layers":4,"num_attention_heads":4,"hidden_size_per_head":16,"mamba_num_heads":4,"full_attention_idx":[1],"vocab_size":256}`,
+		`{"model_type":"longcat_flash","hidden_size":64,"ffn_hidden_size":160,"num_layers":2,"num_attention_heads":4,"kv_lora_rank":32,"q_lora_rank":16,"qk_rope_head_dim":8,"qk_nope_head_dim":16,"v_head_dim":16,"n_routed_experts":4,"zero_expert_num":2,"moe_topk":2,"expert_ffn_hidden_size":32,"vocab_size":256}`,
 		`{"model_type":"jamba","hidden_size":64,"intermediate_size":160,"num_hidden_layers":8,"num_attention_heads":4,"vocab_size":256}`,
 		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
 	} {

@@ -46,11 +46,20 @@ const (
 		"tie_word_embeddings":false,"vocab_size":103424}`
 	oasstReward = `{"architectures":["GPTNeoXRewardModel"],"model_type":"gpt_neox_reward_model","hidden_size":2048,"intermediate_size":8192,"max_position_embeddings":2048,
 		"num_attention_heads":16,"num_hidden_layers":24,"tie_word_embeddings":false,"vocab_size":50288}`
+	longcat = `{"architectures":["LongcatFlashForCausalLM"],"model_type":"longcat_flash","expert_ffn_hidden_size":2048,"ffn_hidden_size":12288,"hidden_size":6144,
+		"kv_lora_rank":512,"moe_topk":12,"n_routed_experts":512,"num_attention_heads":64,"num_layers":28,"num_nextn_predict_layers":1,"q_lora_rank":1536,
+		"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"vocab_size":131072,"zero_expert_num":256}`
+	plamo8 = `{"architectures":["Plamo2ForCausalLM"],"model_type":"plamo2","attention_window_size":2048,"full_attention_idx":[15],"hidden_size":4096,"intermediate_size":16384,
+		"mamba_num_heads":64,"num_attention_heads":32,"num_hidden_layers":32,"num_key_value_heads":4,"vocab_size":100096}`
 	falconRW = `{"architectures":["FalconForCausalLM"],"model_type":"falcon","alibi":true,"bias":true,"hidden_size":2048,"multi_query":false,"num_attention_heads":32,
 		"num_hidden_layers":24,"parallel_attn":false,"vocab_size":50304}`
 	phi2Old = `{"architectures":["MixFormerSequentialForCausalLM"],"model_type":"mixformer-sequential","n_embd":2560,"n_head":32,"n_inner":null,"n_layer":32,"n_positions":2048,
 		"tie_word_embeddings":false,"vocab_size":51200}`
 )
+
+// plamoLayers are the mixers of PLaMo 2 8B: in_proj, conv, bcdt_proj, dt_proj, its bias, A, D, three norms, out_proj; and
+// qkv, o_proj and a weight for every head of queries and keys.
+const plamoLayers = 16*(2*4096*8192+4*8192+8192*(256+2*64)+256*64+3*64+256+2*64+8192*4096) + 16*(4096*40*128+4096*4096+36*128)
 
 // TestTextParameters: totals of models that the catalog does not have, without and with layers of prediction. The
 // totals of those that it has are rows of validation/rows/parameters.jsonl.
@@ -65,6 +74,8 @@ func TestTextParameters(t *testing.T) {
 		{ernie300, "baidu/ERNIE-4.5-300B-A47B-Paddle, safetensors metadata", 299_484_163_264, 300_474_051_776 - 299_484_163_264},
 		{oasstReward, "pythia-1.4b less its head and 16 rows of the vocabulary, and a score with a bias", 1_414_647_808 - 50304*2048 - 16*2048 + 2049, 0},
 		{falconRW, "tiiuae/falcon-rw-1b: 24 layers of 12 h² + 13 h, a tied embedding and a norm", 24*(12*2048*2048+13*2048) + 50304*2048 + 2*2048, 0},
+		{longcat, "meituan-longcat/LongCat-Flash-Chat, safetensors metadata", 560_664_980_480, 561_862_880_256 - 560_664_980_480},
+		{plamo8, "pfnet/plamo-2-8b: 16 layers of Mamba, 16 of attention, a tied embedding", plamoLayers + 32*(3*4096*16384+4*4096) + 4096 + 100096*4096, 0},
 		{phi2Old, "microsoft/phi-2, safetensors metadata", 2_779_683_840, 0},
 	} {
 		m := fromConfig(t, c.config)
@@ -199,6 +210,26 @@ func TestTextRefusals(t *testing.T) {
 		}
 		if _, err := family.FromConfig(c); err == nil || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// TestRWKV7: table 1 of arXiv:2503.14456, and the state of each head beside two rows of the token before.
+func TestRWKV7(t *testing.T) {
+	for _, c := range []struct{ hidden, layers, decay, rate, value, gate, want int64 }{
+		{768, 12, 64, 64, 32, 128, 191_034_624},
+		{1024, 24, 64, 64, 32, 128, 450_767_872},
+		{2048, 24, 96, 96, 64, 256, 1_527_404_544},
+		{2560, 32, 96, 96, 64, 320, 2_947_735_040},
+	} {
+		m := fromConfig(t, fmt.Sprintf(`{"architectures":["RWKV7ForCausalLM"],"model_type":"rwkv7","hidden_size":%d,"num_hidden_layers":%d,"head_dim":64,
+			"decay_low_rank_dim":%d,"a_low_rank_dim":%d,"v_low_rank_dim":%d,"gate_low_rank_dim":%d,"hidden_ratio":4.0,"tie_word_embeddings":false,"vocab_size":65536}`,
+			c.hidden, c.layers, c.decay, c.rate, c.value, c.gate))
+		if got := m.Params(); got != c.want {
+			t.Errorf("hidden size %d: %d parameters, want %d", c.hidden, got, c.want)
+		}
+		if perToken, _, states := kept(m); perToken != 0 || states != c.layers*(64*c.hidden+2*c.hidden) {
+			t.Errorf("hidden size %d: %d bytes per token, %d state elements", c.hidden, perToken, states)
 		}
 	}
 }
