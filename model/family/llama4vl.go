@@ -2,7 +2,7 @@ package family
 
 import "github.com/memwall/memwall/dtype"
 
-// llama4 reads a wrapper of Llama 4 with its tower (transformers, models/llama4/modeling_llama4.py).
+// llama4vl: Llama 4 with its tower (transformers, models/llama4/modeling_llama4.py).
 var llama4vl = &Family{
 	Name: "llama4-vl", Classes: []string{"Llama4ForConditionalGeneration"}, Types: []string{"llama4"},
 	Config: func(c *Config) *Spec {
@@ -12,15 +12,19 @@ var llama4vl = &Family{
 	},
 }
 
-// llama4VisionDefaults are those of Llama4VisionConfig, which Maverick's config leaves out.
-var llama4VisionDefaults = map[string]int64{"hidden_size": 768, "num_hidden_layers": 34, "num_attention_heads": 16, "num_channels": 3, "intermediate_size": 5632,
-	"vision_output_dim": 7680, "image_size": 448, "patch_size": 14, "projector_input_dim": 4096, "projector_output_dim": 4096}
+// llama4VisionSizes are the tower of both published models (config.json of Llama-4-Scout-17B-16E-Instruct), for copies
+// that leave its fields out.
+var llama4VisionSizes = map[string]int64{"hidden_size": 1408, "num_hidden_layers": 34, "num_attention_heads": 16, "num_channels": 3, "intermediate_size": 5632,
+	"vision_output_dim": 4096, "image_size": 336, "patch_size": 14, "projector_input_dim": 4096, "projector_output_dim": 4096}
 
 // llama4Vision: patches cut by a linear map, a class token, learned and rotary positions, a shuffle that joins
 // four patches, and three maps without biases.
 func (c *Config) llama4Vision(hidden int64) *Tower {
+	if !c.Has("vision_config") {
+		c.m["vision_config"] = map[string]any{}
+	}
 	v := c.part("vision_config")
-	v.defaults(llama4VisionDefaults)
+	v.defaults(llama4VisionSizes)
 	w, p := v.Int("hidden_size"), v.Int("patch_size")
 	side := v.Int("image_size") / p
 	in, out := v.Int("projector_input_dim"), v.Int("projector_output_dim")

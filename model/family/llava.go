@@ -48,7 +48,7 @@ func (c *Config) tower() *Tower {
 	case "pixtral":
 		return c.pixtralTower()
 	}
-	c.fail("model_type", c.m["model_type"], "names an encoder of images that is not described", "give the folder with its safetensors files for exact weights")
+	c.fail("model_type", c.m["model_type"], "names an encoder of images that is not described", fromFiles)
 	return &Tower{}
 }
 
@@ -108,7 +108,7 @@ var llavaLlama = &Family{
 		case "", "linear":
 			t.After = append(t.After, mapping(dtype.ProjectorIn, t.Width, s.Hidden, true))
 		default:
-			c.fail("mm_projector_type", kind, "is a projector that is not described", "give the folder with its safetensors files for exact weights")
+			c.fail("mm_projector_type", kind, "is a projector that is not described", fromFiles)
 		}
 		if strings.HasSuffix(c.Str("mm_patch_merge_type"), "unpad") {
 			t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
@@ -132,7 +132,7 @@ var namedTowers = map[string]struct {
 func (c *Config) namedTower(key string) *Tower {
 	known, ok := namedTowers[c.Str(key)]
 	if !ok {
-		c.fail(key, c.m[key], "names an encoder whose sizes the config does not give", "give the folder with its safetensors files for exact weights")
+		c.fail(key, c.m[key], "names an encoder whose sizes the config does not give", fromFiles)
 		return &Tower{}
 	}
 	v := &Config{m: map[string]any{}, path: c.path, err: c.err, find: c.find}

@@ -80,6 +80,6 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 // refuseClipped: linear maps with bounds keep four numbers each beside their matrix, which is not described.
 func (c *Config) refuseClipped() {
 	if c.Bool(false, "use_clipped_linears") {
-		c.fail("use_clipped_linears", true, "adds bounds to every matrix of the tower, which is not described", "give the folder with its safetensors files for exact weights")
+		c.fail("use_clipped_linears", true, "adds bounds to every matrix of the tower, which is not described", fromFiles)
 	}
 }
