@@ -18,7 +18,7 @@ var llava = &Family{
 		if t := s.Vision; t != nil {
 			b := c.Bool(true, "multimodal_projector_bias")
 			t.After = append(t.After, twoLayers(t.Width, s.Hidden, s.Hidden, b)...)
-			if c.Class() != "LlavaForConditionalGeneration" {
+			if !c.firstLLaVA() {
 				t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
 			}
 			t.Tokens = c.llavaTokens(v)
@@ -27,9 +27,14 @@ var llava = &Family{
 	},
 }
 
+// firstLLaVA: the first form takes one image of a fixed size; the later ones join parts of it with separators.
+func (c *Config) firstLLaVA() bool {
+	return c.Class() == "LlavaForConditionalGeneration" || c.Class() == "" && c.Str("model_type") == "llava"
+}
+
 // llavaTokens: with one image of a fixed size, every patch is a token.
 func (c *Config) llavaTokens(v *Config) int64 {
-	if c.Class() != "LlavaForConditionalGeneration" || v.Str("model_type") == "pixtral" {
+	if !c.firstLLaVA() || v.Str("model_type") == "pixtral" {
 		return 0
 	}
 	side := v.Int("image_size") / v.Int("patch_size")
