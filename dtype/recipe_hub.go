@@ -138,6 +138,7 @@ func hubRecipes() []*Recipe {
 		hub("fp8", "e4m3, one scale per output row", FP8E4M3, FP8Channel, "fp8_e4m3", "fp8-dynamic", "float8", "w8a8-fp8", "fp8-channel"),
 		hub("fp8-tensor", "e4m3, one scale per matrix", FP8E4M3, FP8Tensor, "fp8-static"),
 		hub("fp8-block", "e4m3, one scale per 128 × 128", FP8E4M3, FP8Block, "deepseek-fp8", "fp8_block"),
+		{Name: "fp8-block-fp4-experts", Base: FP8E4M3, FType: NoGGML, Note: "fp8-block, routed experts in e2m1 with e8m0 scales of 32 (DeepSeek V4)", Pick: expertsApart(FP8Block, MXFP4Split)},
 		hub("int8", "8-bit, one scale per output row", I8, Int8Channel, "w8a8", "w8a8-int8", "smoothquant", "i8"),
 		hub("bnb-int8", "LLM.int8()", I8, LLMInt8, "bitsandbytes-8bit", "bnb-8bit", "load_in_8bit", "llm.int8"),
 		hub("gptq", "4-bit, groups of 128", I4, GPTQ(I4, g128), "gptq-int4", "gptq-4bit", "gptq-4bit-128g"),
@@ -168,6 +169,17 @@ func expertsOnly(scheme *Scheme) func(*Site) *Scheme {
 			return scheme
 		}
 		return native(s)
+	}
+}
+
+// expertsApart stores routed experts in a scheme of their own.
+func expertsApart(rest, experts *Scheme) func(*Site) *Scheme {
+	all := Blocks(rest)
+	return func(s *Site) *Scheme {
+		if s.Role.Expert() && s.Quantisable() {
+			return experts
+		}
+		return all(s)
 	}
 }
 

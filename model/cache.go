@@ -45,9 +45,16 @@ func (c *Cache) TokenBytes(k, v *dtype.Format) unit.Bytes {
 	return unit.Bytes((c.DimK + 4*unit.CeilDiv(c.DimK, indexScale)) / every)
 }
 
-// Caches calls f for every cache of a kind. A recurrent layer's convolution and scan are one cache.
+// Caches calls f for every cache of a kind. A convolution and the scan behind it are one cache; a convolution
+// without one has its own.
 func (k *Kind) Caches(f func(Cache)) {
-	var conv int64
+	var conv *Op // whose scan has not come yet
+	alone := func() {
+		if conv != nil {
+			f(Cache{Class: StateCache, ConvElems: conv.Scan.ConvElems(), Scan: conv.Scan})
+			conv = nil
+		}
+	}
 	for i := range k.Ops {
 		o := &k.Ops[i]
 		switch o.Kind {
@@ -56,14 +63,17 @@ func (k *Kind) Caches(f func(Cache)) {
 				o.Attn.caches(f)
 			}
 		case Conv:
-			conv = o.Scan.ConvElems()
-			if !k.scans() {
-				f(Cache{Class: StateCache, ConvElems: conv, Scan: o.Scan})
-			}
+			alone()
+			conv = o
 		case Scan:
-			f(Cache{Class: StateCache, ConvElems: conv, StateElems: o.Scan.StateElems(), Scan: o.Scan})
+			c := Cache{Class: StateCache, StateElems: o.Scan.StateElems(), Scan: o.Scan}
+			if conv != nil {
+				c.ConvElems, conv = conv.Scan.ConvElems(), nil
+			}
+			f(c)
 		}
 	}
+	alone()
 }
 
 // Remembers reports whether the model keeps anything of earlier tokens. Encoders do not.
@@ -72,15 +82,6 @@ func (m *Model) Remembers() (found bool) {
 		m.Parts[i].Each(func(k *Kind, _ int64) { k.Caches(func(Cache) { found = true }) })
 	}
 	return found
-}
-
-func (k *Kind) scans() bool {
-	for i := range k.Ops {
-		if k.Ops[i].Kind == Scan {
-			return true
-		}
-	}
-	return false
 }
 
 // caches of attention: keys and values, rows of compressed tokens, keys of the indexer.

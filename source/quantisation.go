@@ -180,7 +180,7 @@ func (q *quantisation) routed(format string) {
 		return
 	}
 	last := len(q.groups) - 1
-	q.groups = append(q.groups[:last:last], group{only: []string{"experts"}, scheme: mxfp4(32)}, q.groups[last])
+	q.groups = append(q.groups[:last:last], group{only: []string{"experts"}, scheme: dtype.MXFP4Split}, q.groups[last])
 	q.name += "-fp4-experts"
 }
 

@@ -230,6 +230,8 @@ func (b *layerBuilder) name() string {
 		n = "delta net"
 	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
 		n = "linear attention"
+	case l.SSM.Inner > 0 && l.SSM.Style == TimeMix:
+		n = "time mix"
 	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
 		n = "short convolution"
 	case l.SSM.Inner > 0:
@@ -409,13 +411,20 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.lightning(x)
 	case ShortOnly:
 		return b.shortConv(x)
+	case TimeMix:
+		return b.timeMix(x)
+	case MambaWide:
+		return b.mambaWide(x)
 	}
 	return b.deltaNet(x)
 }
 
 func (b *layerBuilder) ffn(x model.Val) model.Val {
-	if b.l.MoE.Experts == 0 {
+	switch m := &b.l.MoE; {
+	case m.Experts == 0:
 		return b.mlp(x, b.l.FFN)
+	case m.WithFFN:
+		return b.add(b.mlp(x, b.l.FFN), b.moe(x, x), b.h)
 	}
 	return b.moe(x, x)
 }
@@ -439,7 +448,7 @@ func (s *partBuilder) mtp() model.Part {
 			x = b.collapse(x, s.Hyper, s.Hidden, hyperHead)
 			x = b.norm(s.mtpNorm(), dtype.MTPOutNorm, x, s.Hidden)
 		}
-		if s.MTPEnds {
+		if s.MTPEnds || s.MTPTable {
 			b.op(model.Op{Kind: model.Embed, Role: dtype.MTPEmbed, Out: s.Hidden, W: []*model.Tensor{matrix(dtype.MTPEmbed, vocabulary(s.Vocab), whole(s.Hidden))}})
 		}
 		if s.MTPEnds || s.MTPHead {

@@ -15,6 +15,9 @@ func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
 func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) model.Val {
 	var p model.Val
 	fn := actFn[f.Act]
+	if f.Shift {
+		x = b.shifted(x, dtype.ChannelMix, 1)
+	}
 	switch {
 	case f.Gated && f.Fused:
 		t := matrix(up, inner(f.Inner), whole(b.h))
@@ -96,14 +99,14 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 
 func (b *layerBuilder) router() []*model.Tensor {
 	m := &b.l.MoE
-	t := matrix(dtype.FFNGateInp, whole(m.Experts), whole(b.h))
+	t := matrix(dtype.FFNGateInp, whole(m.Experts+m.Zero), whole(b.h))
 	t.Adapt = false
 	w := []*model.Tensor{t}
 	if m.Bias {
 		w = append(w, bias(t))
 	}
 	if m.ChoiceBias {
-		w = append(w, vector(dtype.ExpProbsB, m.Experts, model.Whole, 0))
+		w = append(w, vector(dtype.ExpProbsB, m.Experts+m.Zero, model.Whole, 0))
 	}
 	return w
 }

@@ -23,3 +23,23 @@ func likeDeepseek(name, class, kind string, biased bool) *Family {
 		return s
 	}}
 }
+
+// longcat: LongCat-Flash: blocks of two layers of latent attention with a dense MLP each; experts run beside the first MLP,
+// and some choices of the router return their input (arXiv:2509.01322; transformers, models/longcat_flash). A block is two
+// layers here.
+var longcat = &Family{
+	Name: "longcat-flash", Classes: []string{"LongcatFlashForCausalLM"}, Types: []string{"longcat_flash"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		dense := Layer{Norm: RMS, Attn: c.latent(), FFN: MLP{Inner: c.Int("ffn_hidden_size"), Gated: true}}
+		routed := dense
+		routed.MoE = MoE{Experts: c.Int("n_routed_experts"), Used: c.Int("moe_topk"), Inner: c.Int("expert_ffn_hidden_size"), Gated: true, ChoiceBias: true, Scaled: true,
+			WithFFN: true, Zero: c.IntOr(0, "zero_expert_num"), Norm: c.Bool(false, "norm_topk_prob")}
+		for range c.Layers() {
+			s.Layers = append(s.Layers, routed, dense)
+		}
+		s.MTP = repeat(dense, int(min(c.IntOr(0, "num_nextn_predict_layers", "mtp_num_layers"), 8)))
+		s.MTPTable = len(s.MTP) > 0
+		return s
+	},
+}

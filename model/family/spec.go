@@ -46,6 +46,7 @@ type Spec struct {
 	// MTPEnds: files store an embedding and a head of their own with each prediction layer.
 	MTPEnds  bool
 	MTPHead  bool // a head alone (Step-3.5)
+	MTPTable bool // an embedding alone (LongCat)
 	MTPBare  bool // and no norm behind the layer (ERNIE 4.5)
 	Vision   *Tower
 	Beside   []*Tower // further ones: audio towers, the encoder of an encoder-decoder
@@ -208,7 +209,9 @@ type SSM struct {
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
 	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
-	WideGate   bool // the gate is one matrix, not a product of two (Kimi K3)
+	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate.
+	Ranks    [4]int64
+	WideGate bool // the gate is one matrix, not a product of two (Kimi K3)
 }
 
 // SSMStyle is the kind of recurrence.
@@ -220,6 +223,8 @@ const (
 	DeltaNet
 	DeltaHeads // delta rule with a decay of every channel, gates through a low rank (Kimi Linear)
 	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
+	MambaWide  // Mamba-2's heads with Mamba-1's projections (PLaMo 2)
+	TimeMix    // RWKV-7: a delta rule whose inputs are mixed with those of the token before
 	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
@@ -229,9 +234,11 @@ type MLP struct {
 	Gated bool
 	Fused bool // gate and up in one matrix
 	Bias  bool
+	Act   Activation
+	// Shift: the input is mixed with that of the token before (RWKV).
+	Shift bool
 	// BiasDown: the second matrix alone has a bias.
 	BiasDown bool
-	Act      Activation
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
 }
@@ -263,6 +270,8 @@ type MoE struct {
 	SoftLate      bool
 	Groups        int64 // experts are chosen within the GroupsUsed best of so many groups, 0 for anywhere
 	GroupsUsed    int64
+	WithFFN       bool  // runs beside the dense FFN, on the same input (LongCat)
+	Zero          int64 // further choices of the router that return their input (LongCat)
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
 	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
