@@ -109,9 +109,10 @@ patch_conv                        patch_embd
 vision_embed_tokens               patch_embd
 conv1                             conv1d.0 | patch_embd
 conv2                             conv1d.1
-ln_post                           projector_post_norm
-proj                              projector_2
+proj                              projector_2 | projector_0
 embed_positions                   audio_position_embd
+audio_bos_eos_token               audio_bounds
+ln_post                           projector_post_norm | output_norm
 class_embedding                   class_embd
 embeddings.class_embedding        class_embd
 embeddings.cls_token              class_embd

@@ -29,18 +29,8 @@ func (c *Config) llama4Vision(hidden int64) *Tower {
 	side := v.Int("image_size") / p
 	in, out := v.Int("projector_input_dim"), v.Int("projector_output_dim")
 	return &Tower{Width: w, Layers: blocks(v.Layers(), w, v.Int("intermediate_size"), v.Int("num_attention_heads")),
-		Tokens: int64(float64(side*side) * v.shuffle() * v.shuffle()),
 		Before: []Weight{mapping(dtype.VisionPatch, v.Int("num_channels")*p*p, w, false), mixesIn(dtype.VisionClass, w),
 			table(dtype.VisionPosition, side*side+1, w), norms(dtype.VisionPreNorm, LayerNormBias, w)},
 		After: []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w), mapping(dtype.ProjectorMid, v.Int("intermediate_size"), in, false),
 			mapping(dtype.ProjectorMerge, in, out, false), mapping(dtype.ProjectorIn, v.Int("vision_output_dim"), hidden, false)}}
-}
-
-func (c *Config) shuffle() float64 {
-	r := c.Float(0.5, "pixel_shuffle_ratio")
-	if !(r > 0 && r <= 1) {
-		c.fail("pixel_shuffle_ratio", c.m["pixel_shuffle_ratio"], "is not a ratio", "correct the config.json")
-		return 1
-	}
-	return r
 }

@@ -65,7 +65,6 @@ func (c *Config) minicpmvLater() *Spec {
 		t.Layers = t.Layers[1:]
 	}
 	t.After = append(t.After, resampler(c.Int("query_num"), s.Hidden, t.Width, false)...)
-	t.Tokens = c.Int("query_num")
 	s.Vision = t
 	return s
 }

@@ -207,7 +207,7 @@ func TestImageTokens(t *testing.T) {
 	for config, want := range map[string]int64{
 		`{"model_type":"llava","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model","image_size":336,"patch_size":14}}`: 576,
 		`{"model_type":"internvl_chat","llm_config":{"model_type":"qwen2"},"vision_config":{"image_size":448,"patch_size":14,"hidden_size":64,"intermediate_size":64,
-			"num_attention_heads":4,"num_hidden_layers":1}}`: 256,
+			"num_attention_heads":4,"num_hidden_layers":1}}`: 0,
 		`{"model_type":"paligemma","text_config":{"model_type":"gemma"},"vision_config":{"image_size":224,"patch_size":14}}`:                                  256,
 		`{"model_type":"qwen2_vl","hidden_size":64,"intermediate_size":64,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":256,"vision_config":{}}`: 0,
 	} {
