@@ -135,6 +135,9 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
 	}
+	if err := engine.CheckCross(j, "SGLang"); err != nil {
+		return err
+	}
 	p := j.Plan
 	if kv := j.Model.Traits.KVHeads; kv > 0 && !latent(j.Model) && kv%p.TP != 0 && p.TP%kv != 0 {
 		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
