@@ -2,7 +2,7 @@ package family
 
 // ignoresWindows are architectures whose sliding windows llama.cpp does not apply: every layer keeps all
 // keys and values (src/llama-model.cpp, v0.5.0; phi3 since its window was found to harm quality).
-var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": true, "qwen3": true, "qwen3moe": true, "starcoder2": true, "phi3": true}
+var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": true, "qwen3": true, "qwen3moe": true, "starcoder2": true, "phi3": true, "phimoe": true}
 
 // Converted is what convert_hf_to_gguf.py makes of a checkpoint and llama.cpp loads: the text model alone
 // (a tower goes to a file of its own), without prediction layers, without windows that llama.cpp ignores,

@@ -46,7 +46,7 @@ var lfm2moe = &Family{
 	},
 }
 
-// lfm2Layers alternates the mixers. The norm before the head is called token_embd_norm in GGUF files.
+// lfm2Layers alternates the mixers.
 func (c *Config) lfm2Layers(s *Spec, rest Layer) {
 	n := c.Layers()
 	rest.Norm = RMS
@@ -81,6 +81,9 @@ func (c *Config) lfm2Inner() int64 {
 
 func (m *Meta) lfm2(rest func(i int) Layer) *Spec {
 	s := m.base()
+	if !m.Has("output_norm.weight") && m.Has("token_embd_norm.weight") {
+		s.EmbedNorm, s.OutNorm = RMS, NoNorm // files of 2025 name the last norm so
+	}
 	n := m.Layers()
 	attn := m.heads(n)
 	conv := SSM{Style: ShortOnly, Conv: m.Int("shortconv.l_cache"), Inner: s.Hidden, NoConvBias: true}

@@ -18,24 +18,17 @@ var rwkv7 = &Family{
 		}
 		dim := c.IntOr(64, "head_dim")
 		mix := SSM{Style: TimeMix, Inner: s.Hidden, Heads: max(1, s.Hidden/max(1, dim)), Ranks: [4]int64{c.Int("decay_low_rank_dim"), c.Int("a_low_rank_dim"), c.Int("v_low_rank_dim"), c.Int("gate_low_rank_dim")}}
-		inner := c.IntOr(int64(c.Float(4, "hidden_ratio")*float64(s.Hidden)), "intermediate_size")
-		rwkvSpec(s, norm, mix, inner, c.Layers())
+		ratio := c.Float(4, "hidden_ratio")
+		if !(ratio >= 1 && ratio <= 1<<10) {
+			c.fail("hidden_ratio", ratio, "is no width of an MLP", "correct the config.json")
+			ratio = 1
+		}
+		inner := c.IntOr(int64(ratio*float64(s.Hidden)), "intermediate_size")
+		s.EmbedNorm, s.OutNorm = norm, norm
+		s.Layers = repeat(Layer{Norm: norm, SSM: mix, FFN: MLP{Inner: inner, Act: ReLU2, Shift: true}}, c.Layers())
+		s.Layers[0].SSM.Ranks[2] = 0 // there are no values of an earlier layer to take a share of
 		return s
 	},
-	Header: func(m *Meta) *Spec {
-		s := m.base()
-		mix := SSM{Style: TimeMix, Inner: s.Hidden, Heads: max(1, s.Hidden/m.Int("wkv.head_size")), Ranks: [4]int64{m.Int("attention.decay_lora_rank"),
-			m.Int("attention.iclr_lora_rank"), m.Int("attention.value_residual_mix_lora_rank"), m.Int("attention.gate_lora_rank")}}
-		rwkvSpec(s, LayerNormBias, mix, m.Int("feed_forward_length"), m.Layers())
-		return s
-	},
-}
-
-// rwkvSpec: the first layer has no share of the first layer's values to take, and a norm stands before it.
-func rwkvSpec(s *Spec, norm NormKind, mix SSM, inner int64, n int) {
-	s.EmbedNorm, s.OutNorm = norm, norm
-	s.Layers = repeat(Layer{Norm: norm, SSM: mix, FFN: MLP{Inner: inner, Act: ReLU2, Shift: true}}, n)
-	s.Layers[0].SSM.Ranks[2] = 0
 }
 
 // timeMix: six mixes of the input with the last token's; receptance, key and value are matrices of three of them, decay,
