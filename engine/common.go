@@ -119,6 +119,19 @@ func checkExperts(j *Job) error {
 	return nil
 }
 
+// CheckCross refuses a decoder that attends to an encoder's output, for an engine whose rules for its cache are not
+// described; the Message names the engine.
+func CheckCross(j *Job, engine string) error {
+	crosses := false
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { crosses = crosses || c.Class == model.CrossKV })
+	})
+	if !crosses {
+		return nil
+	}
+	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
+}
+
 func tpProblem(j *Job) error {
 	p := j.Plan
 	best := int64(1)

@@ -115,3 +115,23 @@ func TestActive(t *testing.T) {
 		}
 	}
 }
+
+// TestCrossCost: a token of Whisper's decoder reads the keys and values of 1,500 frames however long its own text is, and
+// multiplies by none of the matrices that made them.
+func TestCrossCost(t *testing.T) {
+	const layers, width, frames = 6, 512, 1500
+	m := build(t, "whisper-base")
+	at := func(context int64) model.Cost {
+		return cost(m, model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: context})
+	}
+	if got, want := at(99).CacheRead, float64(layers*2*2*width*(frames+100)); got != want {
+		t.Errorf("%g bytes of cache are read, want %g", got, want)
+	}
+	if got, want := at(199).CacheRead-at(99).CacheRead, float64(layers*2*2*width*100); got != want {
+		t.Errorf("100 more tokens read %g bytes more, want %g", got, want)
+	}
+	own := float64(m.Decoder().Params() - layers*(2*width*width+width)) // keys and values of the source
+	if got, want := at(99).Weights, 2*(own-51865*width-448*width+2*width)+2*51865*width; got != want {
+		t.Errorf("%g bytes of weights are read, want %g", got, want)
+	}
+}

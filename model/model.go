@@ -75,6 +75,17 @@ func (m *Model) Part(name string) *Part {
 	return nil
 }
 
+// Samples reports whether the model ends in logits over its vocabulary. Embedders and classifiers do not.
+func (m *Model) Samples() bool {
+	ops := m.Parts[0].Post.Ops
+	for i := range ops {
+		if ops[i].Kind == Head {
+			return true
+		}
+	}
+	return false
+}
+
 // Count fills Counts from Layers.
 func (p *Part) Count() {
 	p.Counts = make([]int64, len(p.Kinds))

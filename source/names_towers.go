@@ -32,6 +32,13 @@ attn.rel_pos_h                    attn_rel_b
 attn.rel_pos_w                    attn_rel_b
 gate_attn                         attn_output_gate
 gate_ffn                          ffn_output_gate
+attn.in_proj                      attn_qkv
+attn.in_proj_weight               attn_qkv
+attn.out_proj                     attn_output
+ln_1                              attn_norm
+ln_2                              ffn_norm
+mlp.c_fc                          ffn_up
+mlp.c_proj                        ffn_down
 ls1                               ls1
 ls2                               ls2
 lambda_1                          ls1
@@ -100,9 +107,12 @@ patch_embedding.linear            patch_embd
 patch_embedding                   patch_embd
 patch_conv                        patch_embd
 vision_embed_tokens               patch_embd
-conv1                             conv1d.0
+conv1                             conv1d.0 | patch_embd
 conv2                             conv1d.1
+proj                              projector_2 | projector_0
 embed_positions                   audio_position_embd
+audio_bos_eos_token               audio_bounds
+ln_post                           projector_post_norm | output_norm
 class_embedding                   class_embd
 embeddings.class_embedding        class_embd
 embeddings.cls_token              class_embd
@@ -137,6 +147,16 @@ pre_norm                          projector_norm
 linear                            projector_0
 linear_1                          projector_0
 linear_2                          projector_2
+merge_linear_1                    projector_1
+merge_linear_2                    patch_merger
+attn_pool.query                   projector_query
+attn_pool.pos_embed               projector_position
+attn_pool.kv_proj                 projector_kv
+attn_pool.ln_q                    projector_norm
+attn_pool.ln_kv                   projector_k_norm
+attn_pool.attn.in_proj            projector_attn
+attn_pool.attn.in_proj_weight     projector_attn
+attn_pool.attn.out_proj           projector_1
 merger.ln_q                       projector_norm
 merger.mlp.0                      projector_0
 merger.mlp.2                      projector_2

@@ -28,7 +28,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -39,6 +39,14 @@ func (e Engine) Check(j *engine.Job) error {
 // impossible says that no such plan runs.
 func impossible(field string, value any, fix, format string, args ...any) error {
 	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf(format, args...), Fix: fix, Impossible: true}
+}
+
+// checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
+func checkModel(j *engine.Job, _ *rules) error {
+	if strings.HasPrefix(j.Model.Parts[0].Name, "vision") {
+		return impossible("engine", "llama.cpp", "--engine transformers", "%s reads images alone: llama.cpp loads such a model only beside a text model, as mmproj", j.Model.ID)
+	}
+	return engine.CheckCross(j, "llama.cpp")
 }
 
 // checkGroups: one process uses all devices by layers.

@@ -141,6 +141,9 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
 	}
+	if err := engine.CheckCross(j, "SGLang"); err != nil {
+		return err
+	}
 	p := j.Plan
 	if kv := j.Model.Traits.KVHeads; !cutsKV(j.Model, p.TP) {
 		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,

@@ -67,6 +67,9 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
 	}
+	if err := engine.CheckCross(j, "TensorRT-LLM"); err != nil {
+		return err
+	}
 	p := j.Plan
 	if d := j.Device(0); d != nil && d.Vendor != "NVIDIA" {
 		return &plan.Problem{Field: "engine", Value: "tensorrt-llm", Impossible: true,

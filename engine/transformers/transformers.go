@@ -12,6 +12,7 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -150,7 +151,26 @@ func (Engine) Command(j *engine.Job) string {
 	case static(p):
 		generate += `, cache_implementation="static"`
 	}
-	return fmt.Sprintf("AutoModelForCausalLM.from_pretrained(%s).generate(**inputs, %s)", strings.Join(args, ", "), generate)
+	class := autoClass(j.Model)
+	if class == "AutoModel" {
+		return fmt.Sprintf("AutoModel.from_pretrained(%s)(**inputs)", strings.Join(args, ", "))
+	}
+	return fmt.Sprintf("%s.from_pretrained(%s).generate(**inputs, %s)", class, strings.Join(args, ", "), generate)
+}
+
+// autoClass is the class that loads a model for what it does.
+func autoClass(m *model.Model) string {
+	switch {
+	case !m.Remembers():
+		return "AutoModel"
+	case m.Part("encoder") == nil && m.Traits.Multimodal:
+		return "AutoModelForImageTextToText"
+	case m.Family == "whisper":
+		return "AutoModelForSpeechSeq2Seq"
+	case m.Part("encoder") != nil:
+		return "AutoModelForSeq2SeqLM"
+	}
+	return "AutoModelForCausalLM"
 }
 
 func torchName(f *dtype.Format) string {

@@ -279,3 +279,15 @@ func BenchmarkSize(b *testing.B) {
 		s.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
 	}
 }
+
+// TestAutoClass: each kind of model is loaded by the class for what it does.
+func TestAutoClass(t *testing.T) {
+	for id, want := range map[string]string{
+		"llama-3.1-8b": "AutoModelForCausalLM", "bge-m3": "AutoModel", "dinov2-large": "AutoModel", "qwen2.5-vl-7b": "AutoModelForImageTextToText",
+		"flan-t5-base": "AutoModelForSeq2SeqLM", "whisper-base": "AutoModelForSpeechSeq2Seq",
+	} {
+		if got := autoClass(enginetest.Case{Model: id}.Job(t).Model); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
+	}
+}

@@ -22,7 +22,10 @@ type widths struct {
 }
 
 func widthsOf(m *model.Model, kinds []engine.KindCount) widths {
-	w := widths{hidden: m.Hidden, vocab: m.Vocab}
+	w := widths{hidden: m.Hidden}
+	if m.Samples() {
+		w.vocab = m.Vocab
+	}
 	for _, k := range kinds {
 		for i := range k.Kind.Ops {
 			o := &k.Kind.Ops[i]

@@ -57,6 +57,8 @@ func TestModelFigures(t *testing.T) {
 		{"llama-3.1-70b", 2 * 80 * 8 * 128 * 2, "GQA 64/8"},
 		{"deepseek-v3", 61 * 576 * 2, "MLA 576"},
 		{"gemma-2b", 2 * 18 * 1 * 256 * 2, "MQA 8/1"},
+		{"bge-m3", 0, "encoder: every token reads every other"},
+		{"whisper-base", 2 * 6 * 8 * 64 * 2, "MHA 8, 6 × cross-attention"},
 		{"gemma-3-27b", 2 * 10 * 16 * 128 * 2, "GQA 32/16, 52 × window 1k"},
 	} {
 		m, err := ModelOf(memwall.Catalog{}, c.id)

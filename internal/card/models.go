@@ -115,6 +115,7 @@ func perToken(m *model.Model) unit.Bytes {
 // memory counts the layers of a model by what they remember.
 type memory struct {
 	full, latent, recurrent int64
+	cross                   int64 // over an encoder's output
 	width                   int64 // of a latent
 	spans                   map[int64]int64
 }
@@ -133,6 +134,8 @@ func memoryOf(m *model.Model) memory {
 				x.spans[c.Span] += n
 			case model.FullKV:
 				x.full += n
+			case model.CrossKV:
+				x.cross += n
 			}
 		})
 	})
@@ -145,6 +148,8 @@ func attention(m *model.Model) (long, short string) {
 	x := memoryOf(m)
 	var words, brief []string
 	switch {
+	case !m.Remembers():
+		return "encoder: every token reads every other", "encoder"
 	case x.latent > 0:
 		words = append(words, fmt.Sprintf("MLA %d", x.width))
 	case x.full > 0 || len(x.spans) > 0:
@@ -158,6 +163,9 @@ func attention(m *model.Model) (long, short string) {
 	}
 	if len(x.spans) > 0 {
 		brief = append(brief, "window")
+	}
+	if x.cross > 0 {
+		words, brief = append(words, fmt.Sprintf("%d × cross-attention", x.cross)), append(brief, "cross")
 	}
 	if x.recurrent > 0 {
 		words = append(words, fmt.Sprintf("%d × recurrent", x.recurrent))

@@ -176,10 +176,14 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		t, lent = embedding, true
 	}
 	o := model.Op{Kind: model.Head, Role: dtype.Output, Out: s.Vocab, W: []*model.Tensor{t}, Lent: lent}
-	if s.HeadBias {
-		o.W = append(o.W, &model.Tensor{Role: dtype.Output, Bias: true, Batch: 1, Segs: t.Segs, Cols: 1, Dims: 1})
+	v := &model.Tensor{Role: dtype.Output, Bias: true, Batch: 1, Segs: t.Segs, Cols: 1, Dims: 1}
+	if s.HeadBias && !lent {
+		o.W = append(o.W, v)
 	}
 	x = b.op(o, x)
+	if s.HeadBias && lent {
+		x = b.op(model.Op{Kind: model.Add, Role: dtype.Output, Out: s.Vocab, W: []*model.Tensor{v}}, x) // the bias is the head's own
+	}
 	if s.HeadScale {
 		x = b.scale(x, s.Vocab)
 	}

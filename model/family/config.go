@@ -34,6 +34,12 @@ const (
 	maxWidth  = 1 << 32 // of any dimension
 )
 
+// maxPixels bounds fields that are squared or multiplied with each other: sides of images and patches, and the like.
+const maxPixels = 1 << 14
+
+var pixelFields = map[string]bool{"patch_size": true, "image_size": true, "temporal_patch_size": true, "spatial_merge_size": true, "scale_factor": true, "downsample_factor": true,
+	"merge_factor": true, "num_channels": true, "in_channels": true, "init_pos_emb_height": true, "init_pos_emb_width": true, "max_num_tiles": true, "merge_kernel_size": true}
+
 // Config is a config.json of the hub, or a part of it. Its methods read fields; the first field that is
 // missing or wrong is remembered and ends in the error of Read.
 type Config struct {
@@ -201,7 +207,7 @@ func (c *Config) whole(k string, v any) (int64, bool) {
 		c.fail(k, v, "is not a whole number", "correct the config.json")
 	case x < 0:
 		c.fail(k, v, "is negative", "correct the config.json")
-	case x > maxWidth:
+	case x > maxWidth || pixelFields[k] && x > maxPixels:
 		c.fail(k, v, "is larger than any model's", "correct the config.json")
 	default:
 		return int64(x), true

@@ -123,6 +123,9 @@ func (s *Spec) Check() error {
 		}
 	}
 	for _, t := range s.towers() {
+		if w := t.odd(); w != nil {
+			return &FieldError{Field: t.name() + " tower", Value: fmt.Sprint(w.In, " × ", w.Out), Problem: "a size larger than any model's", Fix: "correct the config"}
+		}
 		for i := range t.Layers {
 			if err := t.Layers[i].check(i); err != nil {
 				return err
@@ -192,7 +195,7 @@ func (l *Layer) check(i int) error {
 		return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(l.Hyper, " streams, ", a.Index.Heads, " × ", a.Index.Dim, " index heads"), Problem: "more than any model's", Fix: "correct the config"}
 	}
 	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
-		if x > 1<<24 {
+		if x < 0 || x > 1<<24 {
 			return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(x), Problem: "a width larger than any model's", Fix: "correct the config"}
 		}
 	}

@@ -25,6 +25,16 @@ func FuzzConfig(f *testing.F) {
 		`{"model_type":"plamo2","hidden_size":64,"intermediate_size":160,"num_hidden_layers":4,"num_attention_heads":4,"hidden_size_per_head":16,"mamba_num_heads":4,"full_attention_idx":[1],"vocab_size":256}`,
 		`{"model_type":"longcat_flash","hidden_size":64,"ffn_hidden_size":160,"num_layers":2,"num_attention_heads":4,"kv_lora_rank":32,"q_lora_rank":16,"qk_rope_head_dim":8,"qk_nope_head_dim":16,"v_head_dim":16,"n_routed_experts":4,"zero_expert_num":2,"moe_topk":2,"expert_ffn_hidden_size":32,"vocab_size":256}`,
 		`{"model_type":"jamba","hidden_size":64,"intermediate_size":160,"num_hidden_layers":8,"num_attention_heads":4,"vocab_size":256}`,
+		`{"model_type":"mllama","text_config":{"cross_attention_layers":[1],"hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256},"vision_config":{"attention_heads":4,"hidden_size":32,"image_size":28,"intermediate_size":64,"max_num_tiles":4,"num_hidden_layers":2,"patch_size":14,"vision_output_dim":96}}`,
+		`{"model_type":"internvl_chat","llm_config":{"model_type":"qwen2"},"vision_config":{"image_size":448,"patch_size":14,"hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":1}}`,
+		`{"model_type":"deepseek_vl_v2","language_config":{"hidden_size":64,"intermediate_size":160,"num_hidden_layers":3,"num_attention_heads":4,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":32},"vision_config":{"width":64,"layers":1},"projector_config":{}}`,
+		`{"model_type":"qwen2_vl","hidden_size":64,"intermediate_size":64,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":256,"vision_config":{}}`,
+		`{"model_type":"whisper","d_model":64,"encoder_layers":1,"decoder_layers":1,"encoder_attention_heads":4,"decoder_attention_heads":4,"encoder_ffn_dim":128,"decoder_ffn_dim":128,"vocab_size":256}`,
+		`{"model_type":"codet5p","decoder":{"n_embd":64,"n_head":4,"n_layer":2,"vocab_size":256,"add_cross_attention":true},"encoder":{"n_embd":32,"n_head":4,"n_layer":1,"vocab_size":256}}`,
+		`{"model_type":"t5","d_model":64,"d_ff":128,"d_kv":16,"num_layers":1,"num_heads":4,"vocab_size":256}`,
+		`{"model_type":"modernbert","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256}`,
+		`{"model_type":"clip","text_config":{},"vision_config":{}}`,
+		`{"model_type":"dinov2","use_swiglu_ffn":true}`,
 		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
 	} {
 		f.Add([]byte(s))
@@ -67,6 +77,8 @@ func TestSizesBeyondCounting(t *testing.T) {
 		"latents": `{"model_type":"deepseek_v3","hidden_size":64,"intermediate_size":160,"num_hidden_layers":3,"num_attention_heads":4096,"kv_lora_rank":4294967296,"qk_rope_head_dim":8,"qk_nope_head_dim":1000,"v_head_dim":4294967296,"vocab_size":256}`,
 		"states":  `{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"n_groups":4294967296,"state_size":4294967296}`,
 		"towers":  `{"model_type":"gemma3","vision_config":{"patch_size":4,"image_size":16,"hidden_size":4294967296,"num_hidden_layers":1,"intermediate_size":4294967296,"num_attention_heads":2},"text_config":{"num_hidden_layers":2}}`,
+		"patches": `{"model_type":"vit","patch_size":4294967296,"image_size":4294967296}`,
+		"ratios":  `{"model_type":"qwen","hidden_size":64,"intermediate_size":64,"num_hidden_layers":1,"num_attention_heads":4,"vocab_size":256,"visual":{"width":4294967296,"patch_size":14,"layers":1,"heads":1,"output_dim":64,"mlp_ratio":1e12}}`,
 		"tables":  `{"model_type":"gemma3n","text_config":{"hidden_size":64,"num_hidden_layers":5,"num_attention_heads":4,"vocab_size":256,"intermediate_size":[160],"hidden_size_per_layer_input":4294967296,"vocab_size_per_layer_input":4294967296}}`,
 		"streams": `{"model_type":"gemma3n","text_config":{"hidden_size":64,"num_hidden_layers":5,"num_attention_heads":4,"vocab_size":256,"intermediate_size":[160],"altup_num_inputs":4294967296}}`,
 	} {

@@ -12,8 +12,6 @@ var idefics3 = &Family{
 		v.defaults(map[string]int64{"hidden_size": 1152, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 16, "patch_size": 32})
 		t := v.siglipTower()
 		f := c.IntOr(2, "scale_factor")
-		side := v.Int("image_size") / v.Int("patch_size")
-		t.Tokens = side * side / (f * f)
 		t.After = append(t.After, mapping(dtype.ProjectorIn, t.Width*f*f, s.Hidden, false))
 		s.Vision = t
 		return s

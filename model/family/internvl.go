@@ -60,8 +60,9 @@ func (c *Config) joined() int64 {
 	return n * n
 }
 
+// internTower: an image is cut into as many tiles as its shape asks, so that its tokens are not fixed.
 func internTower(w, patch, side int64, layers []Layer, hidden, joined int64) *Tower {
-	t := &Tower{Width: w, Layers: layers, Tokens: side * side / joined,
+	t := &Tower{Width: w, Layers: layers,
 		Before: []Weight{mapping(dtype.VisionPatch, 3*patch*patch, w, true), mixesIn(dtype.VisionClass, w), table(dtype.VisionPosition, side*side+1, w)}}
 	t.After = append([]Weight{norms(dtype.ProjectorNorm, LayerNormBias, w*joined)}, twoLayers(w*joined, hidden, hidden, true)...)
 	return t

@@ -2,7 +2,7 @@ package family
 
 import "github.com/memwall/memwall/dtype"
 
-// llama4 reads a wrapper of Llama 4 with its tower (transformers, models/llama4/modeling_llama4.py).
+// llama4vl: Llama 4 with its tower (transformers, models/llama4/modeling_llama4.py).
 var llama4vl = &Family{
 	Name: "llama4-vl", Classes: []string{"Llama4ForConditionalGeneration"}, Types: []string{"llama4"},
 	Config: func(c *Config) *Spec {
@@ -12,31 +12,25 @@ var llama4vl = &Family{
 	},
 }
 
-// llama4VisionDefaults are those of Llama4VisionConfig, which Maverick's config leaves out.
-var llama4VisionDefaults = map[string]int64{"hidden_size": 768, "num_hidden_layers": 34, "num_attention_heads": 16, "num_channels": 3, "intermediate_size": 5632,
-	"vision_output_dim": 7680, "image_size": 448, "patch_size": 14, "projector_input_dim": 4096, "projector_output_dim": 4096}
+// llama4VisionSizes are the tower of both published models (config.json of Llama-4-Scout-17B-16E-Instruct), for copies
+// that leave its fields out.
+var llama4VisionSizes = map[string]int64{"hidden_size": 1408, "num_hidden_layers": 34, "num_attention_heads": 16, "num_channels": 3, "intermediate_size": 5632,
+	"vision_output_dim": 4096, "image_size": 336, "patch_size": 14, "projector_input_dim": 4096, "projector_output_dim": 4096}
 
 // llama4Vision: patches cut by a linear map, a class token, learned and rotary positions, a shuffle that joins
 // four patches, and three maps without biases.
 func (c *Config) llama4Vision(hidden int64) *Tower {
+	if !c.Has("vision_config") {
+		c.m["vision_config"] = map[string]any{}
+	}
 	v := c.part("vision_config")
-	v.defaults(llama4VisionDefaults)
+	v.defaults(llama4VisionSizes)
 	w, p := v.Int("hidden_size"), v.Int("patch_size")
 	side := v.Int("image_size") / p
 	in, out := v.Int("projector_input_dim"), v.Int("projector_output_dim")
 	return &Tower{Width: w, Layers: blocks(v.Layers(), w, v.Int("intermediate_size"), v.Int("num_attention_heads")),
-		Tokens: int64(float64(side*side) * v.shuffle() * v.shuffle()),
 		Before: []Weight{mapping(dtype.VisionPatch, v.Int("num_channels")*p*p, w, false), mixesIn(dtype.VisionClass, w),
 			table(dtype.VisionPosition, side*side+1, w), norms(dtype.VisionPreNorm, LayerNormBias, w)},
 		After: []Weight{norms(dtype.VisionPostNorm, LayerNormBias, w), mapping(dtype.ProjectorMid, v.Int("intermediate_size"), in, false),
 			mapping(dtype.ProjectorMerge, in, out, false), mapping(dtype.ProjectorIn, v.Int("vision_output_dim"), hidden, false)}}
-}
-
-func (c *Config) shuffle() float64 {
-	r := c.Float(0.5, "pixel_shuffle_ratio")
-	if !(r > 0 && r <= 1) {
-		c.fail("pixel_shuffle_ratio", c.m["pixel_shuffle_ratio"], "is not a ratio", "correct the config.json")
-		return 1
-	}
-	return r
 }

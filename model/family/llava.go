@@ -18,7 +18,7 @@ var llava = &Family{
 		if t := s.Vision; t != nil {
 			b := c.Bool(true, "multimodal_projector_bias")
 			t.After = append(t.After, twoLayers(t.Width, s.Hidden, s.Hidden, b)...)
-			if c.Class() != "LlavaForConditionalGeneration" {
+			if !c.firstLLaVA() {
 				t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
 			}
 			t.Tokens = c.llavaTokens(v)
@@ -27,9 +27,14 @@ var llava = &Family{
 	},
 }
 
+// firstLLaVA: the first form takes one image of a fixed size; the later ones join parts of it with separators.
+func (c *Config) firstLLaVA() bool {
+	return c.Class() == "LlavaForConditionalGeneration" || c.Class() == "" && c.Str("model_type") == "llava"
+}
+
 // llavaTokens: with one image of a fixed size, every patch is a token.
 func (c *Config) llavaTokens(v *Config) int64 {
-	if c.Class() != "LlavaForConditionalGeneration" || v.Str("model_type") == "pixtral" {
+	if !c.firstLLaVA() || v.Str("model_type") == "pixtral" {
 		return 0
 	}
 	side := v.Int("image_size") / v.Int("patch_size")
@@ -48,7 +53,7 @@ func (c *Config) tower() *Tower {
 	case "pixtral":
 		return c.pixtralTower()
 	}
-	c.fail("model_type", c.m["model_type"], "names an encoder of images that is not described", "give the folder with its safetensors files for exact weights")
+	c.fail("model_type", c.m["model_type"], "names an encoder of images that is not described", fromFiles)
 	return &Tower{}
 }
 
@@ -108,7 +113,7 @@ var llavaLlama = &Family{
 		case "", "linear":
 			t.After = append(t.After, mapping(dtype.ProjectorIn, t.Width, s.Hidden, true))
 		default:
-			c.fail("mm_projector_type", kind, "is a projector that is not described", "give the folder with its safetensors files for exact weights")
+			c.fail("mm_projector_type", kind, "is a projector that is not described", fromFiles)
 		}
 		if strings.HasSuffix(c.Str("mm_patch_merge_type"), "unpad") {
 			t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
@@ -132,7 +137,7 @@ var namedTowers = map[string]struct {
 func (c *Config) namedTower(key string) *Tower {
 	known, ok := namedTowers[c.Str(key)]
 	if !ok {
-		c.fail(key, c.m[key], "names an encoder whose sizes the config does not give", "give the folder with its safetensors files for exact weights")
+		c.fail(key, c.m[key], "names an encoder whose sizes the config does not give", fromFiles)
 		return &Tower{}
 	}
 	v := &Config{m: map[string]any{}, path: c.path, err: c.err, find: c.find}

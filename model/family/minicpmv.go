@@ -12,7 +12,7 @@ var minicpmv = &Family{
 	Name: "minicpmv", Classes: []string{"MiniCPMV"}, Types: []string{"minicpmv"},
 	Config: func(c *Config) *Spec {
 		if c.Bool(false, "use_gene_module") {
-			c.fail("use_gene_module", true, "adds an encoder of genes that is not described", "give the folder with its safetensors files for exact weights")
+			c.fail("use_gene_module", true, "adds an encoder of genes that is not described", fromFiles)
 		}
 		if c.Has("vision_config") {
 			return c.minicpmvLater()
@@ -39,7 +39,7 @@ func (c *Config) minicpm() *Spec {
 func (c *Config) minicpmvTimm() *Tower {
 	const name = "vit_so400m_patch14_siglip_384.webli"
 	if got := c.Str("vision_encoder"); got != name {
-		c.fail("vision_encoder", got, "names an encoder whose sizes the config does not give", "give the folder with its safetensors files for exact weights")
+		c.fail("vision_encoder", got, "names an encoder whose sizes the config does not give", fromFiles)
 	}
 	c.m["vision_name"] = "google/siglip-so400m-patch14-384"
 	t := c.namedTower("vision_name")
@@ -55,7 +55,7 @@ func (c *Config) minicpmvTimm() *Tower {
 // minicpmvLater is version 2.6, which says its encoder's sizes; the text model is Qwen2.
 func (c *Config) minicpmvLater() *Spec {
 	if v, ok := c.m["version"].(json.Number); !ok || v.String() != "2.6" {
-		c.fail("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", "give the folder with its safetensors files for exact weights")
+		c.fail("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", fromFiles)
 	}
 	s := qwen2.Config(c)
 	s.Family = qwen2.Name
@@ -65,7 +65,6 @@ func (c *Config) minicpmvLater() *Spec {
 		t.Layers = t.Layers[1:]
 	}
 	t.After = append(t.After, resampler(c.Int("query_num"), s.Hidden, t.Width, false)...)
-	t.Tokens = c.Int("query_num")
 	s.Vision = t
 	return s
 }
@@ -84,4 +83,21 @@ func resampler(queries, width, from int64, stored bool) []Weight {
 	return append(out, norms(dtype.ProjectorNorm, LayerNormBias, width), norms(dtype.ProjectorKNorm, LayerNormBias, width),
 		mapping(dtype.ProjectorAttn, width, 3*width, true), mapping(dtype.ProjectorMid, width, width, true),
 		norms(dtype.ProjectorPost, LayerNormBias, width), mapping(dtype.ProjectorOut, width, width, false))
+}
+
+// qwenVL reads the tower of the first Qwen-VL (arXiv:2308.12966; Qwen/Qwen-VL, visual.py): OpenCLIP's ViT-bigG with
+// positions for 256 patches, and a resampler with 256 queries whose fixed positions are stored.
+func (c *Config) qwenVL(hidden int64) *Tower {
+	const positions, queries = 256, 256
+	w, p := c.Int("width"), c.Int("patch_size")
+	inner := int64(c.Float(4, "mlp_ratio") * float64(w))
+	t := &Tower{Width: w, Layers: fusedBlocks(int(min(c.Int("layers"), maxLayers)), w, inner, c.Int("heads")), Tokens: queries,
+		Before: []Weight{mapping(dtype.VisionPatch, 3*p*p, w, false), table(dtype.VisionPosition, positions, w), norms(dtype.VisionPreNorm, LayerNormBias, w)}}
+	if out := c.Int("output_dim"); out != hidden {
+		c.fail("output_dim", c.m["output_dim"], "is not the text model's hidden_size", "correct the config.json")
+	}
+	last := resampler(queries, hidden, w, true)
+	last[len(last)-2], last[len(last)-1] = norms(dtype.ProjectorPost, LayerNormBias, hidden), mapping(dtype.ProjectorOut, hidden, hidden, false)
+	t.After = last
+	return t
 }

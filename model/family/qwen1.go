@@ -6,8 +6,8 @@ var qwen = &Family{
 	Name: "qwen", Classes: []string{"QWenLMHeadModel"}, Types: []string{"qwen"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
-		if c.Has("visual") {
-			c.fail("visual", nil, "is the tower of Qwen-VL, which is not described", "give a text model, or Qwen2-VL")
+		if v := c.Sub("visual"); v != nil {
+			s.Vision = v.qwenVL(s.Hidden)
 		}
 		b := !c.Bool(true, "no_bias")
 		mlp := MLP{Inner: c.Int("intermediate_size") / 2, Gated: true, Bias: b}

@@ -18,9 +18,9 @@ var families = []*Family{
 	qwen, phimoe, phi3small, exaone, exaone4, exaoneMoE, mimo, mimo2,
 	granite, granitemoe, granitehybrid,
 	mamba, mamba2Only, rwkv7, plamo2, longcat, jamba, nemotronH,
-	qwen2vl, qwen3vl, qwen3vlmoe,
+	qwen2vl, qwen3vl, qwen3vlmoe, qwen25Omni,
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
-	llama4vl, phi3v, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics,
+	llama4vl, phi3v, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,
 }

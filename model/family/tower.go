@@ -130,6 +130,18 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 	return b.linear(x, matrix(w.Role, whole(w.Out), whole(w.In)), w.Bias)
 }
 
+// odd finds a weight whose size cannot be.
+func (t *Tower) odd() *Weight {
+	for _, row := range [][]Weight{t.Before, t.After} {
+		for i := range row {
+			if w := &row[i]; w.In < 0 || w.Out < 0 || float64(w.In)*float64(w.Out) > 1<<57 {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
 // size of a tower in elements, roughly and not too small by more than the smallest tensors.
 func (t *Tower) size() (n float64) {
 	for i := range t.Layers {

@@ -65,7 +65,7 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 	if v == nil {
 		return nil
 	}
-	v.refuseClipped()
+	c.refuseAudio()
 	w, p := v.Int("hidden_size"), v.Int("patch_size")
 	a := v.heads()
 	a.Bidirectional, a.QKNorm, a.VNorm = true, PerHead, true
@@ -77,9 +77,9 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 	return t
 }
 
-// refuseClipped: linear maps with bounds keep four numbers each beside their matrix, which is not described.
-func (c *Config) refuseClipped() {
-	if c.Bool(false, "use_clipped_linears") {
-		c.fail("use_clipped_linears", true, "adds bounds to every matrix of the tower, which is not described", "give the folder with its safetensors files for exact weights")
+// refuseAudio: the audio encoder of the small Gemma 4 models is not described. (Bounds of their linear maps are buffers.)
+func (c *Config) refuseAudio() {
+	if a := c.Sub("audio_config"); a != nil {
+		c.fail("audio_config", nil, "is of an audio encoder that is not described", "give its text_config alone to size the text model")
 	}
 }

@@ -88,7 +88,7 @@ var logics = &Family{
 		s.Family = qwen3.Name
 		const known = "convnext-1024,siglip2-384"
 		if got := c.Str("mm_vision_tower"); got != known {
-			c.fail("mm_vision_tower", got, "names encoders whose sizes the config does not give", "give the folder with its safetensors files for exact weights")
+			c.fail("mm_vision_tower", got, "names encoders whose sizes the config does not give", fromFiles)
 		}
 		t := c.part("siglip_config").siglipTower()
 		if len(t.Layers) > 0 {
@@ -117,4 +117,26 @@ func convnextXXL() []Weight {
 		}
 	}
 	return append(out, norms(dtype.VisionHeadNorm, LayerNormBias, dims[3]), mapping(dtype.VisionHead, dims[3], 1024, true))
+}
+
+// minimaxM3VL: MiniMax-M3 with a CLIP-like tower of rotary positions; patches go through two linear maps, are joined
+// by four and go through two more (transformers, models/minimax_m3_vl).
+var minimaxM3VL = &Family{
+	Name: "minimax-m3-vl", Classes: []string{"MiniMaxM3SparseForConditionalGeneration"}, Types: []string{"minimax_m3_vl"},
+	Config: func(c *Config) *Spec {
+		s := c.wrapped("text_config")
+		v := c.part("vision_config")
+		w, p := v.Int("hidden_size"), v.Int("patch_size")
+		merge, frames := int64(2), int64(2)
+		if m := v.Sub("img_token_compression_config"); m != nil {
+			merge, frames = m.IntOr(merge, "spatial_merge_size"), m.IntOr(frames, "temporal_patch_size")
+		}
+		mid := c.IntOr(s.Hidden, "projector_hidden_size")
+		t := &Tower{Width: w, Layers: blocks(v.Layers(), w, v.Int("intermediate_size"), v.Int("num_attention_heads")),
+			Before: []Weight{mapping(dtype.VisionPatch, v.IntOr(3, "num_channels")*frames*p*p, w, false), norms(dtype.VisionPreNorm, LayerNormBias, w)},
+			After:  twoLayers(w, mid, s.Hidden, true)}
+		t.After = append(t.After, mapping(dtype.ProjectorMid, s.Hidden*merge*merge, mid, true), mapping(dtype.ProjectorMerge, mid, s.Hidden, true))
+		s.Vision = t
+		return s
+	},
 }

@@ -8,7 +8,7 @@ import "maps"
 func (c *Config) language() *Spec {
 	f := c.find(c.Class(), c.Str("model_type"))
 	if f == nil {
-		c.fail("model_type", c.m["model_type"], "names a text network that no model family reads", "give the folder with its GGUF or safetensors files for exact weights")
+		c.fail("model_type", c.m["model_type"], "names a text network that no model family reads", fromFiles)
 		return &Spec{}
 	}
 	if d := textDefaults[c.Str("model_type")]; d != nil {
