@@ -3,6 +3,8 @@ package memwall
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -17,13 +19,9 @@ func (a *Asker) fitAll(r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := make([]unit.Bytes, len(all))
-	for i := range all {
-		one, err := a.Size(&all[i])
-		if err != nil {
-			return nil, alsoError(err, i)
-		}
-		taken[i] = takes(one)
+	taken, err := a.shares(all)
+	if err != nil {
+		return nil, err
 	}
 	answers := make([]*Answer, len(all))
 	for i := range all {
@@ -39,6 +37,74 @@ func (a *Asker) fitAll(r *Request) (*Answer, error) {
 	return together(answers, taken), nil
 }
 
+// shares is what each takes, the others first: an engine that would fill the device is held to what its
+// plan needs, by its own setting where it has one; the first has the rest.
+func (a *Asker) shares(all []Request) ([]unit.Bytes, error) {
+	taken := make([]unit.Bytes, len(all))
+	rest := all[0]
+	for i := range all[1:] {
+		n, err := a.share(&all[i+1])
+		if err != nil {
+			return nil, alsoError(err, i+1)
+		}
+		taken[i+1] = n
+		rest.Reserved += plan.Size(n)
+	}
+	one, err := a.Size(&rest)
+	if err != nil {
+		return nil, err
+	}
+	taken[0] = takes(one)
+	return taken, nil
+}
+
+// share sizes a model alone. Where vLLM's share of the device is not given, the least that holds the plan
+// is put into the request; another engine's pool counts for what the plan needs of it.
+func (a *Asker) share(r *Request) (unit.Bytes, error) {
+	one, err := a.Size(r)
+	if err != nil {
+		return 0, err
+	}
+	p := one.Plan
+	switch least := leastShare(one); {
+	case p.GPUMemoryUtilization != nil && r.GPUMemoryUtilization == nil && least < *p.GPUMemoryUtilization:
+		r.GPUMemoryUtilization = &least
+		one, err = a.Size(r)
+	case p.MemFractionStatic != nil && r.MemFractionStatic == nil, p.FreeGPUMemoryFraction != nil && r.FreeGPUMemoryFraction == nil:
+		return needs(one), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return takes(one), nil
+}
+
+// leastShare is the share of the device, in hundredths, that holds the high edge of what is needed.
+func leastShare(a *Answer) float64 {
+	least := 0.0
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		if u := a.Plan.GPUMemoryUtilization; u != nil && d.Usable > 0 {
+			least = max(least, math.Ceil(100**u*float64(d.NeededHigh)/float64(d.Usable))/100)
+		}
+	}
+	return least
+}
+
+// needs is the high edge of what a model must have, with what lies beside its budget, on the device where
+// that is most.
+func needs(a *Answer) (most unit.Bytes) {
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		n := d.NeededHigh
+		for _, it := range d.Beside {
+			n += it.High
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // sharing are the request alone and the others, all on its hardware.
 func sharing(r *Request) ([]Request, error) {
 	all := []Request{*r}
@@ -52,6 +118,8 @@ func sharing(r *Request) ([]Request, error) {
 			return nil, &Error{Code: BadField, Field: at + "also", Message: at + "also: requests in also share nothing with further ones", Hint: "list them all in one also"}
 		case o.Hardware != "" && o.Hardware != r.Hardware:
 			return nil, &Error{Code: BadField, Field: at + "hardware", Value: o.Hardware, Message: at + "hardware is not the hardware that is shared", Hint: "leave it out"}
+		case o.Devices != 0 && o.Devices != r.Devices:
+			return nil, &Error{Code: BadField, Field: at + "devices", Value: fmt.Sprint(o.Devices), Message: fmt.Sprintf("%sdevices = %d is not the number that is shared", at, o.Devices), Hint: "leave it out"}
 		case r.Hardware == "":
 			return nil, &Error{Code: BadField, Field: "hardware", Message: "hardware is missing: requests in also share it", Hint: "rtx-4090, 2xh100, …"}
 		}
@@ -80,7 +148,7 @@ func alsoError(err error, i int) error {
 		return err
 	}
 	out := *e
-	out.Field = fmt.Sprintf("also[%d].%s", i-1, e.Field)
+	out.Field = strings.TrimSuffix(fmt.Sprintf("also[%d].%s", i-1, e.Field), ".")
 	return &out
 }
 
@@ -95,6 +163,13 @@ func together(answers []*Answer, taken []unit.Bytes) *Answer {
 			main.Verdict = o.Verdict
 		}
 	}
-	main.Notes = append(main.Notes, Note{Code: "shared_hardware", Severity: "info", Field: "also", Text: fmt.Sprintf("%s are set aside on each device for the %d other models", others, len(main.Also))})
+	main.Notes = append(main.Notes, Note{Code: "shared_hardware", Severity: "info", Field: "also", Text: fmt.Sprintf("%s are set aside on each device for %s", others, otherModels(len(main.Also)))})
 	return main
+}
+
+func otherModels(n int) string {
+	if n == 1 {
+		return "the other model"
+	}
+	return fmt.Sprintf("the %d other models", n)
 }

@@ -217,7 +217,16 @@ var houseRules = []struct {
 	{"arithmetic on what comes from bytes", checkFaces, face("func F(b unit.Bytes) float64 { x := float64(b); y := x; return 1 - y }"), "internal/render/r.go:3: arithmetic on bytes"},
 	{"sums of a face", checkFaces, face("func F(l []unit.Bytes) (n unit.Bytes) { for _, b := range l { n += b }; return n }"), "internal/render/r.go:3: arithmetic on bytes"},
 	{"no change of unit", checkFaces, face("func F(b unit.Bytes) float64 { return float64(b) / 1024 + float64(b) / 1025 }"), "internal/render/r.go:3: arithmetic on bytes"},
+	{"rules out of order", checkRules, rules("{engine.V(0, 9, 0), 1, \"vllm/config.py\"}, {engine.V(0, 8, 2), 2, \"vllm/config.py\"}"), "engine/vllm/v.go:4: a rule before the one above it"},
+	{"a rule twice", checkRules, rules("{From: old, Value: 1, Source: \"vllm/config.py\"}, {From: engine.V(0, 8, 0), Value: 2, Source: \"vllm/config.py\"}"), "engine/vllm/v.go:4: a rule before the one above it"},
+	{"a rule from nowhere", checkRules, rules("{engine.V(0, 9, 0), 1, \"\"}"), "engine/vllm/v.go:4: a rule from nowhere"},
+	{"a rule at any time", checkRules, rules("{engine.Latest(), 1, \"vllm/config.py\"}"), "engine/vllm/v.go:4: a version that is not written down"},
 	{"arithmetic on GiB", checkFaces, face("func F(b unit.Bytes) float64 { return b.GiB() / 2 }"), "internal/render/r.go:3: arithmetic on bytes"},
+}
+
+// rules is a house with one table of rules.
+func rules(rows string) map[string]string {
+	return map[string]string{"engine/vllm/v.go": "package vllm\nimport \"github.com/memwall/memwall/engine\"\nvar old = engine.V(0, 8, 0)\nvar rules = []engine.Since[int]{" + rows + "}"}
 }
 
 // face is a house with one function in internal/render.
@@ -234,13 +243,16 @@ func TestArchitecture(t *testing.T) {
 	if len(h.rooms) < 30 {
 		t.Fatalf("only %d packages are seen", len(h.rooms))
 	}
+	if n := h.ruleTables(); n < 20 {
+		t.Errorf("only %d tables of rules are seen", n)
+	}
 	for _, place := range measured {
 		file, _, _ := strings.Cut(place, " ")
 		if _, err := os.Stat(file); err != nil {
 			t.Errorf("%s is allowed to measure and is not there", file)
 		}
 	}
-	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces} {
+	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces, checkRules} {
 		for _, w := range check(h) {
 			t.Error(w)
 		}

@@ -256,4 +256,6 @@ func (s *sizes) conversion(e *ast.BinaryExpr) bool {
 	return false
 }
 
-func counts(op token.Token) bool { return strings.Contains("+ - * / %", op.String()) }
+func counts(op token.Token) bool {
+	return op == token.ADD || op == token.SUB || op == token.MUL || op == token.QUO || op == token.REM
+}

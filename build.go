@@ -36,9 +36,7 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 	if ranks[0].Unlimited {
 		a.FitsOn = q.fitsOn()
 	}
-	if !q.asker.noSuggestions {
-		a.Suggestions = q.suggest(a)
-	}
+	a.Suggestions = q.suggest(a)
 	a.Flags = q.flags()
 	a.Notes = append(a.Notes, q.notes()...)
 	if q.request.Explain {
@@ -79,7 +77,7 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
 	}
 	d.Ledger = q.items(x, at+"/ledger", onDevice(r.Items))
-	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && !r.Unlimited {
+	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && r.KV.Needed > 0 && !r.Unlimited {
 		d.Used += unused
 		k := q.book
 		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
@@ -179,7 +177,7 @@ func onDisk(p ledger.Place) bool { return p == ledger.Disk }
 func (q *question) kv(r *engine.Rank) *KV {
 	k := r.KV
 	out := &KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
-	if k.Tokens >= 0 {
+	if k.Tokens >= 0 && k.Needed > 0 {
 		out.CapacityTokens = &k.Tokens
 	}
 	return out
@@ -216,24 +214,34 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 	load := q.job.Load()
 	a.KV.MaxSequences = q.maxSequences(load.Context)
 	a.KV.MaxContext = q.maxContext(load.Sequences)
-	if a.KV.MaxContext == nil {
-		a.Notes = append(a.Notes, q.unbounded())
+	if m := q.job.Model; a.KV.MaxContext == nil || encodes(m) {
+		a.Notes = append(a.Notes, unbounded(m))
 	}
-	for c := int64(p.Context); len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
-		users := a.KV.MaxSequences
-		if c != load.Context {
-			users = q.maxSequences(c)
-		}
-		a.Rungs = append(a.Rungs, q.rung(c, users))
+	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing {
+		q.rungs(a, int64(p.Context))
 	}
 	a.Reasons = q.reasons(a, &ranks[0])
 }
 
-// unbounded says why no context is too long for the memory.
-func (q *question) unbounded() Note {
+// rungs are the context asked for and its doubles.
+func (q *question) rungs(a *Answer, context int64) {
+	for c := context; len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
+		users := a.KV.MaxSequences
+		if c != context {
+			users = q.maxSequences(c)
+		}
+		a.Rungs = append(a.Rungs, q.rung(c, users))
+	}
+}
+
+// encodes reports whether a model whose layers are known keeps nothing of what it reads.
+func encodes(m *model.Model) bool { return len(m.Parts[0].Layers) > 0 && !m.Remembers() }
+
+// unbounded says why no cache bounds the context.
+func unbounded(m *model.Model) Note {
 	n := Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"}
-	if !q.job.Model.Remembers() {
-		n.Text = "an encoder caches nothing: memory bounds neither the context nor the users, only what is read in one pass"
+	if encodes(m) {
+		n.Text = "an encoder caches nothing: what is read in one pass takes memory, and nothing stays"
 	}
 	return n
 }
@@ -268,6 +276,9 @@ func (q *question) scales(a *Answer) string {
 	one := q.sizer.Size(nil, engine.Load{Context: int64(q.request.Context), Sequences: 1})
 	decidingFirst(one)
 	per := one[0].KV.Needed
+	if per == 0 {
+		return "nothing: no token leaves anything behind"
+	}
 	s := fmt.Sprintf("%s per user at %s", per, unit.Length(int64(q.request.Context)))
 	if a.KV.BytesPerToken > 0 {
 		s = fmt.Sprintf("%s per token and device; %s", a.KV.BytesPerToken, s)

@@ -55,6 +55,7 @@ func FromCommand(text string) (*Request, []string, error) {
 func launched(l *argv.Launch) *Request {
 	r := &Request{Ask: "fit", Model: l.Model, Plan: l.Plan, Devices: l.Devices}
 	r.Plan.Engine = l.Engine
+	oneDevice(&r.Plan)
 	found, err := Catalog{}.Model(l.Model)
 	if err == nil && found.Spec != nil && l.FullContext && found.Spec.Context > 0 {
 		r.Context = plan.Int(found.Spec.Context)
@@ -63,6 +64,16 @@ func launched(l *argv.Launch) *Request {
 		r.Weights, _ = storedAs(l.Quant, l.Model)
 	}
 	return r
+}
+
+// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself.
+func oneDevice(p *plan.Plan) {
+	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ollama") {
+		return
+	}
+	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {
+		*n = max(1, *n)
+	}
 }
 
 func commandError(err error) error {

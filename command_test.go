@@ -12,17 +12,17 @@ import (
 
 func TestFromCommand(t *testing.T) {
 	for _, c := range []struct{ text, want, unknown string }{
-		{"vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"vllm","context":131072,"tp":2}`, ""},
-		{"vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 4096 --frob 1", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"vllm","context":4096,"engine_args":["--frob 1"]}`, "--frob 1"},
-		{"vllm serve RedHatAI/Qwen3-14B-FP8-dynamic --max-model-len 8192", `{"ask":"fit","model":"RedHatAI/Qwen3-14B-FP8-dynamic","engine":"vllm","weights":"fp8","context":8192}`, ""},
-		{"vllm serve Qwen/Qwen3-14B-FP8 --max-model-len 8192", `{"ask":"fit","model":"Qwen/Qwen3-14B-FP8","engine":"vllm","weights":"fp8-block","context":8192}`, ""},
-		{"vllm serve x/Qwen2.5-7B-Instruct-GPTQ-Int8 -q gptq_marlin --max-model-len 8192", `{"ask":"fit","model":"x/Qwen2.5-7B-Instruct-GPTQ-Int8","engine":"vllm","weights":"gptq-int8","context":8192}`, ""},
-		{"vllm serve openai/gpt-oss-20b --max-model-len 8192", `{"ask":"fit","model":"openai/gpt-oss-20b","engine":"vllm","context":8192}`, ""},
-		{"vllm serve deepseek-ai/DeepSeek-R1 -q fp8 --max-model-len 8192 -tp 16", `{"ask":"fit","model":"deepseek-ai/DeepSeek-R1","engine":"vllm","context":8192,"tp":16}`, ""},
-		{"cd x && CUDA_VISIBLE_DEVICES=0,1 python -m sglang.launch_server --model-path Qwen/Qwen3-8B --context-length 8192", `{"ask":"fit","model":"Qwen/Qwen3-8B","devices":2,"engine":"sglang","context":8192}`, ""},
-		{"docker run vllm/vllm-openai:v0.9.2 --model /models/x --max-model-len 100", `{"ask":"fit","model":"/models/x","engine":"vllm@0.9.2","context":100}`, ""},
+		{"vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"vllm","context":131072,"tp":2,"pp":1,"dp":1}`, ""},
+		{"vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 4096 --frob 1", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"vllm","context":4096,"tp":1,"pp":1,"dp":1,"engine_args":["--frob 1"]}`, "--frob 1"},
+		{"vllm serve RedHatAI/Qwen3-14B-FP8-dynamic --max-model-len 8192", `{"ask":"fit","model":"RedHatAI/Qwen3-14B-FP8-dynamic","engine":"vllm","weights":"fp8","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
+		{"vllm serve Qwen/Qwen3-14B-FP8 --max-model-len 8192", `{"ask":"fit","model":"Qwen/Qwen3-14B-FP8","engine":"vllm","weights":"fp8-block","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
+		{"vllm serve x/Qwen2.5-7B-Instruct-GPTQ-Int8 -q gptq_marlin --max-model-len 8192", `{"ask":"fit","model":"x/Qwen2.5-7B-Instruct-GPTQ-Int8","engine":"vllm","weights":"gptq-int8","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
+		{"vllm serve openai/gpt-oss-20b --max-model-len 8192", `{"ask":"fit","model":"openai/gpt-oss-20b","engine":"vllm","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
+		{"vllm serve deepseek-ai/DeepSeek-R1 -q fp8 --max-model-len 8192 -tp 16", `{"ask":"fit","model":"deepseek-ai/DeepSeek-R1","engine":"vllm","context":8192,"tp":16,"pp":1,"dp":1}`, ""},
+		{"cd x && CUDA_VISIBLE_DEVICES=0,1 python -m sglang.launch_server --model-path Qwen/Qwen3-8B --context-length 8192", `{"ask":"fit","model":"Qwen/Qwen3-8B","devices":2,"engine":"sglang","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
+		{"docker run vllm/vllm-openai:v0.9.2 --model /models/x --max-model-len 100", `{"ask":"fit","model":"/models/x","engine":"vllm@0.9.2","context":100,"tp":1,"pp":1,"dp":1}`, ""},
 		{"llama-server -m x-Q4_K_M.gguf -c 8192 -ngl 99 --weird", `{"ask":"fit","model":"x-Q4_K_M.gguf","engine":"llama-server","context_total":8192,"gpu_layers":99}`, "--weird"},
-		{"trtllm-serve meta-llama/Llama-3.1-8B-Instruct --max_seq_len 8192 --tp_size 2", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"tensorrt-llm","context":8192,"tp":2}`, ""},
+		{"trtllm-serve meta-llama/Llama-3.1-8B-Instruct --max_seq_len 8192 --tp_size 2", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"tensorrt-llm","context":8192,"tp":2,"pp":1,"dp":1}`, ""},
 		{"OLLAMA_CONTEXT_LENGTH=8192 ollama serve", `{"ask":"fit","engine":"ollama","context":8192}`, ""},
 	} {
 		r, unknown, err := FromCommand(c.text)
@@ -89,8 +89,8 @@ func TestCommandRoundTrip(t *testing.T) {
 			t.Run(id, func(t *testing.T) {
 				t.Parallel()
 				for j, p := range planGrid() {
-					if (i+j)%3 != 0 && i > 8 {
-						continue // a third of the plans for most models
+					if (i+j)%6 != 0 && i > 8 {
+						continue // a sixth of the plans for most models
 					}
 					for _, name := range Engines() {
 						asked.Add(roundTrip(t, id, name, p))

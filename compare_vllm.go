@@ -244,7 +244,8 @@ func (c *comparison) printedPool() (f *startup.Figure, half float64) {
 		return f, 0
 	}
 	if f = c.smallest("kv_available"); f != nil {
-		return f, f.Half()
+		half = f.Half()
+		return f, half
 	}
 	return nil, 0
 }

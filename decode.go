@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/spell"
 )
 
@@ -16,6 +17,7 @@ const (
 	maxRequest = 1 << 20
 	maxDepth   = 16
 	maxAlso    = 32
+	maxWord    = 4096 // bytes of a string, but for those of text
 )
 
 // Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an
@@ -66,12 +68,12 @@ func object(data []byte) ([]member, error) {
 		}
 		name := t.(string)
 		if seen[name] {
-			return nil, &Error{Code: BadField, Field: name, Message: fmt.Sprintf("%s stands twice in the request", name), Hint: "give it once"}
+			return nil, &Error{Code: BadField, Field: shorten(name), Message: fmt.Sprintf("%s stands twice in the request", shorten(name)), Hint: "give it once"}
 		}
 		seen[name] = true
 		var v json.RawMessage
 		if err := d.Decode(&v); err != nil {
-			return nil, bad(err)
+			return nil, badValue(name, data[d.InputOffset():], err)
 		}
 		out = append(out, member{name, v})
 	}
@@ -82,6 +84,16 @@ func object(data []byte) ([]member, error) {
 		return nil, bad(fmt.Errorf("%q follows it", rest[:min(len(rest), 20)]))
 	}
 	return out, nil
+}
+
+// badValue names the field whose value is no JSON; rest is the text from there on.
+func badValue(name string, rest []byte, err error) error {
+	text := strings.TrimLeft(string(rest[:min(len(rest), 80)]), ": \t\r\n")
+	if i := strings.IndexAny(text, ",}\n"); i >= 0 {
+		text = text[:i]
+	}
+	name = shorten(name)
+	return &Error{Code: BadField, Field: name, Value: shorten(text), Message: fmt.Sprintf("the value of %s is not JSON: %v", name, err), Hint: `numbers such as 8192 or 0.9, "words in quotes", true or false`}
 }
 
 func checkDepth(data []byte) error {
@@ -118,10 +130,21 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	target := f.Value(r)
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
-	if err := d.Decode(target.Addr().Interface()); err != nil {
-		return &Error{Code: BadField, Field: name, Value: shorten(string(value)), Message: fmt.Sprintf("%s = %s %s", name, shorten(string(value)), reason(err, f)), Hint: f.Doc}
+	if err := d.Decode(pointer(target)); err != nil {
+		return &Error{Code: BadField, Field: name, Value: shorten(string(value)), Message: fmt.Sprintf("%s = %s %s", name, shorten(string(value)), reason(err, f)), Hint: fix(err, f)}
+	}
+	if target.Kind() == reflect.String && len(target.String()) > maxWord && name != "text" {
+		return &Error{Code: Limit, Field: name, Value: shorten(target.String()), Message: fmt.Sprintf("%s has %d bytes", name, len(target.String())), Hint: fmt.Sprintf("at most %d", maxWord)}
 	}
 	return checkEnum(f, target)
+}
+
+// pointer to a field, for decoding. Whole numbers may be written like 1e9 in every field.
+func pointer(field reflect.Value) any {
+	if n, ok := field.Addr().Interface().(*int64); ok {
+		return (*plan.Int)(n)
+	}
+	return field.Addr().Interface()
 }
 
 func checkEnum(f *Field, v reflect.Value) error {
@@ -144,10 +167,10 @@ func decodeAlso(r *Request, value json.RawMessage) error {
 	if len(list) > maxAlso {
 		return &Error{Code: Limit, Field: "also", Value: fmt.Sprint(len(list)), Message: fmt.Sprintf("%d requests in also", len(list)), Hint: fmt.Sprintf("at most %d", maxAlso)}
 	}
-	for _, raw := range list {
+	for i, raw := range list {
 		one, err := Decode(raw)
 		if err != nil {
-			return err
+			return alsoError(err, i+1)
 		}
 		r.Also = append(r.Also, *one)
 	}
@@ -157,7 +180,7 @@ func decodeAlso(r *Request, value json.RawMessage) error {
 // reason says in words what a decoder found wrong.
 func reason(err error, f *Field) string {
 	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return "is a " + t.Value + ", not " + kindName(f.Type)
+		return typeReason(t, f)
 	}
 	s := strings.TrimPrefix(err.Error(), "json: ")
 	if strings.HasPrefix(s, "unknown field") {
@@ -166,12 +189,54 @@ func reason(err error, f *Field) string {
 	return "is wrong: " + s
 }
 
+func typeReason(t *json.UnmarshalTypeError, f *Field) string {
+	article := "a "
+	switch {
+	case strings.HasPrefix(t.Value, "number "): // of the right kind, and more than the type holds
+		return "is too large"
+	case t.Value == "array" || t.Value == "object":
+		article = "an "
+	}
+	if t.Field != "" {
+		return "has " + article + t.Value + " in " + t.Field
+	}
+	return "is " + article + t.Value + ", not " + kindName(f.Type)
+}
+
+// fix says what would be right: the kind of value and what it means, or the name that was meant.
+func fix(err error, f *Field) string {
+	word, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !unknown {
+		return "give " + kindName(f.Type) + ": " + f.Doc
+	}
+	names := memberNames(f.Type)
+	if near := spell.Nearest(strings.Trim(word, `"`), names); len(near) > 0 {
+		return "did you mean: " + strings.Join(near, ", ")
+	}
+	return "one of " + strings.Join(names, ", ")
+}
+
+// memberNames are the JSON names in an object, or in the objects of a list.
+func memberNames(t reflect.Type) (names []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
 func kindName(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:
+		if t == reflect.TypeFor[plan.Size]() {
+			return "a size such as 24GiB, or a number of bytes"
+		}
 		return "a whole number"
 	case reflect.Float64:
 		return "a number"
@@ -187,13 +252,13 @@ func kindName(t reflect.Type) string {
 
 func shorten(s string) string {
 	if len(s) > 60 {
-		return s[:57] + "…"
+		return strings.ToValidUTF8(s[:57], "") + "…"
 	}
 	return s
 }
 
 func unknownField(name string) error {
-	e := &Error{Code: BadField, Field: name, Message: fmt.Sprintf("there is no field called %q", shorten(name))}
+	e := &Error{Code: BadField, Field: shorten(name), Message: fmt.Sprintf("there is no field called %q", shorten(name)), Hint: "memwall schema request lists the fields"}
 	if near := spell.Nearest(name, fieldNames()); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}

@@ -11,6 +11,9 @@ import (
 func (q *question) draft() error {
 	name := q.request.DraftModel
 	if name == "" {
+		if n := q.request.DraftTokens; n > 0 {
+			q.job.Note("no_draft_model", "warn", "draft_tokens", "draft_tokens = %d has no effect without draft_model", n)
+		}
 		return nil
 	}
 	d := &question{asker: q.asker, engine: q.engine, request: Request{Model: name, Plan: plan.Plan{Context: q.request.Context, Sequences: q.request.Sequences}}}

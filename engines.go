@@ -67,14 +67,14 @@ func (q *question) engineVersion(text string) error {
 		}
 		v, err := parse(text)
 		if err != nil {
-			return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: err.Error(), Hint: q.engine.Name() + "@" + q.engine.Latest().String()}
+			return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: err.Error(), Hint: q.engine.Name() + "@" + engine.VersionName(q.engine, q.engine.Latest())}
 		}
 		q.job.Version = v
 		if !q.engine.Latest().AtLeast(v) {
-			q.job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.engine.Name(), v, q.engine.Latest())
+			q.job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.engine.Name(), engine.VersionName(q.engine, v), engine.VersionName(q.engine, q.engine.Latest()))
 		}
 	}
-	q.request.Engine = q.engine.Name() + "@" + q.job.Version.String()
+	q.request.Engine = q.engine.Name() + "@" + engine.VersionName(q.engine, q.job.Version)
 	return nil
 }
 

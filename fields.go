@@ -56,6 +56,15 @@ func (f *Field) Value(r *Request) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(f.index)
 }
 
+// text is the field's value in a request as it is shown in an error.
+func (f *Field) text(r *Request) string {
+	v := f.Value(r)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	return shorten(fmt.Sprint(v.Interface()))
+}
+
 // FieldByName finds a field by its JSON name; nil when there is none.
 func FieldByName(name string) *Field {
 	table := fieldTable()
@@ -92,7 +101,7 @@ func (r *Request) Set(name, text string) error {
 	}
 	raw, err := f.raw(text)
 	if err != nil {
-		return &Error{Code: BadField, Field: name, Value: shorten(text), Message: fmt.Sprintf("%s = %s %s", name, shorten(text), err), Hint: f.Doc}
+		return &Error{Code: BadField, Field: name, Value: shorten(text), Message: fmt.Sprintf("%s = %s %s", name, shorten(text), err), Hint: "give " + kindName(f.Type) + ": " + f.Doc}
 	}
 	return decodeField(r, name, raw)
 }

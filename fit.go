@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -10,6 +11,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // question is a fit request on its way to an answer.
@@ -35,8 +37,35 @@ func (a *Asker) fit(r *Request) (*Answer, error) {
 		return nil, err
 	}
 	q.book = &ledger.Book{}
-	ranks := q.sizer.Size(q.book, q.job.Load())
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, err
+	}
 	return q.answer(ranks)
+}
+
+// booked are the ledgers of the plan's own load.
+func (q *question) booked() ([]engine.Rank, error) {
+	ranks := q.sizer.Size(q.book, q.job.Load())
+	for i := range ranks {
+		if err := countable(&ranks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ranks, nil
+}
+
+// countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
+func countable(r *engine.Rank) (err error) {
+	check := func(it *ledger.Item) {
+		if err == nil && (!(math.Abs(it.Why.V) <= 1<<58) || it.Bytes < 0 || it.High > 1<<58) {
+			err = &Error{Code: Limit, Field: "context", Value: it.ID, Message: fmt.Sprintf("%s takes %.3g bytes, more than can be counted", it.Name, math.Max(it.Why.V, float64(it.High))), Hint: "a shorter context, or fewer sequences"}
+		}
+	}
+	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
+		ledger.Leaves(items, check)
+	}
+	return err
 }
 
 func (a *Asker) prepare(r *Request) (*question, error) {
@@ -70,7 +99,8 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	}
 	q.asked = q.request
 	q.engine.Defaults(q.job)
-	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload} {
+	q.idle()
+	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload, q.checkContextParallel} {
 		if err := check(q.job); err != nil {
 			return nil, err
 		}
@@ -79,11 +109,18 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	return q, err
 }
 
+// idle remarks on devices that the plan does not use.
+func (q *question) idle() {
+	if n, have := q.request.Ranks(), q.job.Devices(); q.job.Machine != nil && n < have && !engine.ReadsGGUF(q.engine) {
+		q.job.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
+	}
+}
+
 // owned refuses fields that another engine owns.
 func (q *question) owned() error {
 	for _, f := range Fields() {
 		if f.Engines != nil && !f.Value(&q.request).IsZero() && !f.OwnedBy(q.engine.Name()) {
-			return &Error{Code: BadField, Field: f.Name, Value: fmt.Sprint(f.Value(&q.request).Interface()),
+			return &Error{Code: BadField, Field: f.Name, Value: f.text(&q.request),
 				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.engine.Name()), Hint: "leave it out, or name the engine"}
 		}
 	}
@@ -104,12 +141,27 @@ func (q *question) checkOffload(j *engine.Job) error {
 	return nil
 }
 
+// checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
+func (q *question) checkContextParallel(j *engine.Job) error {
+	if n := j.Plan.CP; n > 1 && q.engine.Name() != "generic" {
+		return &Error{Code: Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, q.engine.Name()), Hint: "--engine generic, or tp and pp"}
+	}
+	return nil
+}
+
 // machine reads the hardware; without any, one device without bounds stands in.
 func (q *question) machine() error {
+	devices := q.request.Devices
+	if devices < 0 || devices > hardware.MaxDevices {
+		return &Error{Code: BadField, Field: "devices", Value: fmt.Sprint(devices), Message: fmt.Sprintf("devices = %d is out of bounds", devices), Hint: fmt.Sprintf("1 to %s", unit.Count(hardware.MaxDevices))}
+	}
 	if q.request.Hardware == "" {
+		if devices > 0 {
+			q.job.Note("devices_ignored", "warn", "devices", "devices = %d counts nothing without hardware: one device without bounds stands in", devices)
+		}
 		return nil
 	}
-	m, notes, err := hardware.Parse(q.request.Hardware, int(min(q.request.Devices, plan.MaxRanks)))
+	m, notes, err := hardware.Parse(q.request.Hardware, int(devices))
 	if err != nil {
 		return err
 	}
@@ -132,6 +184,7 @@ func (q *question) model() error {
 	if err != nil {
 		return err
 	}
+	q.job.Checkpoint = q.checkpoint()
 	if r.Spec == nil {
 		q.job.Model, q.job.Weights = r.Model, r.Weights
 		return nil
@@ -170,6 +223,9 @@ func (q *question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
+		if q.request.MMProj != "" || q.request.Images > 0 {
+			q.job.Vision = spec.Model(r.ID).Part(family.PartVision)
+		}
 		spec = spec.Converted()
 	}
 	q.job.Model = spec.Model(r.ID)

@@ -127,10 +127,15 @@ const (
 	searchSequences = 1 << 20
 )
 
-// maxSequences is how many sequences of the context one replica holds; nil when nothing bounds them.
+// maxSequences is how many sequences of the context one replica holds, at most as many as the engine serves;
+// nil when nothing bounds them.
 func (q *question) maxSequences(context int64) *int64 {
-	n, bounded := most(searchSequences, func(n int64) unit.Bytes { return q.room(engine.Load{Context: context, Sequences: n}) })
-	if !bounded {
+	limit, limited := engine.MaxSequences(q.engine, q.job)
+	if limited = limited && limit < searchSequences; !limited {
+		limit = searchSequences
+	}
+	n, bounded := most(limit, func(n int64) unit.Bytes { return q.room(engine.Load{Context: context, Sequences: n}) })
+	if !bounded && !limited {
 		return nil
 	}
 	n *= max(1, q.request.DP)

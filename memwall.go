@@ -24,8 +24,6 @@ var Version = "0.1.0"
 // Asker answers requests with the models of a source.
 type Asker struct {
 	Models ModelSource
-	// noSuggestions: the question is itself a suggestion that is being tried.
-	noSuggestions bool
 }
 
 // Ask answers a request about models of the catalog.
@@ -65,7 +63,11 @@ func (a *Asker) Size(r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, asError(err)
 	}
-	return q.size(q.sizer.Size(nil, q.job.Load())), nil
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, asError(err)
+	}
+	return q.size(ranks), nil
 }
 
 func (a *Asker) source() ModelSource {
@@ -112,7 +114,7 @@ func asError(err error) *Error {
 		}
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
-		return &Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
+		return &Error{Code: h.Code, Field: h.Field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", h.Field, shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
 		return &Error{Code: BadFile, Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
 	case errors.As(err, &u):

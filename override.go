@@ -1,12 +1,16 @@
 package memwall
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // overrides are what-if changes of the architecture, applied to every layer that has the part.
@@ -50,13 +54,8 @@ var overrides = map[string]func(*family.Spec, *family.Layer, int64){
 
 // override changes a Spec. layers repeats or cuts the layers, vocab and hidden change the ends.
 func override(s *family.Spec, changes map[string]plan.Int) error {
-	keys := make([]string, 0, len(changes))
-	for k := range changes {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
 	s.Layers = append([]family.Layer(nil), s.Layers...)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(changes)) {
 		n := int64(changes[k])
 		if n < 1 || n > 1<<20 {
 			return &Error{Code: BadField, Field: "override." + k, Value: fmt.Sprint(n), Message: fmt.Sprintf("override %s = %d is out of range", k, n), Hint: "a number from 1 to 1,048,576"}
@@ -65,13 +64,32 @@ func override(s *family.Spec, changes map[string]plan.Int) error {
 			return err
 		}
 	}
-	return s.Check()
+	return overrideError(s.Check(), changes)
 }
+
+// overrideError says that it is the changes, not a file, that make no network.
+func overrideError(err error, changes map[string]plan.Int) error {
+	f, ok := errors.AsType[*family.FieldError](err)
+	if !ok {
+		return err
+	}
+	var given []string
+	for _, k := range slices.Sorted(maps.Keys(changes)) {
+		given = append(given, fmt.Sprintf("%s=%d", k, changes[k]))
+	}
+	return &Error{Code: BadField, Field: "override", Value: strings.Join(given, ","), Message: "override makes no network: " + f.Error(), Hint: "other numbers; " + strings.Join(overrideNames(), ", ") + " can be given together"}
+}
+
+// maxLayers is the most that a configuration may have too.
+const maxLayers = 4096
 
 func overrideOne(s *family.Spec, key string, n int64) error {
 	switch key {
 	case "layers":
-		s.Layers = resize(s.Layers, int(min(n, 4096)))
+		if n > maxLayers {
+			return &Error{Code: BadField, Field: "override.layers", Value: fmt.Sprint(n), Message: fmt.Sprintf("override layers = %d is more than %s layers", n, unit.Count(maxLayers)), Hint: "at most " + unit.Count(maxLayers)}
+		}
+		s.Layers = resize(s.Layers, int(n))
 	case "vocab":
 		s.Vocab = n
 	case "hidden":

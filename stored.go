@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -20,13 +21,13 @@ func isHubName(ref string) bool {
 
 // published reports whether a name is that of an entry's own checkpoint, not of somebody's copy in another
 // format.
-func published(ref string) bool {
+func published(method, ref string) bool {
 	e, err := catalog.Find(ref)
 	if err != nil {
 		return false
 	}
 	if strings.EqualFold(ref, e.ID) || strings.EqualFold(ref, e.Hub) {
-		return true
+		return method == "" || method == "none" || e.Weights != "" // else the engine quantises what it loads
 	}
 	return recipeInName(ref) == "" && e.Weights != ""
 }
@@ -40,7 +41,7 @@ var methods = map[string]string{
 // storedAs names the recipe of a checkpoint; known is false when a method is named that leaves it open.
 func storedAs(method, ref string) (recipe string, known bool) {
 	method = strings.ToLower(method)
-	if published(ref) {
+	if published(method, ref) {
 		return "", true
 	}
 	named := recipeInName(ref)
@@ -122,4 +123,22 @@ func fp8InName(org string, words map[string]bool) string {
 		return dtype.FindRecipe("fp8-tensor").Name
 	}
 	return dtype.FindRecipe("fp8").Name
+}
+
+// checkpoint is what a command line calls the model: the hub's name or the path that was given, else the
+// hub's name of the catalog.
+func (q *question) checkpoint() engine.Checkpoint {
+	ref, r := strings.TrimPrefix(q.request.Model, "hf:"), q.resolved
+	given := strings.Contains(ref, "/") && (isHubName(ref) || r.Format == "safetensors" || r.Format == "gguf")
+	switch {
+	case given && !strings.EqualFold(ref, r.Hub):
+		c := engine.Checkpoint{Name: ref, Stored: q.stored()}
+		if named, known := storedAs("", ref); known && named != "" {
+			c.Stored = named
+		}
+		return c
+	case r.Hub != "":
+		return engine.Checkpoint{Name: r.Hub, Stored: q.stored()}
+	}
+	return engine.Checkpoint{Name: r.ID, Stored: q.stored()}
 }

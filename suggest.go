@@ -40,7 +40,7 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 	if err != nil {
 		return Suggestion{}, false
 	}
-	b, err := q.asker.Size(r)
+	b, err := q.again().Size(r)
 	if err != nil || len(b.Devices) == 0 {
 		return Suggestion{}, false
 	}
@@ -49,15 +49,47 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 	return s, better
 }
 
+// again answers further questions about the question's model without resolving it anew, which may mean
+// reading files.
+func (q *question) again() *Asker {
+	return &Asker{Models: resolvedOnce{q.asker.source(), q.request.Model, q.resolved}}
+}
+
+type resolvedOnce struct {
+	ModelSource
+	ref   string
+	found *Resolved
+}
+
+// Model gives what the reference led to before; others are resolved.
+func (s resolvedOnce) Model(ref string) (*Resolved, error) {
+	if ref == s.ref {
+		return s.found, nil
+	}
+	return s.ModelSource.Model(ref)
+}
+
 // changes that suit the engine, cheapest first.
 func (q *question) changes(a *Answer) []change {
 	var out []change
+	out = append(out, q.idleChange()...)
 	out = append(out, q.engineChanges()...)
 	out = append(out, q.kvChange()...)
 	out = append(out, q.loadChanges(a)...)
 	out = append(out, q.offloadChanges()...)
 	out = append(out, q.weightChanges()...)
 	return append(out, q.deviceChange()...)
+}
+
+// idleChange puts devices to work that the plan leaves idle.
+func (q *question) idleChange() []change {
+	p := &q.request.Plan
+	idle := q.job.Devices() / max(1, p.Ranks())
+	if q.job.Machine == nil || engine.ReadsGGUF(q.engine) || idle < 2 {
+		return nil
+	}
+	to := idle * max(1, p.TP)
+	return []change{{fmt.Sprintf("tensor parallel %d → %d", max(1, p.TP), to), map[string]any{"tp": to}}}
 }
 
 func (q *question) engineChanges() (out []change) {

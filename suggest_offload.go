@@ -36,7 +36,7 @@ func (q *question) layersThatFit() (n, all int64) {
 		if err != nil {
 			return -1
 		}
-		a, err := q.asker.Size(r)
+		a, err := q.again().Size(r)
 		if err != nil {
 			return -1
 		}

@@ -28,7 +28,7 @@ var ftypes = []ftype{
 	{"iq1_s", "IQ1_S - 1.5625 bpw", 24, IQ1_S, nil}, {"iq1_m", "IQ1_M - 1.75 bpw", 31, IQ1_M, nil},
 	{"iq4_nl", "IQ4_NL - 4.5 bpw", 25, IQ4_NL, nil}, {"iq4_xs", "IQ4_XS - 4.25 bpw", 30, IQ4_XS, nil},
 	{"tq1_0", "TQ1_0 - 1.69 bpw ternary", 36, TQ1_0, nil}, {"tq2_0", "TQ2_0 - 2.06 bpw ternary", 37, TQ2_0, nil},
-	{"mxfp4_moe", "MXFP4 MoE", 38, MXFP4, []string{"mxfp4-gguf"}},
+	{"mxfp4_moe", "MXFP4 MoE", 38, MXFP4, []string{"mxfp4-gguf", "gguf-mxfp4"}},
 }
 
 func ggufRecipes() []*Recipe {

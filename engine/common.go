@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -18,16 +20,17 @@ func Parallel(p *plan.Plan) shard.Parallel {
 }
 
 // DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
-// attention heads; what is left is data parallelism.
-func DefaultParallel(j *Job) {
+// attention heads and that the engine can take, when it says which; what is left is data parallelism.
+func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	p := j.Plan
 	devices := j.Devices()
 	given := p.TP > 0 || p.PP > 0 || p.DP > 0
 	if p.TP == 0 {
-		rest := devices / max(1, p.PP*max(1, p.DP)*max(1, p.CP))
+		rest := devices / (max(1, p.PP) * max(1, p.DP) * max(1, p.CP))
 		p.TP = 1
-		for tp := min(rest, j.PerNode()); tp > 1; tp-- {
-			if rest%tp == 0 && divides(tp, j.Model) {
+		for tp := min(rest, j.PerNode(), widest(j.Model)); tp > 1; tp-- {
+			refused := slices.ContainsFunc(takes, func(ok func(int64) bool) bool { return !ok(tp) })
+			if rest%tp == 0 && divides(tp, j.Model) && !refused {
 				p.TP = tp
 				break
 			}
@@ -61,6 +64,22 @@ func divides(n int64, m *model.Model) bool {
 	return ok
 }
 
+// widest is how many ways heads can be cut at most; without heads nothing bounds it.
+func widest(m *model.Model) int64 {
+	n := m.Traits.Heads
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			if s := k.Ops[i].Scan; s != nil {
+				n = max(n, s.Heads)
+			}
+		}
+	})
+	if n == 0 {
+		return math.MaxInt64
+	}
+	return n
+}
+
 // CheckParallel refuses groups that do not fit the model or the machine.
 func CheckParallel(j *Job) error {
 	p := j.Plan
@@ -72,9 +91,8 @@ func CheckParallel(j *Job) error {
 		return &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Impossible: true,
 			Message: fmt.Sprintf("pp = %d is more than the %d layers of %s", p.PP, layers, j.Model.ID), Fix: fmt.Sprintf("--pp %d or less", layers)}
 	}
-	if p.EP > 1 && (j.Model.Traits.Experts == 0 || j.Model.Traits.Experts%p.EP != 0) {
-		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
-			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", p.EP, j.Model.Traits.Experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	if err := checkExperts(j); err != nil {
+		return err
 	}
 	if n, have := p.Ranks(), j.Devices(); n > have {
 		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
@@ -97,10 +115,27 @@ func CheckCross(j *Job, engine string) error {
 	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
 }
 
+func checkExperts(j *Job) error {
+	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
+	switch {
+	case ep <= 1:
+		return nil
+	case experts == 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true, Message: fmt.Sprintf("ep = %d: %s has no experts", ep, j.Model.ID), Fix: "leave ep out"}
+	case experts%ep != 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d does not divide the %d experts of %s", ep, experts, j.Model.ID), Fix: "an ep that divides them, or none"}
+	case ranks%ep != 0:
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(ep), Impossible: true,
+			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks), Fix: fmt.Sprintf("--tp %d, or a smaller ep", ep)}
+	}
+	return nil
+}
+
 func tpProblem(j *Job) error {
 	p := j.Plan
 	best := int64(1)
-	for n := p.TP - 1; n > 1; n-- {
+	for n := min(p.TP-1, widest(j.Model)); n > 1; n-- {
 		if divides(n, j.Model) {
 			best = n
 			break
@@ -110,8 +145,11 @@ func tpProblem(j *Job) error {
 	if next := nextDividing(p.TP, j.Model); next > 0 {
 		fix += fmt.Sprintf(", or --tp %d on %d devices", next, next)
 	}
-	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
-		Message: fmt.Sprintf("tp = %d does not divide the %d attention heads of %s", p.TP, j.Model.Traits.Heads, j.Model.ID), Fix: fix}
+	heads := fmt.Sprintf("%d attention heads", j.Model.Traits.Heads)
+	if j.Model.Traits.Heads%p.TP == 0 {
+		heads = "heads of the recurrent layers"
+	}
+	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true, Message: fmt.Sprintf("tp = %d does not divide the %s of %s", p.TP, heads, j.Model.ID), Fix: fix}
 }
 
 func nextDividing(n int64, m *model.Model) int64 {
@@ -151,12 +189,7 @@ func (g *WeightGroup) bytes() (b unit.Bytes) {
 
 // InputName makes a name of an input: words joined by underscores.
 func InputName(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == ',' {
-			return '_'
-		}
-		return r
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), "_")
 }
 
 // OtherParts books towers and the like, which lie whole on every rank of the first stage, and tensors of
@@ -213,14 +246,17 @@ func towerBytes(part *model.Part, w *model.PartWeights, tp int64) (b unit.Bytes)
 // CacheItems books caches without pages: every sequence holds its full length of keys and values, windows
 // hold their span, states their fixed size.
 func CacheItems(b *ledger.Book, kinds []KindCount, k, v, state *dtype.Format, l Load) (kv, states []ledger.Item) {
-	total, seen := b.Lit(0), false
-	stateSum, hasState := b.Lit(0), false
+	var total, stateSum ledger.Num
+	seen, hasState := false, false
 	for _, kc := range kinds {
 		kc.Kind.Caches(func(c model.Cache) {
 			layers := b.Int("layers", kc.Count, kc.Kind.Name)
 			if c.Class == model.StateCache {
 				n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), b.Int("state_elements", c.ConvElems+c.StateElems, "model"), b.Int("bytes", state.BlockBytes, state.Name))
-				stateSum, hasState = b.Add(stateSum, n), true
+				if hasState {
+					n = b.Add(stateSum, n)
+				}
+				stateSum, hasState = n, true
 				return
 			}
 			n := b.Mul(layers, b.Int("sequences", l.Sequences, "plan"), tokens(b, c, l), rowBytes(b, c, k, v))
@@ -244,6 +280,9 @@ func tokens(b *ledger.Book, c model.Cache, l Load) ledger.Num {
 		return b.Int("source_tokens", c.Source, "model, of the encoder's output")
 	}
 	n := b.Int("tokens", l.Context, "context")
+	if l.Over > 1 {
+		n = b.CeilDiv(n, b.Int("cp", l.Over, "plan"))
+	}
 	if c.Span > 0 {
 		return b.Min(n, b.Int("window", c.Span, "model"))
 	}
@@ -273,4 +312,13 @@ func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 		})
 	}
 	return b
+}
+
+// StateBytes are what one recurrent layer keeps of a sequence: convolution states in elements of conv bytes,
+// scan states in the format that the model's config names, else in elements of scan bytes.
+func StateBytes(m *model.Model, c *model.Cache, conv, scan int64) unit.Bytes {
+	if m.State != nil {
+		scan = m.State.BlockBytes
+	}
+	return unit.Bytes(conv*c.ConvElems + scan*c.StateElems)
 }

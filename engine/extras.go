@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/unit"
@@ -68,8 +69,13 @@ func CheckExtras(j *Job) error {
 	return checkImages(j)
 }
 
+const maxAdapters = 256
+
 // checkAdapters refuses an adapter without a rank or with a target that does not exist.
 func checkAdapters(p *plan.Plan) error {
+	if n := len(p.Adapters); n > maxAdapters {
+		return &plan.Problem{Field: "adapters", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d adapters", n), Fix: fmt.Sprintf("at most %d", maxAdapters)}
+	}
 	for i, a := range p.Adapters {
 		field := fmt.Sprintf("adapters[%d]", i)
 		if a.Rank < 1 || a.Rank > 1<<14 {
@@ -104,18 +110,28 @@ func adapterItem(b *ledger.Book, j *Job, pl *Placed) ledger.Item {
 	return ledger.Known("adapters", fmt.Sprintf("%d LoRA adapters", len(j.Plan.Adapters)), total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#adapters")
 }
 
-// adapted sums inputs and outputs over the matrices that an adapter sits on.
-func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
+// Adapted tells the matrices that an adapter sits on. Without targets these are all linear layers but the
+// head, as PEFT's all-linear has it.
+func Adapted(a *plan.Adapter) func(*model.Tensor) bool {
 	on := map[dtype.Role]bool{}
 	for _, t := range a.Targets {
 		for _, r := range adapterTargets[t] {
 			on[r] = true
 		}
 	}
+	return func(t *model.Tensor) bool {
+		linear := !t.Role.Expert() && !t.Role.Embedding() && t.Role != dtype.Output
+		return t.Adapt && (on[t.Role] || len(on) == 0 && linear)
+	}
+}
+
+// adapted sums inputs and outputs over the matrices that an adapter sits on.
+func (pl *Placed) adapted(a *plan.Adapter) (n int64) {
+	on := Adapted(a)
 	for _, g := range pl.WeightGroups() {
 		for i := range g.Tensors {
 			t := g.Tensors[i].Tensor
-			if !t.Adapt || len(on) > 0 && !on[t.Role] || len(on) == 0 && t.Role.Expert() {
+			if !on(t) {
 				continue
 			}
 			p := pl.Parallel.Piece(t, pl.Coord)
@@ -130,6 +146,9 @@ func checkImages(j *Job) error {
 	n := int64(j.Plan.Images)
 	if n == 0 || j.Plan.MMProj != "" {
 		return nil
+	}
+	if j.Vision != nil {
+		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: fmt.Sprintf("the GGUF file of %s leaves its vision tower out", j.Model.ID), Fix: "--mmproj FILE, which holds it"}
 	}
 	if !j.Model.Traits.Multimodal {
 		return &plan.Problem{Field: "images", Value: fmt.Sprint(n), Message: j.Model.ID + " sees no images", Fix: "leave images out"}

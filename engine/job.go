@@ -38,6 +38,15 @@ func ReadsGGUF(e Engine) bool {
 	return ok && r.ReadsGGUF()
 }
 
+// MaxSequences is how many sequences an engine serves at once, whatever its memory; ok is false when it sets
+// no limit. An engine that does says so with a method of that name.
+func MaxSequences(e Engine, j *Job) (n int64, ok bool) {
+	if own, has := e.(interface{ MaxSequences(*Job) int64 }); has {
+		return own.MaxSequences(j), true
+	}
+	return 0, false
+}
+
 // Sizer books loads. It may be asked many times.
 type Sizer interface {
 	// Size gives the ledger of each class of ranks, the deciding one first. A nil Book computes the same
@@ -45,8 +54,9 @@ type Sizer interface {
 	Size(b *ledger.Book, l Load) []Rank
 }
 
-// Load is what one replica serves: Sequences at once of Context tokens each.
-type Load struct{ Context, Sequences int64 }
+// Load is what one replica serves: Sequences at once of Context tokens each. Over is how many ranks share
+// the tokens of a sequence (context parallelism); 0 is one.
+type Load struct{ Context, Sequences, Over int64 }
 
 // Job is a model to be run on a machine by a plan.
 type Job struct {
@@ -55,9 +65,24 @@ type Job struct {
 	Machine *hardware.Machine // nil: no bounds
 	Plan    *plan.Plan
 	Version Version
+	// Checkpoint is what a command line calls the model.
+	Checkpoint Checkpoint
+	// Vision is the tower of the published model, where the file that is loaded leaves it out.
+	Vision *model.Part
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
 	Notes []Note
+}
+
+// Checkpoint is a name on the hub or a path, and the recipe that is stored there.
+type Checkpoint struct{ Name, Stored string }
+
+// CheckpointName is what a command line calls the model: its id where nothing better is known.
+func (j *Job) CheckpointName() string {
+	if j.Checkpoint.Name != "" {
+		return j.Checkpoint.Name
+	}
+	return j.Model.ID
 }
 
 // Note is a remark on a plan. Severity is "info", "warn" or "error".

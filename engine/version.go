@@ -70,6 +70,15 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 }
 
+// VersionName is a version as an engine's users know it: an engine that counts in a way of its own, such as
+// builds, says so with a method of that name.
+func VersionName(e Engine, v Version) string {
+	if own, ok := e.(interface{ VersionName(Version) string }); ok {
+		return own.VersionName(v)
+	}
+	return v.String()
+}
+
 // Since is a rule that holds from a version on, until the next row of its table.
 type Since[T any] struct {
 	From   Version

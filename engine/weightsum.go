@@ -55,11 +55,11 @@ func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
 	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, source)
 }
 
-// Rebook books items again that were sized before: what OtherParts gives does not depend on a load.
-func Rebook(b *ledger.Book, sized []ledger.Item) []ledger.Item {
-	out := make([]ledger.Item, len(sized))
-	for i, it := range sized {
-		out[i] = ledger.Known(it.ID, it.Name, b.Size(InputName(it.Name), it.Bytes, it.Source), it.Basis, it.Life, it.Place, it.Source)
+// Rebook gives what OtherParts sized before, which does not depend on a load; with a Book it is booked
+// again, formulas and all.
+func Rebook(b *ledger.Book, j *Job, pl *Placed, sized []ledger.Item) []ledger.Item {
+	if b == nil {
+		return sized
 	}
-	return out
+	return OtherParts(b, j, pl)
 }

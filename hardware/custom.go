@@ -37,7 +37,7 @@ const given = "given"
 func parseCustom(head string, options *[]option, devices int) (Machine, []Note, error) {
 	count := max(1, devices)
 	if n, _, ok := countOf(head); ok {
-		if n < 1 || n > maxDevices {
+		if n < 1 || n > MaxDevices {
 			return Machine{}, nil, bad("hardware", head, "states a number out of bounds", "1 to 1,000,000")
 		}
 		if devices > 0 && devices != n {
@@ -174,7 +174,7 @@ func givenPCIe(o option) (PCIe, error) {
 
 func perNode(o option) (int, error) {
 	n, err := strconv.Atoi(o.value)
-	if err != nil || n < 1 || n > maxDevices {
+	if err != nil || n < 1 || n > MaxDevices {
 		return 0, bad(o.key, o.value, "is no number of devices", "1 to 1,000,000")
 	}
 	return n, nil

@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 			if total != 0 {
 				t.Fatalf("Parse(%q, %d): %d devices", text, devices, total)
 			}
-		case total < 1 || total > maxDevices || devices > 0 && total != devices && len(m.Groups) == 1 && m.Groups[0].Count != devices:
+		case total < 1 || total > MaxDevices || devices > 0 && total != devices && len(m.Groups) == 1 && m.Groups[0].Count != devices:
 			t.Fatalf("Parse(%q, %d): %d devices", text, devices, total)
 		case m.Nodes < 1 || m.PerNode < 1 || m.Nodes > total || m.Nodes*m.PerNode < total:
 			t.Fatalf("Parse(%q, %d): %d devices in %d nodes of %d", text, devices, total, m.Nodes, m.PerNode)

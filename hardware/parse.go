@@ -9,8 +9,8 @@ import (
 
 // Bounds on what a description may ask for.
 const (
+	MaxDevices = 1_000_000 // devices in all
 	maxText    = 2000      // bytes
-	maxDevices = 1_000_000 // devices in all
 	maxGroups  = 16        // kinds of devices
 )
 
@@ -31,7 +31,7 @@ func Parse(text string, devices int) (Machine, []Note, error) {
 		return Machine{}, nil, bad("hardware", text, "is empty", "name a device, a node, cpu or local")
 	case len(text) > maxText:
 		return Machine{}, nil, bad("hardware", text, "is too long", "2,000 bytes are the most")
-	case devices < 0 || devices > maxDevices:
+	case devices < 0 || devices > MaxDevices:
 		return Machine{}, nil, bad("devices", strconv.Itoa(devices), "is out of bounds", "1 to 1,000,000")
 	}
 	head, options, err := cut(text)
@@ -46,7 +46,8 @@ func Parse(text string, devices int) (Machine, []Note, error) {
 	if err != nil {
 		return Machine{}, nil, err
 	}
-	return m, m.standing(append(notes, more...)), nil
+	notes = m.standing(append(notes, more...))
+	return m, notes, nil
 }
 
 // standing drops the notes on links that the keys settle.
@@ -166,7 +167,7 @@ func parseNodes(n *Node, count, devices int) (Machine, []Note, error) {
 		total = max(1, count) * n.Devices
 	}
 	switch {
-	case max(1, count) > maxDevices/n.Devices:
+	case max(1, count) > MaxDevices/n.Devices:
 		return Machine{}, nil, bad("hardware", strconv.Itoa(count)+"x"+n.ID, "is too many", "1,000,000 devices are the most")
 	case devices > 0 && devices != total:
 		return Machine{}, nil, disagree(devices, total, counted(count, n.ID))
@@ -187,7 +188,7 @@ func parseDevices(text string, devices int) (Machine, []Note, error) {
 	}
 	total := 0
 	for _, g := range groups {
-		if total += g.Count; total > maxDevices {
+		if total += g.Count; total > MaxDevices {
 			return Machine{}, nil, bad("hardware", text, "is too many", "1,000,000 devices are the most")
 		}
 	}
@@ -241,7 +242,7 @@ func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
 	if !counted {
 		n = 1
 	}
-	if n < 1 || n > maxDevices {
+	if n < 1 || n > MaxDevices {
 		return Group{}, counted, nil, bad("hardware", s, "states a number out of bounds", "1 to 1,000,000")
 	}
 	d, notes, err := seek(rest)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/spell"
 )
 
 // unknown makes the error for a name that finds nothing.
@@ -96,20 +98,5 @@ func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
-	previous, current := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range previous {
-		previous[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		current[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+change)
-		}
-		previous, current = current, previous
-	}
-	return min(previous[len(b)], limit+1)
+	return min(spell.Distance(a, b), limit+1)
 }

@@ -13,11 +13,15 @@ type Num struct {
 	ref int32 // index+1 into the Book's nodes; 0 when nothing was recorded
 }
 
+// Most is the largest whole number that a Num gives, 2^60, and -Most the least: eight of them can still be
+// added. What is larger is V alone.
+const Most = 1 << 60
+
 // Bytes gives a whole number of bytes.
-func (n Num) Bytes() unit.Bytes { return unit.Bytes(math.Round(n.V)) }
+func (n Num) Bytes() unit.Bytes { return unit.Bytes(n.Int()) }
 
 // Int gives a whole number.
-func (n Num) Int() int64 { return int64(math.Round(n.V)) }
+func (n Num) Int() int64 { return int64(math.Round(max(-Most, min(n.V, Most)))) }
 
 type verb uint8
 

@@ -125,11 +125,17 @@ func TestEvalRefuses(t *testing.T) {
 	}
 }
 
+// FuzzEval: what evaluates does so in parentheses too, to the same number.
 func FuzzEval(f *testing.F) {
 	f.Add("2 × layers × max(a, 3) - (b / 2)")
 	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) < 1000 {
-			_, _ = Eval(s, []Input{{Name: "a", Value: 1}, {Name: "b", Value: 2}})
+		in := []Input{{Name: "a", Value: 1}, {Name: "b", Value: 2}}
+		v, err := Eval(s, in)
+		if err != nil {
+			return
+		}
+		if w, err := Eval("("+s+")", in); err != nil || w != v && !(math.IsNaN(v) && math.IsNaN(w)) {
+			t.Errorf("%s = %g, in parentheses %g, %v", s, v, w, err)
 		}
 	})
 }

@@ -151,3 +151,16 @@ func TestReplayKeepsMemory(t *testing.T) {
 		t.Errorf("%g allocations a replay", n)
 	}
 }
+
+// FuzzGreedy: TestGreedyTwin for any seed.
+func FuzzGreedy(f *testing.F) {
+	f.Add(uint64(3), uint64(4))
+	f.Fuzz(func(t *testing.T, a, b uint64) {
+		p, sizes := random(rand.New(rand.NewPCG(a, b)))
+		var g Greedy
+		var slow gaps
+		if got, want := g.Peak(p, sizes), slow.run(p, sizes); got != want || Logical(p, sizes) > got {
+			t.Errorf("peak %d, in gaps %d, %d live", got, want, Logical(p, sizes))
+		}
+	})
+}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,8 @@ const (
 	MaxContext   = 1 << 30
 	MaxSequences = 1 << 24
 	MaxRanks     = 1 << 20
+	// MaxTokens bounds context × sequences.
+	MaxTokens = 1 << 40
 )
 
 func bad(field string, value any, message, fix string) *Problem {
@@ -48,6 +51,22 @@ func (p *Plan) Check() error {
 			return bad(c.field, c.value, fmt.Sprintf("is more than %d", c.max), "give a smaller number")
 		}
 	}
+	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens {
+		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
+	}
+	return p.checkLayers()
+}
+
+// checkLayers: -1 stands for all layers.
+func (p *Plan) checkLayers() error {
+	for _, c := range []struct {
+		field string
+		value *Int
+	}{{"gpu_layers", p.GPULayers}, {"cpu_moe", p.CPUMoE}} {
+		if n := c.value; n != nil && (*n < -1 || *n > MaxRanks) {
+			return bad(c.field, int64(*n), "is no number of layers", "a number from 0, or -1 for all layers")
+		}
+	}
 	return p.checkShares()
 }
 
@@ -74,7 +93,7 @@ func (p *Plan) checkWords() error {
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"},
 		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
 	} {
-		if c.value != "" && !strings.Contains(" "+c.allowed+" ", " "+c.value+" ") {
+		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
 			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))
 		}
 	}

@@ -39,8 +39,12 @@ func Nearest(word string, names []string) []string {
 	}
 	var hits []hit
 	w := strings.ToLower(word)
+	far := max(2, len(w)/3)
 	for _, n := range names {
-		if d := Distance(w, strings.ToLower(n)); d <= max(2, len(w)/3) {
+		if len(w)-len(n) > far {
+			continue // so many letters would have to go: a word without end costs nothing
+		}
+		if d := Distance(w, strings.ToLower(n)); d <= far {
 			hits = append(hits, hit{n, d})
 		}
 	}

@@ -47,7 +47,7 @@ func Size(b Bytes, decimals int) string {
 // String prints the size for people, to two decimals of its unit. Use Count for the exact number.
 func (b Bytes) String() string {
 	if b < 0 {
-		return "-" + (-b).String()
+		return "-" + Size(-max(b, -math.MaxInt64), 2) // the least number has no positive twin
 	}
 	return Size(b, 2)
 }
@@ -119,6 +119,10 @@ func (f FLOPs) String() string { return prefixed(float64(f), "FLOP") }
 func (s Seconds) String() string {
 	x := float64(s)
 	switch {
+	case x > 0 && x < 1e-6:
+		return Significant(x*1e9, 2) + " ns"
+	case x > 0 && x < 1e-3:
+		return Significant(x*1e6, 2) + " µs"
 	case x < 0.1:
 		return Significant(x*1e3, 2) + " ms"
 	case x < 120:

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -118,5 +119,59 @@ func FuzzParse(f *testing.F) {
 		_, _ = ParseCount(s)
 		_, _ = ParseByteRate(s)
 		_, _ = ParseFLOPRate(s)
+	})
+}
+
+// TestPrintAndParse: what is printed for people is read back within what was rounded away.
+func TestPrintAndParse(t *testing.T) {
+	if err := quick.Check(func(n int64) bool {
+		b := Bytes(n)
+		got, err := ParseBytes(strings.TrimPrefix(b.String(), "-"))
+		if err != nil && strings.Contains(b.String(), ".") {
+			_, err = parseFloat(strings.TrimPrefix(b.String(), "-"), byteScales, "a size") // a part of a byte
+			return err == nil
+		}
+		return err == nil && math.Abs(math.Abs(float64(n))-float64(got)) <= 0.005*math.Abs(float64(n))+0.05*float64(KiB)
+	}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := quick.Check(func(n int64) bool {
+		got, err := strconv.ParseInt(strings.ReplaceAll(Count(n), ",", ""), 10, 64)
+		return err == nil && got == n
+	}, nil); err != nil {
+		t.Error(err)
+	}
+	for n := int64(1); n < 1<<40; n = n*3 + 1<<10 {
+		if got, err := ParseLength(strings.ReplaceAll(Length(n), ",", "")); err != nil || got != n {
+			t.Errorf("%d tokens are %s are %d, %v", n, Length(n), got, err)
+		}
+	}
+}
+
+// TestEnds: the largest and least numbers are printed.
+func TestEnds(t *testing.T) {
+	for _, b := range []Bytes{math.MinInt64, math.MinInt64 + 1, math.MaxInt64} {
+		if s := b.String(); !strings.HasSuffix(s, "8388608.00 TiB") || strings.HasPrefix(s, "-") != (b < 0) {
+			t.Errorf("%d is %s", int64(b), s)
+		}
+	}
+	if s := Count(math.MinInt64); s != "-9,223,372,036,854,775,808" {
+		t.Error(s)
+	}
+}
+
+// FuzzPrint: every number has a print.
+func FuzzPrint(f *testing.F) {
+	f.Add(int64(math.MinInt64), math.Inf(-1))
+	f.Add(int64(1<<40), 0.0265)
+	f.Add(int64(-1), math.NaN())
+	f.Fuzz(func(t *testing.T, n int64, x float64) {
+		for _, s := range []string{
+			Bytes(n).String(), Size(Bytes(n), 1), Count(n), Length(n), Fixed(x, 2), Significant(x, 3), Rate(x), Seconds(x).String(), ByteRate(x).String(), FLOPRate(x).String(), FLOPs(x).String(),
+		} {
+			if s == "" || len(s) > 400 {
+				t.Errorf("%d, %g: %q", n, x, s)
+			}
+		}
 	})
 }

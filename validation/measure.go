@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/engine"
 )
 
 // Measure is one kind of figure, compared over all rows that have it.
@@ -30,6 +31,8 @@ type Measure struct {
 	Fitted bool
 	// Absolute: errors are in units of the figure (GiB), not relative to it.
 	Absolute bool
+	// Unfit says why a comparison shows nothing, once both figures are there; "" when it does.
+	Unfit func(c *Comparison) string
 }
 
 // Range is a prediction with its 90 % band.
@@ -53,8 +56,8 @@ var Measures = []Measure{
 	{Name: "vLLM activations", About: "peak of the profile run", Sets: "vllm", Figures: []string{"activations"}, Find: item("activations"), Target: 0.05},
 	{Name: "vLLM available KV", About: "'Available KV cache memory', from the configuration alone", Sets: "vllm", Figures: []string{"kv_available"}, Find: print("Available KV cache memory"), Target: 0.05, Fitted: true},
 	{Name: "vLLM pool size", About: "tokens or blocks of the pool, from the configuration alone", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Find: pool, Target: 0.05, Fitted: true},
-	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true},
-	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm", Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true},
+	{Name: "vLLM tokens, KV given", AnyDevice: true, About: "tokens or blocks of a pool of the printed size", Sets: "vllm", Figures: []string{"tokens", "blocks"}, Given: kvGiven, Find: pool, Exact: true, Unfit: otherWorker},
+	{Name: "vLLM concurrency, KV given", AnyDevice: true, About: "'Maximum concurrency' of a pool of the printed size", Sets: "vllm", Figures: []string{"concurrency"}, Given: kvGiven, Find: print("Maximum concurrency"), Exact: true, Unfit: otherWorker},
 	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm", Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
 	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
 	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang", Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
@@ -188,4 +191,18 @@ func kvGiven(ask *memwall.Request, row *Row, side float64) bool {
 	}
 	ask.GPUMemoryUtilization = nil
 	return ask.Set("kv_cache_memory_bytes", strconv.FormatInt(int64(v.Mid+side*v.Half), 10)) == nil
+}
+
+// otherWorker: from 0.11 a log has the available memory of the first worker alone
+// (vllm/v1/worker/gpu_worker.py, info_once), but the pool has the blocks of the worker with the least. When
+// the printed pool is a little smaller than the printed memory holds, it is another worker's. A pool that is
+// larger, or smaller by more than workers of one machine differ, stays a miss.
+func otherWorker(c *Comparison) string {
+	const differ = 0.01
+	_, version, _ := strings.Cut(c.Row.Ask.Engine, "@")
+	v, err := engine.ParseVersion(version)
+	if err != nil || v.Before(engine.V(0, 11, 0)) || c.Row.Ask.Ranks() < 2 || c.Equal || c.Error < 0 || c.Error > differ {
+		return ""
+	}
+	return "the log has the first worker's memory, and the pool is that of a worker with less"
 }

@@ -133,6 +133,9 @@ func (m *Measure) compare(a *answers, figure string, v Value) Comparison {
 	}
 	c.Ours = r
 	c.judge()
+	if m.Unfit != nil {
+		c.Refused = m.Unfit(&c)
+	}
 	return c
 }
 

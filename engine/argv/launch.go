@@ -25,6 +25,23 @@ type Launch struct {
 	Unknown, Beside []string
 }
 
+// Dtype reads the --dtype of vLLM and SGLang: the 16-bit formats take the same room; float doubles weights
+// and cache.
+func Dtype(l *Launch, v string) error {
+	switch strings.ToLower(v) {
+	case "auto", "half", "float16", "bfloat16":
+		l.Beside = append(l.Beside, "--dtype "+v)
+	case "float", "float32":
+		l.Plan.Weights = "f32"
+		if l.Plan.KV == "" {
+			l.Plan.KV = "f32"
+		}
+	default:
+		return &Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
+	}
+	return nil
+}
+
 // Int reads a whole number.
 func Int[N ~int64](v string) (N, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)

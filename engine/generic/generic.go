@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Engine is the floor.
@@ -30,6 +31,7 @@ func (Engine) Defaults(j *engine.Job) {
 		j.Plan.KVV = j.Plan.KV
 	}
 	engine.DefaultParallel(j)
+	engine.EagerNote(j, false)
 }
 
 // Check refuses what no engine can do.
@@ -83,7 +85,8 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(r.Items, s.weights(b, p)...)
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	l.Over = s.job.Plan.CP
 	kv, state := engine.CacheItems(b, p.kinds, s.k, s.v, s.stateFormat(), l)
 	for _, it := range append(kv, state...) {
 		it.Place = place(s.offload().KV)
@@ -92,7 +95,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	if p.pl.Post {
 		r.Items = append(r.Items, s.logits(b, l))
 	}
-	r.KV = engine.KV{PerToken: engine.PerToken(p.kinds, s.k, s.v), Tokens: -1}
+	r.KV = engine.KV{PerToken: engine.PerToken(p.kinds, s.k, s.v) / unit.Bytes(max(1, l.Over)), Tokens: -1}
 	for _, it := range kv {
 		r.KV.Needed += it.Bytes
 	}

@@ -19,11 +19,12 @@ type backend struct {
 	narrowFA  bool   // flash attention only for the head sizes of flashHeads
 	async     bool   // devices can work one behind the other
 	unchecked bool   // the rounding was read, not seen in rows
+	compared  bool   // its compute buffers were compared with the scheduler's own
 }
 
 // Rounding: get_alignment and get_alloc_size of each backend's buffer type, ggml/src at v0.5.0.
 var (
-	cuda   = backend{name: "CUDA", host: "CUDA_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true}
+	cuda   = backend{name: "CUDA", host: "CUDA_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true, compared: true}
 	rocm   = backend{name: "ROCm", host: "ROCm_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true}
 	musa   = backend{name: "MUSA", host: "MUSA_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true, unchecked: true}
 	sycl   = backend{name: "SYCL", host: "SYCL_Host", align: 128, rowPad: 512, rowSplit: true, unchecked: true}

@@ -19,6 +19,8 @@ type settings struct {
 	ubatch    int64
 	rows      int64 // rows of logits, 0: by the program's rule
 	server    bool  // a row of logits for each slot
+	drafted   int64 // and for each token that was drafted
+	spare     bool  // one sequence more than slots
 	embeds    bool  // the output buffer has embeddings beside logits
 	// shared: the plan gave the context of all slots together, and any slot may fill it. total is that
 	// context, and planned the load that it stands for.
@@ -33,13 +35,18 @@ type shape struct {
 	cells   int64 // of one stream
 	streams int64
 	slots   int64
+	seqs    int64 // slots, and what the program adds to them
 	batch   int64
-	tokens  int64 // computed at a time: n_ubatch
-	outputs int64 // rows of logits reserved
+	tokens  int64   // computed at a time: n_ubatch
+	outputs int64   // rows of logits reserved
+	compute buffers // of the devices, then of the host
 }
 
 func (s *settings) shape(r *rules, l engine.Load) shape {
 	sh := shape{asked: l.Context * l.Sequences, streams: 1, slots: max(1, l.Sequences)}
+	if sh.seqs = sh.slots; s.spare {
+		sh.seqs++
+	}
 	switch {
 	case s.total > 0 && l == s.planned:
 		sh.asked = s.total
@@ -71,7 +78,7 @@ func (s *settings) outputs(sh *shape) int64 {
 	case s.rows > 0:
 		return min(sh.tokens, s.rows)
 	case s.server:
-		return min(sh.tokens, max(1, min(sh.batch, sh.slots)))
+		return min(sh.tokens, max(1, min(sh.batch, sh.slots*(1+s.drafted))))
 	}
 	return sh.tokens
 }

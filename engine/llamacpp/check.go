@@ -160,7 +160,7 @@ func (e Engine) checkFlash(j *engine.Job, r *rules) error {
 // flashKernels are there from this build on (#5021).
 var flashKernels = build(2771)
 
-func (e Engine) versionName(j *engine.Job) string { return e.Name() + " " + j.Version.String() }
+func (e Engine) versionName(j *engine.Job) string { return e.Name() + " " + e.VersionName(j.Version) }
 
 // checkContext: one of context and context_total; as many slots as llama.cpp has, and a cell for each.
 func (e Engine) checkContext(j *engine.Job, r *rules) error {

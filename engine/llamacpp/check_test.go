@@ -143,6 +143,41 @@ func TestParseVersion(t *testing.T) {
 	}
 }
 
+// TestVersionName: a version is shown as it is asked for, builds by their number.
+func TestVersionName(t *testing.T) {
+	for _, c := range []struct {
+		program Program
+		text    string
+	}{{CLI, "b5716"}, {Server, "b941"}, {CLI, "0.5"}, {CLI, "0.1.2"}, {Ollama, "0.12.11"}, {Ollama, "0.0.140"}} {
+		e := Engine{c.program}
+		v, err := e.ParseVersion(c.text)
+		if got := engine.VersionName(e, v); err != nil || got != c.text {
+			t.Errorf("%q is shown as %q (%v)", c.text, got, err)
+		}
+	}
+}
+
+// TestSpareSequence: from b1407 to b3910 llama-server had a sequence more than slots, so a row of logits and
+// a state more; its cache did not grow.
+func TestSpareSequence(t *testing.T) {
+	sizes := func(program Program, version string) (rows, state, kv int64) {
+		e := Engine{program}
+		v, err := e.ParseVersion(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := jobOf(t, "jamba-v0.1", "q4_k_m", cards(t, 1), v, small(func(p *plan.Plan) { p.Sequences = 3 }))
+		ranks := sizerOf(t, e, j).Size(nil, j.Load())
+		return bytesOf(ranks[0].Host, "output") / (4 * j.Model.Vocab), bytesOf(ranks[0].Items, "state"), bytesOf(ranks[0].Items, "kv_cache")
+	}
+	oldRows, oldState, oldKV := sizes(Server, "b3900")
+	rows, state, kv := sizes(Server, "b4000")
+	cliRows, _, _ := sizes(CLI, "b3900")
+	if oldRows != 4 || rows != 3 || cliRows != 3 || 3*oldState != 4*state || oldKV != kv {
+		t.Errorf("%d and %d rows (%d in llama-cli), states of %d and %d, caches of %d and %d", oldRows, rows, cliRows, oldState, state, oldKV, kv)
+	}
+}
+
 // TestVersionOrder: builds come before releases, and each Ollama carries a llama.cpp no older than the last.
 func TestVersionOrder(t *testing.T) {
 	last := engine.Version{}

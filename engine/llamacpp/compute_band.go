@@ -1,134 +1,84 @@
 package llamacpp
 
-import "github.com/memwall/memwall/engine"
+import (
+	"errors"
+	"math"
 
-// quirk is how the graph of an architecture departs from the plain formulas of compute.go, read off the
-// compute buffers of llama.cpp v0.5.0.
-type quirk struct {
-	positions   int64 // bytes of one token's positions, when more than one number (M-RoPE)
-	headRows    int64 // further bytes per hidden element of every row beside the logits
-	headTokens  int64 // and of every token
-	wideExperts bool  // two more streams are alive beside the experts
-}
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/llamacpp/ggml"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
 
-var quirks = map[string]quirk{
-	"bloom":         {headTokens: 4},
-	"deepseek2":     {wideExperts: true},
-	"gemma4":        {headRows: 4},
-	"glm4moe":       {headTokens: 4, wideExperts: true},
-	"gpt-oss":       {headRows: 4, wideExperts: true},
-	"granitehybrid": {headTokens: 8},
-	"nemotron_h":    {headRows: 4},
-	"qwen35":        {headRows: 4, positions: 16},
-	"qwen35moe":     {headRows: 4, positions: 16},
-	"qwen3next":     {headRows: 4},
-	"starcoder2":    {headTokens: 4},
-}
-
-// spread is the 90 % band around a compute buffer, as factors of the formula's result.
+// spread is the 90 % band around a compute buffer, as factors of what the replay gives.
 type spread struct{ low, high float64 }
 
 func (s spread) or(o spread) spread { return spread{min(s.low, o.low), max(s.high, o.high)} }
 
-// spreads are quantiles (5 % and 95 %, and at least half a percent) of printed over computed buffers of
-// llama.cpp v0.5.0, on the CPU and on one device that follows the CUDA backend's rules: 26 to 354 runs of
-// each architecture. TestComputeBands does it again.
-var spreads = map[string]spread{
-	"bloom":         {0.980, 1.060},
-	"cohere2":       {0.995, 1.055},
-	"command-r":     {0.995, 1.120},
-	"deepseek2":     {0.960, 1.095},
-	"gemma2":        {0.995, 1.005},
-	"gemma3":        {0.995, 1.020},
-	"gemma3n":       {0.995, 1.270},
-	"gemma4":        {0.940, 1.090},
-	"gpt-oss":       {0.975, 1.015},
-	"granitehybrid": {0.975, 1.550},
-	"jamba":         {0.970, 1.155},
-	"llama":         {0.965, 1.005},
-	"mamba":         {0.995, 1.050},
-	"mamba2":        {0.995, 1.465},
-	"minicpm3":      {0.970, 1.035},
-	"minimax-m2":    {0.995, 1.005},
-	"nemotron_h":    {0.995, 1.125},
-	"olmo2":         {0.975, 1.050},
-	"olmoe":         {0.995, 1.040},
-	"phi2":          {0.995, 1.070},
-	"phi3":          {0.995, 1.230},
-	"qwen2":         {0.995, 1.010},
-	"qwen2moe":      {0.995, 1.245},
-	"qwen3":         {0.995, 1.030},
-	"qwen35moe":     {0.960, 1.065},
-	"qwen3moe":      {0.995, 1.005},
-	"qwen3next":     {0.965, 1.105},
-	"stablelm":      {0.995, 1.065},
-	"starcoder2":    {0.905, 1.005},
+func (s spread) band(n unit.Bytes) (low, high unit.Bytes) {
+	return unit.Bytes(math.Floor(float64(n) * s.low)), unit.Bytes(math.Ceil(float64(n) * s.high))
 }
 
-// pipelineSpreads: the same over two devices that work one behind the other, where they are wider.
-var pipelineSpreads = map[string]spread{
-	"deepseek2":  {0.950, 1.050},
-	"gemma3n":    {0.995, 1.970},
-	"jamba":      {0.995, 1.340},
-	"mamba":      {0.995, 1.800},
-	"mamba2":     {0.995, 1.890},
-	"nemotron_h": {0.995, 1.505},
-	"olmo2":      {0.885, 1.005},
-	"qwen3":      {0.985, 1.020},
-}
+// exactly: the replay is to the byte, for the graphs and the backends that were compared with llama.cpp's
+// own figures.
+var exactly = spread{1, 1}
 
-// otherSpread is for architectures without runs: quantiles (2 % and 98 %) of all of these, where each
-// architecture weighs the same.
-var otherSpread = spread{0.970, 1.230}
-
-// What the rows do not show widens the band.
+// What was not compared widens the band.
 var (
-	fallenSpread  = spread{0.25, 1.10} // attention of these heads runs on the host, although asked for on CUDA
-	fallenCopies  = spread{0.25, 3.55} // and with copies of the inputs
-	partialSpread = spread{0.80, 1.60} // some layers on the host
-	partialHost   = spread{0.80, 2.00} // and the buffer there
-	backendSpread = spread{0.85, 1.25} // rounding and scratch of other backends
-	olderSpread   = spread{0.88, 1.10} // graphs before v0.1.0: the ratios of 41 buffers in logs (TestBuildsOfUsers)
-	hostSpread    = spread{0.995, 1.13}
+	// The graph of a family that was never printed: what forgetting the ways of single families does to those
+	// that were (TestUnknownFamilies).
+	unknownFamily = spread{0.96, 1.06}
+	olderGraphs   = spread{0.90, 1.07} // of builds before v0.1.0: buffers in logs over replays (TestBuildsOfUsers)
+	otherBackends = spread{0.93, 1.10} // which reorder nodes, or keep scratch of their own
+	partial       = spread{0.98, 1.02} // layers or tensors on the host
+	freeSplit     = spread{0.95, 1.05} // a layer more or less
+	rowSplit      = spread{0.80, 1.60}
+	withAdapters  = spread{1, 1.10} // two products more behind each adapted one
 )
 
-// spread of the buffer of a device with the backend; nil is the host.
-func (s *sizer) spread(b *backend) spread {
-	out, ok := spreads[s.job.Model.Family]
-	if !ok {
-		out = otherSpread
-	}
-	piped := s.pipelined()
-	if p, ok := pipelineSpreads[s.job.Model.Family]; ok && piped {
-		out = out.or(p)
-	}
-	if b == nil {
-		out = out.or(hostSpread)
-	} else if b.unchecked {
-		out = out.or(backendSpread)
-	}
-	if s.fallen() {
-		out = out.or(fallenSpread)
-		if piped {
-			out = out.or(fallenCopies)
+// graphsRead is the version whose graphs were read, and those close to it.
+var graphsRead = engine.V(0, 1, 0)
+
+// spread of the compute buffers of a plan.
+func (s *sizer) spread() spread {
+	out := exactly
+	add := func(when bool, by spread) {
+		if when {
+			out = out.or(by)
 		}
 	}
-	if len(s.devices) > 0 && (s.layout.any(host) || s.layout.head == host) {
-		out = out.or(partialSpread)
-		if b == nil {
-			out = out.or(partialHost)
-		}
+	add(!ggml.Checked(s.job.Model.Family), unknownFamily)
+	add(s.rules.version.Before(graphsRead), olderGraphs)
+	for i := range s.devices {
+		add(!s.devices[i].backend.compared, otherBackends)
 	}
-	if s.rules.version.Before(graphsRead) {
-		out = out.or(olderSpread)
-	}
+	add(len(s.devices) > 0 && (s.layout.head == host || s.layout.any(host) || !s.loader.m.none() || !s.set.offloadKV), partial)
+	add(s.byFreeMemory(), freeSplit)
+	add(len(s.job.Plan.Adapters) > 0, withAdapters)
+	add(len(s.devices) > 1 && s.job.Plan.SplitMode == "row", rowSplit)
 	return out
 }
 
-// graphsRead is the version whose graphs the formulas were read from, and those close to it.
-var graphsRead = engine.V(0, 1, 0)
-
-// fallen reports whether flash attention was asked for where CUDA has no kernel for the heads.
-func (s *sizer) fallen() bool {
-	return s.set.flash && s.copiesCache() && !flashTakes(s.job.Model, &s.rules)
+// item books the i-th compute buffer. Behind the first device the high edge is what llama.cpp's dry run
+// counts, which forgets where norms are held; a build without kernels for the cache is within the band too.
+func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
+	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
+	if errors.Is(g.err, ggml.ErrNoLayers) {
+		it.Unknown, it.Basis, it.Source = true, ledger.Assumed, g.err.Error()
+		return it
+	}
+	if g.err != nil {
+		n := g.estimate(b, i, sh)
+		low, high := noGraph.or(g.s.spread()).band(n.Bytes())
+		return ledger.Known(it.ID, it.Name, n, ledger.Derived, it.Life, place, g.err.Error()).Band(low, high)
+	}
+	real, dry, without := sh.compute.run[i], sh.compute.dry[i], sh.compute.without[i]
+	n := b.Size("peak", real, "allocations of the graph, replayed")
+	by := g.s.spread()
+	basis := ledger.Exact
+	if by != exactly || real != dry || real != without {
+		basis = ledger.Derived
+	}
+	low, high := by.band(real)
+	return ledger.Known(it.ID, it.Name, n, basis, it.Life, place, "docs/formulas.md#llama-compute").Band(min(low, without), max(high, dry, without))
 }

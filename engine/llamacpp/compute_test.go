@@ -1,163 +1,171 @@
 package llamacpp
 
 import (
-	"cmp"
-	"math"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
-// ratio is a printed compute buffer over the computed one.
-type ratio struct {
-	value  float64
-	family string
-	piped  bool // of several devices
-	fallen bool
-	host   bool
-	inside bool // the band holds it
+// computeOf is the compute items of every device, then the host's.
+func computeOf(ranks []engine.Rank) (out []ledger.Item) {
+	for i := range ranks {
+		for _, it := range ranks[i].Items {
+			if it.ID == "compute" {
+				out = append(out, it)
+			}
+		}
+	}
+	for _, it := range ranks[0].Host {
+		if it.ID == "compute" {
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
-func (a ratio) off() float64 { return math.Abs(1/a.value - 1) }
+// splitsOf a dry run.
+func splitsOf(c *ggml.Compiled) int {
+	if c.Dry != nil {
+		return c.Dry.Splits
+	}
+	return c.Splits
+}
 
-func ratios(t *testing.T, rows []row) (out []ratio) {
+// TestComputeRows: the rows are of dry runs, and a dry run's buffers are given to the byte: on the CPU, one
+// device and two, with attention that falls back to the host, and of the host itself. What is said to be
+// exact is as printed, and the band of what is not holds it.
+func TestComputeRows(t *testing.T) {
+	scores := map[string]*score{}
+	rows := append(ownRows(t), sharedRows(t)...)
 	for i := range rows {
 		r := &rows[i]
 		j := r.job(t)
 		s := sizerOf(t, Engine{CLI}, j)
-		ranks := s.Size(nil, j.Load())
-		add := func(items []ledger.Item, printed int64, host bool) {
-			for k := range items {
-				if it := &items[k]; it.ID == "compute" {
-					out = append(out, ratio{float64(printed) / float64(it.Bytes), j.Model.Family, r.devices > 1, s.fallen(), host, int64(it.Low) <= printed && printed <= int64(it.High)})
+		sh := s.set.shape(&s.rules, j.Load())
+		// more splits come with layers, of which not all are lowered
+		if c, err := s.graph.compile(s.sizes(&sh, sh.tokens, sh.outputs)); err != nil || r.splits > 0 && r.splits < 6 && splitsOf(c) != int(r.splits) {
+			t.Errorf("%s: %d splits, printed %d (%v)", r.name, splitsOf(c), r.splits, err)
+		}
+		dry, items := s.graph.buffers(&sh).dry, computeOf(s.Size(nil, j.Load()))
+		printed := r.compute
+		if r.devices > 0 {
+			printed = append(slices.Clone(printed), r.hostCompute)
+		}
+		for d, want := range printed {
+			what := strconv.Itoa(r.devices) + " devices, buffer " + strconv.Itoa(d)
+			if scores[what] == nil {
+				scores[what] = &score{}
+			}
+			scores[what].check(t, r, what, int64(dry[d]), want)
+			if it := items[d]; it.Basis == ledger.Exact && int64(it.Bytes) != want || int64(it.Low) > want || int64(it.High) < want {
+				t.Errorf("%s, %s: %d in %d to %d, %s; printed %d", r.name, what, it.Bytes, it.Low, it.High, it.Basis, want)
+			}
+		}
+	}
+	for what, s := range scores {
+		t.Logf("%s: %d of %d exact", what, s.equal, s.of)
+	}
+}
+
+// TestRunAndDryRun: where norms are held matters behind the first device only, and a run that holds them
+// copies less.
+func TestRunAndDryRun(t *testing.T) {
+	fewer := 0
+	for _, id := range lawModels {
+		j := jobOf(t, id, "q4_k_m", cards(t, 3), Latest, small(nil))
+		s := sizerOf(t, Engine{CLI}, j)
+		sh := s.set.shape(&s.rules, j.Load())
+		b := s.graph.buffers(&sh)
+		for i := range b.run {
+			if b.run[i] != b.dry[i] && (i == 0 || i == len(s.devices)) || b.run[i] > b.dry[i] {
+				t.Errorf("%s, buffer %d: %d in a run, %d in a dry run", id, i, b.run[i], b.dry[i])
+			}
+			if b.run[i] < b.dry[i] {
+				fewer++
+			}
+		}
+	}
+	if fewer < len(lawModels) {
+		t.Errorf("%d buffers are smaller in a run", fewer)
+	}
+}
+
+// TestComputeKeepsPrograms: a sizer compiles the graph of a kind of batch once, and then only replays.
+func TestComputeKeepsPrograms(t *testing.T) {
+	j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(nil))
+	s := sizerOf(t, Engine{CLI}, j)
+	for c := int64(512); c < 1<<17; c *= 2 {
+		s.Size(nil, engine.Load{Context: c, Sequences: 1})
+	}
+	if n := len(s.graph.compiled); n != 1 {
+		t.Errorf("%d graphs compiled for contexts of one kind", n)
+	}
+	s.Size(nil, engine.Load{Context: 512, Sequences: 4})
+	if n := len(s.graph.compiled); n != 2 {
+		t.Errorf("%d graphs compiled for one stream and several", n)
+	}
+}
+
+// TestHostProducts: with its layers on the host a device takes over large products, and needs room for the
+// largest tensor; with few tokens it does not.
+func TestHostProducts(t *testing.T) {
+	size := func(ubatch plan.Int, ngl int64) (device, host unit.Bytes) {
+		j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(func(p *plan.Plan) { p.GPULayers, p.UBatch, p.LogitRows = layers(ngl), ubatch, 1 }))
+		s := sizerOf(t, Engine{CLI}, j)
+		c := computeOf(s.Size(nil, j.Load()))
+		return c[0].Bytes, c[1].Bytes
+	}
+	// ffn_down of the first layers is stored in Q6_K: 14336 × 4096 elements of 210/256 bytes
+	const largest = 14336 * 4096 * 210 / 256
+	many, _ := size(512, 0)
+	few, host := size(16, 0)
+	whole, _ := size(512, -1)
+	if many < largest || many > largest+whole {
+		t.Errorf("a large batch of a model on the host takes %d of the device; its largest tensor %d", many, largest)
+	}
+	if few > largest || host == 0 {
+		t.Errorf("a small batch takes %d of the device and %d of the host", few, host)
+	}
+}
+
+// TestSizersAreShared: several callers of one sizer get what one alone gets.
+func TestSizersAreShared(t *testing.T) {
+	j := jobOf(t, "gemma-3-4b", "q4_k_m", cards(t, 2), Latest, small(nil))
+	loads := []engine.Load{{Context: 4096, Sequences: 1}, {Context: 8192, Sequences: 3}, {Context: 65536, Sequences: 2}}
+	var want [][]ledger.Item
+	for _, l := range loads {
+		want = append(want, computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, l)))
+	}
+	s := sizerOf(t, Engine{CLI}, j)
+	var all sync.WaitGroup
+	for i, l := range loads {
+		all.Go(func() {
+			for range 20 {
+				for k, it := range computeOf(s.Size(nil, l)) {
+					if it.Bytes != want[i][k].Bytes {
+						t.Errorf("%+v, buffer %d: %d bytes, alone %d", l, k, it.Bytes, want[i][k].Bytes)
+					}
 				}
 			}
-		}
-		for d := range ranks {
-			add(ranks[d].Items, r.compute[d], false)
-		}
-		if r.devices > 0 {
-			add(ranks[0].Host, r.hostCompute, true)
-		}
+		})
 	}
-	return out
+	all.Wait()
 }
 
-func pick(list []ratio, keep func(ratio) bool) (out []ratio) {
-	for _, a := range list {
-		if keep(a) {
-			out = append(out, a)
-		}
+// TestTwoFormats: flash attention over keys and values in different formats runs on the device or, in builds
+// without such kernels, on the host; the band holds both.
+func TestTwoFormats(t *testing.T) {
+	j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(func(p *plan.Plan) { p.KV, p.KVV, p.Attention = "q8_0", "q4_0", "flash" }))
+	c := computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, j.Load()))
+	row := unit.Bytes(34*1024/32 + 18*1024/32) // of one layer's keys and values, which the host must hold
+	if c[1].High < c[1].Bytes+row*4096 || c[1].Basis != ledger.Derived {
+		t.Errorf("%d to %d on the host, %s", c[1].Bytes, c[1].High, c[1].Basis)
 	}
-	return out
-}
-
-// quantile of values that are sorted.
-func quantile(list []float64, q float64) float64 {
-	return list[min(len(list)-1, int(q*float64(len(list))))]
-}
-
-func values(list []ratio, of func(ratio) float64) (out []float64) {
-	for _, a := range list {
-		out = append(out, of(a))
-	}
-	slices.Sort(out)
-	return out
-}
-
-func coverage(list []ratio) float64 {
-	n := 0
-	for _, a := range list {
-		if a.inside {
-			n++
-		}
-	}
-	return float64(n) / float64(len(list))
-}
-
-// evenQuantiles give each architecture the same weight.
-func evenQuantiles(list []ratio, low, high float64) (a, b float64) {
-	runs := map[string]float64{}
-	for _, r := range list {
-		runs[r.family]++
-	}
-	slices.SortFunc(list, func(a, b ratio) int { return cmp.Compare(a.value, b.value) })
-	sum, all := 0.0, float64(len(runs))
-	for _, r := range list {
-		if sum < low*all {
-			a = r.value
-		}
-		if sum < high*all {
-			b = r.value
-		}
-		sum += 1 / runs[r.family]
-	}
-	return a, b
-}
-
-// TestComputeMedian: half of the computed buffers are as printed, within a thousandth, and 85 of a hundred
-// lie in their band; of the data folder too, when there is one.
-func TestComputeMedian(t *testing.T) {
-	for _, rows := range [][]row{ownRows(t), sharedRows(t)} {
-		if len(rows) == 0 {
-			continue
-		}
-		all := ratios(t, rows)
-		for _, c := range []struct {
-			name string
-			keep func(ratio) bool
-		}{
-			{"devices and cpu", func(a ratio) bool { return !a.host }},
-			{"host", func(a ratio) bool { return a.host }},
-		} {
-			list := pick(all, c.keep)
-			off := values(list, ratio.off)
-			t.Logf("%-16s %5d buffers: median %.2f %%, 90 of 100 within %.2f %%, at most %.1f %%; in the band %.1f %%", c.name, len(off), 100*quantile(off, .5), 100*quantile(off, .9), 100*quantile(off, 1), 100*coverage(list))
-			if m := quantile(off, .5); m > 0.001 {
-				t.Errorf("%s: the median is %.3f %% off", c.name, 100*m)
-			}
-			if in := coverage(list); in < 0.85 {
-				t.Errorf("%s: the band holds %.1f %%", c.name, 100*in)
-			}
-		}
-	}
-}
-
-// TestComputeBands does the tables of compute_band.go again: quantiles of all rows of the data folder.
-func TestComputeBands(t *testing.T) {
-	all := ratios(t, sharedRows(t))
-	if len(all) == 0 {
-		return
-	}
-	families := map[string]bool{}
-	for _, a := range all {
-		families[a.family] = true
-	}
-	near := func(what string, s spread, list []ratio) {
-		v := values(list, func(a ratio) float64 { return a.value })
-		low, high := quantile(v, .05), quantile(v, .95)
-		if s.low > low+0.001 || s.high < high-0.001 || s.low < min(low, 1)-0.011 || s.high > max(high, 1)+0.011 {
-			t.Errorf("%s: the band is %.3f to %.3f, and of %d buffers the quantiles are %.4f and %.4f", what, s.low, s.high, len(v), low, high)
-		}
-	}
-	for f := range families {
-		one := pick(all, func(a ratio) bool { return a.family == f && !a.host && !a.fallen && !a.piped })
-		s, ok := spreads[f]
-		if !ok {
-			t.Errorf("%s has rows and no band", f)
-			continue
-		}
-		near(f, s, one)
-		off := values(one, ratio.off)
-		t.Logf("%-14s %4d buffers: median %.2f %%, 90 of 100 within %.2f %%, at most %.1f %%; in the band %.0f %%", f, len(one), 100*quantile(off, .5), 100*quantile(off, .9), 100*quantile(off, 1), 100*coverage(one))
-		if p, ok := pipelineSpreads[f]; ok {
-			near(f+" on several devices", p, pick(all, func(a ratio) bool { return a.family == f && !a.host && !a.fallen && a.piped }))
-		}
-	}
-	low, high := evenQuantiles(pick(all, func(a ratio) bool { return !a.host && !a.fallen && !a.piped }), .02, .98)
-	if otherSpread.low > low || otherSpread.high < high || otherSpread.low < low-0.011 || otherSpread.high > high+0.011 {
-		t.Errorf("others: the band is %.3f to %.3f, and the quantiles are %.4f and %.4f", otherSpread.low, otherSpread.high, low, high)
-	}
-	near("host", hostSpread, pick(all, func(a ratio) bool { return a.host }))
 }

@@ -30,6 +30,9 @@ func (e Engine) Defaults(j *engine.Job) {
 		p.GPULayers = &all
 		j.Default("gpu_layers", "all")
 	}
+	if p.DraftModel != "" {
+		number(j, "draft_tokens", &p.DraftTokens, draftTokens)
+	}
 	flag(j, "kv_unified", &p.KVUnified, !r.streams)
 	if slides(j.Model) {
 		flag(j, "swa_full", &p.SWAFull, e.Program == Ollama && !e.server(j))

@@ -11,6 +11,7 @@ import (
 func (s *sizer) hostItems(b *ledger.Book, sh *shape) (out []ledger.Item) {
 	out = s.hostWeights(b, out)
 	s.addCaches(b, &out, &s.host, sh, ledger.Host, ledger.Exact)
+	out = s.addAdapters(b, out, host, ledger.Host)
 	out = append(out, s.output(b, sh, s.logitsPlace()), s.hostCompute(b, sh, s.inputsPlace()), processItem(b, ledger.Host))
 	return s.serverItems(b, out, sh)
 }
@@ -51,7 +52,7 @@ func (s *sizer) inputsPlace() ledger.Place {
 // output is the buffer of logits: at first a row for each slot; it grows when a batch asks for more.
 // Before 2024-04 it had a row for each token of a batch.
 func (s *sizer) output(b *ledger.Book, sh *shape, place ledger.Place) ledger.Item {
-	rows, origin := sh.slots, "sequences"
+	rows, origin := sh.seqs, "sequences"
 	if !s.rules.slotOut {
 		rows, origin = sh.batch, "batch_tokens"
 	}
@@ -64,9 +65,7 @@ func (s *sizer) output(b *ledger.Book, sh *shape, place ledger.Place) ledger.Ite
 }
 
 func (s *sizer) hostCompute(b *ledger.Book, sh *shape, place ledger.Place) ledger.Item {
-	n := s.graph.hostBuffer(b, sh)
-	low, high := s.graph.hostSpread.band(n)
-	return ledger.Known("compute", "compute buffer", n, ledger.Derived, ledger.Ephemeral, place, "docs/formulas.md#llama-compute").Band(low, high)
+	return s.graph.item(b, len(s.devices), sh, place)
 }
 
 // serverItems are caches of llama-server that fill while it runs: none of their bytes must be there.
@@ -128,7 +127,8 @@ func (s *sizer) hostOnly(b *ledger.Book, sh *shape) engine.Rank {
 	r.Items = append(r.Items, ledger.Known("weights", "weights", w, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#llama-weights"))
 	s.addCaches(b, &r.Items, &s.host, sh, ledger.Device, ledger.Exact)
 	r.Items = append(r.Items, s.output(b, sh, ledger.Device), s.hostCompute(b, sh, ledger.Device), processItem(b, ledger.Device))
-	r.Items = append(r.Items, s.unsized()...)
+	r.Items = s.addAdapters(b, r.Items, host, ledger.Device)
+	r.Items = append(s.addProjector(b, r.Items), s.missing...)
 	r.Host = s.serverItems(b, nil, sh)
 	s.kvFigures(&r, &s.host, sh)
 	return r

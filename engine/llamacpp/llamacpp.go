@@ -3,8 +3,9 @@
 // llama-server and for Ollama, which share the rules and differ in defaults.
 //
 // rules.go has what changed between versions, place.go which layer lies where, weights.go the model
-// buffers, cells.go and kv.go the caches, compute.go the compute buffers. Open sizer.go for the path from
-// a load to ledgers. Everything but the compute buffers and the driver's own memory is exact.
+// buffers, cells.go and kv.go the caches, compute.go and site.go the compute buffers, which the package ggml
+// below replays, compute_band.go what was not compared. Open sizer.go for the path from a load to ledgers.
+// On the CPU and on CUDA everything but the driver's own memory is exact.
 package llamacpp
 
 import (
@@ -41,6 +42,9 @@ func (Engine) ReadsGGUF() bool { return true }
 
 // rules that hold for a job.
 func (e Engine) rules(j *engine.Job) rules { return rulesOf(e.Program.llamaVersion(j.Version)) }
+
+// MaxSequences is how many slots a version has.
+func (e Engine) MaxSequences(j *engine.Job) int64 { return e.rules(j).maxSlots }
 
 // server reports whether the program is llama-server, by itself or inside Ollama.
 func (e Engine) server(j *engine.Job) bool {

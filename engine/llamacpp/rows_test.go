@@ -26,6 +26,7 @@ type row struct {
 	k, v                                string
 	weights, caches, compute            []int64
 	hostWeights, output, hostCompute    int64 // those of the host are -1 on the CPU
+	splits                              int64 // of the graph; 0 when not printed
 }
 
 // table reads separated lines under a line of column names.
@@ -109,7 +110,7 @@ func sharedRow(t testing.TB, m map[string]string) row {
 		r.hostWeights, r.hostCompute = -1, -1
 		return r
 	}
-	r.devices = int(n("n_gpu_sim"))
+	r.devices, r.splits = int(n("n_gpu_sim")), n("n_splits")
 	r.hostWeights, r.hostCompute = n("host_model_bytes"), n("host_compute_bytes")
 	for i := range r.devices {
 		gpu := "gpu" + strconv.Itoa(i)

@@ -16,9 +16,11 @@ type rules struct {
 	headLast bool // -ngl counts the repeating layers before the output layer
 	flash    flashDefault
 	slotRows bool // llama-server reserves a row of logits for each slot only
+	spare    bool // llama-server has a sequence more than slots, for the system prompt
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
 	batches  bool // devices take over products of large batches from the host
+	copied   bool // queries, keys and values are copied out of one projection
 	gated    bool // gate × activation is one operator with a result of its own
 	tables   bool // each layer has a copy of its rotary factors, not each buffer
 	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
@@ -35,8 +37,8 @@ type rules struct {
 func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
-		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v),
-		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
+		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
 	}
 }
@@ -145,6 +147,12 @@ var outputPerSlot = []engine.Since[bool]{
 	{From: build(2540), Value: true, Source: "llama.cpp (#6122)"},
 }
 
+var spareSequence = []engine.Since[bool]{
+	{From: first, Value: false, Source: "examples/server: one sequence"},
+	{From: build(1407), Value: true, Source: "examples/server/server.cpp (#3677)"},
+	{From: build(3911), Value: false, Source: "examples/server/server.cpp (#9857)"},
+}
+
 // graphInputs are the inputs of a graph.
 type graphInputs struct {
 	rows     bool // the cache's rows to write are inputs
@@ -220,6 +228,11 @@ var metalName = []engine.Since[string]{
 var gatedOperator = []engine.Since[bool]{
 	{From: first, Value: false, Source: "src/llama-graph.cpp (build_ffn)"},
 	{From: build(5776), Value: true, Source: "src/llama-graph.cpp (#14158)"},
+}
+
+var copiedParts = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama-model.cpp (build_phi3 and others)"},
+	{From: build(6418), Value: false, Source: "src/llama-model.cpp (#15662)"},
 }
 
 var tablePerLayer = []engine.Since[bool]{

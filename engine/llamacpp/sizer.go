@@ -21,8 +21,10 @@ type sizer struct {
 	layout  *layout
 	devices []held
 	host    held
+	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
+	draft   *sizer        // of the draft model, nil for none
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
 
@@ -55,8 +57,11 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 			return nil, err
 		}
 	}
-	s.buffers = ld.load()
+	s.buffers, s.loader = ld.load(), ld
 	s.graph = newGraph(s)
+	if s.draft, err = s.drafter(); err != nil {
+		return nil, err
+	}
 	s.missing = s.unsized()
 	return s, nil
 }
@@ -89,9 +94,11 @@ func (s *sizer) place() {
 // Size books a load: one rank for each device, with what lies on the host beside the first.
 func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	sh := s.set.shape(&s.rules, l)
+	sh.compute = s.graph.buffers(&sh)
 	if len(s.devices) == 0 {
 		out := []engine.Rank{s.hostOnly(b, &sh)}
 		out[0].Prints = s.prints(out)
+		s.addDraft(b, out, l)
 		return out
 	}
 	out := make([]engine.Rank, len(s.devices))
@@ -103,6 +110,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	for i := range out {
 		out[i].Prints = lines
 	}
+	s.addDraft(b, out, l)
 	return out
 }
 
@@ -116,12 +124,10 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 		r.Items = append(r.Items, s.uncertain(w, i))
 	}
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
-	n := s.graph.deviceBuffer(b, i, sh)
-	low, high := s.graph.device[i].band(n)
-	r.Items = append(r.Items, ledger.Known("compute", "compute buffer", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#llama-compute").Band(low, high),
-		driverItem(b, d.backend, s.job.Device(int64(i))))
+	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, s.job.Device(int64(i))))
+	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
 	if i == 0 {
-		r.Items = append(r.Items, s.missing...)
+		r.Items = append(s.addProjector(b, r.Items), s.missing...)
 	}
 	s.kvFigures(&r, d, sh)
 	return r
@@ -203,14 +209,11 @@ func (s *sizer) unsized() (out []ledger.Item) {
 	add := func(id, name string) {
 		out = append(out, ledger.Item{ID: id, Name: name, Unknown: true, Basis: ledger.Assumed, Life: ledger.Persistent, Place: ledger.Device, Source: "not sized"})
 	}
-	if s.job.Plan.MMProj != "" {
+	if s.job.Plan.MMProj != "" && s.job.Vision == nil {
 		add("mmproj.weights", "vision projector "+s.job.Plan.MMProj)
 	}
-	if s.job.Plan.DraftModel != "" {
+	if s.job.Plan.DraftModel != "" && s.job.Draft == nil {
 		add("draft.weights", "draft model "+s.job.Plan.DraftModel)
-	}
-	if n := len(s.job.Plan.Adapters); n > 0 {
-		add("lora", fmt.Sprintf("%d adapters", n))
 	}
 	if m := s.job.Model; len(m.Decoder().Layers) == 0 || s.foreign() {
 		add("kv_cache", "cache of an architecture that is not known")

@@ -38,6 +38,17 @@ func (e Engine) ParseVersion(text string) (engine.Version, error) {
 	return v, err
 }
 
+// firstBuild is the least number that ParseVersion takes for a build.
+const firstBuild = 100
+
+// VersionName is a version as ParseVersion reads it: "b5716" for a build.
+func (e Engine) VersionName(v engine.Version) string {
+	if e.Program != Ollama && v.Major == 0 && v.Minor == 0 && v.Patch >= firstBuild {
+		return fmt.Sprintf("b%d", v.Patch)
+	}
+	return v.String()
+}
+
 // llamaVersion is the version of llama.cpp that a version of the program runs.
 func (p Program) llamaVersion(v engine.Version) engine.Version {
 	if p == Ollama {

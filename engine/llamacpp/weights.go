@@ -87,8 +87,6 @@ type modelBuffers struct {
 	device []buffer
 	plain  buffer
 	pinned buffer
-	// The largest matrices on the host that a device would multiply by: of a layer, and of the head.
-	largest, head unit.Bytes
 }
 
 // loader puts tensors into buffers.
@@ -136,7 +134,6 @@ func (ld *loader) layers(part *model.Part, w *model.PartWeights) {
 		if !ok {
 			for i := range variants[v] {
 				n += b.alloc(&variants[v][i])
-				ld.matrix(at, &variants[v][i])
 			}
 			whole[v][b] = n
 		}
@@ -168,25 +165,12 @@ func (ld *loader) backend(at int) *backend {
 	return ld.backends[at]
 }
 
-// matrix remembers the largest on the host.
-func (ld *loader) matrix(at int, t *stored) {
-	switch {
-	case at != host || t.Dims < 2 || t.Role.Embedding() || t.Role.Norm():
-	case t.Role == dtype.Output:
-		ld.out.head = max(ld.out.head, t.bytes)
-	default:
-		ld.out.largest = max(ld.out.largest, t.bytes)
-	}
-}
-
 // put places one tensor of a layer whose device is at.
 func (ld *loader) put(name string, layer, at int, t *stored) {
 	if o, moved := ld.m.place(layer, t.Tensor); moved {
-		ld.matrix(o.place, t)
 		ld.add(name, o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
 		return
 	}
-	ld.matrix(at, t)
 	if ld.cut(at, t) {
 		ld.split(name, t)
 		return
@@ -245,17 +229,25 @@ func (ld *loader) hostTakes(t *stored) bool {
 // the first layer, what opens parallel streams with the output; rotary factors are copied to every device.
 func (ld *loader) before(part *model.Part, w *model.PartWeights) {
 	for _, t := range listed(&part.Pre, w.Pre) {
-		switch {
-		case t.Table:
+		if t.Table {
 			ld.table(part, &t)
-		case t.Role == dtype.AltupProj || ld.r.gemmaEnd && perLayer(t.Role):
-			ld.end(t.Role, ld.l.head, &t)
-		case t.Role.Embedding():
-			ld.end(t.Role, host, &t)
-		default:
-			ld.end(t.Role, ld.l.layer[0], &t)
+		} else {
+			ld.end(t.Role, ld.at(model.InPre, t.Tensor), &t)
 		}
 	}
+}
+
+// at is the place of a tensor that is not moved: where its layer is.
+func (ld *loader) at(layer int, t *model.Tensor) int {
+	switch {
+	case layer >= 0:
+		return ld.l.layer[layer]
+	case layer == model.InPost || t.Role == dtype.AltupProj || ld.r.gemmaEnd && perLayer(t.Role):
+		return ld.l.head
+	case t.Role.Embedding():
+		return host
+	}
+	return ld.l.layer[0]
 }
 
 // perLayer reports whether the tensor is of Gemma's per-layer embeddings, outside the layers.
@@ -264,7 +256,6 @@ func perLayer(r dtype.Role) bool {
 }
 
 func (ld *loader) end(name dtype.Role, at int, t *stored) {
-	ld.matrix(at, t)
 	if o, moved := ld.m.place(model.InPre, t.Tensor); moved {
 		ld.add(string(name), o.place, (o.pinned || ld.r.pinOver) && ld.hostTakes(t), ld.backend(o.place).alloc(t))
 		return
@@ -324,9 +315,6 @@ var headFirst = map[string]bool{"gemma3n": true, "gemma4": true}
 
 func (ld *loader) tiedHead(t *stored) {
 	sameBuffer := ld.l.head == host && (!ld.pins() || ld.hostTakes(t))
-	if ld.l.head == host {
-		ld.out.head = t.bytes
-	}
 	if sameBuffer && (ld.mmap || !headFirst[ld.j.Model.Family]) {
 		return
 	}

@@ -85,7 +85,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--chunked-prefill-size", Set: argChunk},
 	{Names: "--page-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--kv-cache-dtype", Set: argKV},
-	{Names: "--dtype", Set: argDtype},
+	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization", Set: argMethod},
 	{Names: "--disable-cuda-graph", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
 	{Names: "--disable-radix-cache", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.PrefixCache })},
@@ -129,21 +129,6 @@ func argKV(l *launch, v string) error {
 		v = "bf16"
 	}
 	l.Plan.KV = v
-	return nil
-}
-
-func argDtype(l *launch, v string) error {
-	switch strings.ToLower(v) {
-	case "auto", "half", "float16", "bfloat16":
-		l.Beside = append(l.Beside, "--dtype "+v)
-	case "float", "float32":
-		l.Plan.Weights = "f32"
-		if l.Plan.KV == "" {
-			l.Plan.KV = "f32"
-		}
-	default:
-		return &argv.Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
-	}
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	s.limit(b, &r, p)
 	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
 	r.Items = append(r.Items, s.loading(b))
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l)

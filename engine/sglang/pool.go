@@ -63,15 +63,9 @@ func (s *sizer) poolOf(kinds []engine.KindCount) pool {
 	return p
 }
 
-// stateBytes of one layer: convolution states in the model's 16-bit format, scan states as the config says,
-// else in fp32.
-func (s *sizer) stateBytes(c *model.Cache) unit.Bytes {
-	scan := int64(4)
-	if f := s.job.Model.State; f != nil {
-		scan = f.BlockBytes
-	}
-	return unit.Bytes(2*c.ConvElems + scan*c.StateElems)
-}
+// stateBytes of one layer: convolution states in the model's 16-bit format, scan states in fp32 unless the
+// config says otherwise.
+func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job.Model, c, 2, 4) }
 
 func addRows(to []rows, layers int64, c *model.Cache, f *dtype.Format) []rows {
 	r := rows{layers: layers, bytes: cellBytes(c.K+c.V, f), origin: fmt.Sprintf("2 × %d KV heads × %d, %s", c.KVHeads, c.DimK, f.Name)}

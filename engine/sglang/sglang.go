@@ -33,7 +33,7 @@ func (Engine) Defaults(j *engine.Job) {
 		j.Default("kv", p.KV)
 	}
 	engine.OneFormat(p)
-	engine.DefaultParallel(j)
+	engine.DefaultParallel(j, func(tp int64) bool { return cutsKV(j.Model, tp) })
 	if p.MaxBatchedTokens == 0 {
 		p.MaxBatchedTokens = plan.Int(chunkDefault(j))
 		j.Default("max_num_batched_tokens", int64(p.MaxBatchedTokens))
@@ -130,6 +130,12 @@ func (Engine) Casts(_ engine.Version, family string) string {
 	return "f16"
 }
 
+// cutsKV reports whether key-value heads go evenly over ranks, or ranks over them.
+func cutsKV(m *model.Model, tp int64) bool {
+	kv := m.Traits.KVHeads
+	return kv == 0 || latent(m) || kv%tp == 0 || tp%kv == 0
+}
+
 // Check refuses what SGLang refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
@@ -139,7 +145,7 @@ func (Engine) Check(j *engine.Job) error {
 		return err
 	}
 	p := j.Plan
-	if kv := j.Model.Traits.KVHeads; kv > 0 && !latent(j.Model) && kv%p.TP != 0 && p.TP%kv != 0 {
+	if kv := j.Model.Traits.KVHeads; !cutsKV(j.Model, p.TP) {
 		return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
 			Message: fmt.Sprintf("tp = %d neither divides the %d key-value heads of %s nor is a multiple of them", p.TP, kv, j.Model.ID), Fix: fmt.Sprintf("--tp %d", kv)}
 	}

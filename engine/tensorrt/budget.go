@@ -74,13 +74,7 @@ func (s *sizer) prepare(pl *engine.Placed) prepared {
 	return p
 }
 
-func (s *sizer) stateBytes(c *model.Cache) unit.Bytes {
-	scan := int64(2)
-	if f := s.job.Model.State; f != nil {
-		scan = f.BlockBytes
-	}
-	return unit.Bytes(2*c.ConvElems + scan*c.StateElems)
-}
+func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job.Model, c, 2, 2) }
 
 func (p *prepared) add(layers int64, c *model.Cache, f *dtype.Format) {
 	r := rows{layers: layers, bytes: cellBytes(c.K+c.V, f), origin: fmt.Sprintf("2 × %d KV heads × %d, %s", c.KVHeads, c.DimK, f.Name)}
@@ -127,7 +121,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
 	r.Items = append(r.Items, s.fixed(b, p)...)
 	fixed := ledger.Sum(r.Items)
 	s.limit(b, &r, fixed.Bytes)

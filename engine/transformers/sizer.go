@@ -50,7 +50,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(make([]ledger.Item, 0, 4+parts), engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
 	cached := p.caches.items(b, l)
 	r.Items = append(r.Items, cached...)
 	r.Items = append(r.Items, s.largest(b, &p.widths, l)...)

@@ -110,7 +110,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
 	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size], func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
 	{Names: "--kv-cache-dtype", Set: kvDtype},
-	{Names: "--dtype", Set: dtypeOf},
+	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization -q", Set: argv.Into(method, func(l *launch) *string { return &l.Quant })},
 	{Names: "--enforce-eager", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.EnforceEager })},
 	{Names: "--no-enforce-eager", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.EnforceEager })},
@@ -164,22 +164,6 @@ func kvDtype(l *launch, v string) error {
 		v = "f16"
 	}
 	l.Plan.KV = v
-	return nil
-}
-
-// dtypeOf: the 16-bit formats take the same room; float doubles weights and cache.
-func dtypeOf(l *launch, v string) error {
-	switch strings.ToLower(v) {
-	case "auto", "half", "float16", "bfloat16":
-		l.Beside = append(l.Beside, "--dtype "+v)
-	case "float", "float32":
-		l.Plan.Weights = "f32"
-		if l.Plan.KV == "" {
-			l.Plan.KV = "f32"
-		}
-	default:
-		return &argv.Error{Value: v, Problem: "is no format", Fix: "auto, half, bfloat16 or float"}
-	}
 	return nil
 }
 

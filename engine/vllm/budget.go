@@ -3,7 +3,6 @@ package vllm
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
@@ -19,7 +18,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	s.limit(b, &r)
 	r.Items = append(r.Items, s.weights(b, p))
-	r.Items = append(r.Items, engine.Rebook(b, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
 	if s.t.rocm {
 		r.Items = append(r.Items, s.loading(b))
 	}
@@ -41,17 +40,6 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r.KV.Blocks = p.g.blocks(r.KV.Pool)
 	r.Items = append(r.Items, split(kv, p, b, l)...)
 	return r
-}
-
-// limit is what vLLM may use of the device.
-func (s *sizer) limit(b *ledger.Book, r *engine.Rank) {
-	u := s.job.Plan.GPUMemoryUtilization
-	if r.Unlimited || u == nil {
-		return
-	}
-	total := r.Usable
-	r.Usable = b.Floor(b.Mul(b.In("gpu_memory_utilization", *u, "plan"), total))
-	r.Limit = fmt.Sprintf("%s × %s seen by torch", strconv.FormatFloat(*u, 'f', -1, 64), unit.Fixed(total.Bytes().GiB(), 2))
 }
 
 // budget is memory with its band; below zero when the plan starts without any.
@@ -93,10 +81,20 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 		}
 		total = n
 	}
-	if p.rotary > 0 {
-		total = b.Add(total, b.Size("rotary_tables", p.rotary, "positions × rotary dimensions × 2"))
+	for _, x := range []struct {
+		name, origin string
+		bytes        unit.Bytes
+	}{
+		{"rotary_tables", "positions × rotary dimensions × width", p.rotary},
+		{"attention_scales", "7 blocks of 512 for each attention layer", p.scalars},
+		{"segment_rests", "of torch's segments, too small to split off", p.rests},
+	} {
+		if x.bytes > 0 {
+			total = b.Add(total, b.Size(x.name, x.bytes, x.origin))
+		}
 	}
-	return ledger.Known("weights", "weights", total, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
+	it := ledger.Known("weights", "weights", total, ledger.Derived, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
+	return it.Band(it.Bytes-p.rests, it.Bytes+p.rests)
 }
 
 // activations is the peak of the profile run.
@@ -150,10 +148,9 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 		n := b.Size("estimate", gib(graphEstimate.Value), "vLLM captures two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
 		return ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, source).Band(graphEstimate.band(1))
 	}
-	if v.Before(v1Default) {
-		c := wholeGraphs.or()
+	if c, ok := allGraphs(v, &s.t); ok {
 		n := b.Size("graphs", gib(c.Value), c.source())
-		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/worker/model_runner.py (capture_model)").Band(c.band(1))
+		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
 	sizes, layers := captureSizes(v, s.job.Model.Family, int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens)), int64(p.pl.Last-p.pl.First)

@@ -12,26 +12,30 @@ import (
 // Command is "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := []string{"vllm serve", j.Model.ID}
-	add := func(flag string, value any) { args = append(args, fmt.Sprint(flag, " ", value)) }
-	if p.TP > 1 {
-		add("--tensor-parallel-size", p.TP)
+	args := append([]string{"vllm serve", j.CheckpointName()}, weightArgs(j)...)
+	if p.TP == 1 && j.Devices() > p.Ranks() {
+		args = append(args, "--tensor-parallel-size 1") // said, because memwall would take all devices
 	}
-	if p.PP > 1 {
-		add("--pipeline-parallel-size", p.PP)
-	}
-	if p.DP > 1 {
-		add("--data-parallel-size", p.DP)
+	for _, g := range []struct {
+		flag string
+		n    int64
+	}{{"--tensor-parallel-size", p.TP}, {"--pipeline-parallel-size", p.PP}, {"--data-parallel-size", p.DP}} {
+		if g.n > 1 {
+			args = append(args, fmt.Sprint(g.flag, " ", g.n))
+		}
 	}
 	if p.EP > 1 {
 		args = append(args, "--enable-expert-parallel")
 	}
-	add("--max-model-len", int64(p.Context))
-	args = append(args, e.changed(j)...)
+	args = append(args, fmt.Sprintf("--max-model-len %d", p.Context))
+	args = append(args, changed(j)...)
+	args = append(args, switches(p)...)
+	args = append(args, beside(j)...)
 	return strings.Join(append(args, p.EngineArgs...), " ")
 }
 
-func (Engine) changed(j *engine.Job) (args []string) {
+// changed are the settings of memory and steps.
+func changed(j *engine.Job) (args []string) {
 	p := j.Plan
 	seqs, tokens := steps(j.Version, deviceTraits(j), int64(p.Context), p.ChunkedPrefill == nil || *p.ChunkedPrefill)
 	if u := p.GPUMemoryUtilization; u != nil && *u != engine.At(utilization, j.Version).Value {
@@ -40,8 +44,8 @@ func (Engine) changed(j *engine.Job) (args []string) {
 	if p.KVCacheMemory > 0 {
 		args = append(args, fmt.Sprintf("--kv-cache-memory-bytes %d", p.KVCacheMemory))
 	}
-	if strings.HasPrefix(p.KV, "fp8") {
-		args = append(args, "--kv-cache-dtype "+p.KV)
+	if p.KV != kvDefault(j) {
+		args = append(args, "--kv-cache-dtype "+cacheName(p.KV))
 	}
 	if int64(p.MaxBatchedTokens) != tokens {
 		args = append(args, fmt.Sprintf("--max-num-batched-tokens %d", p.MaxBatchedTokens))
@@ -55,7 +59,69 @@ func (Engine) changed(j *engine.Job) (args []string) {
 	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)) {
 		args = append(args, fmt.Sprintf("--block-size %d", p.BlockSize))
 	}
-	return append(args, switches(p)...)
+	return args
+}
+
+// cacheName is what --kv-cache-dtype calls a format (vllm/config/cache.py).
+func cacheName(kv string) string {
+	switch kv {
+	case "bf16":
+		return "bfloat16"
+	case "f16":
+		return "float16"
+	}
+	return kv
+}
+
+// methods of --quantization by recipe, where the method alone says the recipe. Those that quantise what they
+// load need no checkpoint of their own (vllm/model_executor/layers/quantization).
+var methods = map[string]struct {
+	name   string
+	onLoad bool
+}{
+	"fp8": {"fp8", true}, "nf4": {"bitsandbytes", true}, "awq": {"awq", false}, "gptq": {"gptq", false}, "nvfp4": {"modelopt_fp4", false}, "mxfp4": {"mxfp4", false},
+}
+
+// weightArgs say how the checkpoint is stored, when its name does not.
+func weightArgs(j *engine.Job) []string {
+	switch w := j.Plan.Weights; {
+	case w == "" || w == j.Checkpoint.Stored:
+		return nil
+	case w == "f32":
+		return []string{"--dtype float32"}
+	case w == "f16":
+		return []string{"--dtype half"}
+	case methods[w].name != "":
+		return []string{"--quantization " + methods[w].name}
+	}
+	return nil
+}
+
+// checkpointNote remarks that the command names a checkpoint which is not stored as the plan says.
+func checkpointNote(j *engine.Job) {
+	w, c := j.Plan.Weights, &j.Checkpoint
+	if c.Name == "" || w == "" || w == c.Stored || methods[w].onLoad || plainDtypes[w] && plainDtypes[c.Stored] {
+		return
+	}
+	j.Note("other_checkpoint", "info", "weights", "%s is stored in %s: put the name of its %s checkpoint into the command", c.Name, c.Stored, w)
+}
+
+// plainDtypes are what --dtype makes of each other when it loads.
+var plainDtypes = map[string]bool{"bf16": true, "f16": true, "f32": true}
+
+// beside are the draft model and the adapters.
+func beside(j *engine.Job) (args []string) {
+	if d := j.Draft; d != nil {
+		args = append(args, fmt.Sprintf(`--speculative-config '{"model":%q,"num_speculative_tokens":%d}'`, d.CheckpointName(), max(1, j.Plan.DraftTokens)))
+	}
+	if n := len(j.Plan.Adapters); n > 0 {
+		rank := plan.Int(0)
+		for _, a := range j.Plan.Adapters {
+			rank = max(rank, a.Rank)
+		}
+		args = append(args, fmt.Sprintf("--enable-lora --max-loras %d --max-lora-rank %d", n, rank))
+	}
+	return args
 }
 
 // switches are the flags that vLLM turns around with --no-.

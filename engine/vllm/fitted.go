@@ -70,7 +70,7 @@ func (c Constant) source() string {
 	if c.Rows > 0 {
 		return fmt.Sprintf("%s: fitted to %d start-up logs", c.Name, c.Rows)
 	}
-	return c.Name + ": assumed"
+	return c.Name + ": no log in the rows measures it; one of such a plan replaces this (memwall compare)"
 }
 
 // band of so many times the constant.
@@ -83,11 +83,11 @@ func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
 // Loading is the constant that ROCm's loading takes, in GiB.
 func Loading() float64 { return rocmLoading.or().Value }
 
-// Graphs is the constant that a plan's graphs take, once for each piece.
+// Graphs is the constant that a plan's graphs take, once for each piece or once for all.
 func Graphs(v engine.Version, d *hardware.Device) Constant {
-	if v.Before(v1Default) {
-		return wholeGraphs.or()
-	}
 	t := traitsOf(d)
+	if c, ok := allGraphs(v, &t); ok {
+		return c
+	}
 	return graphPiece(&t)
 }

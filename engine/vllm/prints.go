@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -15,10 +16,10 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 		return nil
 	}
 	v := s.job.Version
-	out := []engine.Print{gibPrint("Model loading took", loaded(r), 4)}
+	out := []engine.Print{loaded(r).print("Model loading took", 4)}
 	pool := s.poolBand(r)
 	if v.AtLeast(engine.V(0, 9, 2)) {
-		out = append(out, pool.print("Available KV cache memory"))
+		out = append(out, pool.print("Available KV cache memory", 2))
 	}
 	out = append(out, s.poolPrint(pool, p, r, l), s.concurrencyPrint(pool, p, r, l))
 	need := p.g.needed(l.Context, s.batched(), v)
@@ -31,13 +32,15 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 }
 
 // loaded is all that loading allocates: the decoder's share and the towers of other parts.
-func loaded(r *engine.Rank) (b unit.Bytes) {
+func loaded(r *engine.Rank) budget {
+	var items []ledger.Item
 	for _, it := range r.Items {
 		if it.ID == "weights" || it.ID == "draft.weights" || it.ID == "adapters" {
-			b += it.Bytes
+			items = append(items, it)
 		}
 	}
-	return b
+	t := ledger.Sum(items)
+	return budget{t.Bytes, t.Low, t.High}
 }
 
 // poolBand is the budget again, once ranks agreed on their blocks.
@@ -52,8 +55,8 @@ func (s *sizer) poolBand(r *engine.Rank) budget {
 	return s.available(&rest)
 }
 
-func (b budget) print(name string) engine.Print {
-	p := gibPrint(name, b.mid, 2)
+func (b budget) print(name string, decimals int) engine.Print {
+	p := gibPrint(name, b.mid, decimals)
 	p.Low, p.High = b.low.GiB(), b.high.GiB()
 	return p
 }

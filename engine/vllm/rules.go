@@ -69,8 +69,6 @@ func outsideTorch(v engine.Version, rocm, many bool) (Constant, string) {
 // graphPiece is what one captured piece of a graph keeps: a layer for one batch size.
 func graphPiece(t *traits) Constant {
 	switch {
-	case t.rocm:
-		return Constant{"graph_piece.rocm", 0.0014, 0.0002, 0.003, 0}.or()
 	case t.datacenter:
 		return Constant{"graph_piece.datacenter", 0.0016, 0.0005, 0.002, 0}.or()
 	case t.sm120:
@@ -79,8 +77,23 @@ func graphPiece(t *traits) Constant {
 	return Constant{"graph_piece.consumer", 0.00035, -0.0002, 0.0008, 0}.or()
 }
 
-// wholeGraphs is what V0's graphs keep, one of the whole model for each batch size.
-var wholeGraphs = Constant{"graphs.v0", 0.4, 0.1, 0.9, 0}
+// wholeGraphs is what V0's graphs keep, one of the whole model for each batch size; rocmGraphs what graphs of
+// ROCm do, whose logs show no growth with pieces.
+var (
+	wholeGraphs = Constant{"graphs.v0", 0.4, 0.1, 0.9, 0}
+	rocmGraphs  = Constant{"graphs.rocm", 1, 0.2, 1.8, 0}
+)
+
+// allGraphs is the constant of graphs that are not counted by pieces.
+func allGraphs(v engine.Version, t *traits) (Constant, bool) {
+	switch {
+	case v.Before(v1Default):
+		return wholeGraphs.or(), true
+	case t.rocm:
+		return rocmGraphs.or(), true
+	}
+	return Constant{}, false
+}
 
 // graphEstimate is what is set aside for CUDA graphs inside the budget, from 0.21: vLLM captures two graphs
 // and extrapolates.
@@ -95,6 +108,7 @@ type traits struct {
 	sm120      bool // GeForce and RTX PRO Blackwell
 	datacenter bool // A100, H100, B200 and their kin
 	large      bool // 70 GiB and more, and not an A100
+	marlinFP8  bool // no fp8 products: Marlin multiplies with weights that it unpacks
 }
 
 func traitsOf(d *hardware.Device) traits {
@@ -102,7 +116,8 @@ func traitsOf(d *hardware.Device) traits {
 	total := d.Usable.Value
 	return traits{total: total, hopper: d.Capability == "9.0", rocm: d.Vendor == "AMD", sm100: strings.HasPrefix(d.Capability, "10."), sm120: strings.HasPrefix(d.Capability, "12."),
 		datacenter: d.Vendor == "NVIDIA" && (d.Capability == "8.0" || d.Capability == "9.0" || strings.HasPrefix(d.Capability, "10.")),
-		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100")}
+		large:      total >= 70*unit.GiB && !strings.Contains(name, "a100"),
+		marlinFP8:  d.Vendor == "NVIDIA" && d.Capability != "" && d.Capability < "8.9" && !strings.HasPrefix(d.Capability, "1")}
 }
 
 // steps gives the defaults of max_num_seqs and max_num_batched_tokens for a server:

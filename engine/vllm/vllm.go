@@ -1,6 +1,7 @@
 // Package vllm knows what vLLM reserves: the budget that gpu_memory_utilization sets, what the profile run
 // takes of it, and how the rest becomes pages of KV cache. rules.go has what changed between versions,
-// activation.go the profile run, kv.go the pages, weights.go the loading, log.go the start-up log.
+// activation.go the profile run, kv.go the pages, weights.go the parameters, loading.go their way onto the
+// device through torch's allocator (caching.go), log.go the start-up log.
 package vllm
 
 import (
@@ -34,15 +35,13 @@ func (Engine) Defaults(j *engine.Job) {
 		p.KVV = p.KV
 	}
 	engine.DefaultParallel(j)
-	if p.GPUMemoryUtilization == nil && p.KVCacheMemory == 0 {
-		u := engine.At(utilization, j.Version).Value
-		p.GPUMemoryUtilization = &u
-		j.Default("gpu_memory_utilization", u)
-	}
+	share(j)
 	stepDefaults(j)
 	if p.BlockSize == 0 {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
 	}
+	engine.EagerNote(j, false)
+	checkpointNote(j)
 }
 
 // castSince: fp32 checkpoints are loaded in fp16, later in the first format that the platform lists
@@ -110,7 +109,13 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
 	}
+	if err := checkShare(j); err != nil {
+		return err
+	}
 	p := j.Plan
+	if n := p.BlockSize; n > 256 || n < 1 || n&(n-1) != 0 {
+		return &plan.Problem{Field: "block_size", Value: fmt.Sprint(n), Message: fmt.Sprintf("block_size = %d: vLLM has pages of 1 to 256 tokens, a power of two", n), Fix: "16, or leave it out"}
+	}
 	if p.MaxSeqs > p.MaxBatchedTokens {
 		return &plan.Problem{Field: "max_num_seqs", Value: fmt.Sprint(p.MaxSeqs), Impossible: true,
 			Message: fmt.Sprintf("max_num_seqs = %d is more than max_num_batched_tokens = %d", p.MaxSeqs, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens"}
@@ -118,6 +123,10 @@ func (Engine) Check(j *engine.Job) error {
 	if j.Version.AtLeast(v1Default) && p.ChunkedPrefill != nil && !*p.ChunkedPrefill && p.MaxBatchedTokens < p.Context {
 		return &plan.Problem{Field: "max_num_batched_tokens", Value: fmt.Sprint(p.MaxBatchedTokens), Impossible: true,
 			Message: fmt.Sprintf("without chunked prefill a prompt of %d tokens does not go through steps of %d", p.Context, p.MaxBatchedTokens), Fix: "raise max_num_batched_tokens, or leave chunked prefill on"}
+	}
+	if ranks := p.TP * p.DP; p.EP > 1 && p.EP != ranks {
+		return &plan.Problem{Field: "ep", Value: fmt.Sprint(p.EP), Impossible: true,
+			Message: fmt.Sprintf("vLLM spreads experts over all tensor and data parallel ranks: ep = %d is not tp %d × dp %d", p.EP, p.TP, p.DP), Fix: fmt.Sprintf("--ep %d, or none", ranks)}
 	}
 	return checkKV(p)
 }
@@ -188,6 +197,8 @@ type prepared struct {
 	weights []weightSum
 	others  []ledger.Item
 	rotary  unit.Bytes
+	scalars unit.Bytes // of attention layers
+	rests   unit.Bytes // of segments, that the allocator counts as allocated
 	w       widths
 	g       groups
 }
@@ -220,10 +231,28 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	if pl.Parallel.PP > 1 {
 		p.g = whole.stage(s.specs(engine.WithDraft(s.job, pl, pl.Kinds)))
 	}
-	for _, g := range pl.WeightGroups() {
-		p.weights = append(p.weights, weightSum{g.Name, g.Count, s.groupBytes(pl, &g)})
-	}
+	s.load(&p)
 	return p
+}
+
+// load sums up what the class stores, and what its allocator loses to segments.
+func (s *sizer) load(p *prepared) {
+	sets := &paramSets{layers: map[int][]param{}}
+	for _, k := range p.pl.Kinds {
+		p.scalars += unit.Bytes(k.Count) * scalars(k.Kind, s.job.Version)
+	}
+	sum := p.rotary + p.scalars
+	for n, g := range p.pl.WeightGroups() {
+		set := s.params(&p.pl, &g)
+		sets.add(&p.pl, n, set)
+		w := weightSum{g.Name, g.Count, 0}
+		for i := range set {
+			w.bytes += set[i].bytes()
+		}
+		p.weights = append(p.weights, w)
+		sum += unit.Bytes(w.count) * w.bytes
+	}
+	p.rests = s.replay(&p.pl, sets, p.scalars) - sum
 }
 
 // stage keeps the groups of the model, each with the stage's share of its layers.

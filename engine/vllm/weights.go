@@ -1,15 +1,18 @@
 package vllm
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
 
-// What "Model loading took X GiB" counts: every parameter as torch's caching allocator rounds it, the
-// rotary tables, and the padding of the vocabulary. vllm/worker (load_model), checked to 0.001 GiB on
-// Llama-3.1-8B bf16 and Qwen3-14B FP8.
+// What "Model loading took X GiB" counts: every parameter in whole 512-byte blocks, with the padding of the
+// vocabulary and the scales of the attention layers (here), the rotary tables, and what torch's allocator
+// cannot give away of its segments (loading.go).
 
 // merged are roles that vLLM loads into one parameter.
 var merged = map[dtype.Role]dtype.Role{
@@ -21,38 +24,49 @@ var merged = map[dtype.Role]dtype.Role{
 // vocabPadding is what the rows of embedding and head are padded to (DEFAULT_VOCAB_PADDING_SIZE).
 const vocabPadding = 64
 
-// groupBytes of one layer, as allocated: main[i] are parameters, the rest companions.
-func (s *sizer) groupBytes(pl *engine.Placed, g *engine.WeightGroup) (b unit.Bytes) {
-	main := map[dtype.Role]unit.Bytes{}
-	var order []dtype.Role
+// param is a parameter of one layer, in bytes: its elements, and its companions when it is created and once
+// it is processed.
+type param struct {
+	role         dtype.Role
+	main         unit.Bytes
+	scales, kept unit.Bytes
+	expanded     unit.Bytes // a bf16 copy that attention reads beside the stored matrix
+	how          processing
+}
+
+// bytes that the parameter takes in the end, in whole blocks.
+func (p *param) bytes() unit.Bytes { return rounded(p.main) + rounded(p.kept) + rounded(p.expanded) }
+
+// params of a layer, or of an end of the part, in the order in which they are created.
+func (s *sizer) params(pl *engine.Placed, g *engine.WeightGroup) (out []param) {
+	at := map[dtype.Role]int{}
 	for i := range g.Tensors {
-		t := &g.Tensors[i]
-		size, rest := t.Main, t.Local-t.Main
-		if padded, ok := paddedVocab(t, pl.Parallel.TP); ok {
-			size, rest = padded, 0
+		p := s.param(pl, &g.Tensors[i])
+		n, seen := at[p.role]
+		if !seen {
+			at[p.role] = len(out)
+			out = append(out, p)
+			continue
 		}
-		if t.Scheme == dtype.MXFP4Split {
-			size, rest = s.t.mxfp4(t, pl), 0
-		}
-		if rest > 0 {
-			b += s.allocated(rest)
-		}
-		role := t.Role
-		if into, ok := merged[role]; ok {
-			role = into
-		}
-		if t.Bias {
-			role += ".bias"
-		}
-		if _, seen := main[role]; !seen {
-			order = append(order, role)
-		}
-		main[role] += size
+		o := &out[n]
+		o.main, o.scales, o.kept, o.expanded = o.main+p.main, o.scales+p.scales, o.kept+p.kept, o.expanded+p.expanded
 	}
-	for _, r := range order {
-		b += s.allocated(main[r])
+	return out
+}
+
+func (s *sizer) param(pl *engine.Placed, t *engine.WeightTensor) param {
+	p := param{role: t.Role, main: t.Main, scales: t.Local - t.Main, kept: t.Local - t.Main}
+	if padded, ok := paddedVocab(t, pl.Parallel.TP); ok {
+		p.main, p.scales, p.kept = padded, 0, 0
 	}
-	return b
+	s.process(&p, t, pl)
+	if into, ok := merged[p.role]; ok {
+		p.role = into
+	}
+	if t.Bias {
+		p.role += ".bias"
+	}
+	return p
 }
 
 func paddedVocab(t *engine.WeightTensor, tp int64) (unit.Bytes, bool) {
@@ -64,6 +78,63 @@ func paddedVocab(t *engine.WeightTensor, tp int64) (unit.Bytes, bool) {
 		to *= tp
 	}
 	return t.Scheme.Bytes(1, unit.PadUp(t.Rows(), to)/tp, t.Cols), true
+}
+
+// processing is what becomes of a parameter after loading. A copy takes a block of its own while the
+// parameter is still there, and takes its place.
+type processing uint8
+
+const (
+	asLoaded   processing = iota
+	copied                // one copy
+	transposed            // a copy of a transposed copy
+)
+
+// process knows the kernels that want another layout: vllm/model_executor/layers/quantization (fp8.py,
+// mxfp4.py, compressed_tensors, kernels/mixed_precision, utils/marlin_utils_fp8.py).
+func (s *sizer) process(p *param, t *engine.WeightTensor, pl *engine.Placed) {
+	switch {
+	case t.Scheme == nil:
+	case t.Scheme == dtype.MXFP4Split:
+		p.main, p.scales, p.kept = s.t.mxfp4(t, pl), 0, 0
+	case t.Scheme == dtype.FP8Channel:
+		p.scales *= 2 // fp32 in vLLM, bf16 in the file
+		if p.kept = p.scales; s.t.marlinFP8 {
+			p.how, p.kept = transposed, p.scales/2
+		}
+	case t.Scheme == dtype.FP8Block && s.t.marlinFP8:
+		p.how, p.kept = transposed, p.main/128*2 // bf16, one for 128 rows of every column
+	case t.Scheme == dtype.FP8Tensor && s.t.marlinFP8:
+		p.how = transposed
+	case grouped(t.Scheme, "packed") && !t.Role.Expert():
+		p.how = transposed
+	case grouped(t.Scheme, "gptq", "awq") && !t.Role.Expert():
+		p.how = copied
+	case grouped(t.Scheme, "packed") && s.t.rocm:
+		p.how = copied // Marlin's experts are written over the loaded ones
+		n := groupIndices(t, pl)
+		p.scales, p.kept = p.scales+n, p.kept+n
+	}
+	if (t.Role == dtype.AttnKB || t.Role == dtype.AttnVB) && t.Scheme != nil && t.Scheme.Elem.Bits() < 16 && s.job.Version.AtLeast(v1Default) {
+		q := pl.Parallel.Piece(t.Tensor, pl.Coord)
+		p.expanded = unit.Bytes(2 * q.Batch * q.Rows * q.Cols) // vllm/v1/attention/backends/mla/common.py (W_UV, W_UK_T)
+	}
+}
+
+// groupIndices of experts that Marlin does not multiply: for each input of an expert its group and its place,
+// which the matrices of gate and up share (compressed_tensors_moe.py, CompressedTensorsWNA16MoEMethod).
+func groupIndices(t *engine.WeightTensor, pl *engine.Placed) unit.Bytes {
+	if t.Role == dtype.FFNUpExps {
+		return 0
+	}
+	p := pl.Parallel.Piece(t.Tensor, pl.Coord)
+	return unit.Bytes(2 * 4 * p.Batch * p.Cols)
+}
+
+// grouped reports whether a scheme packs integers of few bits with scales per group, in one of these ways.
+func grouped(s *dtype.Scheme, ways ...string) bool {
+	name, _, _ := strings.Cut(s.Name, "-")
+	return slices.Contains(ways, name)
 }
 
 // mxfp4 experts are padded to what the kernel multiplies: 128 × 256 for Marlin, 256 × 256 for the kernels of
@@ -81,33 +152,39 @@ func (t *traits) mxfp4(w *engine.WeightTensor, pl *engine.Placed) unit.Bytes {
 	return w.Scheme.Bytes(p.Batch, unit.PadUp(p.Rows, rows), unit.PadUp(p.Cols, cols))
 }
 
-// allocated is what loading takes for a tensor: whole 512-byte blocks; from 10 MiB on a segment of whole
-// 2 MiB, whose rest is split off only when it is more than 1 MiB (c10/cuda/CUDACachingAllocator.cpp:
-// kLargeBuffer, kMinLargeAlloc, kSmallSize). On ROCm vLLM asks the driver, which knows whole segments only
-// (vllm/platforms/rocm.py, get_current_memory_usage).
-func (s *sizer) allocated(b unit.Bytes) unit.Bytes {
-	b = unit.Bytes(unit.PadUp(int64(b), 512))
-	if b < 10*unit.MiB {
-		return b
+// attentionScalars are the scales of queries, keys, values and probabilities, and the ranges of the first
+// three, that every attention layer keeps as tensors of their own (vllm/attention/layer.py).
+var attentionScalars = []engine.Since[int64]{
+	{From: engine.V(0, 0, 0), Value: 0, Source: "vllm/attention/layer.py: numbers"},
+	{From: engine.V(0, 8, 0), Value: 7, Source: "vllm/attention/layer.py (set_default_quant_scales, q_range)"},
+}
+
+// scalars of one layer, in bytes.
+func scalars(k *model.Kind, v engine.Version) unit.Bytes {
+	n := int64(0)
+	for i := range k.Ops {
+		if k.Ops[i].Kind == model.Attention {
+			n += engine.At(attentionScalars, v).Value
+		}
 	}
-	whole := unit.Bytes(unit.PadUp(int64(b), int64(2*unit.MiB)))
-	if s.t.rocm || whole-b <= unit.MiB {
-		return whole
-	}
-	return b
+	return unit.Bytes(n * blockRound)
 }
 
 // wideRotary are families whose tables vLLM keeps in float32 (vllm/model_executor/models/gpt_oss.py).
 var wideRotary = map[string]bool{"gpt-oss": true}
 
-// rotaryBytes of the tables of cosines and sines, in the model's 16-bit format.
-func rotaryBytes(m *model.Model) (b unit.Bytes) {
-	width := int64(2)
+// rotaryWidth is the bytes of a cosine or sine: the model's 16-bit format, or float32.
+func rotaryWidth(m *model.Model) int64 {
 	if wideRotary[m.Family] {
-		width = 4
+		return 4
 	}
+	return 2
+}
+
+// rotaryBytes of the tables of cosines and sines.
+func rotaryBytes(m *model.Model) (b unit.Bytes) {
 	for _, r := range m.Rotary {
-		b += unit.Bytes(width * r.Positions * r.Dim)
+		b += unit.Bytes(rotaryWidth(m) * r.Positions * r.Dim)
 	}
 	return b
 }

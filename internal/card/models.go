@@ -154,6 +154,8 @@ func attention(m *model.Model) (long, short string) {
 		words = append(words, fmt.Sprintf("MLA %d", x.width))
 	case x.full > 0 || len(x.spans) > 0:
 		words = append(words, heads(m.Traits.Heads, m.Traits.KVHeads))
+	case x.recurrent == 0:
+		words = append(words, "encoder "+heads(m.Traits.Heads, m.Traits.KVHeads))
 	}
 	brief = append(brief, words...)
 	for _, s := range slices.Sorted(maps.Keys(x.spans)) {

@@ -53,16 +53,22 @@ func (a *app) show(v any, text func(render.Style) string) error {
 }
 
 func (a *app) hardware() *cobra.Command {
-	return &cobra.Command{
+	var tiers bool
+	c := &cobra.Command{
 		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
-		Long:    "NAME is a device or a node as people, clouds and nvidia-smi write it. Every figure has a source; what no source gives is a dash.",
-		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb\nmemwall hardware p5.48xlarge",
+		Long:    "NAME is a device or a node as people, clouds and nvidia-smi write it, or local. Every figure has a source; what no source gives is a dash.",
+		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			words := strings.Join(args, " ")
-			if words == "" {
+			words, err := a.machineWords(strings.Join(args, " "))
+			switch {
+			case err != nil:
+				return err
+			case tiers:
+				return a.tiers(words)
+			case words == "":
 				return a.listDevices("")
 			}
 			if n := card.NodeOf(words); n != nil {
@@ -71,6 +77,39 @@ func (a *app) hardware() *cobra.Command {
 			return a.device(words)
 		},
 	}
+	c.Flags().BoolVar(&tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
+	return c
+}
+
+// machineWords puts the first device of this machine in the place of local.
+func (a *app) machineWords(words string) (string, error) {
+	if words != "local" {
+		return words, nil
+	}
+	if a.Machine != nil {
+		if here, ok := a.Machine.Hardware(); ok {
+			m, _, err := hardware.Parse(here, 0)
+			if err != nil {
+				return "", err
+			}
+			if len(m.Groups) > 0 && m.Groups[0].Device.ID != "" {
+				return m.Groups[0].Device.ID, nil
+			}
+			return "", usage("hardware", "local", "this machine is "+here+", which has no card", "memwall fit MODEL uses it")
+		}
+	}
+	return "", usage("hardware", "local", "what this machine has is not known", "name it: memwall hardware rtx-4090")
+}
+
+func (a *app) tiers(words string) error {
+	if words == "" {
+		return usage("tiers", "", "--tiers is about one device", "memwall hardware h100 --tiers")
+	}
+	t, err := card.TiersOf(words)
+	if err != nil {
+		return err
+	}
+	return a.show(t, func(st render.Style) string { return render.Tiers(t, st) })
 }
 
 func (a *app) device(words string) error {

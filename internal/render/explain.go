@@ -23,6 +23,7 @@ func places(a *memwall.Answer) (out []place) {
 	for i := range a.Devices {
 		at := fmt.Sprintf("/devices/%d", i)
 		out = append(out, itemPlaces(a.Devices[i].Ledger, at+"/ledger")...)
+		out = append(out, itemPlaces(a.Devices[i].Beside, at+"/beside")...)
 		out = append(out, place{at + "/needed_bytes", "needed", "needed"}, place{at + "/usable_bytes", "usable", "may use"}, place{at + "/capacity_bytes", "capacity", "capacity"})
 	}
 	if a.Host != nil {

@@ -124,6 +124,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"tied":        func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
 		"models":      func(st Style) string { return Models(modelRows(t), "llama", st) },
 		"device":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/device"), st) },
+		"tiers":       func(st Style) string { return Tiers(tiers(t), st) },
 		"shared":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/shared"), st) },
 		"devices":     func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
 		"node":        func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
@@ -309,4 +310,14 @@ func TestPicture(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+// tiers are those of the card that has most of them measured.
+func tiers(t testing.TB) *card.Tiers {
+	t.Helper()
+	out, err := card.TiersOf("a100-sxm-80gb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/spell"
@@ -89,19 +90,19 @@ func All() []Entry {
 	return out
 }
 
+// maxName bounds a name; the longest here has about 50 bytes.
+const maxName = 200
+
 // Find gives the entry with an id, a hub name or an alias, or the one that a looser spelling means.
 func Find(name string) (*Entry, error) {
+	if len(name) > maxName {
+		return nil, &NotFoundError{Name: strings.ToValidUTF8(name[:60], "") + "…"}
+	}
 	if e, err := exact(name); e != nil {
 		return e, err
 	}
-	heads := headers()
-	for _, match := range []func(*header, string) bool{named, folded, bare} {
-		var hits []*header
-		for i := range heads {
-			if match(&heads[i], name) {
-				hits = append(hits, &heads[i])
-			}
-		}
+	for i := range spellings {
+		hits := spellings[i].find(name)
 		switch {
 		case len(hits) == 1:
 			return parse(hits[0].line)
@@ -109,7 +110,7 @@ func Find(name string) (*Entry, error) {
 			return nil, &NotFoundError{Name: name, Ambiguous: true, Candidates: ids(hits)}
 		}
 	}
-	return nil, &NotFoundError{Name: name, Candidates: near(name, heads)}
+	return nil, &NotFoundError{Name: name, Candidates: near(name, headers())}
 }
 
 func exact(name string) (*Entry, error) {
@@ -165,9 +166,8 @@ type header struct {
 	line  []byte
 }
 
-// headers reads the names of all entries without their configs.
-func headers() []header {
-	var out []header
+// headers are the names of all entries without their configs, read when one is first needed.
+var headers = sync.OnceValue(func() (out []header) {
 	lines(func(line []byte) bool {
 		head, _, _ := bytes.Cut(line, []byte(`,"source":`))
 		var e Entry
@@ -177,38 +177,48 @@ func headers() []header {
 		return true
 	})
 	return out
+})
+
+// spelling is a form in which names are compared, and the entries by their names in it.
+type spelling struct {
+	form    func(string) string
+	entries func() map[string][]*header
 }
 
-func named(h *header, name string) bool {
-	for _, n := range h.names {
-		if strings.EqualFold(n, name) {
-			return true
+// spellings from the strictest to the loosest: case does not count; letters, digits and the points of numbers
+// do (opt-1.3b is not opt-13b); letters and digits alone ("LLaMA 3 8B" is "llama-3-8b"); and a name without
+// the organisation, words that do not change the dimensions (instruct, chat, base), dates and formats of the
+// weights ("RedHatAI/Qwen3-14B-FP8-dynamic" is "qwen3-14b").
+var spellings = []spelling{spelt(strings.ToLower), spelt(foldToPoints), spelt(fold), spelt(Bare)}
+
+// spelt lists the entries when a name is first looked for in the form.
+func spelt(form func(string) string) spelling {
+	return spelling{form, sync.OnceValue(func() map[string][]*header {
+		entries := map[string][]*header{}
+		heads := headers()
+		for i := range heads {
+			for _, n := range heads[i].names {
+				if k := form(n); !slices.Contains(entries[k], &heads[i]) {
+					entries[k] = append(entries[k], &heads[i])
+				}
+			}
 		}
-	}
-	return false
+		delete(entries, "") // names of no letters
+		return entries
+	})}
 }
 
-// folded compares letters and digits only: "LLaMA 3 8B" is "llama-3-8b".
-func folded(h *header, name string) bool { return anyEqual(h.names, name, fold) }
+func (s *spelling) find(name string) []*header { return s.entries()[s.form(name)] }
 
-// bare leaves out the organisation, words that do not change the dimensions (instruct, chat, base), dates
-// and formats of the weights: "RedHatAI/Qwen3-14B-FP8-dynamic" is "qwen3-14b".
-func bare(h *header, name string) bool { return anyEqual(h.names, name, Bare) }
+func fold(s string) string { return keep(s, "/") }
 
-func anyEqual(names []string, name string, f func(string) string) bool {
-	want := f(name)
-	for _, n := range names {
-		if got := f(n); got != "" && got == want {
-			return true
-		}
-	}
-	return false
-}
+func foldToPoints(s string) string { return keep(s, "/.") }
 
-func fold(s string) string {
+// keep gives the letters and digits of a text in lower case, and some other marks.
+func keep(s, marks string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '/':
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(marks, r):
 			return r
 		}
 		return -1

@@ -72,7 +72,7 @@ func (c *Config) labels() int64 {
 var distilbert = &Family{
 	Name: "distilbert", Classes: []string{"DistilBertModel", "DistilBertForMaskedLM", "DistilBertForSequenceClassification"}, Types: []string{"distilbert"},
 	Config: func(c *Config) *Spec {
-		c.m["hidden_size"] = firstValue(c.m["hidden_size"], c.m["dim"])
+		c.as("hidden_size", "hidden_size", "dim")
 		s := c.encoder()
 		s.Positions = c.Int("max_position_embeddings")
 		h := s.Hidden

@@ -47,6 +47,8 @@ type Config struct {
 	path string // of this part: "text_config."
 	err  **FieldError
 	find func(class, modelType string) *Family // the family of a nested text model
+	// written are what the file calls fields that were read under another name.
+	written map[string]string
 }
 
 // ParseConfig reads a config.json of at most 8 MiB.
@@ -110,6 +112,9 @@ func (c *Config) Err() error {
 func (c *Config) Fail(field string, v any, problem, fix string) { c.fail(field, v, problem, fix) }
 
 func (c *Config) fail(field string, v any, problem, fix string) {
+	if own := c.written[field]; own != "" {
+		field = own
+	}
 	if *c.err == nil {
 		*c.err = &FieldError{Field: c.path + field, Value: show(v), Problem: problem, Fix: fix}
 	}
@@ -124,6 +129,23 @@ func show(v any) string {
 		return fmt.Sprintf("%.60s…", b)
 	}
 	return string(b)
+}
+
+// as lets a field be read that the file may call otherwise: the first of the names that is present counts.
+func (c *Config) as(field string, names ...string) {
+	for _, n := range names {
+		if c.m[n] == nil {
+			continue
+		}
+		if n != field {
+			c.m[field] = c.m[n]
+			if c.written == nil {
+				c.written = map[string]string{}
+			}
+			c.written[field] = n
+		}
+		return
+	}
 }
 
 // get finds a field that is present and not null. Alternatives are other names of the same field.

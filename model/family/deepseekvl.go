@@ -94,7 +94,9 @@ var deepseekOCR = &Family{
 
 // clipOCR is CLIP without its last norm.
 func (c *Config) clipOCR() *Tower {
-	c.m["hidden_size"], c.m["num_hidden_layers"], c.m["num_attention_heads"] = firstValue(c.m["width"]), firstValue(c.m["layers"]), firstValue(c.m["heads"])
+	c.as("hidden_size", "width")
+	c.as("num_hidden_layers", "layers")
+	c.as("num_attention_heads", "heads")
 	c.defaults(map[string]int64{"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "image_size": 224, "patch_size": 14})
 	c.defaults(map[string]int64{"intermediate_size": 4 * c.Int("hidden_size")})
 	t := c.clipTower()

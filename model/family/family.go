@@ -92,7 +92,8 @@ func FromConfig(c *Config) (*Spec, error) {
 	if s.Family == "" {
 		s.Family = f.Name
 	}
-	return s, s.Check()
+	err := s.Check()
+	return s, err
 }
 
 // FromHeader reads a GGUF header into a Spec.
@@ -107,7 +108,8 @@ func FromHeader(h Header) (*Spec, error) {
 		return nil, m.err
 	}
 	s.Arch, s.Family = m.arch, m.arch
-	return s, s.Check()
+	err := s.Check()
+	return s, err
 }
 
 // Check refuses what no network can be: the sizes of a layer must multiply to something countable.

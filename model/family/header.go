@@ -27,6 +27,18 @@ const damaged = "convert the model again with a current convert_hf_to_gguf.py"
 
 func (m *Meta) key(k string) string { return m.arch + "." + k }
 
+// mistyped refuses a key that is there and has no value of the kind wanted; a header that does not tell types
+// leaves it absent.
+func (m *Meta) mistyped(k, kind string) {
+	h, ok := m.h.(interface{ Type(key string) string })
+	if !ok {
+		return
+	}
+	if t := h.Type(m.key(k)); t != "" {
+		m.fail(m.key(k), "", "of type "+t+" holds no "+kind)
+	}
+}
+
 func (m *Meta) fail(key, value, problem string) {
 	if m.err == nil {
 		m.err = &FieldError{Field: key, Value: value, Problem: problem, Fix: damaged}
@@ -40,7 +52,7 @@ func (m *Meta) Int(k string) int64 {
 		m.fail(m.key(k), "", "is missing")
 		return 1
 	}
-	n := v[0]
+	n := m.one(k, v)
 	if n <= 0 {
 		m.fail(m.key(k), strconv.FormatInt(n, 10), "must be at least 1")
 		return 1
@@ -48,10 +60,20 @@ func (m *Meta) Int(k string) int64 {
 	return n
 }
 
+// one is the number of a list of equal ones.
+func (m *Meta) one(k string, v []int64) int64 {
+	for _, n := range v {
+		if n != v[0] {
+			m.fail(m.key(k), strconv.FormatInt(v[0], 10)+", … "+strconv.FormatInt(n, 10), "is a list of different numbers, not one")
+		}
+	}
+	return v[0]
+}
+
 // IntOr reads a number, def when absent.
 func (m *Meta) IntOr(def int64, k string) int64 {
 	if v, ok := m.ints(k); ok {
-		return v[0]
+		return m.one(k, v)
 	}
 	return def
 }
@@ -59,6 +81,7 @@ func (m *Meta) IntOr(def int64, k string) int64 {
 func (m *Meta) ints(k string) ([]int64, bool) {
 	v, ok := m.h.Ints(m.key(k))
 	if !ok || len(v) == 0 {
+		m.mistyped(k, "whole number below 2^63")
 		return nil, false
 	}
 	for _, n := range v {
@@ -101,10 +124,12 @@ func (m *Meta) Flags(k string, layers int) ([]bool, bool) {
 
 // Bool reads a flag, def when absent.
 func (m *Meta) Bool(def bool, k string) bool {
-	if v, ok := m.h.Bool(m.key(k)); ok {
-		return v
+	v, ok := m.h.Bool(m.key(k))
+	if !ok {
+		m.mistyped(k, "flag")
+		return def
 	}
-	return def
+	return v
 }
 
 // Has reports whether a tensor exists.

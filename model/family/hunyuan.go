@@ -76,8 +76,9 @@ func (c *Config) hunyuanMoE(layer int) MoE {
 // nth reads a number that stands for all layers, or a list with one for each.
 func (c *Config) nth(key string, layer int) int64 {
 	list := c.Ints(key)
+	_, each := c.Value(key).([]any)
 	switch {
-	case len(list) == 1:
+	case len(list) == 1 && !each:
 		return list[0]
 	case layer < len(list):
 		return list[layer]

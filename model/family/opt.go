@@ -14,11 +14,11 @@ var opt = &Family{
 		a := c.heads()
 		a.NoRope = true
 		b := c.Bool(true, "enable_bias")
-		s.OutNorm = c.optNorm()
+		s.OutNorm = LayerNormBias
 		if c.Bool(false, "_remove_final_layer_norm") {
 			s.OutNorm = NoNorm
 		}
-		s.Layers = repeat(Layer{Norm: c.optNorm(), Attn: a.bias(b, b, b), FFN: MLP{Inner: c.Int("ffn_dim"), Bias: b, Act: ReLU}}, c.Layers())
+		s.Layers = repeat(Layer{Norm: LayerNormBias, Attn: a.bias(b, b, b), FFN: MLP{Inner: c.Int("ffn_dim"), Bias: b, Act: ReLU}}, c.Layers())
 		c.checkOPT(s.Hidden)
 		return s
 	},
@@ -28,18 +28,13 @@ var opt = &Family{
 // padding.
 const optOffset = 2
 
-func (c *Config) optNorm() NormKind {
-	if c.Bool(true, "layer_norm_elementwise_affine") {
-		return LayerNormBias
-	}
-	c.fail("layer_norm_elementwise_affine", false, "is of no published OPT model, and norms without weights are not described", "give an OPT model whose norms have weights")
-	return LayerNormBias
-}
-
 func (c *Config) checkOPT(hidden int64) {
 	const fix = "any other OPT model: opt-350m alone is built so"
 	if w := c.IntOr(hidden, "word_embed_proj_dim"); w != hidden {
 		c.fail("word_embed_proj_dim", w, fmt.Sprintf("is not hidden_size = %d, and projections of the embedding are not described", hidden), fix)
+	}
+	if !c.Bool(true, "layer_norm_elementwise_affine") {
+		c.fail("layer_norm_elementwise_affine", false, "is of no published OPT model, and norms without weights are not described", "give an OPT model whose norms have weights")
 	}
 	if !c.Bool(true, "do_layer_norm_before") {
 		c.fail("do_layer_norm_before", false, "puts norms after the sum, which is not described", fix)

@@ -45,9 +45,7 @@ var qwen2VisionDefaults = map[string]int64{"depth": 32, "embed_dim": 1280, "num_
 
 // qwen2Vision has layer norms, an ungated MLP and no learned positions; hidden_size is the decoder's width.
 func (c *Config) qwen2Vision(hidden int64) *Tower {
-	if c.Has("in_chans") {
-		c.m["in_channels"] = c.m["in_chans"]
-	}
+	c.as("in_channels", "in_chans", "in_channels")
 	c.defaults(qwen2VisionDefaults)
 	w := c.Int("embed_dim")
 	t := &Tower{Width: w, Layers: fusedBlocks(int(min(c.Int("depth"), maxLayers)), w, c.Int("mlp_ratio")*w, c.Int("num_heads")),
@@ -59,9 +57,7 @@ func (c *Config) qwen2Vision(hidden int64) *Tower {
 // qwen25Vision has RMS norms and a gated MLP; most of its layers look into windows of the image.
 func (c *Config) qwen25Vision() *Tower {
 	c.defaults(map[string]int64{"depth": 32, "hidden_size": 3584, "intermediate_size": 3420, "num_heads": 16, "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2})
-	if c.Has("in_chans") {
-		c.m["in_channels"] = c.m["in_chans"]
-	}
+	c.as("in_channels", "in_chans", "in_channels")
 	w := c.Int("hidden_size")
 	a := seeing(w, c.Int("num_heads")).bias(true, true, true)
 	a.Fused = true

@@ -7,7 +7,7 @@ import "github.com/memwall/memwall/dtype"
 var whisper = &Family{
 	Name: "whisper", Classes: []string{"WhisperForConditionalGeneration", "WhisperModel"}, Types: []string{"whisper"},
 	Config: func(c *Config) *Spec {
-		c.m["max_position_embeddings"] = firstValue(c.m["max_target_positions"], c.m["max_position_embeddings"])
+		c.as("max_position_embeddings", "max_target_positions", "max_position_embeddings")
 		s := c.base(true)
 		s.Source.Rotary, s.OutNorm, s.Positions = nil, LayerNormBias, c.IntOr(448, "max_target_positions")
 		source := c.IntOr(1500, "max_source_positions")
@@ -30,10 +30,10 @@ func keyless(layers []Layer) []Layer {
 // whisperTower reads the encoder: convolutions of three frames, positions (fixed, and stored), layers, a norm.
 func (c *Config) whisperTower(w int64, positions bool) *Tower {
 	const kernel = 3
-	c.m["d_model"] = firstValue(c.m["d_model"], c.m["hidden_size"])
-	c.m["encoder_layers"] = firstValue(c.m["encoder_layers"], c.m["num_hidden_layers"])
-	c.m["encoder_attention_heads"] = firstValue(c.m["encoder_attention_heads"], c.m["num_attention_heads"])
-	c.m["encoder_ffn_dim"] = firstValue(c.m["encoder_ffn_dim"], c.m["intermediate_size"])
+	c.as("d_model", "d_model", "hidden_size")
+	c.as("encoder_layers", "encoder_layers", "num_hidden_layers")
+	c.as("encoder_attention_heads", "encoder_attention_heads", "num_attention_heads")
+	c.as("encoder_ffn_dim", "encoder_ffn_dim", "intermediate_size")
 	t := &Tower{Name: PartAudio, Width: w, Layers: keyless(c.encoderSide(PreNorm)),
 		Before: []Weight{mapping(dtype.AudioConv1, kernel*c.IntOr(80, "num_mel_bins"), w, true), mapping(dtype.AudioConv2, kernel*w, w, true)},
 		After:  []Weight{norms(dtype.OutputNorm, LayerNormBias, w)}}

@@ -8,6 +8,9 @@ import (
 // mix is one of the steps between parallel residual streams, which lie behind each other: [hidden, tokens,
 // streams].
 func (l *lowering) mix(o *model.Op) (ID, error) {
+	if o.Role == "" && o.Unit == 0 {
+		return 0, &UnknownError{l.m.Family, "mixing streams that lie otherwise"}
+	}
 	x := l.in(o, 0)
 	switch o.Role {
 	case dtype.AltupProj:

@@ -25,17 +25,17 @@ type qkv struct {
 func (l *lowering) attention(o *model.Op) ID {
 	s := l.project(o)
 	l.Expand(s.q)
-	if l.slides {
+	if l.slides || l.shape.Older.OneInput {
 		l.Expand(s.k)
 		l.Expand(s.v)
 	} else {
 		l.Expand(s.v)
 		l.Expand(s.k)
 	}
-	keys := l.weight()
+	keys := l.cache()
 	values := keys
 	if !s.valueInKey {
-		values = l.weight()
+		values = l.cache()
 	}
 	if !o.Attn.SharesKV {
 		l.storeKeys(s, keys)
@@ -55,7 +55,11 @@ func (l *lowering) project(o *model.Op) *qkv {
 	a := o.Attn
 	s := &qkv{dimK: a.DimK, dimV: a.DimV, kvHeads: a.KVHeads, latent: a.Latent}
 	s.cache, s.cells = cacheOf(a)
-	if a.Latent != nil {
+	switch {
+	case a.Latent != nil && l.shape.Older.Latent == LatentExpanded:
+		l.expandLatent(o, s)
+		return s
+	case a.Latent != nil:
 		l.absorb(o, s)
 		return s
 	}
@@ -95,7 +99,7 @@ func (l *lowering) absorb(o *model.Op, s *qkv) {
 	s.q = l.new(Concat, f32, dims(n(la.Width()), n(a.Heads), of(tokens)), l.part(wide, n(la.Rank), n(a.Heads), of(tokens)), qr)
 	s.v = l.reshape(c, n(la.Rank), n(1), of(tokens))
 	s.k = l.new(Concat, f32, dims(n(la.Width()), n(1), of(tokens)), s.v, kr)
-	s.dimK, s.dimV, s.kvHeads, s.valueInKey = la.Width(), la.Rank, 1, true
+	s.dimK, s.dimV, s.kvHeads, s.valueInKey = la.Width(), la.Rank, 1, l.shape.Older.Latent == LatentOnly
 }
 
 // whole is a cache as one tensor, whatever its streams.
@@ -115,6 +119,10 @@ func (l *lowering) indices(ids *ID, count Dim) ID {
 }
 
 func (l *lowering) storeKeys(s *qkv, keys ID) {
+	if l.shape.Older.NoRows {
+		l.appendKeys(s, keys)
+		return
+	}
 	row := l.reshape(s.k, n(s.dimK*s.kvHeads), of(tokens))
 	l.Expand(l.into(SetRows, keys, row, l.indices(&l.keyIDs[s.cache], of(tokens)), l.whole(keys)))
 }
@@ -123,6 +131,10 @@ func (l *lowering) storeKeys(s *qkv, keys ID) {
 // index for each number.
 func (l *lowering) storeValues(s *qkv, values ID) {
 	width := s.dimV * s.kvHeads
+	if l.shape.Older.NoRows {
+		l.appendValues(s, values)
+		return
+	}
 	if l.shape.Flash {
 		row := l.reshape(s.v, n(width), of(tokens))
 		l.Expand(l.into(SetRows, values, row, l.indices(&l.valueIDs[s.cache], of(tokens)), l.whole(values)))
@@ -141,10 +153,13 @@ func (l *lowering) maskFor(s *qkv) ID {
 	m := &l.mask[s.cache]
 	if *m == 0 {
 		t := f32
-		if l.shape.Flash {
+		if l.shape.Flash && !l.shape.Older.WideMask {
 			t = f16
 		}
 		*m = l.leaf(t, of(s.cells), of(tokens))
+		if l.shape.Flash && l.shape.Older.WideMask {
+			*m = l.new(Cpy, f16, dims(of(s.cells), of(tokens)), *m)
+		}
 	}
 	return *m
 }
@@ -154,12 +169,12 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	ne := l.at(s.q).ne
 	q := l.part(l.part(s.q, ne[:]...), n(s.dimK), of(tokens), n(a.Heads))
 	kc := l.part(keys)
-	k := l.part(kc)
+	k := l.cached(l.part(kc), s, l.site.keyRow(s.dimK*s.kvHeads))
 	var v ID
 	if s.valueInKey {
-		v = l.part(l.part(kc))
+		v = l.cached(l.part(l.part(kc)), s, l.site.keyRow(s.dimK*s.kvHeads))
 	} else {
-		v = l.part(l.part(values))
+		v = l.cached(l.part(l.part(values)), s, l.site.valueRow(s.dimV*s.kvHeads))
 	}
 	mask := []ID{l.maskFor(s)}
 	if a.Sinks {
@@ -174,6 +189,8 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 	a := o.Attn
 	y := l.new(Flash, f32, dims(n(s.dimV), n(a.Heads), of(tokens)), src...)
+	l.at(y).aux = ID(len(l.Graph.heads))
+	l.Graph.heads = append(l.Graph.heads, s.flashHeads(a.Heads))
 	if la := s.latent; la != nil {
 		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), l.part(y, n(s.dimV), of(tokens), n(a.Heads)))
 		y = l.new(Cont, f32, dims(n(la.V), n(a.Heads), of(tokens)), l.part(y, n(la.V), n(a.Heads), of(tokens)))
@@ -185,7 +202,7 @@ func (l *lowering) flash(o *model.Op, s *qkv, src []ID) ID {
 func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	a := o.Attn
 	dimV := s.dimV
-	if s.latent != nil {
+	if s.valueInKey {
 		v = l.transposedLatent(s, v)
 	}
 	scores := l.new(MulMat, f32, dims(of(s.cells), of(tokens), n(a.Heads)), k, q)
@@ -198,7 +215,9 @@ func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 		y = l.new(MulMat, f32, dims(n(la.V), of(tokens), n(a.Heads)), l.weight(), y)
 		dimV = la.V
 	}
-	return l.new(Cont, f32, dims(n(o.Out), of(tokens)), l.part(y, n(dimV), n(a.Heads), of(tokens)))
+	y = l.new(Cont, f32, dims(n(o.Out), of(tokens)), l.part(y, n(dimV), n(a.Heads), of(tokens)))
+	l.at(y).pin = l.site.scoresPin()
+	return y
 }
 
 // transposedLatent: values inside the keys must be copied out transposed, one stream at a time.
@@ -206,4 +225,27 @@ func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 	t := l.part(v)
 	l.at(t).typ = f16
 	return l.new(Cont, f16, dims(of(cells), n(s.dimV)), t)
+}
+
+func (s *qkv) flashHeads(heads int64) flashHeads {
+	h := flashHeads{dimK: s.dimK, dimV: s.dimV, group: heads / s.kvHeads, keys: s.dimK * s.kvHeads, values: s.dimV * s.kvHeads, cells: s.allCells()}
+	if s.valueInKey {
+		h.values = 0
+	}
+	return h
+}
+
+// allCells is the form of the cells of all streams.
+func (s *qkv) allCells() int {
+	if s.cells == windowCells {
+		return formAllWindowCells
+	}
+	return formAllCells
+}
+
+// cached gives a view of a cache its bytes, for where it must be copied.
+func (l *lowering) cached(x ID, s *qkv, row int64) ID {
+	var f Form
+	f[s.allCells()] = row
+	return l.sized(x, f)
 }

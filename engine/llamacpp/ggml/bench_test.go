@@ -11,7 +11,7 @@ func BenchmarkCompile(b *testing.B) {
 		b.Run(id, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Compile(m, Shape{Flash: true}); err != nil {
+				if _, err := Compile(m, Shape{Flash: true}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -22,7 +22,7 @@ func BenchmarkCompile(b *testing.B) {
 func BenchmarkReplay(b *testing.B) {
 	for _, id := range benchModels {
 		m := converted(b, id)
-		c, err := Compile(m, Shape{Flash: true})
+		c, err := Compile(m, Shape{Flash: true}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func BenchmarkReplay(b *testing.B) {
 		b.Run(id, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Peak(c, s, CPUAlignment)
+				p.Peak(&c.Spots[0], s)
 			}
 		})
 	}

@@ -32,6 +32,7 @@ func (e *LimitError) Error() string {
 func (e *LimitError) Hint() string { return "correct the model's description" }
 
 const (
+	maxLayers  = 512     // LLAMA_MAX_LAYERS in src/llama-hparams.h
 	maxExperts = 512     // LLAMA_MAX_EXPERTS in src/llama-hparams.h
 	maxWidth   = 1 << 24 // of a row
 	maxKernel  = 1 << 16 // of a convolution
@@ -40,6 +41,9 @@ const (
 // check refuses what would make a graph without bounds or without meaning.
 func check(m *model.Model) error {
 	p := m.Decoder()
+	if n := int64(len(p.Layers)); n > maxLayers {
+		return &LimitError{"layers", n, 1, maxLayers}
+	}
 	for _, k := range append([]model.Kind{p.Pre, p.Post}, p.Kinds...) {
 		for i := range k.Ops {
 			if step := newer(&k, &k.Ops[i]); step != "" {

@@ -120,7 +120,7 @@ func TestGraphsAtTheEnds(t *testing.T) {
 		}
 		p := strings.Split(strings.TrimSpace(line), "\t")
 		first, last := strings.Fields(p[2]), strings.Fields(p[3])
-		g, err := Lower(converted(t, p[0]), printedSettings["fa1_s4"].shape())
+		g, err := Lower(converted(t, p[0]), printedSettings["fa1_s4"].shape(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestGraphs(t *testing.T) {
 // compareGraph shows the first few nodes that differ.
 func compareGraph(t *testing.T, m *model.Model, p *printed) bool {
 	c := printedSettings[p.config]
-	g, err := Lower(m, c.shape())
+	g, err := Lower(m, c.shape(), nil)
 	if err != nil {
 		t.Errorf("%s %s: %v", m.ID, p.config, err)
 		return false
@@ -192,7 +192,7 @@ func compareGraph(t *testing.T, m *model.Model, p *printed) bool {
 		return false
 	}
 	var planner Planner
-	if peak := planner.Peak(g.Compile(), sizes, CPUAlignment); shown == 0 && int64(peak) != p.bytes {
+	if peak := planner.Peak(&g.Compile(nil).Spots[0], sizes); shown == 0 && int64(peak) != p.bytes {
 		t.Errorf("%s %s: peak %d, printed %d", m.ID, p.config, peak, p.bytes)
 		return false
 	}

@@ -152,11 +152,11 @@ func TestExactRows(t *testing.T) {
 		}
 		m := models[r.model]
 		if compiled[k] == nil {
-			c, err := Compile(m, k.shape)
+			c, err := Compile(m, k.shape, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, err := Lower(m, k.shape)
+			g, err := Lower(m, k.shape, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,14 +165,14 @@ func TestExactRows(t *testing.T) {
 		if int64(nodes[k]) != r.nodes {
 			t.Errorf("%s %+v: %d nodes, printed %d", r.model, r.settings, nodes[k], r.nodes)
 		}
-		got := p.Peak(compiled[k], r.settings.sizes(m), CPUAlignment)
+		got := p.Peak(&compiled[k].Spots[0], r.settings.sizes(m))
 		all[m.Family]++
 		if got == r.bytes {
 			exact[m.Family]++
 		} else {
 			t.Errorf("%s %+v: %d, printed %d (%+.3f %%)", r.model, r.settings, got, r.bytes, 100*float64(got-r.bytes)/float64(r.bytes))
 		}
-		if full := unit.Bytes(p.greedy.PeakInFull(&compiled[k].Program, p.table)); full != got {
+		if full := unit.Bytes(p.greedy.PeakInFull(&compiled[k].Spots[0].Program, p.table)); full != got {
 			t.Errorf("%s %+v: %d with repeated layers recalled, %d in full", r.model, r.settings, got, full)
 		}
 	}

@@ -13,6 +13,8 @@ const (
 	formCellsTokens
 	formWindowCellsTokens
 	formTokensPerSeq // tokens × tokens of one sequence
+	formAllCells     // of all streams
+	formAllWindowCells
 	forms
 )
 
@@ -21,6 +23,7 @@ type Sizes struct {
 	Tokens, Outputs    int64 // of the micro-batch, and how many of them have logits
 	Cells, WindowCells int64 // of one stream, in full and in sliding layers' caches
 	Seqs               int64
+	Streams            int64 // of the cache
 }
 
 func (s Sizes) values() Form {
@@ -28,6 +31,7 @@ func (s Sizes) values() Form {
 	return Form{
 		formOne: 1, formTokens: s.Tokens, formOutputs: s.Outputs, formCells: s.Cells, formWindowCells: s.WindowCells, formSeqs: s.Seqs,
 		formCellsTokens: s.Cells * s.Tokens, formWindowCellsTokens: s.WindowCells * s.Tokens, formTokensPerSeq: per * s.Tokens,
+		formAllCells: s.Cells * max(1, s.Streams), formAllWindowCells: s.WindowCells * max(1, s.Streams),
 	}
 }
 
@@ -36,6 +40,19 @@ func (f *Form) at(v *Form) (x int64) {
 		x += f[i] * v[i]
 	}
 	return x
+}
+
+// at is a dimension's number of elements.
+func (d Dim) at(v *Form) int64 {
+	switch d.Sym {
+	case fixed:
+		return d.N + int64(d.Plus)
+	case perSeq:
+		return d.N*v[formTokens]/max(1, v[formSeqs]) + int64(d.Plus)
+	}
+	var p [symbols]uint8
+	p[d.Sym] = 1
+	return d.N*v[product(p)] + int64(d.Plus)
 }
 
 // size of a node's result.

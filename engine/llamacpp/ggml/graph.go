@@ -1,16 +1,21 @@
 // Package ggml lowers a model's operators to the graph that llama.cpp builds for its worst case, node by
-// node in its order, compiles the graph to the lifetimes that its allocator sees, and replays them: the
-// compute buffer to the byte.
+// node in its order, schedules the graph on devices and host, compiles it to the lifetimes that each one's
+// allocator sees, and replays them: the compute buffers to the byte.
 //
 // The order is written nowhere: it emerges from depth-first expansion at the points where llama.cpp
 // expands. Open peak.go for what the package answers; graph.go has nodes and shapes, lower.go the walk over
 // the operators, steps.go, attention.go, experts.go, scan.go, delta.go and altup.go what each becomes,
-// quirks.go what only single families do, compile.go the lifetimes, short.go the repetition of layers.
+// quirks.go what only single families do, older.go how older builds differ, site.go and schedule.go which
+// backend runs what and what is copied, compile.go the lifetimes, short.go the repetition of layers.
 // Rules: ggml/src/ggml.c, ggml/src/ggml-alloc.c, src/llama-graph.cpp and src/models of llama.cpp v0.5.0;
 // tests hold the result against graphs that it printed.
 package ggml
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/memwall/memwall/model"
+)
 
 // Sym is a size that is only known when a plan is.
 type Sym uint8
@@ -113,21 +118,28 @@ type node struct {
 	typ      Type
 	strided  bool // not laid out like a fresh tensor
 	external bool // weight or cache: has memory of its own
+	stored   bool // a tensor of the model, and no cache
+	home     Spot // of external memory
+	pin      Spot // where llama.cpp wants it to run, less one; 0 for anywhere
 	output   bool // read after the graph has run: never freed, never taken over
 	seen     bool
 	sources  uint8
 	odd      int16 // 1 + index of a size that is no product of the dimensions
 	src      int32 // first source in Graph.src
 	view     ID    // root of a view
-	aux      ID    // handle for later operators, no source
+	aux      ID    // handle for later operators, no source; of a stored tensor, its number in Graph.tensors
 	ne       extent
 }
 
 // Graph is nodes in the order in which they run. Marks are where layers begin.
 type Graph struct {
-	all   []node
-	src   []ID
-	odd   []Form
+	all []node
+	src []ID
+	odd []Form
+	// tensors of the model that nodes read.
+	tensors []tensorOf
+	// heads of flash attention, by the aux of its nodes.
+	heads []flashHeads
 	Nodes []ID
 	Leafs []ID
 	Marks []int
@@ -156,10 +168,32 @@ func (g *Graph) like(op OpCode, src ...ID) ID { return g.new(op, f32, g.at(src[0
 
 func (g *Graph) leaf(t Type, d ...Dim) ID { return g.new(Leaf, t, dims(d...)) }
 
-// weight is memory that the graph does not allocate.
-func (g *Graph) weight() ID {
+// tensorOf is a tensor of a layer, or of model.InPre, model.InPost.
+type tensorOf struct {
+	layer int
+	t     *model.Tensor
+}
+
+// flashHeads are the widths of flash attention, and how many query heads share keys.
+type flashHeads struct {
+	dimK, dimV, group int64
+	keys, values      int64 // elements of a cell
+	cells             int   // the form of all cells
+}
+
+// stored is a tensor of the model, which lies at home.
+func (g *Graph) stored(t tensorOf, home Spot) ID {
+	x := g.external(home)
+	g.at(x).stored = true
+	g.at(x).aux = ID(len(g.tensors))
+	g.tensors = append(g.tensors, t)
+	return x
+}
+
+// external is memory that the graph does not allocate.
+func (g *Graph) external(home Spot) ID {
 	x := g.new(Leaf, f32, dims())
-	g.at(x).external = true
+	g.at(x).external, g.at(x).home = true, home
 	return x
 }
 

@@ -20,7 +20,7 @@ func TestContextIsNotMonotone(t *testing.T) {
 		want float64
 	}{{4096, 591.5}, {32768, 543.5}} {
 		s := settings{ctx: c.ctx, slots: 1, ubatch: 512, batch: 2048, flash: true, typeK: "f16", typeV: "f16"}
-		got, err := Peak(m, s.shape(), s.sizes(m), CPUAlignment)
+		got, err := peakOf(m, s.shape(), s.sizes(m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestUnlistedModels(t *testing.T) {
 	} {
 		m := converted(t, id)
 		for i, s := range at {
-			got, err := Peak(m, s.shape(), s.sizes(m), CPUAlignment)
+			got, err := peakOf(m, s.shape(), s.sizes(m))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,19 +60,19 @@ func TestUnlistedModels(t *testing.T) {
 // without logits never cost, up to holes.
 func TestPeakBounds(t *testing.T) {
 	var p Planner
-	for _, id := range lowerable(t) {
+	for _, id := range known(t) {
 		m := converted(t, id)
 		for _, s := range allShapes {
-			c, err := Compile(m, s)
+			c, err := Compile(m, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sizes := Sizes{Tokens: 512, Outputs: 512, Cells: 8192, WindowCells: 1536, Seqs: 4}
-			peak := p.Peak(c, sizes, CPUAlignment)
-			if logical := unit.Bytes(lifetime.Logical(&c.Program, p.table)); peak < logical || peak > 2*logical {
+			peak := p.Peak(&c.Spots[0], sizes)
+			if logical := unit.Bytes(lifetime.Logical(&c.Spots[0].Program, p.table)); peak < logical || peak > 2*logical {
 				t.Errorf("%s %+v: %d bytes placed, %d live", id, s, peak, logical)
 			}
-			if coarse := p.Peak(c, sizes, 128); coarse < peak {
+			if coarse := p.Peak(&Lifetimes{c.Spots[0].Program, c.Spots[0].Forms, 128}, sizes); coarse < peak {
 				t.Errorf("%s %+v: %d bytes aligned to 128, %d to 32", id, s, coarse, peak)
 			}
 		}
@@ -83,18 +83,18 @@ func TestPeakBounds(t *testing.T) {
 // serves all. A graph of other sizes is the same graph.
 func TestOneProgramForAllSizes(t *testing.T) {
 	m := converted(t, "granite-4.0-h-tiny")
-	c, err := Compile(m, Shape{Flash: true})
+	c, err := Compile(m, Shape{Flash: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kept Planner
 	for tokens := int64(1); tokens <= 4096; tokens *= 4 {
 		s := Sizes{Tokens: tokens, Outputs: 1, Cells: 256 * tokens, WindowCells: 256, Seqs: 1}
-		fresh, err := Peak(m, Shape{Flash: true}, s, CPUAlignment)
+		fresh, err := peakOf(m, Shape{Flash: true}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := kept.Peak(c, s, CPUAlignment); got != fresh {
+		if got := kept.Peak(&c.Spots[0], s); got != fresh {
 			t.Errorf("%d tokens: %d from a kept program, %d afresh", tokens, got, fresh)
 		}
 	}
@@ -107,21 +107,31 @@ func TestAnyLayers(t *testing.T) {
 	for i := range 300 {
 		m := randomSpec(r).Model("random")
 		for _, s := range allShapes {
-			c, err := Compile(m, s)
+			c, err := Compile(m, s, nil)
 			if err != nil {
 				t.Fatalf("%d: %v", i, err)
 			}
-			g, err := Lower(m, s)
+			g, err := Lower(m, s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sizes := Sizes{Tokens: 64, Outputs: 1 + r.Int64N(64), Cells: 512, WindowCells: 256, Seqs: 1 + r.Int64N(2)}
-			got := p.Peak(c, sizes, CPUAlignment)
-			if want := p.Peak(g.Compile(), sizes, CPUAlignment); got != want {
+			got := p.Peak(&c.Spots[0], sizes)
+			if want := p.Peak(&g.Compile(nil).Spots[0], sizes); got != want {
 				t.Errorf("%d %+v: %d shortened, %d in full", i, s, got, want)
 			}
 		}
 	}
+}
+
+// peakOf is the compute buffer when everything runs on the host.
+func peakOf(m *model.Model, shape Shape, s Sizes) (unit.Bytes, error) {
+	c, err := Compile(m, shape, nil)
+	if err != nil {
+		return 0, err
+	}
+	var p Planner
+	return p.Peak(&c.Spots[0], s), nil
 }
 
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
@@ -172,6 +182,8 @@ func TestRefusals(t *testing.T) {
 		change(&l)
 		return (&family.Spec{Family: "llama", Vocab: 100, Hidden: 256, OutNorm: family.RMS, Layers: []family.Layer{l}}).Model("x")
 	}
+	deep := dense(func(*family.Layer) {})
+	deep.Decoder().Layers = make([]uint8, 513)
 	for _, c := range []struct {
 		m    *model.Model
 		want string
@@ -179,9 +191,10 @@ func TestRefusals(t *testing.T) {
 		{dense(func(l *family.Layer) { l.Attn.Bidirectional = true }), "llama.cpp's graph of llama is not known: no rule for attention of an encoder"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }), "experts used of 0: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }), "experts used of 1,048,576: must be from 1 to 512"},
+		{deep, "layers of 513: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.Attn.DimV = 0 }), "value width of 0: must be from 1 to 16,777,216"},
 	} {
-		_, err := Compile(c.m, Shape{})
+		_, err := Compile(c.m, Shape{}, nil)
 		var unknown *UnknownError
 		var limit *LimitError
 		if err == nil || err.Error() != c.want || !errors.As(err, &unknown) && !errors.As(err, &limit) {

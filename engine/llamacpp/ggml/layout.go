@@ -1,6 +1,9 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
 
 // How a value's rows are laid out: flat (one row per token), in heads, or grouped by sequence.
 
@@ -59,7 +62,7 @@ func (l *lowering) slice(o *model.Op, x ID) ID {
 	if o.BySeq {
 		r = []Dim{of(perSeq), of(seqs)}
 	}
-	view := func(x ID, d ...Dim) ID { return l.part(x, append(d, r...)...) }
+	view := func(x ID, d ...Dim) ID { return l.spanned(l.part(x, append(d, r...)...), x, o) }
 	switch {
 	case o.In[0] == model.Side:
 		return view(x, n(o.Out))
@@ -74,10 +77,28 @@ func (l *lowering) slice(o *model.Op, x ID) ID {
 	case o.BySeq && !l.at(x).bySeq():
 		x = l.parted(x, append([]Dim{l.at(x).ne[0]}, r...)...)
 	}
+	if p := l.producer(o, 0); l.shape.Older.CopiedParts && p != nil && p.Role == dtype.AttnQKV && !o.BySeq {
+		return l.new(Cont, f32, dims(n(o.Out), l.rows()), view(x, n(o.Out)))
+	}
 	if o.Unit == 0 {
 		return view(x, n(o.Out))
 	}
 	return view(x, n(o.Unit), n(o.Out/o.Unit))
+}
+
+// spanned gives a part of every row the bytes from its first element to its last, for where it must be
+// copied: whole rows but for what follows the part in the last one.
+func (l *lowering) spanned(v, x ID, o *model.Op) ID {
+	if ne := l.at(l.root(x)).ne; o.In[0] == model.Side || o.Rows == model.PerChoice || ne[1].Sym == tokens && !ne[2].isOne() {
+		return v // experts' rows, or one of several streams, which lie behind each other
+	}
+	whole := l.size(l.root(x))
+	reach := o.Out
+	if o.Stride > 0 {
+		reach = (o.Out/o.Unit-1)*o.Stride + o.Unit
+	}
+	whole[formOne] -= whole[formTokens] + whole[formOutputs] - width[f32]*reach
+	return l.sized(v, whole)
 }
 
 // concat of a part of each head with a part that all heads share.

@@ -14,6 +14,7 @@ type Shape struct {
 	QuantisedK, QuantisedV bool
 	// Streams: more than one sequence has a stream of its own.
 	Streams bool
+	Older   Older
 }
 
 // lowering walks the operators and keeps what is built once.
@@ -21,14 +22,17 @@ type lowering struct {
 	*Graph
 	m      *model.Model
 	shape  Shape
+	site   *Site
 	quirks quirks
 	slides bool  // the model has sliding layers, hence two caches
 	maxV   int64 // widest values of all layers
 
-	k    *model.Kind // at hand
-	val  []ID        // its values
-	i    int         // operator at hand
-	last bool        // the last layer
+	k     *model.Kind // at hand
+	val   []ID        // its values
+	i     int         // operator at hand
+	w     int         // its tensors that were read
+	layer int         // at hand, or model.InPre, model.InPost
+	last  bool        // the last layer
 	// dropped is the value at which this layer's rows without logits are dropped; gathered, whether any
 	// have been.
 	dropped  model.Val
@@ -55,15 +59,21 @@ type memo struct {
 }
 
 // Lower builds the graph of a model's decoder for one micro-batch.
-func Lower(m *model.Model, s Shape) (*Graph, error) { return lower(m, m.Decoder().Layers, s) }
+func Lower(m *model.Model, s Shape, site *Site) (*Graph, error) {
+	all := make([]int, len(m.Decoder().Layers))
+	for i := range all {
+		all[i] = i
+	}
+	return lower(m, all, s, site)
+}
 
-// lower builds it with other layers: kinds of the decoder, in order.
-func lower(m *model.Model, layers []uint8, s Shape) (*Graph, error) {
+// lower builds it with some of the layers, in this order.
+func lower(m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
 	if err := check(m); err != nil {
 		return nil, err
 	}
 	p := m.Decoder()
-	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, quirks: familyQuirks[m.Family], slides: len(m.Spans()) > 0, maxV: widestValues(p)}
+	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Spans()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {
@@ -71,10 +81,10 @@ func lower(m *model.Model, layers []uint8, s Shape) (*Graph, error) {
 	}
 	l.Expand(x)
 	l.layOutSide(&p.Pre)
-	for i, k := range layers {
+	for i, n := range layers {
 		l.mark()
-		l.last = i == len(layers)-1
-		if x, err = l.kind(&p.Kinds[k], x); err != nil {
+		l.last, l.layer = i == len(layers)-1, n
+		if x, err = l.kind(&p.Kinds[p.Layers[n]], x); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +92,7 @@ func lower(m *model.Model, layers []uint8, s Shape) (*Graph, error) {
 	if l.quirks.keepsStream {
 		l.keep(x)
 	}
-	l.last = false
+	l.last, l.layer = false, model.InPost
 	if x, err = l.kind(&p.Post, x); err != nil {
 		return nil, err
 	}
@@ -99,11 +109,14 @@ func widestValues(p *model.Part) (width int64) {
 
 // inputs: the embedding table, the tokens, and the embeddings that could come instead of them.
 func (l *lowering) inputs() ID {
+	l.k = &l.m.Decoder().Pre
 	table := l.weight()
 	l.Expand(table)
 	ids := l.leaf(i32, of(tokens))
 	l.Expand(ids)
-	l.Expand(l.leaf(f32, n(l.m.Hidden), of(tokens)))
+	if !l.shape.Older.OneInput {
+		l.Expand(l.leaf(f32, n(l.m.Hidden), of(tokens)))
+	}
 	x := l.new(GetRows, f32, dims(n(l.m.Hidden), of(tokens)), table, ids)
 	l.Expand(x)
 	return x
@@ -112,6 +125,7 @@ func (l *lowering) inputs() ID {
 func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
 	l.k, l.val, l.dropped, l.delta = k, append(l.val[:0], x), 0, false
 	for l.i = range k.Ops {
+		l.w = 0
 		y, err := l.op(&k.Ops[l.i])
 		if err != nil {
 			return 0, err
@@ -123,6 +137,17 @@ func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
 	}
 	return l.val[k.Out], nil
 }
+
+// weight is the next tensor of the operator at hand.
+func (l *lowering) weight() ID {
+	w := l.k.Ops[l.i].W
+	t := w[min(l.w, len(w)-1)]
+	l.w++
+	return l.stored(tensorOf{l.layer, t}, l.site.home(l.layer, t))
+}
+
+// cache is memory that the layer keeps between batches.
+func (l *lowering) cache() ID { return l.external(l.site.cache(l.layer)) }
 
 // in is an operator's input. Once rows are dropped, what was computed before loses them on first use.
 func (l *lowering) in(o *model.Op, i int) ID {
@@ -152,6 +177,9 @@ func (l *lowering) op(o *model.Op) (ID, error) {
 	case model.Glu:
 		return l.glu(o), nil
 	case model.Attention:
+		if a := o.Attn; a.Index != nil || a.OneKV || a.Compress > 0 {
+			return 0, &UnknownError{l.m.Family, "sparse attention"}
+		}
 		return l.attention(o), nil
 	case model.Add:
 		return l.sum(o), nil

@@ -2,7 +2,6 @@ package ggml
 
 import (
 	"github.com/memwall/memwall/lifetime"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -17,21 +16,10 @@ type Planner struct {
 	table  []int64
 }
 
-// Peak is the bytes of the compute buffer for one set of sizes, when tensors are aligned to align bytes.
-func (p *Planner) Peak(c *Compiled, s Sizes, align int64) unit.Bytes {
-	p.table = c.SizeTable(s, align, p.table)
-	return unit.Bytes(p.greedy.Peak(&c.Program, p.table))
-}
-
-// Peak is the bytes of a model's compute buffer when everything runs on one device. Who asks more than
-// once keeps the Compiled of a model and shape, and a Planner.
-func Peak(m *model.Model, shape Shape, s Sizes, align int64) (unit.Bytes, error) {
-	c, err := Compile(m, shape)
-	if err != nil {
-		return 0, err
-	}
-	var p Planner
-	return p.Peak(c, s, align), nil
+// Peak is the bytes of the compute buffer of a spot for one set of sizes.
+func (p *Planner) Peak(l *Lifetimes, s Sizes) unit.Bytes {
+	p.table = l.SizeTable(s, p.table)
+	return unit.Bytes(p.greedy.Peak(&l.Program, p.table))
 }
 
 // Checked reports whether graphs of a family were compared with ones that llama.cpp v0.5.0 printed, node by

@@ -14,7 +14,7 @@ func (l *lowering) states() (main, extra ID) {
 
 // loadState clears the row of a new sequence in a cache of states.
 func (l *lowering) loadState(elems int64) (cache, state ID) {
-	cache = l.weight()
+	cache = l.cache()
 	state = l.reshape(cache, n(elems), of(seqs))
 	l.Expand(l.into(Scale, cache, l.part(state, n(elems))))
 	return cache, state

@@ -1,6 +1,11 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/memwall/memwall/model"
+)
 
 // Layers repeat, alone or as a pattern (five sliding layers and a full one). Lowering a few periods of each
 // repetition is enough: when two periods in a row have the same events, they left the same state, so that
@@ -10,88 +15,178 @@ import "github.com/memwall/memwall/model"
 const (
 	keptPeriods = 4  // two to settle, one that must equal the one before it, and the last
 	maxPeriod   = 16 // layers
+	maxFactor   = 2  // slots sometimes alternate, so that a period only settles together with the next
 )
 
 // repetition is a run of equal periods: layers of the shortened stack from first on, times of them in the
-// whole stack.
-type repetition struct{ first, period, times int }
+// whole stack. run is the run's number in the whole stack.
+type repetition struct{ first, period, times, run int }
 
-// Compile lowers and compiles a model's decoder.
-func Compile(m *model.Model, s Shape) (*Compiled, error) {
-	layers := m.Decoder().Layers
-	// slots sometimes alternate, so that a period only settles together with the next
-	for factor := 1; factor <= 2; factor++ {
-		short, reps := shorten(layers, factor)
-		if 2*len(short) > len(layers) {
+// ErrNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
+var ErrNoLayers = errors.New("the graph of an unknown architecture")
+
+// Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes. A family whose graph
+// nobody compared may build its layers in forms that the rules of others do not expect: its graph is then
+// an UnknownError too.
+func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
+	if len(m.Decoder().Layers) == 0 {
+		return nil, ErrNoLayers
+	}
+	if !Checked(m.Family) {
+		defer func() {
+			if r := recover(); r != nil {
+				c, err = nil, &UnknownError{m.Family, fmt.Sprintf("its forms (%v)", r)}
+			}
+		}()
+	}
+	layers := site.classes(m.Decoder())
+	runs := runsOf(layers)
+	factors := firstFactors(runs, site)
+	for range maxFactor {
+		short, reps := shorten(len(layers), runs, factors)
+		if 3*len(short) > 2*len(layers) {
 			break // too little to gain for an attempt
 		}
-		g, err := lower(m, short, s)
+		g, err := lower(m, short, s, site)
 		if err != nil {
 			return nil, err
 		}
-		if c := g.Compile(); c.lengthen(reps) {
+		c := g.Compile(site)
+		if c.lengthen(reps, factors) {
 			return c, nil
 		}
 	}
-	g, err := Lower(m, s)
+	g, err := Lower(m, s, site)
 	if err != nil {
 		return nil, err
 	}
-	return g.Compile(), nil
+	return g.Compile(site), nil
 }
 
-// shorten keeps some periods of every repetition of at least factor times the shortest period.
-func shorten(layers []uint8, factor int) (short []uint8, reps []repetition) {
+// firstFactors: on devices equal layers mostly settle in pairs.
+func firstFactors(runs []run, site *Site) []int {
+	out := make([]int, len(runs))
+	for i := range runs {
+		out[i] = 1
+		if site != nil && runs[i].period == 1 {
+			out[i] = 2
+		}
+	}
+	return out
+}
+
+// run is a period of layers that repeats from a layer on; a period of one layer and once for what does not
+// repeat.
+type run struct{ first, period, times int }
+
+// runsOf a stack but for its last layer.
+func runsOf(layers []uint16) (runs []run) {
 	end := len(layers) - 1
 	for i := 0; i < end; {
-		period, times := longest(layers[i:end], factor)
-		if times <= keptPeriods {
-			short = append(short, layers[i])
-			i++
-			continue
-		}
-		reps = append(reps, repetition{len(short), period, times})
-		short = append(short, layers[i:i+keptPeriods*period]...)
-		i += times * period
+		r := longest(layers[i:end])
+		r.first = i
+		runs = append(runs, r)
+		i += r.times * r.period
 	}
-	return append(short, layers[max(end, 0):]...), reps
+	return runs
 }
 
 // longest finds the period at the start of a stack that saves most layers, and how often it repeats.
-func longest(layers []uint8, factor int) (period, times int) {
-	saved := 0
-	for p := factor; p <= maxPeriod*factor; p += factor {
+func longest(layers []uint16) run {
+	best, saved := run{period: 1, times: 1}, 0
+	for p := 1; p <= maxPeriod; p++ {
 		same := p
 		for same < len(layers) && layers[same] == layers[same-p] {
 			same++
 		}
 		if n := min(same, len(layers)) / p; (n-keptPeriods)*p > saved {
-			period, times, saved = p, n, (n-keptPeriods)*p
+			best, saved = run{period: p, times: n}, (n-keptPeriods)*p
 		}
 	}
-	return period, times
+	return best
 }
 
-// lengthen repeats the periods that settled; false when one did not. Order has a segment before the layers
-// and one after them.
-func (c *Compiled) lengthen(reps []repetition) bool {
-	const before = 1
-	var out []int16
-	order, at := c.Program.Order, 0
+// shorten keeps some periods of every run, or of so many of them together as factors says.
+func shorten(layers int, runs []run, factors []int) (short []int, reps []repetition) {
+	keep := func(first, n int) {
+		for i := range n {
+			short = append(short, first+i)
+		}
+	}
+	for i, r := range runs {
+		period, times := r.period*factors[i], r.times/factors[i]
+		if times <= keptPeriods {
+			keep(r.first, r.period*r.times)
+			continue
+		}
+		extra := r.period*r.times - period*times
+		keep(r.first, extra)
+		reps = append(reps, repetition{len(short), period, times, i})
+		keep(r.first+extra, keptPeriods*period)
+	}
+	if layers > 0 {
+		keep(layers-1, 1)
+	}
+	return short, reps
+}
+
+// lengthen repeats the periods that settled. When some did not at some spot it gives false, and raises their
+// factors.
+func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
+	all := true
 	for _, r := range reps {
-		settled := before + r.first + (keptPeriods-2)*r.period
-		next := settled + r.period
-		for i := settled; i < next; i++ {
-			if order[i] != order[i-r.period] {
+		if !c.settled(r) || c.Dry != nil && !c.Dry.settled(r) {
+			all = false
+			factors[r.run]++
+		}
+	}
+	if !all {
+		return false
+	}
+	for _, one := range c.runs() {
+		for i := range one.Spots {
+			p := &one.Spots[i].Program
+			p.Order = lengthened(p.Order, reps)
+		}
+	}
+	return true
+}
+
+// runs are the compiled graph, and that of its dry run.
+func (c *Compiled) runs() []*Compiled {
+	if c.Dry == nil {
+		return []*Compiled{c}
+	}
+	return []*Compiled{c, c.Dry}
+}
+
+// beforeLayers is the segment in front of the layers; another follows them.
+const beforeLayers = 1
+
+// last is where the last period of a repetition begins in an order, which the one before it repeats.
+func (r *repetition) last() int { return beforeLayers + r.first + (keptPeriods-1)*r.period }
+
+func (c *Compiled) settled(r repetition) bool {
+	for i := range c.Spots {
+		order := c.Spots[i].Program.Order
+		for k := r.last() - r.period; k < r.last(); k++ {
+			if order[k] != order[k-r.period] || c.early[k] {
 				return false
 			}
 		}
-		out = append(out, order[at:next]...)
-		for range r.times - keptPeriods {
-			out = append(out, order[settled:next]...)
-		}
-		at = next
 	}
-	c.Program.Order = append(out, order[at:]...)
 	return true
+}
+
+func lengthened(order []int16, reps []repetition) (out []int16) {
+	at := 0
+	for _, r := range reps {
+		last := r.last()
+		out = append(out, order[at:last]...)
+		for range r.times - keptPeriods {
+			out = append(out, order[last-r.period:last]...)
+		}
+		at = last
+	}
+	return append(out, order[at:]...)
 }

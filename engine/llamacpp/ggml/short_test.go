@@ -1,7 +1,7 @@
 package ggml
 
 import (
-	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -10,93 +10,128 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 )
 
-var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true}}
+var allShapes = []Shape{{Flash: true}, {}, {Flash: true, Streams: true}, {Flash: true, QuantisedK: true, QuantisedV: true}, {Streams: true, QuantisedK: true},
+	{Flash: true, Older: Older{OneInput: true, WideMask: true, NoRows: true, PlainGates: true, CopiedParts: true, Latent: LatentExpanded}}, {Older: Older{OneInput: true, Latent: LatentAndValue}}}
 
-// TestShortenedIsFull: what few layers give, repeated, is what all layers give, for every model and shape.
+// places are ways to run a model on devices: the share of its first layers that stays on the host, and what
+// else a site may ask for.
+var places = map[string]struct {
+	devices  int
+	hostPart float64
+	change   func(*Site)
+}{
+	"host":       {},
+	"one device": {devices: 1},
+	"two":        {devices: 2, change: func(s *Site) { s.Copies = 4 }},
+	"dry":        {devices: 2, change: func(s *Site) { s.Copies, s.DryRun = 4, true }},
+	"half":       {devices: 1, hostPart: 0.5},
+	"few tokens": {devices: 2, hostPart: 0.3, change: func(s *Site) { s.Rows = Sizes{Tokens: 1, Outputs: 1, Seqs: 1} }},
+	"caches":     {devices: 1, change: func(s *Site) { s.CacheOnHost = true }},
+	"no kernel":  {devices: 1, change: func(s *Site) { s.Devices[0].Flash = func(_, _, _ int64) bool { return false } }},
+	"no kernels": {devices: 2, change: func(s *Site) {
+		s.Copies = 4
+		for i := range s.Devices {
+			s.Devices[i].Flash = func(_, _, _ int64) bool { return false }
+		}
+	}},
+	"shared": {devices: 1, hostPart: 0.5, change: func(s *Site) { s.Devices[0].Shared = true }},
+}
+
+// siteOf a model: layers in order over the host's part and the devices, the head on the last.
+func siteOf(m *model.Model, place string) *Site {
+	p := places[place]
+	if p.devices == 0 {
+		return nil
+	}
+	n := len(m.Decoder().Layers)
+	host, first := Spot(p.devices), int(p.hostPart*float64(n))
+	s := &Site{Devices: make([]Device, p.devices), Copies: 1, Whole: first == 0, Offload: 32, Rows: Sizes{Tokens: 512, Outputs: 512, Seqs: 1},
+		Bytes:  func(_ int, t *model.Tensor, _ Spot) int64 { return t.Elems() },
+		KeyRow: func(n int64) int64 { return 2 * n }, ValueRow: func(n int64) int64 { return 2 * n }}
+	for i := range s.Devices {
+		s.Devices[i] = Device{Align: 128}
+	}
+	for i, k := range m.Decoder().Layers {
+		at := host
+		if i >= first {
+			at = Spot((i - first) * p.devices / (n - first))
+		}
+		s.Layers = append(s.Layers, at)
+		s.Classes = append(s.Classes, uint16(k)*8+uint16(at))
+	}
+	s.Home = func(layer int, t *model.Tensor) Spot {
+		switch {
+		case layer >= 0:
+			return s.Layers[layer]
+		case layer == model.InPre && t.Role.Embedding():
+			return host
+		case layer == model.InPre:
+			return s.Layers[0]
+		}
+		return host - 1
+	}
+	if p.change != nil {
+		p.change(s)
+	}
+	return s
+}
+
+// TestShortenedIsFull: what few layers give, repeated, is what all layers give, for every model, shape and
+// place; a ninth of them each.
 func TestShortenedIsFull(t *testing.T) {
 	short, all := 0, 0
-	for _, id := range lowerable(t) {
+	for i, id := range known(t) {
 		m := converted(t, id)
-		for _, s := range allShapes {
-			g, err := Lower(m, s)
-			if err != nil {
-				t.Fatalf("%s: %v", id, err)
-			}
-			want := g.Compile()
-			got, err := Compile(m, s)
-			if err != nil {
-				t.Fatalf("%s: %v", id, err)
-			}
-			if !slices.Equal(got.Forms, want.Forms) || got.Program.Slots != want.Program.Slots || !slices.EqualFunc(segments(got), segments(want), slices.Equal[[]lifetime.Event]) {
-				t.Errorf("%s %+v: shortened lowering differs from the full one", id, s)
-			}
-			all++
-			if settles(t, id, s) {
-				short++
+		for n, place := range slices.Sorted(maps.Keys(places)) {
+			site := siteOf(m, place)
+			for k, s := range allShapes {
+				if (i+k+n)%9 > 0 {
+					continue
+				}
+				g, err := Lower(m, s, site)
+				if err != nil {
+					t.Fatalf("%s: %v", id, err)
+				}
+				want := g.Compile(site)
+				got, err := Compile(m, s, site)
+				if err != nil {
+					t.Fatalf("%s: %v", id, err)
+				}
+				for at := range len(want.runs()) * len(want.Spots) {
+					run, at := at/len(want.Spots), at%len(want.Spots)
+					if a, b := &got.runs()[run].Spots[at], &want.runs()[run].Spots[at]; !slices.Equal(a.Forms, b.Forms) || a.Program.Slots != b.Program.Slots || !slices.EqualFunc(segments(a), segments(b), slices.Equal[[]lifetime.Event]) {
+						t.Errorf("%s %+v, %s: shortened lowering differs from the full one at spot %d", id, s, place, at)
+					}
+				}
+				if all++; got.Nodes < want.Nodes {
+					short++
+				}
 			}
 		}
 	}
 	t.Logf("%d of %d are lowered from fewer layers", short, all)
+	if 2*short < all {
+		t.Errorf("%d of %d are lowered from fewer layers", short, all)
+	}
 }
 
-// lowerable are the models of the catalog whose steps all have a rule: nearly all that are decoders alone.
-func lowerable(t *testing.T) (ids []string) {
+func segments(l *Lifetimes) (out [][]lifetime.Event) {
+	for _, s := range l.Program.Order {
+		out = append(out, l.Program.Segments[s])
+	}
+	return out
+}
+
+// known are the catalog's models whose graphs are.
+func known(t *testing.T) (out []string) {
 	t.Helper()
-	decoders := 0
 	for _, id := range catalog.IDs() {
-		m := converted(t, id)
-		if generates(m) {
-			decoders++
-		}
-		_, err := Lower(m, allShapes[0])
-		var unknown *UnknownError
-		switch {
-		case err == nil:
-			ids = append(ids, id)
-		case !errors.As(err, &unknown):
-			t.Errorf("%s: %v", id, err)
+		if Checked(converted(t, id).Family) {
+			out = append(out, id)
 		}
 	}
-	if 10*len(ids) < 9*decoders {
-		t.Errorf("%d of %d decoders can be lowered", len(ids), decoders)
-	}
-	return ids
-}
-
-// generates tells decoders alone from encoders and from what attends to an encoder's output.
-func generates(m *model.Model) bool {
-	alone := true
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
-		for i := range k.Ops {
-			a := k.Ops[i].Attn
-			alone = alone && (a == nil || !a.Bidirectional && !a.CrossEncoder)
-		}
-	})
-	return alone
-}
-
-// settles tells whether a model is lowered from fewer layers than it has.
-func settles(t *testing.T, id string, s Shape) bool {
-	m := converted(t, id)
-	for factor := 1; factor <= 2; factor++ {
-		layers, reps := shorten(m.Decoder().Layers, factor)
-		if 2*len(layers) > len(m.Decoder().Layers) {
-			return false
-		}
-		g, err := lower(m, layers, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if g.Compile().lengthen(reps) {
-			return true
-		}
-	}
-	return false
-}
-
-func segments(c *Compiled) (out [][]lifetime.Event) {
-	for _, s := range c.Program.Order {
-		out = append(out, c.Program.Segments[s])
+	if len(out) < 100 {
+		t.Fatalf("only %d models", len(out))
 	}
 	return out
 }

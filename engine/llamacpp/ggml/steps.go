@@ -40,6 +40,9 @@ func (l *lowering) norm(o *model.Op, x ID) ID {
 		op = Norm
 	}
 	y := l.like(op, x)
+	if len(o.W) > 0 {
+		l.at(y).pin = l.site.normPin(l.layer)
+	}
 	for _, t := range o.W {
 		if t.Bias {
 			y = l.like(Add, y, l.weight())
@@ -116,13 +119,13 @@ func (l *lowering) quantile(x ID) ID {
 // glu is one node for gated units, of one source when gate and value are the halves of a row. Gates of
 // other kinds are an activation and a product.
 func (l *lowering) glu(o *model.Op) ID {
-	if x := l.halves(o); x != 0 {
+	if x := l.halves(o); x != 0 && !l.shape.Older.PlainGates {
 		return l.new(Glu, f32, dims(n(o.Out), l.rows()), x)
 	}
 	gate, value := l.in(o, 0), l.in(o, 1)
 	p := l.producer(o, 1)
 	bySide := p != nil && p.In[0] == model.Side
-	plain := o.Fn == model.Sigmoid || bySide || l.quirks.plainGates || l.delta && o.Unit > 0
+	plain := o.Fn == model.Sigmoid || bySide || l.quirks.plainGates || l.shape.Older.PlainGates || l.delta && o.Unit > 0
 	if !plain {
 		if l.at(gate).strided && !l.at(value).strided {
 			gate = l.new(Cont, f32, l.at(value).ne, gate)
@@ -130,7 +133,7 @@ func (l *lowering) glu(o *model.Op) ID {
 		return l.like(Glu, gate, value)
 	}
 	a := l.activated(gate, l.at(value).ne)
-	if bySide {
+	if bySide || l.shape.Older.PlainGates && o.Rows != model.PerChoice {
 		return l.like(Mul, a, value)
 	}
 	return l.like(Mul, value, a)

@@ -1,0 +1,36 @@
+package llamacpp
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+)
+
+// A model with an operator whose nodes nobody read has no graph to replay. What then stands for its compute
+// buffer is the widest point of a layer or the logits, in fp32, with the mask: what an allocator that reuses
+// memory cannot do without. Over models whose graphs are known, 90 % of the replayed buffers lie within
+// noGraph of it (TestEstimateAgainstReplays).
+var noGraph = spread{0.5, 1.3}
+
+// estimate is the i-th compute buffer without a graph.
+func (g *graph) estimate(b *ledger.Book, i int, sh *shape) ledger.Num {
+	n := g.s.sizes(sh, sh.tokens, sh.outputs)
+	tokens, four := b.Int("tokens", n.Tokens, "ubatch"), b.Int("bytes", 4, "f32")
+	hidden := b.Int("hidden", g.s.job.Model.Hidden, "model")
+	mask := b.Mul(tokens, b.Int("cells", n.Cells, "of the cache"), b.Int("mask_bytes", 2, "f16"))
+	inputs := b.Add(b.Mul(tokens, hidden, four), mask)
+	if len(g.s.devices) > 0 && i == len(g.s.devices) {
+		return inputs
+	}
+	widest := b.Mul(tokens, b.In("widest", g.widest(), "numbers of one token alive at once"), four)
+	logits := b.Mul(b.Int("outputs", n.Outputs, "rows of logits"), b.Int("vocabulary", g.s.job.Model.Vocab, "model"), four)
+	return b.Floor(b.Add(b.Max(widest, logits), inputs))
+}
+
+// widest is the most numbers of one token that are alive at once in any layer.
+func (g *graph) widest() (most float64) {
+	g.s.job.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		most = max(most, engine.Widest(k, g.s.job.Model.Hidden, 1))
+	})
+	return most
+}

@@ -1,0 +1,154 @@
+package vllm
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Loading, replayed on torch's allocator: parameters in the order in which modules create them, the rotary
+// table with what it is computed from, then the layouts that kernels want. What comes out is what the blocks
+// take beyond their own sizes. vllm/model_executor/model_loader; on ROCm vLLM asks the driver, which knows
+// whole segments only (vllm/platforms/rocm.py, get_current_memory_usage).
+
+type loading struct {
+	caching
+	small unit.Bytes // blocks of up to 1 MiB
+	held  []heldParam
+}
+
+// heldParam is a parameter that will be processed.
+type heldParam struct {
+	*param
+	main, scales block
+}
+
+// block is a piece of a large segment, or a small one.
+type block struct {
+	piece
+	small bool
+}
+
+func (l *loading) hold(b unit.Bytes) block {
+	if b = rounded(b); b > smallBlock {
+		return block{piece: l.take(b)}
+	}
+	l.small += b
+	return block{piece{size: b}, true}
+}
+
+func (l *loading) drop(b block) {
+	if b.small {
+		l.small -= b.size
+		return
+	}
+	l.give(b.piece)
+}
+
+func (l *loading) create(p *param) {
+	h := heldParam{p, l.hold(p.main), l.hold(p.scales)}
+	if p.how != asLoaded || p.expanded > 0 {
+		l.held = append(l.held, h)
+	}
+}
+
+// rotary computes a table in fp32: positions, angles, cosines and sines, both side by side, and the result
+// in its own width (vllm/model_executor/layers/rotary_embedding, _compute_cos_sin_cache).
+func (l *loading) rotary(r model.Rotary, width int64) {
+	half := unit.Bytes(4 * r.Positions * r.Dim / 2)
+	angles, cos, sin, both := l.hold(half), l.hold(half), l.hold(half), l.hold(2*half)
+	l.drop(angles)
+	l.drop(cos)
+	l.drop(sin)
+	if width == 4 {
+		return
+	}
+	l.hold(unit.Bytes(width * r.Positions * r.Dim))
+	l.drop(both)
+}
+
+// process gives the parameters that kernels lay out anew their final blocks.
+func (l *loading) process() {
+	for i := range l.held {
+		h := &l.held[i]
+		l.hold(h.expanded)
+		if h.how == asLoaded {
+			continue
+		}
+		first := l.hold(h.param.main)
+		if h.how == transposed {
+			second := l.hold(h.param.main)
+			l.drop(first)
+			first = second
+		}
+		l.drop(h.main)
+		h.main = first
+		scales := l.hold(h.kept)
+		l.drop(h.scales)
+		h.scales = scales
+	}
+}
+
+// taken is what loading has allocated, or reserved.
+func (l *loading) taken(rocm bool) unit.Bytes {
+	if rocm {
+		return l.reserved + unit.Bytes(unit.PadUp(int64(l.small), int64(segmentRound)))
+	}
+	return l.allocated + l.small
+}
+
+// paramSets are the parameters of a class of ranks: before the layers, of a layer of each variant, after.
+type paramSets struct {
+	pre, post []param
+	layers    map[int][]param
+}
+
+// add takes the weight groups in their order: before, one for each kind, after.
+func (p *paramSets) add(pl *engine.Placed, n int, set []param) {
+	if pl.Pre {
+		n--
+	}
+	switch {
+	case n < 0:
+		p.pre = set
+	case n < len(pl.Kinds):
+		p.layers[pl.Kinds[n].Variant] = set
+	default:
+		p.post = set
+	}
+}
+
+// replay loads what a class of ranks holds and says what that takes.
+func (s *sizer) replay(pl *engine.Placed, sets *paramSets, small unit.Bytes) unit.Bytes {
+	l := &loading{small: small}
+	l.createAll(sets.pre, nil)
+	tables := func() { s.tables(l) }
+	for n := pl.First; n < pl.Last; n++ {
+		l.createAll(sets.layers[int(pl.Weights.Layers[n])], tables)
+		tables = nil
+	}
+	l.createAll(sets.post, tables)
+	l.process()
+	return l.taken(s.t.rocm)
+}
+
+// createAll creates a set of parameters; rotary, when not nil, runs once the attention is there.
+func (l *loading) createAll(set []param, rotary func()) {
+	for i := range set {
+		l.create(&set[i])
+		if rotary != nil && set[i].role == dtype.AttnOutput {
+			rotary()
+			rotary = nil
+		}
+	}
+	if rotary != nil {
+		rotary()
+	}
+}
+
+func (s *sizer) tables(l *loading) {
+	for _, r := range s.job.Model.Rotary {
+		l.rotary(r, rotaryWidth(s.job.Model))
+	}
+}

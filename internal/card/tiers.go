@@ -1,0 +1,122 @@
+package card
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/hardware"
+)
+
+// Tier is a level of memory as one device sees it. Rows of one level that say different things of it (its
+// size, its latency, its rate by one method) are one Tier; what they say twice differently are several.
+type Tier struct {
+	Level     string `json:"level"`
+	Of        string `json:"of,omitempty"` // what it is a level of, when that is not the device
+	Size      *Fact  `json:"size"`
+	Latency   *Fact  `json:"latency"`
+	Cycles    *Fact  `json:"cycles"`
+	Bandwidth *Fact  `json:"bandwidth"`
+	Note      string `json:"note,omitempty"`
+}
+
+// Tiers is the memory of a device from registers to what other machines hold.
+type Tiers struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	Tiers  []Tier   `json:"tiers"`
+	Beyond []Tier   `json:"beyond"` // memory that any machine may have beside it
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// order of levels, nearest first.
+var levelOrder = []string{"register", "smem", "l1", "l2", "device", "c2c", "link", "pcie", "host"}
+
+// beyond are examples of what lies behind a host's memory, by their names in levels.tsv.
+var beyond = []string{"cxl-memory-expansion-module-early", "pcie-pooled-memory-gigaio-fabrex", "samsung-pm9a3-pcie-4.0"}
+
+// TiersOf gives the levels of memory of the device that a name means.
+func TiersOf(name string) (*Tiers, error) {
+	d, notes, err := hardware.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Tiers{ID: d.ID, Name: d.Name}
+	for _, n := range notes {
+		out.Notes = append(out.Notes, n.Text)
+	}
+	rows := append(datasheet(d), levelsOf(d.ID, "")...)
+	for i := range rows {
+		if r := &rows[i]; r.Level == "device" && r.Size != nil && r.Size.Value != float64(d.Memory.Value) {
+			r.Size = nil // measurements repeat it, in round GB
+		}
+	}
+	for _, level := range levelOrder {
+		for _, r := range rows {
+			if r.Level == level {
+				out.Tiers = merged(out.Tiers, r)
+			}
+		}
+	}
+	for _, id := range beyond {
+		for _, r := range levelsOf(id, id) {
+			out.Beyond = merged(out.Beyond, r)
+		}
+	}
+	return out, nil
+}
+
+// datasheet is what the device's own row says of its memory and links.
+func datasheet(d *hardware.Device) (out []Tier) {
+	for _, t := range []Tier{
+		{Level: "smem", Size: factOf(d.SharedPerSM, "B")},
+		{Level: "l2", Size: factOf(d.L2, "B")},
+		{Level: "device", Size: factOf(d.Memory, "B"), Bandwidth: factOf(d.Bandwidth, "B/s"), Note: d.Kind},
+		{Level: "link", Bandwidth: factOf(d.Link.EachWay, "B/s"), Note: d.Link.Name},
+		{Level: "pcie", Bandwidth: factOf(d.PCIe.EachWay, "B/s")},
+	} {
+		if t.Size != nil || t.Bandwidth != nil {
+			out = append(out, t)
+		}
+	}
+	if d.Attached != nil {
+		out = append(out, Tier{Level: "c2c", Size: factOf(d.Attached.Memory, "B"), Bandwidth: factOf(d.Attached.EachWay, "B/s"), Note: "memory of the processor beside it"})
+	}
+	return out
+}
+
+func levelsOf(id, of string) (out []Tier) {
+	for _, l := range hardware.Levels(id) {
+		out = append(out, Tier{Level: l.Level, Of: of, Size: factOf(l.Size, "B"), Latency: factOf(l.Latency, "s"), Cycles: factOf(l.Cycles, "cycles"), Bandwidth: factOf(l.Bandwidth, "B/s"), Note: l.Note})
+	}
+	return out
+}
+
+// merged adds a row, into the last of its level when the two do not contradict each other.
+func merged(tiers []Tier, r Tier) []Tier {
+	for i := range tiers {
+		t := &tiers[i]
+		if t.Level != r.Level || t.Of != r.Of || !agree(t.Size, r.Size) || !agree(t.Latency, r.Latency) || !agree(t.Cycles, r.Cycles) || !agree(t.Bandwidth, r.Bandwidth) {
+			continue
+		}
+		if r.Bandwidth != nil && t.Bandwidth == nil || t.Note == "" {
+			t.Note = r.Note
+		}
+		t.Size, t.Latency, t.Cycles, t.Bandwidth = either(t.Size, r.Size), either(t.Latency, r.Latency), either(t.Cycles, r.Cycles), either(t.Bandwidth, r.Bandwidth)
+		return tiers
+	}
+	return append(tiers, r)
+}
+
+// agree: two figures of one thing, up to the digits that were published.
+func agree(a, b *Fact) bool {
+	return a == nil || b == nil || math.Abs(a.Value-b.Value) <= published*math.Abs(a.Value)
+}
+
+// published is what rounding to three digits may change.
+const published = 0.005
+
+func either(a, b *Fact) *Fact {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,50 @@
+package card_test
+
+import (
+	"testing"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/card"
+)
+
+// TestTiersOfEveryDevice: each has its own memory, levels come nearest first, and no row is empty.
+func TestTiersOfEveryDevice(t *testing.T) {
+	order := map[string]int{"register": 0, "smem": 1, "l1": 2, "l2": 3, "device": 4, "c2c": 5, "link": 6, "pcie": 7, "host": 8}
+	for _, d := range hardware.All() {
+		got, err := card.TiersOf(d.ID)
+		if err != nil {
+			t.Fatalf("%s: %v", d.ID, err)
+		}
+		last := 0
+		for _, r := range got.Tiers {
+			if order[r.Level] < last {
+				t.Errorf("%s: %s stands behind a level further away", d.ID, r.Level)
+			}
+			last = order[r.Level]
+			if r.Size == nil && r.Latency == nil && r.Cycles == nil && r.Bandwidth == nil && r.Note == "" {
+				t.Errorf("%s: an empty row of %s", d.ID, r.Level)
+			}
+		}
+	}
+}
+
+// TestTiersOfOneLevelAreOneRow: size, latency in cycles and in seconds, and rate of an A100's L2 are said in
+// four rows of the table (te42kyfo/gpu-benches).
+func TestTiersOfOneLevelAreOneRow(t *testing.T) {
+	got, err := card.TiersOf("a100-sxm-80gb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, r := range got.Tiers {
+		if r.Level == "l2" {
+			rows++
+			if r.Size == nil || r.Latency == nil || r.Cycles == nil || r.Bandwidth == nil {
+				t.Errorf("L2: %+v", r)
+			}
+		}
+	}
+	if rows != 1 {
+		t.Errorf("%d rows of L2", rows)
+	}
+}

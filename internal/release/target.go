@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+)
+
+// target is a system that memwall is built for.
+type target struct{ os, arch string }
+
+var targets = []target{
+	{"darwin", "amd64"}, {"darwin", "arm64"},
+	{"linux", "amd64"}, {"linux", "arm64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
+}
+
+func (t target) String() string { return t.os + "_" + t.arch }
+
+func (t target) binary() string {
+	if t.os == "windows" {
+		return "memwall.exe"
+	}
+	return "memwall"
+}
+
+// stem is the name of the archive without its ending, and of the folder in it.
+func (t target) stem(version string) string { return "memwall_" + version + "_" + t.String() }
+
+func (t target) archive(version string) string {
+	if t.os == "windows" {
+		return t.stem(version) + ".zip"
+	}
+	return t.stem(version) + ".tar.gz"
+}
+
+// stamp is the variable that holds the version.
+const stamp = "github.com/memwall/memwall.Version"
+
+// build links a static binary that says its version and nothing of the machine that made it.
+func (t target) build(version, to string) error {
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X "+stamp+"="+version, "-o", to, "./cmd/memwall")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+t.os, "GOARCH="+t.arch)
+	if said, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	return nil
+}
+
+// maxBinary is what a binary may weigh, in bytes.
+const maxBinary = 20e6
+
+// judge holds a binary against what is promised: its size, no loader or shared library, and, where this
+// system runs it, the version.
+func (t target) judge(version, binary string) error {
+	info, err := os.Stat(binary)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxBinary {
+		return fmt.Errorf("%s has %d bytes, more than %d", filepath.Base(binary), info.Size(), int64(maxBinary))
+	}
+	if t.os == "linux" {
+		err = static(binary)
+	}
+	if err == nil && t == (target{runtime.GOOS, runtime.GOARCH}) {
+		err = says(binary, version)
+	}
+	return err
+}
+
+// says asks a binary for its version.
+func says(binary, version string) error {
+	out, err := exec.Command(binary, "version", "--json").Output()
+	if err != nil {
+		return fmt.Errorf("%s version: %w", filepath.Base(binary), err)
+	}
+	var v struct{ Version string }
+	if err := json.Unmarshal(out, &v); err != nil {
+		return fmt.Errorf("%s version: %w", filepath.Base(binary), err)
+	}
+	if v.Version != version {
+		return fmt.Errorf("%s says that it is version %q, not %q", filepath.Base(binary), v.Version, version)
+	}
+	return nil
+}
+
+// versions are those of semver.org 2.0.0 without build metadata, whose plus sign file names do not bear.
+var versions = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+
+func checkVersion(v string) error {
+	if !versions.MatchString(v) {
+		return fmt.Errorf("%q is not a version: write it like 1.2.3 or 1.2.3-rc.1", v)
+	}
+	return nil
+}
