@@ -100,6 +100,10 @@ var latentGraph = map[latentCache]ggml.LatentCache{latentOnly: ggml.LatentOnly, 
 // sizes of a batch of so many tokens, outputs of which have logits.
 func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 	n := ggml.Sizes{Tokens: unit.PadUp(tokens, sh.slots), Outputs: outputs, Cells: sh.cells, WindowCells: sh.cells, Seqs: sh.slots, Streams: sh.streams}
+	if !s.job.Model.Remembers() {
+		n.Cells, n.WindowCells = n.Tokens, n.Tokens // without a cache tokens attend to those of their batch
+		return n
+	}
 	for _, w := range s.job.Model.Spans() {
 		n.WindowCells = s.set.slidingCells(&s.rules, sh, w)
 	}

@@ -49,7 +49,7 @@ func (c *Config) qwen2Vision(hidden int64) *Tower {
 	c.defaults(qwen2VisionDefaults)
 	w := c.Int("embed_dim")
 	t := &Tower{Width: w, Layers: fusedBlocks(int(min(c.Int("depth"), maxLayers)), w, c.Int("mlp_ratio")*w, c.Int("num_heads")),
-		Before: []Weight{mapping(dtype.VisionPatch, c.framePatch("in_channels"), w, false)}}
+		Before: []Weight{mapping(dtype.VisionPatch, c.framePatch(), w, false)}}
 	t.After = c.merger(w, LayerNormBias, hidden)
 	return t
 }
@@ -62,15 +62,15 @@ func (c *Config) qwen25Vision() *Tower {
 	a := seeing(w, c.Int("num_heads")).bias(true, true, true)
 	a.Fused = true
 	l := Layer{Norm: RMS, Attn: a, FFN: MLP{Inner: c.Int("intermediate_size"), Gated: true, Bias: true}}
-	t := &Tower{Width: w, Layers: repeat(l, int(min(c.Int("depth"), maxLayers))), Before: []Weight{mapping(dtype.VisionPatch, c.framePatch("in_channels"), w, false)}}
+	t := &Tower{Width: w, Layers: repeat(l, int(min(c.Int("depth"), maxLayers))), Before: []Weight{mapping(dtype.VisionPatch, c.framePatch(), w, false)}}
 	t.After = c.merger(w, RMS, c.Int("out_hidden_size"))
 	return t
 }
 
 // framePatch is how many numbers a patch has: channels × frames × height × width.
-func (c *Config) framePatch(channels string) int64 {
+func (c *Config) framePatch() int64 {
 	p := c.Int("patch_size")
-	return c.IntOr(3, channels) * c.IntOr(2, "temporal_patch_size") * p * p
+	return c.IntOr(3, "in_channels") * c.IntOr(2, "temporal_patch_size") * p * p
 }
 
 // merger normalises patches, joins neighbours to one token and maps it to the decoder's width.
@@ -98,7 +98,7 @@ func (c *Config) qwenVision() *Tower {
 	}
 	w, merge := v.Int("hidden_size"), v.IntOr(2, "spatial_merge_size")
 	t := &Tower{Width: w, Layers: fusedBlocks(int(min(v.Int("depth"), maxLayers)), w, v.Int("intermediate_size"), v.Int("num_heads")),
-		Before: []Weight{mapping(dtype.VisionPatch, v.framePatch("in_channels"), w, true)}}
+		Before: []Weight{mapping(dtype.VisionPatch, v.framePatch(), w, true)}}
 	if n := v.IntOr(0, "num_position_embeddings"); n > 0 {
 		t.Before = append(t.Before, table(dtype.VisionPosition, n, w))
 	}

@@ -50,7 +50,7 @@ var llavaOneVision15 = &Family{
 		v := c.part("vision_config")
 		w := v.Int("hidden_size")
 		t := &Tower{Width: w, Layers: fusedBlocks(int(min(v.Int("depth"), maxLayers)), w, v.Int("intermediate_size"), v.Int("num_heads")),
-			Before: []Weight{mapping(dtype.VisionPatch, v.framePatch("in_channels"), w, false), mixesIn(dtype.VisionClass, w),
+			Before: []Weight{mapping(dtype.VisionPatch, v.framePatch(), w, false), mixesIn(dtype.VisionClass, w),
 				mixesIn(dtype.VisionPosition, w/max(1, v.Int("num_heads"))/2), norms(dtype.VisionPreNorm, LayerNormBias, w)}}
 		t.After = v.merger(w, LayerNormBias, s.Hidden)
 		s.Vision = t
