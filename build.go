@@ -214,8 +214,8 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 	load := q.job.Load()
 	a.KV.MaxSequences = q.maxSequences(load.Context)
 	a.KV.MaxContext = q.maxContext(load.Sequences)
-	if a.KV.MaxContext == nil {
-		a.Notes = append(a.Notes, q.unbounded())
+	if m := q.job.Model; a.KV.MaxContext == nil || encodes(m) {
+		a.Notes = append(a.Notes, unbounded(m))
 	}
 	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing {
 		q.rungs(a, int64(p.Context))
@@ -234,11 +234,14 @@ func (q *question) rungs(a *Answer, context int64) {
 	}
 }
 
-// unbounded says why no context is too long for the memory.
-func (q *question) unbounded() Note {
+// encodes reports whether a model whose layers are known keeps nothing of what it reads.
+func encodes(m *model.Model) bool { return len(m.Parts[0].Layers) > 0 && !m.Remembers() }
+
+// unbounded says why no cache bounds the context.
+func unbounded(m *model.Model) Note {
 	n := Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"}
-	if !q.job.Model.Remembers() {
-		n.Text = "an encoder caches nothing: memory bounds neither the context nor the users, only what is read in one pass"
+	if encodes(m) {
+		n.Text = "an encoder caches nothing: what is read in one pass takes memory, and nothing stays"
 	}
 	return n
 }

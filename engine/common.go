@@ -102,6 +102,19 @@ func CheckParallel(j *Job) error {
 	return nil
 }
 
+// CheckCross refuses a decoder that attends to an encoder's output, for an engine whose rules for its cache are not
+// described; the Message names the engine.
+func CheckCross(j *Job, engine string) error {
+	crosses := false
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { crosses = crosses || c.Class == model.CrossKV })
+	})
+	if !crosses {
+		return nil
+	}
+	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
+}
+
 func checkExperts(j *Job) error {
 	ep, experts, ranks := j.Plan.EP, j.Model.Traits.Experts, max(1, j.Plan.TP)*max(1, j.Plan.DP)
 	switch {
@@ -117,19 +130,6 @@ func checkExperts(j *Job) error {
 			Message: fmt.Sprintf("ep = %d: experts are spread over all tensor and data parallel ranks, which are %d here", ep, ranks), Fix: fmt.Sprintf("--tp %d, or a smaller ep", ep)}
 	}
 	return nil
-}
-
-// CheckCross refuses a decoder that attends to an encoder's output, for an engine whose rules for its cache are not
-// described; the Message names the engine.
-func CheckCross(j *Job, engine string) error {
-	crosses := false
-	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
-		k.Caches(func(c model.Cache) { crosses = crosses || c.Class == model.CrossKV })
-	})
-	if !crosses {
-		return nil
-	}
-	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
 }
 
 func tpProblem(j *Job) error {

@@ -248,8 +248,11 @@ var rowCounts = map[string]struct {
 	"deepseek-ai/DeepSeek-V4-Pro": {counted: counted{word: 1, beside: withScales.beside}, beyond: 3*129280*6 + 2*56*56,
 		why: "tables of three layers that choose six experts by the token, and scales of the prediction layer's projections, taken to stay in 16 bits"},
 	"moonshotai/Kimi-K2-Instruct": {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
-	"nvidia/Gemma-4-31B-IT-NVFP4": {counted: bytesAlone, beyond: 575741172, why: "the vision tower, which the family does not describe"},
-	"nvidia/MiniMax-M2.5-NVFP4":   {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
+	"nvidia/Gemma-4-31B-IT-NVFP4": {counted: bytesAlone, beyond: -60, why: "the scalars of 60 layers are not counted"},
+	"meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8": {counted: withScales, beyond: -2661440,
+		why: "the configuration names no module to leave alone; the files quantise the routed experts alone"},
+	"RedHatAI/Llama-4-Scout-17B-16E-Instruct-FP8-dynamic": {counted: withScales},
+	"nvidia/MiniMax-M2.5-NVFP4":                           {counted: bytesAlone, beyond: -62 * 256, why: "the biases of the routers, in F32, are not counted"},
 }
 
 // TestCountsOfSharedRows: every row of an exact count of stored elements with a configuration of a family
@@ -347,5 +350,8 @@ var bytesBeyond = map[string]struct {
 	"FreedomIntelligence/openPangu-Embedded-7B":          {8704, "34 rotary buffers of 64 f32"},
 	"internlm/internlm-chat-7b":                          {8192, "32 rotary buffers of 64 f32"},
 	"MerlynMind/merlyn-education-teacher-assistant":      {36 * (2048*2048/8 + 64 + 4), "36 masks of 2048 × 2048 bits, rotary buffers of 16 f32, and a number each"},
-	"tiiuae/falcon-180B-chat":                            {1930952704, "the files hold the tied head twice"},
+	"MBZUAI/AIN":                     {16582751232, "the files are in fp32, though the configuration says bf16"},
+	"Salesforce/instructcodet5p-16b": {55 * 2048 * 2048, "masks of one byte in 54 layers, and one for cross-attention"},
+	"deepseek-ai/DeepSeek-OCR-2":     {-168960, "of unknown origin: two published totals differ, and the tensors of the class add up to neither"},
+	"tiiuae/falcon-180B-chat":        {1930952704, "the files hold the tied head twice"},
 }

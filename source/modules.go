@@ -82,6 +82,10 @@ func (n *namer) site(s *dtype.Site) site {
 	return out
 }
 
+// visionStacks are what files call the layers of vision towers.
+var visionStacks = []string{"visual.blocks", "vision_tower.vision_model.encoder.layers", "vision_tower.encoder.layers", "vision_tower.transformer.layers",
+	"vision_model.model.layers", "vision_model.transformer.layers", "vision_model.encoder.layers", "vision_tower.encoder.blocks"}
+
 // inPart puts the layer before a module, in the ways of its part.
 func (n *namer) inPart(s *dtype.Site, module string) []string {
 	number := strconv.Itoa(s.Layer)
@@ -89,7 +93,11 @@ func (n *namer) inPart(s *dtype.Site, module string) []string {
 	case model.PartMTP:
 		return []string{"mtp.layers." + number + "." + module, "layers." + strconv.Itoa(s.Layer+n.decoder) + "." + module}
 	case family.PartVision:
-		return []string{"visual.blocks." + number + "." + module, "vision_tower.vision_model.encoder.layers." + number + "." + module, "vision_tower.encoder.layers." + number + "." + module}
+		var out []string
+		for _, stack := range visionStacks {
+			out = append(out, stack+"."+number+"."+module)
+		}
+		return out
 	}
 	return []string{"layers." + number + "." + module}
 }
