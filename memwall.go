@@ -93,6 +93,14 @@ func (Catalog) Model(ref string) (*Resolved, error) {
 	return &Resolved{ID: e.ID, Name: e.Name, Hub: e.Hub, Spec: s, Recipe: e.Weights, Format: "catalog", Provenance: "catalog: " + e.Source}, nil
 }
 
+// FieldCode tells a wrong field from one that asks for what is not described.
+func FieldCode(f *family.FieldError) string {
+	if f.Lacking {
+		return Unsupported
+	}
+	return BadFile
+}
+
 // hinter is an error that knows its fix.
 type hinter interface{ Hint() string }
 
@@ -109,14 +117,17 @@ func asError(err error) *Error {
 		return e
 	case errors.As(err, &p):
 		code := BadField
-		if p.Impossible {
+		switch {
+		case p.Lacking:
+			code = Unsupported
+		case p.Impossible:
 			code = ImpossiblePlan
 		}
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
 		return &Error{Code: h.Code, Field: h.Field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", h.Field, shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
-		return &Error{Code: BadFile, Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
+		return &Error{Code: FieldCode(f), Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
 	case errors.As(err, &u):
 		return &Error{Code: Unsupported, Field: "architectures", Value: u.Arch, Message: u.Error(), Hint: "give a GGUF or safetensors file for exact weights"}
 	case errors.As(err, &n):

@@ -112,7 +112,7 @@ func CheckCross(j *Job, engine string) error {
 	if !crosses {
 		return nil
 	}
-	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
+	return &plan.Problem{Field: "engine", Value: j.Plan.Engine, Lacking: true, Message: fmt.Sprintf("how %s keeps the encoder's output of %s is not described", engine, j.Model.ID), Fix: "--engine transformers or --engine vllm"}
 }
 
 func checkExperts(j *Job) error {

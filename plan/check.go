@@ -12,6 +12,8 @@ type Problem struct {
 	Field, Value, Message, Fix string
 	// Impossible: the field is well formed, but no such plan can run.
 	Impossible bool
+	// Lacking: such a plan may run, and how much it takes is not described here.
+	Lacking bool
 }
 
 func (p *Problem) Error() string { return p.Message }

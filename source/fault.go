@@ -33,7 +33,7 @@ func inFile(name string, err error) error {
 	case errors.As(err, &codec):
 		return badFile(name, codec.Field, codec.Error(), codec.Fix)
 	case errors.As(err, &field):
-		return &memwall.Error{Code: memwall.BadFile, Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
+		return &memwall.Error{Code: memwall.FieldCode(field), Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
 	}
 	return badFile(name, "", err.Error(), "try again")
 }

@@ -112,7 +112,7 @@ var nomicBERT = &Family{
 		s.Segments = c.IntOr(0, "type_vocab_size")
 		qkv, up, down := c.Bool(true, "qkv_proj_bias"), c.Bool(true, "mlp_fc1_bias"), c.Bool(true, "mlp_fc2_bias")
 		if up != down {
-			c.fail("mlp_fc2_bias", down, "differs from mlp_fc1_bias, which is not described", fromFiles)
+			c.lacks("mlp_fc2_bias", down, "differs from mlp_fc1_bias, which is not described", fromFiles)
 		}
 		a := seeing(s.Hidden, c.Int("n_head")).bias(qkv, qkv, qkv)
 		a.Fused, a.NoRope = true, false

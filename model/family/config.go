@@ -16,6 +16,8 @@ import (
 // FieldError says which field of a config.json or GGUF header is wrong, its value, why, and the fix.
 type FieldError struct {
 	Field, Value, Problem, Fix string
+	// Lacking: nothing is wrong with the file; what the field asks for is not described here.
+	Lacking bool
 }
 
 func (e *FieldError) Error() string {
@@ -117,6 +119,15 @@ func (c *Config) fail(field string, v any, problem, fix string) {
 	}
 	if *c.err == nil {
 		*c.err = &FieldError{Field: c.path + field, Value: show(v), Problem: problem, Fix: fix}
+	}
+}
+
+// lacks refuses what is right in the file and not described here.
+func (c *Config) lacks(field string, v any, problem, fix string) {
+	first := *c.err == nil
+	c.fail(field, v, problem, fix)
+	if first {
+		(*c.err).Lacking = true
 	}
 }
 

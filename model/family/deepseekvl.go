@@ -24,7 +24,7 @@ var deepseekvl2 = &Family{
 		w := t.Width
 		t.After = append(t.After, poolingHead(w, v.Int("intermediate_size"))...)
 		if kind := p.Str("projector_type"); kind != "" && kind != "downsample_mlp_gelu" {
-			p.fail("projector_type", kind, "is a projector that is not described", fromFiles)
+			p.lacks("projector_type", kind, "is a projector that is not described", fromFiles)
 		}
 		mid := p.IntOr(1, "mlp_ratio") * s.Hidden
 		t.After = append(t.After, twoLayers(4*w, mid, s.Hidden, true)...)

@@ -62,7 +62,7 @@ var minimaxM3 = &Family{
 		n := c.Layers()
 		a := normed(c.heads())
 		if c.Bool(false, "attention_output_gate") {
-			c.fail("attention_output_gate", true, "is of no published MiniMax-M3, and is not described", "correct the config.json")
+			c.lacks("attention_output_gate", true, "is of no published MiniMax-M3, and is not described", "correct the config.json")
 		}
 		x, sparse := Indexer{}, make([]bool, n)
 		if t := c.Sub("sparse_attention_config"); t != nil && t.Bool(true, "use_sparse_attention") {

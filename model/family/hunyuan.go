@@ -26,7 +26,7 @@ var hunyuanMoE = &Family{
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		if c.Bool(false, "use_mla") {
-			c.fail("use_mla", true, "is of no published Hunyuan, and is not described", "correct the config.json")
+			c.lacks("use_mla", true, "is of no published Hunyuan, and is not described", "correct the config.json")
 		}
 		n := c.Layers()
 		dense := int(c.IntOr(0, "moe_layer_num_skipped"))

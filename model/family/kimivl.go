@@ -23,7 +23,7 @@ var kimik25 = &Family{
 		s := c.wrapped("text_config")
 		v := c.part("vision_config")
 		if kind := v.Str("mm_projector_type"); kind != "patchmerger" {
-			v.fail("mm_projector_type", kind, "is a projector that is not described", fromFiles)
+			v.lacks("mm_projector_type", kind, "is a projector that is not described", fromFiles)
 		}
 		s.Vision = v.moonvit(v.Int("vt_hidden_size"), v.Int("vt_intermediate_size"), v.Int("vt_num_attention_heads"), v.layersOr(27, "vt_num_hidden_layers"), s.Hidden)
 		return s

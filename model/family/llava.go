@@ -53,7 +53,7 @@ func (c *Config) tower() *Tower {
 	case "pixtral":
 		return c.pixtralTower()
 	}
-	c.fail("model_type", c.m["model_type"], "names an encoder of images that is not described", fromFiles)
+	c.lacks("model_type", c.m["model_type"], "names an encoder of images that is not described", fromFiles)
 	return &Tower{}
 }
 
@@ -113,7 +113,7 @@ var llavaLlama = &Family{
 		case "", "linear":
 			t.After = append(t.After, mapping(dtype.ProjectorIn, t.Width, s.Hidden, true))
 		default:
-			c.fail("mm_projector_type", kind, "is a projector that is not described", fromFiles)
+			c.lacks("mm_projector_type", kind, "is a projector that is not described", fromFiles)
 		}
 		if strings.HasSuffix(c.Str("mm_patch_merge_type"), "unpad") {
 			t.After = append(t.After, mixesIn(dtype.VisionNewline, s.Hidden))
@@ -137,7 +137,7 @@ var namedTowers = map[string]struct {
 func (c *Config) namedTower(key string) *Tower {
 	known, ok := namedTowers[c.Str(key)]
 	if !ok {
-		c.fail(key, c.m[key], "names an encoder whose sizes the config does not give", fromFiles)
+		c.lacks(key, c.m[key], "names an encoder whose sizes the config does not give", fromFiles)
 		return &Tower{}
 	}
 	v := &Config{m: map[string]any{}, path: c.path, err: c.err, find: c.find}

@@ -12,7 +12,7 @@ var minicpmv = &Family{
 	Name: "minicpmv", Classes: []string{"MiniCPMV"}, Types: []string{"minicpmv"},
 	Config: func(c *Config) *Spec {
 		if c.Bool(false, "use_gene_module") {
-			c.fail("use_gene_module", true, "adds an encoder of genes that is not described", fromFiles)
+			c.lacks("use_gene_module", true, "adds an encoder of genes that is not described", fromFiles)
 		}
 		if c.Has("vision_config") {
 			return c.minicpmvLater()
@@ -39,7 +39,7 @@ func (c *Config) minicpm() *Spec {
 func (c *Config) minicpmvTimm() *Tower {
 	const name = "vit_so400m_patch14_siglip_384.webli"
 	if got := c.Str("vision_encoder"); got != name {
-		c.fail("vision_encoder", got, "names an encoder whose sizes the config does not give", fromFiles)
+		c.lacks("vision_encoder", got, "names an encoder whose sizes the config does not give", fromFiles)
 	}
 	c.m["vision_name"] = "google/siglip-so400m-patch14-384"
 	t := c.namedTower("vision_name")
@@ -55,7 +55,7 @@ func (c *Config) minicpmvTimm() *Tower {
 // minicpmvLater is version 2.6, which says its encoder's sizes; the text model is Qwen2.
 func (c *Config) minicpmvLater() *Spec {
 	if v, ok := c.m["version"].(json.Number); !ok || v.String() != "2.6" {
-		c.fail("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", fromFiles)
+		c.lacks("version", c.m["version"], "is a version of MiniCPM-V that is not described; 1, 2 and 2.6 are", fromFiles)
 	}
 	s := qwen2.Config(c)
 	s.Family = qwen2.Name

@@ -89,7 +89,7 @@ var bailing = &Family{
 			a.QKNorm = PerHead
 		}
 		if c.Bool(false, "use_bias") {
-			c.fail("use_bias", true, "is of no published Ling, and biases of experts are not described", "correct the config.json")
+			c.lacks("use_bias", true, "is of no published Ling, and biases of experts are not described", "correct the config.json")
 		}
 		s.Layers = denseFirst(c.Layers(), int(c.IntOr(0, "first_k_dense_replace")), 1, Layer{Norm: RMS, Attn: a}, c.gated(), c.bailingExperts())
 		s.MTP = s.mtpOf(c.IntOr(0, "num_nextn_predict_layers"))

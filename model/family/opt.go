@@ -31,12 +31,12 @@ const optOffset = 2
 func (c *Config) checkOPT(hidden int64) {
 	const fix = "any other OPT model: opt-350m alone is built so"
 	if w := c.IntOr(hidden, "word_embed_proj_dim"); w != hidden {
-		c.fail("word_embed_proj_dim", w, fmt.Sprintf("is not hidden_size = %d, and projections of the embedding are not described", hidden), fix)
+		c.lacks("word_embed_proj_dim", w, fmt.Sprintf("is not hidden_size = %d, and projections of the embedding are not described", hidden), fix)
 	}
 	if !c.Bool(true, "layer_norm_elementwise_affine") {
-		c.fail("layer_norm_elementwise_affine", false, "is of no published OPT model, and norms without weights are not described", "give an OPT model whose norms have weights")
+		c.lacks("layer_norm_elementwise_affine", false, "is of no published OPT model, and norms without weights are not described", "give an OPT model whose norms have weights")
 	}
 	if !c.Bool(true, "do_layer_norm_before") {
-		c.fail("do_layer_norm_before", false, "puts norms after the sum, which is not described", fix)
+		c.lacks("do_layer_norm_before", false, "puts norms after the sum, which is not described", fix)
 	}
 }

@@ -8,7 +8,7 @@ const fromFiles = "give the folder with its GGUF or safetensors files for exact 
 var kimiK3 = &Family{
 	Name: "kimi-k3", Classes: []string{"KimiK3ForConditionalGeneration"}, Types: []string{"kimi_k3"},
 	Config: func(c *Config) *Spec {
-		c.fail("vision_config", nil, "describes an encoder (patchmergerv2, mlp2) whose class is not public", "give its text_config alone to size the text model")
+		c.lacks("vision_config", nil, "describes an encoder (patchmergerv2, mlp2) whose class is not public", "give its text_config alone to size the text model")
 		return &Spec{}
 	},
 }
@@ -28,14 +28,14 @@ var qwenOmni = &Family{
 	Name: "qwen-omni", Types: []string{"qwen2_5_omni", "qwen3_omni_moe"},
 	Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration", "Qwen3OmniMoeForConditionalGeneration"},
 	Config: func(c *Config) *Spec {
-		c.fail("talker_config", nil, "is of a talker and a vocoder, which are not described", fromFiles)
+		c.lacks("talker_config", nil, "is of a talker and a vocoder, which are not described", fromFiles)
 		return &Spec{}
 	},
 }
 
 func unread(name, class, kind, field, problem string) *Family {
 	return &Family{Name: name, Classes: []string{class}, Types: []string{kind}, Config: func(c *Config) *Spec {
-		c.fail(field, nil, problem, fromFiles)
+		c.lacks(field, nil, problem, fromFiles)
 		return &Spec{}
 	}}
 }

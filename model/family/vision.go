@@ -80,6 +80,6 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 // refuseAudio: the audio encoder of the small Gemma 4 models is not described. (Bounds of their linear maps are buffers.)
 func (c *Config) refuseAudio() {
 	if a := c.Sub("audio_config"); a != nil {
-		c.fail("audio_config", nil, "is of an audio encoder that is not described", "give its text_config alone to size the text model")
+		c.lacks("audio_config", nil, "is of an audio encoder that is not described", "give its text_config alone to size the text model")
 	}
 }

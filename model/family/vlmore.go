@@ -88,7 +88,7 @@ var logics = &Family{
 		s.Family = qwen3.Name
 		const known = "convnext-1024,siglip2-384"
 		if got := c.Str("mm_vision_tower"); got != known {
-			c.fail("mm_vision_tower", got, "names encoders whose sizes the config does not give", fromFiles)
+			c.lacks("mm_vision_tower", got, "names encoders whose sizes the config does not give", fromFiles)
 		}
 		t := c.part("siglip_config").siglipTower()
 		if len(t.Layers) > 0 {
