@@ -333,7 +333,7 @@ func checkRungs(t *testing.T, a *Answer) {
 	for i := 1; i < len(a.Rungs); i++ {
 		short, long := a.Rungs[i-1], a.Rungs[i]
 		fewer := short.MaxUsers == nil || long.MaxUsers != nil && *long.MaxUsers <= *short.MaxUsers
-		if long.Context != 2*short.Context || long.KVBytes < short.KVBytes || !fewer {
+		if long.Context/2 != short.Context || long.KVBytes < short.KVBytes || !fewer {
 			t.Errorf("%s with %s: %+v (%v users), then %+v (%v users)", a.Model.ID, a.Plan.Engine, short, short.MaxUsers, long, long.MaxUsers)
 		}
 	}

@@ -223,15 +223,32 @@ func (q *question) outlook(a *Answer, ranks []engine.Rank) {
 	a.Reasons = q.reasons(a, &ranks[0])
 }
 
-// rungs are the context asked for and its doubles.
+// rungs are three contexts, each the double of the one before: the one asked for, longer ones up to what the
+// model was trained on, and shorter ones where no longer ones are left.
 func (q *question) rungs(a *Answer, context int64) {
-	for c := context; len(a.Rungs) < 3 && c <= searchContext; c *= 2 {
+	for _, c := range steps(context, q.job.Model.Context) {
 		users := a.KV.MaxSequences
 		if c != context {
 			users = q.maxSequences(c)
 		}
 		a.Rungs = append(a.Rungs, q.rung(c, users))
 	}
+}
+
+// steps are three contexts; a trained length of 0 is not known and bounds nothing.
+func steps(context, trained int64) (out []int64) {
+	longest := context
+	for range 2 {
+		if 2*longest <= searchContext && (trained == 0 || 2*longest <= trained) {
+			longest *= 2
+		}
+	}
+	for _, c := range []int64{longest / 4, longest / 2, longest} {
+		if c > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // encodes reports whether a model whose layers are known keeps nothing of what it reads.
