@@ -3,6 +3,7 @@ package memwall
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -24,7 +25,7 @@ func (q *question) suggest(a *Answer) []Suggestion {
 		return nil
 	}
 	var out []Suggestion
-	for _, c := range q.changes(a) {
+	for c := range q.changes(a) {
 		if s, ok := q.try(a, c); ok {
 			out = append(out, s)
 		}
@@ -69,16 +70,22 @@ func (s resolvedOnce) Model(ref string) (*Resolved, error) {
 	return s.ModelSource.Model(ref)
 }
 
-// changes that suit the engine, cheapest first.
-func (q *question) changes(a *Answer) []change {
-	var out []change
-	out = append(out, q.idleChange()...)
-	out = append(out, q.engineChanges()...)
-	out = append(out, q.kvChange()...)
-	out = append(out, q.loadChanges(a)...)
-	out = append(out, q.offloadChanges()...)
-	out = append(out, q.weightChanges()...)
-	return append(out, q.deviceChange()...)
+// changes that suit the engine, cheapest first. Those that nobody asks for are not made up.
+func (q *question) changes(a *Answer) iter.Seq[change] {
+	groups := []func() []change{q.idleChange, q.engineChanges, q.kvChange, func() []change { return q.loadChanges(a) }, func() []change { return q.offloadChanges(a) }}
+	for _, name := range q.smaller() {
+		groups = append(groups, func() []change { return q.weightChange(name) })
+	}
+	groups = append(groups, q.deviceChange)
+	return func(yield func(change) bool) {
+		for _, group := range groups {
+			for _, c := range group() {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // idleChange puts devices to work that the plan leaves idle.
@@ -144,22 +151,22 @@ var (
 	smallerGGUF = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k_m", "iq2_m"}
 )
 
-func (q *question) weightChanges() (out []change) {
-	now := q.job.Weights.Bytes()
-	names := smallerHub
-	if engine.ReadsGGUF(q.engine) {
-		names = smallerGGUF
+// smaller are the recipes to offer; none when only a file tells what the model is.
+func (q *question) smaller() []string {
+	switch {
+	case q.resolved.Spec == nil:
+		return nil
+	case engine.ReadsGGUF(q.engine):
+		return smallerGGUF
 	}
-	if q.resolved.Spec == nil {
+	return smallerHub
+}
+
+func (q *question) weightChange(name string) []change {
+	if now := q.job.Weights.Bytes(); q.job.Model.Store(dtype.FindRecipe(name)).Bytes() >= now*97/100 {
 		return nil
 	}
-	for _, name := range names {
-		r := dtype.FindRecipe(name)
-		if q.job.Model.Store(r).Bytes() < now*97/100 {
-			out = append(out, change{fmt.Sprintf("weights %s → %s", q.request.Weights, name), map[string]any{"weights": name}})
-		}
-	}
-	return out
+	return []change{{fmt.Sprintf("weights %s → %s", q.request.Weights, name), map[string]any{"weights": name}}}
 }
 
 func (q *question) deviceChange() []change {
