@@ -108,7 +108,10 @@ func layerKinds(m *card.Model) string {
 		n += k.Count
 		out = append(out, unit.Count(k.Count)+" × "+k.Name)
 	}
-	if len(out) == 1 {
+	switch len(out) {
+	case 0:
+		return "none"
+	case 1:
 		return unit.Count(n) + ": " + m.Layers[0].Name
 	}
 	return unit.Count(n) + ": " + strings.Join(out, ", ")
