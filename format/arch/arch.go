@@ -44,6 +44,7 @@ type reader struct {
 	err     *Error
 	layers  int64 // of all parts together
 	encodes bool
+	turns   int64 // numbers of a head that turn with the position, in the first attention of the first part
 }
 
 // network reads the ends, then what lies between them.
@@ -55,12 +56,12 @@ func (o *object) network() *family.Spec {
 	s.Native = o.format("dtype", dtype.BF16)
 	s.Source.State = o.format("state_dtype", nil)
 	s.Context = o.number("context", 0)
-	o.beside(s)
 	if o.has("vocab") || o.has("layers") {
 		o.stack(s)
 	}
+	o.beside(s)
 	if len(s.Layers) == 0 && s.Vision == nil && len(s.Beside) == 0 {
-		o.fail("layers", "", "is missing: there is nothing to size", "add layers, or towers")
+		o.missing("layers", "is missing: there is nothing to size", "add layers, or towers")
 	}
 	if s.Hidden == 0 && o.r.err == nil { // towers alone
 		s.Encodes, s.NoHead, s.Hidden = true, true, append(s.Beside, s.Vision)[0].Width
@@ -81,17 +82,9 @@ func (o *object) stack(s *family.Spec) {
 	}
 	s.Before, s.After = o.weights("before", beforeRoles), o.weights("after", afterRoles)
 	s.Layers = o.runs(s.Hidden, norm)
-	s.Source.Rotary = rotary(s)
-}
-
-// rotary is the table of cosines and sines that engines compute once, as long as the context.
-func rotary(s *family.Spec) []model.Rotary {
-	for i := range s.Layers {
-		if a := &s.Layers[i].Attn; a.Heads > 0 && !a.NoRope && s.Context > 0 {
-			return []model.Rotary{{Positions: s.Context, Dim: a.DimK - a.Nope}}
-		}
+	if o.r.turns > 0 && s.Context > 0 { // engines compute this table once, as long as the context
+		s.Source.Rotary = []model.Rotary{{Positions: s.Context, Dim: o.r.turns}}
 	}
-	return nil
 }
 
 // like names the family whose rules engines apply: GGUF's name of the architecture.

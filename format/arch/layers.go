@@ -50,10 +50,10 @@ func (o *object) repeated(width int64, norm family.NormKind) (out []family.Layer
 		r.close()
 	})
 	if len(pattern) == 0 {
-		o.fail("layers", "", "is missing", "the layers that repeat, as a list")
+		o.missing("layers", "is missing", "the layers that repeat, as a list")
 		return nil
 	}
-	if !o.room("repeat", times-1, int64(len(pattern))) {
+	if !o.room("repeat", times, (times-1)*int64(len(pattern))) {
 		return nil
 	}
 	for range times {
@@ -62,16 +62,16 @@ func (o *object) repeated(width int64, norm family.NormKind) (out []family.Layer
 	return out
 }
 
-// room counts layers before any are made, so that a number costs no memory.
-func (o *object) room(key string, times, layers int64) bool {
+// room counts more layers before any are made, so that a number costs no memory.
+func (o *object) room(key string, n, more int64) bool {
 	if o.r.err != nil {
 		return false
 	}
-	if times > maxLayers || o.r.layers+times*layers > maxLayers {
-		o.fail(key, unit.Count(times), "makes more than "+unit.Count(maxLayers)+" layers", "at most "+unit.Count(maxLayers)+" in all")
+	if n > maxLayers || o.r.layers+more > maxLayers {
+		o.fail(key, unit.Count(n), "makes more than "+unit.Count(maxLayers)+" layers", "at most "+unit.Count(maxLayers)+" in all")
 		return false
 	}
-	o.r.layers += times * layers
+	o.r.layers += more
 	return true
 }
 
@@ -93,7 +93,7 @@ func (o *object) run(width int64, norm family.NormKind) []family.Layer {
 	}
 	l.LayerScale = o.flag("layer_scale", false)
 	o.whole(&l)
-	if !o.room("count", count, 1) {
+	if !o.room("count", count, count) {
 		return nil
 	}
 	out := make([]family.Layer, count)
@@ -109,7 +109,7 @@ func (o *object) whole(l *family.Layer) {
 	parallel := l.Place == family.Parallel || l.Place == family.Parallel2
 	switch {
 	case !mixes && !feeds:
-		o.fail("attention", "", "is missing, and so are state, ffn and experts", "a layer has at least one of them")
+		o.missing("attention", "is missing, and so are state, ffn and experts", "a layer has at least one of them")
 	case l.Place == family.Single && mixes && feeds:
 		o.fail("norms", "single", "is of layers with one branch, and this one has two", "pre, or two layers")
 	case parallel && !(mixes && feeds):

@@ -12,22 +12,25 @@ var qkNorms = map[string]family.QKNorm{"none": family.NoQKNorm, "per_head": fami
 // attention reads softmax attention: a cache for each KV head, or a latent.
 func (o *object) attention(width int64) family.Attention {
 	a := family.Attention{Heads: o.need("heads")}
+	turns := int64(0)
 	if o.has("latent") {
-		o.latent(&a)
+		turns = o.latent(&a)
 	} else {
-		o.headed(&a, width)
+		turns = o.headed(&a, width)
 	}
 	bias := o.flag("bias", false)
 	a.BiasQ, a.BiasKV, a.BiasOut = bias, bias, o.flag("out_bias", bias)
-	a.NoRope = !o.flag("rope", !o.r.encodes)
+	if a.NoRope = !o.flag("rope", !o.r.encodes); !a.NoRope && o.r.turns == 0 {
+		o.r.turns = turns
+	}
 	a.Bidirectional = o.flag("bidirectional", o.r.encodes)
 	a.Cap = o.flag("cap", false)
 	o.close()
 	return a
 }
 
-// headed reads multi-head, grouped-query and multi-query attention.
-func (o *object) headed(a *family.Attention, width int64) {
+// headed reads multi-head, grouped-query and multi-query attention, and says how many numbers of a head turn.
+func (o *object) headed(a *family.Attention, width int64) int64 {
 	a.KVHeads = o.positive("kv_heads", a.Heads)
 	if a.Heads%a.KVHeads != 0 {
 		o.fail("kv_heads", unit.Count(a.KVHeads), fmt.Sprintf("does not divide the %d heads", a.Heads), "a divisor of heads")
@@ -41,14 +44,21 @@ func (o *object) headed(a *family.Attention, width int64) {
 	a.Fused, a.Gate, a.Sinks = o.flag("fused", false), o.flag("gate", false), o.flag("sinks", false)
 	a.QKNorm = qkNorms[o.word("qk_norm", "none", "none", "per_head", "full_width")]
 	a.SharesKV = o.flag("shares_kv", false)
+	turns := o.positive("rope_dim", a.DimK)
+	if turns > a.DimK {
+		o.fail("rope_dim", unit.Count(turns), fmt.Sprintf("is more than the %d numbers of a head", a.DimK), "at most head_dim")
+	}
+	return turns
 }
 
 // latent reads multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): the cache holds latent + rope_dim numbers.
-func (o *object) latent(a *family.Attention) {
+func (o *object) latent(a *family.Attention) int64 {
 	a.KVRank, a.QRank = o.need("latent"), o.number("query_latent", 0)
+	turns := o.need("rope_dim")
 	a.Nope = o.need("nope_dim")
-	a.KVHeads, a.DimK = a.Heads, a.Nope+o.need("rope_dim")
+	a.KVHeads, a.DimK = a.Heads, a.Nope+turns
 	a.DimV = o.positive("value_dim", a.Nope)
+	return turns
 }
 
 // styles of recurrence by their names.
@@ -60,7 +70,7 @@ var styles = map[string]family.SSMStyle{
 func (o *object) state(width int64) family.SSM {
 	name := o.word("style", "", "mamba1", "mamba2", "delta_net", "linear_attention", "short_conv")
 	if name == "" {
-		o.fail("style", "", "is missing", "mamba1, mamba2, delta_net, linear_attention or short_conv")
+		o.missing("style", "is missing", "mamba1, mamba2, delta_net, linear_attention or short_conv")
 		return family.SSM{}
 	}
 	s := family.SSM{Style: styles[name], Inner: o.positive("inner", width), BiasIn: o.flag("bias", false)}
@@ -89,6 +99,6 @@ func (o *object) stateHeads(s *family.SSM) {
 		o.fail("groups", unit.Count(s.Groups), fmt.Sprintf("does not divide the %d heads", s.Heads), "a divisor of heads")
 	}
 	if s.Style == family.ShortOnly && s.Inner < 1 {
-		o.fail("inner", "", "is missing", "the width of the layer")
+		o.missing("inner", "is missing", "the width of the layer")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -35,19 +36,12 @@ func (r *reader) object(n ast.Node, path string) *object {
 		r.fail(&Error{Line: o.line, Field: path, Value: kindOf(n), Text: "is not a block of keys", Fix: "key: value lines below it"})
 		return o
 	}
-	for it := m.MapRange(); it.Next(); {
-		o.add(it.Key(), it.Value())
+	for it := m.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
+		name := it.Key().GetToken().Value
+		o.keys = append(o.keys, name)
+		o.nodes[name] = it.Value()
 	}
 	return o
-}
-
-func (o *object) add(key ast.MapKeyNode, value ast.Node) {
-	name := key.GetToken().Value
-	if o.has(name) {
-		o.r.fail(&Error{Line: lineOf(key), Field: o.at(show(name)), Text: "stands there twice", Fix: "keep one"})
-	}
-	o.keys = append(o.keys, name)
-	o.nodes[name] = value
 }
 
 // show is a key of a file in an error.
@@ -79,7 +73,17 @@ func (o *object) fail(key, value, text, fix string) {
 	if n := o.nodes[key]; n != nil {
 		line = lineOf(n)
 	}
-	o.r.fail(&Error{Line: line, Field: o.at(key), Value: value, Text: text, Fix: fix})
+	o.r.fail(&Error{Line: line, Field: o.at(show(key)), Value: value, Text: text, Fix: fix})
+}
+
+// missing reports a key that must be there, or the key that looks like it.
+func (o *object) missing(key, text, fix string) {
+	for _, near := range spell.Nearest(key, o.keys) {
+		if !slices.Contains(o.known, near) {
+			o.fail(near, "", "is no key of a description here", "did you mean "+key+"?")
+		}
+	}
+	o.fail(key, "", text, fix)
 }
 
 func (o *object) has(key string) bool { _, ok := o.nodes[key]; return ok }
@@ -134,7 +138,7 @@ func (o *object) positive(key string, otherwise int64) int64 {
 	v := o.number(key, otherwise)
 	switch {
 	case !o.has(key) && v < 1:
-		o.fail(key, "", "is missing", "add "+key+": and a number")
+		o.missing(key, "is missing", "add "+key+": and a number")
 	case v < 1:
 		o.fail(key, unit.Count(v), "is out of range", "1 or more")
 	}

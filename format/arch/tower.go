@@ -42,7 +42,7 @@ func (o *object) tower() *family.Tower {
 	t.Before, t.After = o.weights("before", beforeRoles), o.weights("after", afterRoles)
 	t.Layers = o.runs(t.Width, o.norm("norm", family.LayerNormBias))
 	if len(t.Before)+len(t.Layers)+len(t.After) == 0 {
-		o.fail("layers", "", "is missing, and so are before and after", "a tower has at least one of them")
+		o.missing("layers", "is missing, and so are before and after", "a tower has at least one of them")
 	}
 	return t
 }

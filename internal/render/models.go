@@ -74,7 +74,7 @@ func Model(m *card.Model, st Style) string {
 	p.labelled("also called", strings.Join(m.Aliases, ", "))
 	p.storedIn(m.Weights)
 	p.blank()
-	p.labelled("try", "memwall fit "+m.ID)
+	p.labelled("try", "memwall fit "+m.Reference)
 	return p.String()
 }
 
