@@ -21,5 +21,8 @@ func (d *disk) described(file string) (*Resolved, error) {
 	id := d.idOf(file)
 	r := &Resolved{ID: id, Name: a.Name, Format: "description", Provenance: "described in " + name, Spec: a.Spec, Model: a.Spec.Model(id)}
 	note(r, "described", "the network is as %s describes it: no file of weights bears it out", name)
+	if a.Spec.Family == arch.Own {
+		note(r, "described", "%s says of no architecture that it is like it: engines are asked as if they ran it", name)
+	}
 	return r, nil
 }

@@ -122,3 +122,49 @@ func TestDescribedErrors(t *testing.T) {
 		}
 	}
 }
+
+// odd are networks that nobody publishes.
+var odd = []string{
+	"{vocab: 64, hidden: 64, layers: [{state: {style: mamba1}}]}",
+	"{vocab: 64, hidden: 64, layers: [{count: 2, state: {style: mamba2, inner: 128, heads: 4, state: 8}, attention: {heads: 4}, ffn: {inner: 8}}]}",
+	"{vocab: 64, hidden: 64, layers: [{state: {style: delta_net, heads: 4, groups: 2, state: 16}}, {attention: {heads: 4, chunk: 8}}]}",
+	"{vocab: 64, hidden: 64, layers: [{state: {style: linear_attention, heads: 4}, experts: {count: 3, used: 2, inner: 7}}]}",
+	"{vocab: 64, hidden: 64, layers: [{state: {style: short_conv, conv: 1}, ffn: {inner: 1}}, {attention: {heads: 1, latent: 1, nope_dim: 1, rope_dim: 1}}]}",
+	"{vocab: 1, hidden: 1, layers: [{ffn: {inner: 1}}]}",
+	"{vocab: 64, hidden: 64, context: 1, layers: [{attention: {heads: 4}}, {attention: {heads: 4, shares_kv: true}}]}",
+	"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, shares_kv: true}}]}",
+	"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, bidirectional: true}}]}",
+	"{vocab: 64, hidden: 64, head: false, layers: [{attention: {heads: 6, kv_heads: 3, head_dim: 10, fused: true, gate: true}, ffn: {inner: 5}, experts: {count: 2, used: 1, inner: 3, latent: 4}}]}",
+	"{kind: encoder, vocab: 64, hidden: 64, layers: [{norms: parallel, attention: {heads: 4}, ffn: {inner: 8}}], towers: [{name: audio, width: 8, after: [{map: [8, 64]}]}]}",
+	"{vocab: 64, hidden: 64, before: [{table: [9, 64]}], layers: [{attention: {heads: 4}}], towers: [{width: 8, before: [{vector: 8}]}, {name: tables, width: 4, before: [{table: [100, 4]}]}]}",
+	"{towers: [{name: audio, width: 8, layers: [{attention: {heads: 2}}]}]}",
+	"{towers: [{width: 8, layers: [{state: {style: mamba1}}]}]}",
+	"{towers: [{name: tables, width: 1, before: [{table: [1, 1]}]}]}",
+	"{towers: [{name: tables, width: 1, after: [{map: [1, 1]}]}, {name: audio, width: 3, before: [{vector: 3}]}]}",
+}
+
+// TestOddNetworks: every engine answers or refuses them; none fails itself.
+func TestOddNetworks(t *testing.T) {
+	asker := &memwall.Asker{Models: New(Options{})}
+	answered := 0
+	for _, text := range odd {
+		file := written(t, "odd.yaml", text)
+		for _, e := range memwall.Engines() {
+			for _, on := range []string{"h100", "4xh100"} {
+				a, err := asker.Ask(&memwall.Request{Ask: "fit", Model: file, Hardware: on, Plan: plan.Plan{Engine: e, Context: 64}})
+				problem, refused := errors.AsType[*memwall.Error](err)
+				switch {
+				case err != nil && (!refused || problem.Code == memwall.Internal || problem.Code == memwall.BadFile):
+					t.Errorf("%s on %s: %s\n%v", e, on, text, err)
+				case err == nil && a.Devices[0].Needed < a.Devices[0].Sum("weights"):
+					t.Errorf("%s on %s: %s\nneeds %d", e, on, text, a.Devices[0].Needed)
+				case err == nil:
+					answered++
+				}
+			}
+		}
+	}
+	if answered < len(odd)*len(memwall.Engines()) {
+		t.Errorf("only %d answers", answered)
+	}
+}

@@ -20,8 +20,8 @@ type Described struct {
 	Spec *family.Spec
 }
 
-// name of the architecture where the file says of no family that it is one.
-const own = "described"
+// Own names the architecture where the file says of no family that the network is like its.
+const Own = "described"
 
 // Parse reads a description. Faults are *Error; what is only wrong as a whole is a *family.FieldError.
 func Parse(text []byte) (*Described, error) {
@@ -49,7 +49,7 @@ type reader struct {
 
 // network reads the ends, then what lies between them.
 func (o *object) network() *family.Spec {
-	s := &family.Spec{Arch: own, Family: own}
+	s := &family.Spec{Arch: Own, Family: Own}
 	o.r.encodes = o.word("kind", "decoder", "decoder", "encoder") == "encoder"
 	s.Encodes, s.NoHead = o.r.encodes, !o.flag("head", !o.r.encodes)
 	o.like(s)

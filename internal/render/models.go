@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ func Model(m *card.Model, st Style) string {
 	p.labelled("also called", strings.Join(m.Aliases, ", "))
 	p.storedIn(m.Weights)
 	p.blank()
-	p.labelled("try", "memwall fit "+m.Reference)
+	p.labelled("try", "memwall fit "+cmp.Or(m.Reference, m.ID))
 	return p.String()
 }
 
