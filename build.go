@@ -200,7 +200,11 @@ func (q *question) notes() (out []Note) {
 	return append(out, q.resolved.Notes...)
 }
 
+// flags are the command line that runs the plan. A network that is described or changed has no files to run.
 func (q *question) flags() map[string]string {
+	if q.resolved.Format == "description" || len(q.request.Override) > 0 {
+		return nil
+	}
 	c := q.engine.Command(q.job)
 	if c == "" {
 		return nil

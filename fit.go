@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -48,11 +49,22 @@ func (a *Asker) fit(r *Request) (*Answer, error) {
 func (q *question) booked() ([]engine.Rank, error) {
 	ranks := q.sizer.Size(q.book, q.job.Load())
 	for i := range ranks {
+		q.assume(&ranks[i])
 		if err := countable(&ranks[i]); err != nil {
 			return nil, err
 		}
 	}
 	return ranks, nil
+}
+
+// assume marks the weights of a network that exists only in the question.
+func (q *question) assume(r *engine.Rank) {
+	if len(q.request.Override) == 0 {
+		return
+	}
+	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
+		assumed(items, overridden(q.request.Override))
+	}
 }
 
 // countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
@@ -196,6 +208,7 @@ func (q *question) model() error {
 			return err
 		}
 		q.spec = &s
+		q.job.Note("override", "info", "override", "what if %s: the network is %s's but for that, and its weights are assumed", overridden(q.request.Override), cmp.Or(r.Name, r.ID))
 	}
 	if r.Weights != nil && !changed && recipe == nil && (r.Format == "gguf" || !engine.ReadsGGUF(q.engine)) {
 		q.job.Model, q.job.Weights = r.Model, r.Weights

@@ -26,7 +26,7 @@ type Resolved struct {
 	Recipe string
 	// Scheme is that quantisation itself where no named recipe does the same: other groups, layers left out.
 	Scheme     *dtype.Recipe
-	Format     string // "gguf", "safetensors", "config", "catalog"
+	Format     string // "gguf", "safetensors", "config", "catalog", "description"
 	FileBytes  unit.Bytes
 	Provenance string
 	// UnknownArch is set when no family reads the architecture: weights are exact, caches unknown.

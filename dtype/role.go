@@ -130,5 +130,5 @@ func (r Role) Router() bool {
 
 // Embedding reports whether the tensor is a table indexed by tokens, token types or positions.
 func (r Role) Embedding() bool {
-	return r == TokenEmbd || r == MTPEmbed || r == MTPHead || r == TokenTypes || r == PositionEmbd || r == PerLayerEmbd
+	return r == TokenEmbd || r == MTPEmbed || r == MTPHead || r == TokenTypes || r == PositionEmbd || r == PerLayerEmbd || r == Table
 }

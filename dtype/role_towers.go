@@ -68,4 +68,7 @@ const (
 	AudioConv2          Role = "conv1d.1"
 	AudioPosition       Role = "audio_position_embd"
 	AudioBounds         Role = "audio_bounds"
+
+	// Table holds a row for each of many things: items and users of a recommender.
+	Table Role = "embedding_table"
 )

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format"
+	"github.com/memwall/memwall/format/arch"
 	"github.com/memwall/memwall/model/family"
 )
 
@@ -23,6 +25,7 @@ func inFile(name string, err error) error {
 	var known *memwall.Error
 	var codec *format.Error
 	var field *family.FieldError
+	var described *arch.Error
 	switch {
 	case errors.As(err, &known):
 		e := *known
@@ -32,6 +35,8 @@ func inFile(name string, err error) error {
 		return &e
 	case errors.As(err, &codec):
 		return badFile(name, codec.Field, codec.Error(), codec.Fix)
+	case errors.As(err, &described):
+		return &memwall.Error{Code: memwall.BadFile, Field: cmp.Or(described.Field, name), Value: described.Value, Message: name + ": " + described.Error(), Hint: described.Fix}
 	case errors.As(err, &field):
 		return &memwall.Error{Code: memwall.FieldCode(field), Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
 	}

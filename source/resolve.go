@@ -1,5 +1,5 @@
 // Package source turns a reference to a model into a model.Model with its weights and where they come
-// from: a catalog id, a GGUF file, a safetensors file or folder, a config.json. It is the only package
+// from: a catalog id, a GGUF file, a safetensors file or folder, a config.json, a description in YAML. It is the only package
 // that opens model files.
 //
 // Open resolve.go for what a reference may be; gguf.go, safetensors.go and config.go for how each source
@@ -65,7 +65,7 @@ func remote(ref string) error {
 }
 
 // suffixes of files that hold models or look as if they did.
-var suffixes = map[string]bool{".gguf": true, ".safetensors": true, ".json": true, ".bin": true, ".pt": true, ".pth": true, ".ckpt": true, ".pkl": true}
+var suffixes = map[string]bool{".gguf": true, ".safetensors": true, ".json": true, ".bin": true, ".pt": true, ".pth": true, ".ckpt": true, ".pkl": true, ".yaml": true, ".yml": true}
 
 func isPath(ref string) bool {
 	return ref == "." || ref == ".." || ref == "~" || path.IsAbs(ref) || filepath.IsAbs(filepath.FromSlash(ref)) ||
@@ -106,6 +106,8 @@ func (d *disk) path(file string) (*Resolved, error) {
 		return d.safetensors(file)
 	case ".json":
 		return d.json(file)
+	case ".yaml", ".yml":
+		return d.described(file)
 	case ".bin", ".pt", ".pth", ".ckpt", ".pkl":
 		return nil, pickled(path.Base(file))
 	}

@@ -43,8 +43,8 @@ func impossible(field string, value any, fix, format string, args ...any) error 
 
 // checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
 func checkModel(j *engine.Job, _ *rules) error {
-	if strings.HasPrefix(j.Model.Parts[0].Name, "vision") {
-		return impossible("engine", "llama.cpp", "--engine transformers", "%s reads images alone: llama.cpp loads such a model only beside a text model, as mmproj", j.Model.ID)
+	if part := j.Model.Parts[0].Name; part != "decoder" && part != "encoder" {
+		return impossible("engine", "llama.cpp", "--engine transformers", "%s reads no text: llama.cpp loads such a model only beside a text model, as mmproj", j.Model.ID)
 	}
 	return engine.CheckCross(j, "llama.cpp")
 }

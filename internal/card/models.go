@@ -34,6 +34,7 @@ type ModelRow struct {
 // Model is the card of a model.
 type Model struct {
 	ModelRow
+	Reference    string      `json:"-"` // what asks for it again: the id of the catalog, or the path
 	Hub          string      `json:"hub,omitempty"`
 	Aliases      []string    `json:"aliases,omitempty"`
 	Architecture string      `json:"architecture"`
@@ -201,6 +202,9 @@ func ModelOf(src memwall.ModelSource, ref string) (*Model, error) {
 	}
 	c := describe(m)
 	c.Name, c.Hub, c.Source = r.Name, r.Hub, r.Provenance
+	if c.Reference = ref; r.Format == "catalog" {
+		c.Reference = r.ID
+	}
 	if e, err := catalog.Find(r.ID); err == nil && e.ID == r.ID {
 		c.Aliases, c.Released = e.Aliases, e.Released
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/source"
 )
 
 func TestMain(m *testing.M) {
@@ -20,7 +21,7 @@ func TestMain(m *testing.M) {
 // run is the program with a machine, a terminal and a reader of command lines that scripts choose by
 // environment variables.
 func run() int {
-	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: memwall.Catalog{}}
+	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{})}
 	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ func Model(m *card.Model, st Style) string {
 	p.labelled("also called", strings.Join(m.Aliases, ", "))
 	p.storedIn(m.Weights)
 	p.blank()
-	p.labelled("try", "memwall fit "+m.ID)
+	p.labelled("try", "memwall fit "+cmp.Or(m.Reference, m.ID))
 	return p.String()
 }
 
@@ -108,7 +109,10 @@ func layerKinds(m *card.Model) string {
 		n += k.Count
 		out = append(out, unit.Count(k.Count)+" × "+k.Name)
 	}
-	if len(out) == 1 {
+	switch len(out) {
+	case 0:
+		return "none"
+	case 1:
 		return unit.Count(n) + ": " + m.Layers[0].Name
 	}
 	return unit.Count(n) + ": " + strings.Join(out, ", ")

@@ -10,13 +10,12 @@ var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": t
 func (s *Spec) Converted() *Spec {
 	c := *s
 	c.MTP = nil
-	if len(s.Layers) > 0 {
-		c.Vision = nil
-	}
-	c.Beside = nil
-	for _, t := range s.Beside {
-		if t.Name == PartEncoder {
-			c.Beside = append(c.Beside, t)
+	if len(s.Layers) > 0 { // towers alone are no text model, and there is nothing to convert
+		c.Vision, c.Beside = nil, nil
+		for _, t := range s.Beside {
+			if t.Name == PartEncoder {
+				c.Beside = append(c.Beside, t)
+			}
 		}
 	}
 	c.Layers = append([]Layer(nil), s.Layers...)

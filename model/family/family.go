@@ -175,12 +175,18 @@ func (l *Layer) size(hidden float64) float64 {
 
 // checkKinds: a part can hold 255 different layers, far more than any model has.
 func (s *Spec) checkKinds() error {
-	seen := map[Layer]bool{}
-	for _, l := range s.Layers {
-		seen[l] = true
+	parts := [][]Layer{s.Layers}
+	for _, t := range s.towers() {
+		parts = append(parts, t.Layers)
 	}
-	if len(seen) > 250 {
-		return &FieldError{Field: "layers", Value: fmt.Sprint(len(seen), " different ones"), Problem: "are more than memwall tells apart", Fix: "report the model"}
+	for _, layers := range parts {
+		seen := map[Layer]bool{}
+		for _, l := range layers {
+			seen[l] = true
+		}
+		if len(seen) > 250 {
+			return &FieldError{Field: "layers", Value: fmt.Sprint(len(seen), " different ones"), Problem: "are more than memwall tells apart", Fix: "report the model"}
+		}
 	}
 	return nil
 }

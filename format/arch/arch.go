@@ -1,0 +1,104 @@
+// Package arch reads a network that somebody describes in a short YAML file: layers in runs, dimensions, experts,
+// recurrent states, towers and tables of embeddings. It asks of the reader no more than the shapes, and gives the
+// same Spec that a family makes of a config.json.
+//
+// Open arch.go for the keys of the file itself, layers.go, mixers.go, feed.go and tower.go for those below, yaml.go for
+// what is refused before any of it is read. docs/guides/describe-a-model.md is the page for those who write such files.
+package arch
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+)
+
+// Described is a network with the name that its file gives it, "" for none.
+type Described struct {
+	Name string
+	Spec *family.Spec
+}
+
+// Own names the architecture where the file says of no family that the network is like its.
+const Own = "described"
+
+// Parse reads a description. Faults are *Error; what is only wrong as a whole is a *family.FieldError.
+func Parse(text []byte) (*Described, error) {
+	root, err := decode(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{}
+	o := r.object(root, "")
+	d := &Described{Name: o.text("name"), Spec: o.network()}
+	o.close()
+	if r.err != nil {
+		return nil, r.err
+	}
+	return d, d.Spec.Check()
+}
+
+// reader carries what holds for a whole file.
+type reader struct {
+	err     *Error
+	layers  int64 // of all parts together
+	encodes bool
+	turns   int64 // numbers of a head that turn with the position, in the first attention of the first part
+}
+
+// network reads the ends, then what lies between them.
+func (o *object) network() *family.Spec {
+	s := &family.Spec{Arch: Own, Family: Own}
+	o.r.encodes = o.word("kind", "decoder", "decoder", "encoder") == "encoder"
+	s.Encodes, s.NoHead = o.r.encodes, !o.flag("head", !o.r.encodes)
+	o.like(s)
+	s.Native = o.format("dtype", dtype.BF16)
+	s.Source.State = o.format("state_dtype", nil)
+	s.Context = o.number("context", 0)
+	if o.has("vocab") || o.has("layers") {
+		o.stack(s)
+	}
+	o.beside(s)
+	if len(s.Layers) == 0 && s.Vision == nil && len(s.Beside) == 0 {
+		o.missing("layers", "is missing: there is nothing to size", "add layers, or towers")
+	}
+	if s.Hidden == 0 && o.r.err == nil { // towers alone
+		s.Encodes, s.NoHead, s.Hidden = true, true, append(s.Beside, s.Vision)[0].Width
+	}
+	return s
+}
+
+// stack reads the first part: the embedding, layers, norm and head.
+func (o *object) stack(s *family.Spec) {
+	s.Vocab, s.Hidden = o.need("vocab"), o.need("hidden")
+	s.Tied = o.flag("tied", false)
+	norm := o.norm("norm", family.RMS)
+	s.OutNorm, s.EmbedNorm = o.norm("out_norm", norm), o.norm("embed_norm", family.NoNorm)
+	s.Positions, s.Segments = o.number("positions", 0), o.number("segments", 0)
+	s.HeadBias, s.HeadCap = o.flag("head_bias", false), o.flag("head_cap", false)
+	if n := o.number("rope_factors", 0); n > 0 {
+		s.Tables = []family.Table{{Role: dtype.RopeFreqs, Rows: n}}
+	}
+	s.Before, s.After = o.weights("before", beforeRoles), o.weights("after", afterRoles)
+	s.Layers = o.runs(s.Hidden, norm)
+	if o.r.turns > 0 && s.Context > 0 { // engines compute this table once, as long as the context
+		s.Source.Rotary = []model.Rotary{{Positions: s.Context, Dim: o.r.turns}}
+	}
+}
+
+// like names the family whose rules engines apply: GGUF's name of the architecture.
+func (o *object) like(s *family.Spec) {
+	name := o.text("like")
+	if name == "" {
+		return
+	}
+	var names []string
+	for _, f := range family.Families() {
+		names = append(names, f.Name)
+	}
+	if !slices.Contains(names, name) {
+		o.fail("like", quote(name), "is no architecture that a family reads", didYouMean(name, names, "leave it out, or take the name that GGUF files use: llama"))
+	}
+	s.Arch, s.Family = name, name
+}

@@ -1,0 +1,247 @@
+package arch
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/spell"
+	"github.com/memwall/memwall/unit"
+)
+
+// object is a block of keys. Reading a key makes it known; close refuses the others, so that the code that reads is the
+// only list of keys. The first fault of the file is kept, and what is read after it counts for nothing.
+type object struct {
+	r     *reader
+	path  string
+	line  int
+	keys  []string // in the order of the file
+	nodes map[string]ast.Node
+	known []string
+}
+
+// object reads a block of keys at a path; a node that is none is a fault and reads as empty.
+func (r *reader) object(n ast.Node, path string) *object {
+	o := &object{r: r, path: path, nodes: map[string]ast.Node{}}
+	if n == nil {
+		return o
+	}
+	o.line = lineOf(n)
+	m, ok := n.(ast.MapNode)
+	if !ok {
+		r.fail(&Error{Line: o.line, Field: path, Value: kindOf(n), Text: "is not a block of keys", Fix: "key: value lines below it"})
+		return o
+	}
+	for it := m.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
+		name := it.Key().GetToken().Value
+		o.keys = append(o.keys, name)
+		o.nodes[name] = it.Value()
+	}
+	return o
+}
+
+// show is a key of a file in an error.
+func show(key string) string { return strings.Trim(quote(key), `"`) }
+
+func lineOf(n ast.Node) int {
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		return t.Position.Line
+	}
+	return 0
+}
+
+func (r *reader) fail(e *Error) {
+	if r.err == nil {
+		r.err = e
+	}
+}
+
+func (o *object) at(key string) string {
+	if o.path == "" {
+		return key
+	}
+	return o.path + "." + key
+}
+
+// fail reports a key of the object.
+func (o *object) fail(key, value, text, fix string) {
+	line := o.line
+	if n := o.nodes[key]; n != nil {
+		line = lineOf(n)
+	}
+	o.r.fail(&Error{Line: line, Field: o.at(show(key)), Value: value, Text: text, Fix: fix})
+}
+
+// missing reports a key that must be there, or the key that looks like it.
+func (o *object) missing(key, text, fix string) {
+	for _, near := range spell.Nearest(key, o.keys) {
+		if !slices.Contains(o.known, near) {
+			o.fail(near, "", "is no key of a description here", "did you mean "+key+"?")
+		}
+	}
+	o.fail(key, "", text, fix)
+}
+
+func (o *object) has(key string) bool { _, ok := o.nodes[key]; return ok }
+
+// get gives a key's node, nil when it is absent or has nothing behind it.
+func (o *object) get(key string) ast.Node {
+	o.known = append(o.known, key)
+	if _, empty := o.nodes[key].(*ast.NullNode); empty {
+		o.fail(key, "", "has no value", "give one, or leave the key out")
+		return nil
+	}
+	return o.nodes[key]
+}
+
+// close refuses keys that nothing read.
+func (o *object) close() {
+	for _, k := range o.keys {
+		if !slices.Contains(o.known, k) {
+			o.r.fail(&Error{Line: lineOf(o.nodes[k]), Field: o.at(show(k)), Text: "is no key of a description here", Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
+		}
+	}
+}
+
+// most is the largest number of a description; products of two can be counted.
+const most = 1 << 30
+
+// number reads a whole number of 0 or more.
+func (o *object) number(key string, otherwise int64) int64 {
+	n := o.get(key)
+	if n == nil {
+		return otherwise
+	}
+	v, ok := whole(n)
+	if !ok {
+		o.fail(key, kindOf(n), "is not a whole number", "a number such as 4096 or 32k")
+		return otherwise
+	}
+	if v < 0 || v > most {
+		o.fail(key, unit.Count(v), "is out of range", "0 to "+unit.Count(most))
+		return otherwise
+	}
+	return v
+}
+
+// need reads a number that must be there, 1 or more.
+func (o *object) need(key string) int64 {
+	return o.positive(key, 0)
+}
+
+// positive reads a number of 1 or more, which must be there where the other is none.
+func (o *object) positive(key string, otherwise int64) int64 {
+	v := o.number(key, otherwise)
+	switch {
+	case !o.has(key) && v < 1:
+		o.missing(key, "is missing", "add "+key+": and a number")
+	case v < 1:
+		o.fail(key, unit.Count(v), "is out of range", "1 or more")
+	}
+	return max(1, v)
+}
+
+// whole reads 4096, 4_096, 1e6 and 32k.
+func whole(n ast.Node) (int64, bool) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		switch v := n.Value.(type) {
+		case int64:
+			return v, true
+		case uint64:
+			return int64(min(v, math.MaxInt64)), true
+		}
+	case *ast.FloatNode:
+		if v := n.Value; v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v), true
+		}
+	case *ast.StringNode:
+		v, err := unit.ParseLength(n.Value)
+		return v, err == nil
+	}
+	return 0, false
+}
+
+// flag reads true or false.
+func (o *object) flag(key string, otherwise bool) bool {
+	n := o.get(key)
+	if n == nil {
+		return otherwise
+	}
+	b, ok := n.(*ast.BoolNode)
+	if !ok {
+		o.fail(key, kindOf(n), "is neither true nor false", "true or false")
+		return otherwise
+	}
+	return b.Value
+}
+
+// text reads a word, "" when it is absent.
+func (o *object) text(key string) string {
+	n := o.get(key)
+	if n == nil {
+		return ""
+	}
+	s, ok := n.(*ast.StringNode)
+	if !ok || len(s.Value) > 100 || s.Value == "" {
+		o.fail(key, kindOf(n), "is not a short text", "a word, in quotes where it looks like a number")
+		return ""
+	}
+	return s.Value
+}
+
+// word reads one of some words.
+func (o *object) word(key, otherwise string, of ...string) string {
+	w := o.text(key)
+	if w == "" {
+		return otherwise
+	}
+	if !slices.Contains(of, w) {
+		o.fail(key, quote(w), "is none of "+strings.Join(of, ", "), didYouMean(w, of, "one of "+strings.Join(of, ", ")))
+		return otherwise
+	}
+	return w
+}
+
+// format reads the name of a 16- or 32-bit format.
+func (o *object) format(key string, otherwise *dtype.Format) *dtype.Format {
+	name := o.text(key)
+	if name == "" {
+		return otherwise
+	}
+	f := dtype.FindFormat(name)
+	if f == nil || f.Float == nil || f.BlockBytes < 2 {
+		o.fail(key, quote(name), "is no format of 16 or 32 bits", "bf16, f16 or f32; the plan's weights say what it is quantised to")
+		return otherwise
+	}
+	return f
+}
+
+// list gives the nodes of a list, each with its path.
+func (o *object) list(key string, each func(n ast.Node, path string)) {
+	n := o.get(key)
+	if n == nil {
+		return
+	}
+	l, ok := n.(*ast.SequenceNode)
+	if !ok || len(l.Values) == 0 {
+		o.fail(key, kindOf(n), "is not a list", "lines that begin with - below it")
+		return
+	}
+	for i, v := range l.Values {
+		each(v, fmt.Sprintf("%s[%d]", o.at(key), i))
+	}
+}
+
+// sub reads a block below a key; nil when it is absent.
+func (o *object) sub(key string) *object {
+	n := o.get(key)
+	if n == nil {
+		return nil
+	}
+	return o.r.object(n, o.at(key))
+}
