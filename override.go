@@ -158,6 +158,12 @@ func overrideOne(s *family.Spec, key string, n int64, all map[string]plan.Int) e
 		s.Vocab = n
 	case "hidden":
 		s.Hidden = n
+	case "rope":
+		s.Source.Rotary = slices.Clone(s.Source.Rotary)
+		for i := range s.Source.Rotary {
+			s.Source.Rotary[i].Dim = n
+		}
+		return overrideLayers(s, key, n, all)
 	default:
 		return overrideLayers(s, key, n, all)
 	}

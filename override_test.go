@@ -84,6 +84,21 @@ func TestOverrideExperts(t *testing.T) {
 	}
 }
 
+// TestOverrideRotary: the table of cosines and sines that vLLM holds beside the weights is as wide as what turns.
+func TestOverrideRotary(t *testing.T) {
+	beside := func(changes map[string]plan.Int) unit.Bytes {
+		a, err := asker().Ask(&Request{Ask: "fit", Model: "deepseek-v2-lite", Hardware: "h100", Override: changes, Plan: plan.Plan{Engine: "vllm"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Devices[0].Sum("weights") - a.Model.WeightsBytes
+	}
+	const positions = 163840
+	if d := beside(nil) - beside(map[string]plan.Int{"rope": 32}); d != positions*32*2 {
+		t.Errorf("%d bytes less", d)
+	}
+}
+
 // TestOverridePrediction: layers that predict further tokens change with the others.
 func TestOverridePrediction(t *testing.T) {
 	a, err := whatIf("deepseek-v3", nil)

@@ -246,7 +246,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	for _, text := range hostile {
-		f.Add([]byte(text))
+		f.Add([]byte(text[:min(len(text), 500)])) // longer ones leave the fuzzer to shorten them
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := Parse(text)
