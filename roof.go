@@ -213,7 +213,7 @@ func (b *bound) batch(ridge ledger.Num, cached int64) (n *Explain, never bool) {
 	k := &b.book
 	one := b.step(1, cached)
 	flops, cache := k.Name("flops_per_token", b.sum("flops", b.decode.FLOPs(one))), k.Name("cache", b.sum("cache", b.decode.Cache(one)))
-	spare := k.Name("spare", k.Sub(k.Div(flops, ridge), cache))
+	spare := k.Sub(k.Div(flops, ridge), cache) // bytes that one sequence leaves to the weights while it computes
 	weights := func(n int) []model.Term { return b.decode.Weights(b.step(int64(n), cached)) }
 	const most = 1 << 40
 	if spare.V*most < float64(b.job.job.Weights.Bytes()) {

@@ -33,7 +33,11 @@ func inFile(name string, err error) error {
 	case errors.As(err, &codec):
 		return badFile(name, codec.Field, codec.Error(), codec.Fix)
 	case errors.As(err, &field):
-		return &memwall.Error{Code: memwall.BadFile, Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
+		said := field.Error()
+		if field.Field == name {
+			said = field.Problem
+		}
+		return &memwall.Error{Code: memwall.BadFile, Field: field.Field, Value: field.Value, Message: name + ": " + said, Hint: field.Fix}
 	}
 	return badFile(name, "", err.Error(), "try again")
 }
