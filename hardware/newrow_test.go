@@ -55,7 +55,7 @@ func TestRowOfEachDevice(t *testing.T) {
 func TestNoRow(t *testing.T) {
 	for _, c := range []struct{ text, field string }{
 		{"", "hardware"}, {"rtx-4090", "hardware"}, {"2xname=x,memory=24GiB", "hardware"}, {"name=x", "memory"}, {"memory=24GiB", "name"},
-		{"name=x,memory=24", "memory"}, {"name=x,memory=24GiB,bandwith=1TB/s", "bandwith"},
+		{"name=x,memory=24", "memory"}, {"name=x,memory=24GiB,bandwidt=1TB/s", "bandwidt"},
 	} {
 		_, _, _, err := Row(c.text)
 		if e := (*Error)(nil); !errors.As(err, &e) || e.Field != c.field || e.Fix == "" {

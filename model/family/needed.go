@@ -5,6 +5,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
+
+	"github.com/memwall/memwall/unit"
 )
 
 // Needed gives the fields of a config.json that its family looks at, sorted: those whose absence or change
@@ -15,18 +18,45 @@ func Needed(data []byte) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := values(c.m); n > maxValues {
+		return nil, &FieldError{Field: "config.json", Value: unit.Count(n) + " values", Problem: "more than any network has", Fix: "leave out what does not describe it"}
+	}
 	p := pruning{config: c.m}
 	if p.want, err = p.spec(); err != nil {
 		return nil, err
 	}
-	p.prune(p.config)
+	if p.prune(p.config); p.tried > maxTried {
+		return nil, &FieldError{Field: "config.json", Problem: "has more fields than any network's", Fix: "leave out what does not describe it"}
+	}
 	return json.Marshal(p.config)
+}
+
+// Every field is tried in copies of the whole config: these bound the work.
+const (
+	maxValues = 50_000
+	maxTried  = 1_000
+)
+
+// values counts what a config holds, at all depths.
+func values(v any) (n int64) {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, v := range x {
+			n += values(v)
+		}
+	case []any:
+		for _, v := range x {
+			n += values(v)
+		}
+	}
+	return n + 1
 }
 
 // pruning takes fields out of a config while it describes the same network.
 type pruning struct {
 	config map[string]any
 	want   *Spec
+	tried  int // fields
 }
 
 // spec reads a copy, because reading fills in fields.
@@ -58,19 +88,21 @@ func (p *pruning) same() bool {
 	return err == nil && reflect.DeepEqual(s, p.want)
 }
 
+// prune takes fields out of an object of the config. An object that can go goes whole.
 func (p *pruning) prune(object map[string]any) {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
-		v := object[k]
 		if k == "architectures" || k == "model_type" {
 			continue
 		}
-		inner, nested := v.(map[string]any)
-		if nested {
-			p.prune(inner)
+		if p.tried++; p.tried > maxTried {
+			return
 		}
+		v := object[k]
+		inner, nested := v.(map[string]any)
 		delete(object, k)
 		if !p.same() || !nested && p.read(object, k, v) {
 			object[k] = v
+			p.prune(inner)
 		}
 	}
 }
@@ -109,7 +141,4 @@ func others(v any) []any {
 	return nil
 }
 
-func number(n int64) json.Number {
-	b, _ := json.Marshal(n) //nolint:errcheck // a whole number is always JSON
-	return json.Number(b)
-}
+func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }

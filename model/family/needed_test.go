@@ -2,6 +2,7 @@ package family_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,6 +23,15 @@ func TestNeeded(t *testing.T) {
 	got, err := family.Needed([]byte(bloated))
 	if err != nil || string(got) != want {
 		t.Errorf("%s\n%v", got, err)
+	}
+	many, long := strings.Builder{}, strings.Repeat("0,", 60_000)
+	for i := range 2000 {
+		fmt.Fprintf(&many, `"a%d":0,`, i)
+	}
+	for _, field := range []string{many.String(), `"b":[` + long + `0],`} {
+		if _, err := family.Needed([]byte(strings.Replace(bloated, "{", "{"+field, 1))); err == nil || !strings.Contains(err.Error(), "more ") {
+			t.Errorf("a config without end: %v", err)
+		}
 	}
 	for _, bad := range []string{"", "[]", "null", "{}", `{"architectures":["NoSuchModel"]}`, `{"architectures":["LlamaForCausalLM"]}`} {
 		if got, err := family.Needed([]byte(bad)); err == nil {
