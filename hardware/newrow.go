@@ -39,7 +39,7 @@ func Row(text string) (line string, empty, rest []string, err error) {
 }
 
 // required are the columns without which a row says too little.
-var required = []string{"vendor", "architecture", "form", "year", "bandwidth_gbs", "sources"}
+var required = []string{"vendor", "architecture", "form", "year", "memory_kind", "bandwidth_gbs", "sources"}
 
 // write gives the cells in the order of the table's columns, and the required ones that are empty.
 func (t table) write(cells map[string]string) (line string, empty []string) {

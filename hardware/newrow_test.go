@@ -30,7 +30,7 @@ func TestRow(t *testing.T) {
 		d.Link.Name != "nvlink" || math.Abs(float64(d.Link.EachWay.Value)-450e9) > 1 || d.Architecture != "hopper" {
 		t.Errorf("%q reads as %+v", line, d)
 	}
-	if !slices.Equal(empty, []string{"vendor", "form", "year", "sources"}) || !slices.Equal(rest, []string{"host"}) {
+	if !slices.Equal(empty, []string{"vendor", "form", "year", "memory_kind", "sources"}) || !slices.Equal(rest, []string{"host"}) {
 		t.Errorf("empty %v, rest %v", empty, rest)
 	}
 }
