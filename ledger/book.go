@@ -37,6 +37,7 @@ const (
 	maxOf
 	minOf
 	floor
+	ceil
 	named
 )
 
@@ -130,6 +131,11 @@ func (k *Book) Max(a, b Num) Num { return k.two(maxOf, a, b, max(a.V, b.V)) }
 
 // Min gives the smaller.
 func (k *Book) Min(a, b Num) Num { return k.two(minOf, a, b, min(a.V, b.V)) }
+
+// Ceil rounds up.
+func (k *Book) Ceil(a Num) Num {
+	return k.record(node{verb: ceil, a: a.ref, v: math.Ceil(a.V)})
+}
 
 // Floor rounds down.
 func (k *Book) Floor(a Num) Num {

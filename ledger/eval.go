@@ -123,8 +123,11 @@ func (e *evaluator) call(name string) float64 {
 		args = append(args, e.sum())
 	}
 	e.closing()
-	if name == "floor" && len(args) == 1 {
+	switch {
+	case name == "floor" && len(args) == 1:
 		return math.Floor(args[0])
+	case name == "ceil" && len(args) == 1:
+		return math.Ceil(args[0])
 	}
 	if len(args) != 2 {
 		e.fail("%s with %d arguments", name, len(args))

@@ -58,7 +58,7 @@ func (p *printer) both(s string) { p.f.Tokens = append(p.f.Tokens, Token{s, s}) 
 
 var signs = map[verb]string{add: " + ", sub: " - ", mul: " × ", div: " / "}
 
-var functions = map[verb]string{padUp: "pad", ceilDiv: "ceil_div", floorDiv: "floor_div", maxOf: "max", minOf: "min", floor: "floor"}
+var functions = map[verb]string{padUp: "pad", ceilDiv: "ceil_div", floorDiv: "floor_div", maxOf: "max", minOf: "min", floor: "floor", ceil: "ceil"}
 
 // level of binding: sums 1, products 2, the right side of - and / one more.
 func level(v verb) int {
@@ -94,7 +94,7 @@ func (p *printer) expr(ref int32, outer int) {
 func (p *printer) call(name string, n *node) {
 	p.both(name + "(")
 	p.expr(n.a, 0)
-	if n.verb != floor {
+	if n.verb != floor && n.verb != ceil {
 		p.both(", ")
 		p.expr(n.b, 0)
 	}

@@ -118,7 +118,7 @@ func TestNilBookComputesTheSame(t *testing.T) {
 }
 
 func TestEvalRefuses(t *testing.T) {
-	for _, s := range []string{"", "a +", "2 × (3", "f(1, 2)", "floor(1, 2)", "max(1)", "1 2", "unknown × 2"} {
+	for _, s := range []string{"", "a +", "2 × (3", "f(1, 2)", "floor(1, 2)", "max(1)", "ceil(1, 2)", "1 2", "unknown × 2"} {
 		if v, err := Eval(s, nil); err == nil {
 			t.Errorf("%q evaluates to %g", s, v)
 		}

@@ -38,7 +38,11 @@ func inFile(name string, err error) error {
 	case errors.As(err, &described):
 		return &memwall.Error{Code: memwall.BadFile, Field: cmp.Or(described.Field, name), Value: described.Value, Message: name + ": " + described.Error(), Hint: described.Fix}
 	case errors.As(err, &field):
-		return &memwall.Error{Code: memwall.FieldCode(field), Field: field.Field, Value: field.Value, Message: name + ": " + field.Error(), Hint: field.Fix}
+		said := field.Error()
+		if field.Field == name {
+			said = field.Problem
+		}
+		return &memwall.Error{Code: memwall.FieldCode(field), Field: field.Field, Value: field.Value, Message: name + ": " + said, Hint: field.Fix}
 	}
 	return badFile(name, "", err.Error(), "try again")
 }

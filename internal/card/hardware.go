@@ -49,6 +49,8 @@ type Hardware struct {
 	Rents       []Rent   `json:"rents,omitempty"`
 	Note        string   `json:"note,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
+	// Why is filled by Explained.
+	Why []Why `json:"why,omitempty"`
 }
 
 // Peak is a dense rate of arithmetic.
@@ -97,9 +99,9 @@ func hardwareRow(d *hardware.Device) HardwareRow {
 	return HardwareRow{ID: d.ID, Name: d.Name, Vendor: d.Vendor, Year: d.Year, Memory: factOf(memory, "B"), Bandwidth: factOf(d.Bandwidth, "B/s"), BF16: factOf(bf16, "FLOP/s")}
 }
 
-// HardwareOf gives the card of the device that a name means.
+// HardwareOf gives the card of the device that a name means, or of one's own: name=x,memory=24GiB,...
 func HardwareOf(src memwall.ModelSource, name string) (*Hardware, error) {
-	d, notes, err := hardware.Find(name)
+	d, notes, err := hardware.One(name)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func HardwareOf(src memwall.ModelSource, name string) (*Hardware, error) {
 	}
 	h.rates(d)
 	h.Rents = rents(d.ID)
-	h.Holds = holds(src, d.ID)
+	h.Holds = holds(src, name)
 	return h, nil
 }
 

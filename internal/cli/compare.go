@@ -48,14 +48,22 @@ func (a *app) compare() *cobra.Command {
 
 // log opens the file that is named, or standard input.
 func (a *app) log(args []string) (io.ReadCloser, error) {
-	if len(args) == 0 || args[0] == "-" {
-		return io.NopCloser(a.Stdin), nil
+	if len(args) == 0 {
+		args = []string{"-"}
 	}
-	f, err := a.OpenFile(args[0])
+	f, err := a.open(args[0])
 	if err != nil {
 		return nil, &memwall.Error{Code: memwall.BadFile, Field: "log", Value: args[0], Message: fmt.Sprintf("%s cannot be read: %v", args[0], plainError(err)), Hint: "the file that the engine's start-up was written to, or - for standard input"}
 	}
 	return f, nil
+}
+
+// open opens a file, or standard input for -.
+func (a *app) open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(a.Stdin), nil
+	}
+	return a.OpenFile(name)
 }
 
 // plainError leaves out the path that an error of a file repeats.

@@ -58,7 +58,7 @@ func (a *app) classify(err error) (*memwall.Error, int) {
 	case errors.As(err, &u):
 		return u.what, badUsage
 	case errors.As(err, &h):
-		return &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}, unanswered
+		e = &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
 	case errors.As(err, &m):
 		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: m.Name, Message: m.Error(), Hint: m.Hint()}, unanswered
 	case !errors.As(err, &e):

@@ -240,25 +240,36 @@ var words = map[string]string{
 	"tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
-var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]"}
+var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME"}
 
-func plainPlaceholder(f *pflag.Flag) string { return plainWords[f.Name] }
-
-// complete offers names for the flags that take them.
-func complete(c *cobra.Command) {
-	offer := func(flag string, words cobra.CompletionFunc) {
-		if err := c.RegisterFlagCompletionFunc(flag, words); err != nil {
-			panic(err) // the command has no such flag, or it is offered twice
-		}
+func plainPlaceholder(f *pflag.Flag) string {
+	if f.Value.Type() == "bool" {
+		return ""
 	}
-	for name, list := range map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines} {
-		offer(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return plainWords[f.Name]
+}
+
+// completeWith offers the words of lists for flags.
+func completeWith(c *cobra.Command, lists map[string]func() []string) {
+	for name, list := range lists {
+		offer(c, name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return list(), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
+}
+
+func offer(c *cobra.Command, flag string, words cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, words); err != nil {
+		panic(err) // the command has no such flag, or it is offered twice
+	}
+}
+
+// complete offers names for the flags that take them.
+func complete(c *cobra.Command) {
+	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines})
 	for i := range memwall.Fields() {
 		if f := &memwall.Fields()[i]; f.Flag != "" && len(f.Enum) > 0 {
-			offer(f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
+			offer(c, f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/model/catalog"
@@ -15,10 +13,10 @@ import (
 // models lists the catalog, or shows the card of one model. A word that names one model gives its card, any
 // other filters.
 func (a *app) models() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "models [ID | FILTER]", Short: "the models of the catalog, or one model's card",
 		Long:    "A model's card says what it is made of, what its cache takes and how large its weights are in common formats. Files and config.json do as well as ids.",
-		Example: "memwall models\nmemwall models qwen3\nmemwall models deepseek-v3",
+		Example: "memwall models\nmemwall models qwen3\nmemwall models deepseek-v3\nmemwall models add config.json --hub org/name",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
 		},
@@ -37,6 +35,8 @@ func (a *app) models() *cobra.Command {
 			return err
 		},
 	}
+	c.AddCommand(a.addModel())
+	return c
 }
 
 func (a *app) listModels(filter string) error {
@@ -50,78 +50,6 @@ func (a *app) show(v any, text func(render.Style) string) error {
 		return writeJSON(a.Stdout, v, true)
 	}
 	return a.print(text(a.style()))
-}
-
-func (a *app) hardware() *cobra.Command {
-	var tiers bool
-	c := &cobra.Command{
-		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
-		Long:    "NAME is a device or a node as people, clouds and nvidia-smi write it, or local. Every figure has a source; what no source gives is a dash.",
-		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			words, err := a.machineWords(strings.Join(args, " "))
-			switch {
-			case err != nil:
-				return err
-			case tiers:
-				return a.tiers(words)
-			case words == "":
-				return a.listDevices("")
-			}
-			if n := card.NodeOf(words); n != nil {
-				return a.show(n, func(st render.Style) string { return render.Node(n, st) })
-			}
-			return a.device(words)
-		},
-	}
-	c.Flags().BoolVar(&tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
-	return c
-}
-
-// machineWords puts the first device of this machine in the place of local.
-func (a *app) machineWords(words string) (string, error) {
-	if words != "local" {
-		return words, nil
-	}
-	if a.Machine != nil {
-		if here, ok := a.Machine.Hardware(); ok {
-			m, _, err := hardware.Parse(here, 0)
-			if err != nil {
-				return "", err
-			}
-			if len(m.Groups) > 0 && m.Groups[0].Device.ID != "" {
-				return m.Groups[0].Device.ID, nil
-			}
-			return "", usage("hardware", "local", "this machine is "+here+", which has no card", "memwall fit MODEL uses it")
-		}
-	}
-	return "", usage("hardware", "local", "what this machine has is not known", "name it: memwall hardware rtx-4090")
-}
-
-func (a *app) tiers(words string) error {
-	if words == "" {
-		return usage("tiers", "", "--tiers is about one device", "memwall hardware h100 --tiers")
-	}
-	t, err := card.TiersOf(words)
-	if err != nil {
-		return err
-	}
-	return a.show(t, func(st render.Style) string { return render.Tiers(t, st) })
-}
-
-func (a *app) device(words string) error {
-	h, err := card.HardwareOf(a.Models, words)
-	if err == nil {
-		return a.show(h, func(st render.Style) string { return render.Hardware(h, st) })
-	}
-	var missing *hardware.Error
-	if errors.As(err, &missing) && len(card.Devices(words))+len(card.Nodes(words)) > 0 {
-		return a.listDevices(words)
-	}
-	return err
 }
 
 func (a *app) listDevices(filter string) error {

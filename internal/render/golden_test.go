@@ -126,6 +126,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"device":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/device"), st) },
 		"tiers":       func(st Style) string { return Tiers(tiers(t), st) },
 		"shared":      func(st Style) string { return Hardware(read[card.Hardware](t, "cards/shared"), st) },
+		"roof":        func(st Style) string { return Roof(read[memwall.Roof](t, "cards/roof"), st) },
+		"roof-short":  func(st Style) string { return Roof(read[memwall.Roof](t, "cards/roof-short"), st) },
+		"why":         func(st Style) string { return Why(read[card.Hardware](t, "cards/why"), st) },
 		"devices":     func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
 		"node":        func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
 		"formats": func(st Style) string {

@@ -64,7 +64,9 @@ func Hardware(h *card.Hardware, st Style) string {
 		memory = h.Memory
 	}
 	p.heading(h.Name, maker, factText(memory, ""), factText(h.Bandwidth, ""), factText(h.BF16, " bf16 dense"))
-	p.para(pad(gap), say(sweep(h)))
+	if x := sweep(h); x != "" {
+		p.para(pad(gap), say(x))
+	}
 	p.blank()
 	p.labelled("dense TFLOP/s", peaks(h.Peaks))
 	p.labelled("memory", memoryText(h))

@@ -25,10 +25,10 @@ type Entry struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
 	Hub      string   `json:"hub"`
-	Aliases  []string `json:"aliases"`
+	Aliases  []string `json:"aliases,omitempty"`
 	Released string   `json:"released"` // year and month
 	// Weights is the recipe that the published checkpoint is stored in, when that is not the config's format.
-	Weights string          `json:"weights"`
+	Weights string          `json:"weights,omitempty"`
 	Source  string          `json:"source"`
 	Config  json.RawMessage `json:"config"`
 }

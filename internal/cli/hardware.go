@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+// hardwareFlags choose what is shown of a device.
+type hardwareFlags struct {
+	tiers, explain bool
+	request        memwall.Request // of --for
+}
+
+func (a *app) hardware() *cobra.Command {
+	f := &hardwareFlags{}
+	c := &cobra.Command{
+		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
+		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local, or a device of your own: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
+			"Every figure has a source; what no source gives is a dash.",
+		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.runHardware(c, f, strings.Join(args, " ")) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.request.Model, "for", "", "what its rates allow a model at most, for one user and for prompts")
+	for _, name := range []string{"weights", "kv", "context"} {
+		field := memwall.FieldByName(name)
+		flags.Var(&fieldValue{field: field, at: field.Value(&f.request)}, field.Flag, "with --for: "+field.Doc)
+	}
+	flags.BoolVar(&f.explain, "explain", false, "what each figure decides")
+	flags.BoolVar(&f.tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
+	for _, name := range []string{"for", "weights", "kv", "ctx"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	for _, name := range []string{"explain", "tiers"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	completeWith(c, map[string]func() []string{"for": catalog.IDs, "weights": recipeNames})
+	c.AddCommand(a.addDevice())
+	return c
+}
+
+func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) error {
+	words, err := a.machineWords(words)
+	if err == nil {
+		err = f.check(c, words)
+	}
+	switch {
+	case err != nil:
+		return err
+	case f.tiers:
+		return a.tiers(words)
+	case f.request.Model != "":
+		return a.roof(f, words)
+	case words == "":
+		return a.listDevices("")
+	}
+	if n := card.NodeOf(words); n != nil && !f.explain {
+		return a.show(n, func(st render.Style) string { return render.Node(n, st) })
+	}
+	return a.device(words, f.explain)
+}
+
+// check refuses flags without what they are about.
+func (f *hardwareFlags) check(c *cobra.Command, words string) error {
+	chosen := ""
+	for _, name := range []string{"for", "explain", "tiers"} {
+		switch {
+		case !c.Flags().Changed(name):
+		case chosen != "":
+			return usage(name, "", "--"+chosen+" and --"+name+" are two questions", "ask one at a time")
+		case words == "":
+			return usage(name, "", "--"+name+" is about one device", "memwall hardware h100 --"+strings.TrimSpace(name+" "+f.request.Model))
+		default:
+			chosen = name
+		}
+	}
+	if chosen == "for" {
+		if f.request.Model == "" {
+			return usage("for", "", "--for names no model", "--for llama-3.1-8b")
+		}
+		return nil
+	}
+	for _, name := range []string{"weights", "kv", "ctx"} {
+		if c.Flags().Changed(name) {
+			return usage(name, "", "--"+name+" says how a model is run, and none is named", "--for llama-3.1-8b --"+name+" …")
+		}
+	}
+	return nil
+}
+
+func (a *app) roof(f *hardwareFlags, words string) error {
+	f.request.Hardware = words
+	r, err := a.asker.Roof(&f.request)
+	if err != nil {
+		return err
+	}
+	return a.show(r, func(st render.Style) string { return render.Roof(r, st) })
+}
+
+// machineWords puts the first device of this machine in the place of local.
+func (a *app) machineWords(words string) (string, error) {
+	if words != "local" {
+		return words, nil
+	}
+	if a.Machine != nil {
+		if here, ok := a.Machine.Hardware(); ok {
+			m, _, err := hardware.Parse(here, 0)
+			if err != nil {
+				return "", err
+			}
+			if len(m.Groups) > 0 && m.Groups[0].Device.ID != "" {
+				return m.Groups[0].Device.ID, nil
+			}
+			return "", usage("hardware", "local", "this machine is "+here+", which has no card", "memwall fit MODEL uses it")
+		}
+	}
+	return "", usage("hardware", "local", "what this machine has is not known", "name it: memwall hardware rtx-4090")
+}
+
+func (a *app) tiers(words string) error {
+	t, err := card.TiersOf(words)
+	if err != nil {
+		return err
+	}
+	return a.show(t, func(st render.Style) string { return render.Tiers(t, st) })
+}
+
+func (a *app) device(words string, explain bool) error {
+	h, err := card.HardwareOf(a.Models, words)
+	var missing *hardware.Error
+	switch {
+	case err == nil && explain:
+		h.Explained()
+		return a.show(h, func(st render.Style) string { return render.Why(h, st) })
+	case err == nil:
+		return a.show(h, func(st render.Style) string { return render.Hardware(h, st) })
+	case errors.As(err, &missing) && !explain && len(card.Devices(words))+len(card.Nodes(words)) > 0:
+		return a.listDevices(words)
+	}
+	return err
+}

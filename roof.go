@@ -1,0 +1,243 @@
+package memwall
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Roof is what a device's memory rate and arithmetic allow a model at most. Each figure is a bound and no
+// prediction: it counts what has to be read and multiplied, at the datasheet's rates. A nil figure is unknown.
+type Roof struct {
+	Device  string `json:"device"`
+	Model   string `json:"model"`
+	Weights string `json:"weights"`
+	KV      string `json:"kv"`
+	Context int64  `json:"context"`
+	// Arithmetic is the format whose peak bounds the operations; "" when the device has no known peak.
+	Arithmetic string `json:"arithmetic,omitempty"`
+
+	// Of one token of one sequence, in bytes and operations.
+	WeightsRead *Explain `json:"weights_read"`
+	Cache       *Explain `json:"cache"`
+	Bytes       *Explain `json:"bytes_per_token"`
+	FLOPs       *Explain `json:"flops_per_token"`
+	// PromptFLOPs is the mean over the tokens of a prompt of the whole context.
+	PromptFLOPs *Explain `json:"flops_per_prompt_token"`
+	// Decode and Prompt are tokens a second: of one user, and of a prompt.
+	Decode *Explain `json:"decode"`
+	Prompt *Explain `json:"prompt"`
+	// Batch is the fewest sequences of the context at which arithmetic takes as long as memory; nil when none
+	// does (CacheBound) or the rates are unknown. BatchShort is the same where the cache is still empty.
+	Batch      *Explain `json:"compute_bound_sequences"`
+	BatchShort *Explain `json:"compute_bound_sequences_without_cache"`
+	CacheBound bool     `json:"cache_bound"`
+	Notes      []Note   `json:"notes,omitempty"`
+}
+
+// Roof bounds a model on one device of the request's hardware. Weights, KV and context are the request's, or
+// the defaults of a fit without an engine. The error is an *Error.
+func (a *Asker) Roof(r *Request) (*Roof, error) {
+	d, notes, err := hardware.One(r.Hardware)
+	if err != nil {
+		return nil, asError(err)
+	}
+	ask := *r
+	ask.Ask, ask.Hardware, ask.Devices, ask.Engine = "fit", "", 0, "generic"
+	q, err := a.prepare(&ask)
+	if err != nil {
+		return nil, asError(err)
+	}
+	if err := q.generates(); err != nil {
+		return nil, err
+	}
+	b := q.bound(d)
+	for _, n := range notes {
+		b.note(n.Code, "info", "%s", n.Text)
+	}
+	b.fill()
+	return &b.Roof, nil
+}
+
+// generates refuses models without a next token, and those whose operators are not known.
+func (q *question) generates() error {
+	m := q.job.Model
+	switch {
+	case q.resolved.UnknownArch != "":
+		return &Error{Code: Unsupported, Field: "model", Value: q.request.Model, Message: "no family reads the architecture of " + q.request.Model + ", so nobody knows what a token reads", Hint: "memwall fit gives its weights"}
+	case !m.Samples() || !m.Remembers():
+		return &Error{Code: Unsupported, Field: "model", Value: q.request.Model, Message: q.request.Model + " generates no tokens", Hint: "a model that decodes, such as llama-3.1-8b"}
+	}
+	return nil
+}
+
+// bound is a Roof being worked out.
+type bound struct {
+	Roof
+	book           ledger.Book
+	device         *hardware.Device
+	job            *question
+	decode, prompt model.Work
+	peak           hardware.Fact[unit.FLOPRate]
+}
+
+func (q *question) bound(d *hardware.Device) *bound {
+	b := &bound{device: d, job: q}
+	p := q.job.Plan
+	b.Device, b.Model, b.Weights, b.KV, b.Context = d.Name, q.job.Model.ID, q.request.Weights, p.KV, int64(p.Context)
+	if q.resolved.Name != "" {
+		b.Model = q.resolved.Name
+	}
+	state := q.job.Model.State
+	if state == nil {
+		state = dtype.F32
+	}
+	e := model.Exec{KVBytes: dtype.FindFormat(p.KV).Bits() / 8, StateBytes: state.Bits() / 8}
+	b.prompt = q.job.Model.Work(q.job.Weights, e)
+	e.Absorb = true // the fewer operations where the context is long: decoding
+	b.decode = q.job.Model.Work(q.job.Weights, e)
+	b.Arithmetic, b.peak = arithmetic(d, b.Weights)
+	return b
+}
+
+// arithmetic is the widest-known peak that a recipe's matrices can use: 8 and 4 bits where both sides have
+// them, 16 bits else, or what the device has.
+func arithmetic(d *hardware.Device, recipe string) (string, hardware.Fact[unit.FLOPRate]) {
+	try := []string{"bf16", "fp16", "fp32"}
+	switch {
+	case strings.HasPrefix(recipe, "fp8"):
+		try = append([]string{"fp8"}, try...)
+	case recipe == "nvfp4":
+		try = append([]string{"fp4"}, try...)
+	case recipe == "int8":
+		try = append([]string{"int8"}, try...)
+	}
+	for _, f := range try {
+		if p := d.Peaks.At(f); p.Known {
+			return f, p
+		}
+	}
+	return "", hardware.Fact[unit.FLOPRate]{}
+}
+
+// step is one token for each of so many sequences that have so many cached.
+func (b *bound) step(sequences, cached int64) model.Step {
+	return model.Step{Tokens: sequences, Seqs: sequences, Outputs: sequences, Context: cached}
+}
+
+func (b *bound) fill() {
+	k := &b.book
+	one := b.step(1, max(0, b.Context-1))
+	weights := k.Name("weights_read", b.sum("weights", b.decode.Weights(one)))
+	cache := k.Name("cache", b.sum("cache", b.decode.Cache(one)))
+	bytes := k.Name("bytes_per_token", k.Add(weights, cache))
+	flops := k.Name("flops_per_token", b.sum("flops", b.decode.FLOPs(one)))
+	b.WeightsRead, b.Cache = b.figure(weights, "B", ledger.Derived), b.figure(cache, "B", ledger.Derived)
+	b.Bytes, b.FLOPs = b.figure(bytes, "B", ledger.Derived), b.figure(flops, "FLOP", ledger.Derived)
+	whole := model.Step{Tokens: b.Context, Seqs: 1, Outputs: 1}
+	tokens := k.Int("prompt_tokens", b.Context, "the whole context as one prompt")
+	prompt := k.Name("flops_per_prompt_token", k.Div(b.sum("flops", b.prompt.FLOPs(whole)), tokens))
+	b.PromptFLOPs = b.figure(prompt, "FLOP", ledger.Derived)
+	rate, peak := b.rates()
+	if b.device.Bandwidth.Known {
+		b.Decode = b.figure(k.Div(rate, bytes), "tok/s", max(ledger.Derived, b.device.Bandwidth.Basis))
+	}
+	if b.peak.Known {
+		b.Prompt = b.figure(k.Div(peak, prompt), "tok/s", max(ledger.Derived, b.peak.Basis))
+	}
+	if b.device.Bandwidth.Known && b.peak.Known {
+		b.batches(k.Name("ridge", k.Div(peak, rate)))
+	}
+	b.remarks(weights.Bytes())
+}
+
+func (b *bound) rates() (rate, peak ledger.Num) {
+	rate = b.book.In("bandwidth", float64(b.device.Bandwidth.Value), "B/s, "+b.device.Name+", "+b.device.Bandwidth.Basis.String())
+	peak = b.book.In("peak", float64(b.peak.Value), "FLOP/s dense in "+b.Arithmetic+", "+b.peak.Basis.String())
+	return rate, peak
+}
+
+// sum books terms: what there is of each thing times what each takes.
+func (b *bound) sum(what string, terms []model.Term) ledger.Num {
+	k := &b.book
+	var total ledger.Num
+	for i, t := range terms {
+		n := k.In(what+"_per_"+t.Per, t.Each, "all layers together")
+		if t.Count != 1 {
+			n = k.Mul(k.In(t.Per+"s", t.Count, counted[t.Per]), n)
+		}
+		if i == 0 {
+			total = n
+		} else {
+			total = k.Add(total, n)
+		}
+	}
+	if len(terms) == 0 {
+		return k.Lit(0)
+	}
+	return total
+}
+
+// counted says what the things are that the terms of a step count.
+var counted = map[string]string{
+	"token": "new in this step", "output": "rows with logits", "sequence": "in the batch", "pair": "of a token and what it attends to",
+	"position": "in the cache, the new ones among them", "expert": "expected to be chosen, N (1 - (1 - used/N)^tokens)",
+	"window_pair": "inside the window", "window_position": "inside the window", "window_2_pair": "inside the second window", "window_2_position": "inside the second window",
+}
+
+func (b *bound) figure(n ledger.Num, unitName string, basis ledger.Basis) *Explain {
+	e := explanation(b.book.Formula(n), n.V, basis)
+	e.Unit, e.Source = unitName, "docs/formulas.md#roofs"
+	return &e
+}
+
+// batches finds where arithmetic overtakes memory: sequences × flops / peak >= (weights + sequences × cache) /
+// bandwidth. Weights grow slower than the batch, so it is one point.
+func (b *bound) batches(ridge ledger.Num) {
+	b.BatchShort, _ = b.batch(ridge, 0)
+	if b.decode.Sparse {
+		return // what a sequence reads is not known
+	}
+	b.Batch, b.CacheBound = b.batch(ridge, max(0, b.Context-1))
+}
+
+// batch is the smallest number of sequences whose weights are read within what each leaves to spare; never
+// says that none leaves anything.
+func (b *bound) batch(ridge ledger.Num, cached int64) (n *Explain, never bool) {
+	k := &b.book
+	one := b.step(1, cached)
+	flops, cache := k.Name("flops_per_token", b.sum("flops", b.decode.FLOPs(one))), k.Name("cache", b.sum("cache", b.decode.Cache(one)))
+	spare := k.Sub(k.Div(flops, ridge), cache) // bytes that one sequence leaves to the weights while it computes
+	weights := func(n int) []model.Term { return b.decode.Weights(b.step(int64(n), cached)) }
+	const most = 1 << 40
+	if spare.V*most < float64(b.job.job.Weights.Bytes()) {
+		return nil, true
+	}
+	found := 1 + sort.Search(most, func(i int) bool { return model.Total(weights(i+1)) <= float64(i+1)*spare.V })
+	read := k.Name("weights_read", b.sum("weights", weights(found)))
+	return b.figure(k.Ceil(k.Div(read, spare)), "sequences", max(ledger.Derived, b.peak.Basis, b.device.Bandwidth.Basis)), false
+}
+
+func (b *bound) note(code, severity, format string, args ...any) {
+	b.Notes = append(b.Notes, Note{Code: code, Severity: severity, Text: fmt.Sprintf(format, args...)})
+}
+
+// remarks say where a bound is of another device or does not bind.
+func (b *bound) remarks(read unit.Bytes) {
+	all, d := b.job.job.Weights.Bytes(), b.device
+	if d.Usable.Known && all > d.Usable.Value {
+		b.note("does_not_fit", "warn", "the weights are %s and a program sees %s: these are the roofs of such a device with more memory", all, d.Usable.Value)
+	}
+	if d.L2.Known && read <= d.L2.Value {
+		b.note("cached_weights", "warn", "the weights fit into the last-level cache of %s: they need not be read from memory, and decoding may pass its roof", d.L2.Value)
+	}
+	if b.decode.Sparse {
+		b.note("sparse_attention", "info", "layers choose what they read of the cache: its reading and its attention are left out, so the roofs are higher than need be")
+	}
+}
