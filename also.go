@@ -91,14 +91,23 @@ func leastShare(a *Answer) float64 {
 	return least
 }
 
-// needs is the high edge of what a model must have, with what lies beside its budget, on the device where
-// that is most.
-func needs(a *Answer) (most unit.Bytes) {
+// needs is the high edge of what a model must have.
+func needs(a *Answer) unit.Bytes {
+	return onWorst(a, func(d *Device) unit.Bytes { return d.NeededHigh }, func(it *Item) unit.Bytes { return it.High })
+}
+
+// takes is what a model occupies once it is loaded.
+func takes(a *Answer) unit.Bytes {
+	return onWorst(a, func(d *Device) unit.Bytes { return d.Used }, func(it *Item) unit.Bytes { return it.Bytes })
+}
+
+// onWorst adds what lies beside the budget to a figure of a device, on the device where the sum is most.
+func onWorst(a *Answer, of func(*Device) unit.Bytes, beside func(*Item) unit.Bytes) (most unit.Bytes) {
 	for i := range a.Devices {
 		d := &a.Devices[i]
-		n := d.NeededHigh
-		for _, it := range d.Beside {
-			n += it.High
+		n := of(d)
+		for j := range d.Beside {
+			n += beside(&d.Beside[j])
 		}
 		most = max(most, n)
 	}
@@ -127,19 +136,6 @@ func sharing(r *Request) ([]Request, error) {
 		all = append(all, o)
 	}
 	return all, nil
-}
-
-// takes is what a model occupies once it is loaded, on the device where it is most.
-func takes(a *Answer) (most unit.Bytes) {
-	for i := range a.Devices {
-		d := &a.Devices[i]
-		used := d.Used
-		for _, it := range d.Beside {
-			used += it.Bytes
-		}
-		most = max(most, used)
-	}
-	return most
 }
 
 func alsoError(err error, i int) error {

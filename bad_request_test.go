@@ -225,9 +225,9 @@ func TestNumbersOfGo(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any text gives a request or an *Error that says what to do, and a request that was read is
-// written and read again as the same.
-func FuzzDecode(f *testing.F) {
+// addRequests are seeds: those that are refused and those that are not.
+func addRequests(f *testing.F) {
+	f.Helper()
 	for _, c := range badRequests {
 		if len(c.request) < 1000 {
 			f.Add([]byte(c.request))
@@ -236,6 +236,12 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range goodRequests {
 		f.Add([]byte(s))
 	}
+}
+
+// FuzzDecode: any text gives a request or an *Error that says what to do, and a request that was read is
+// written and read again as the same.
+func FuzzDecode(f *testing.F) {
+	addRequests(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Decode(data)
 		if err != nil {
@@ -259,14 +265,7 @@ func FuzzDecode(f *testing.F) {
 // FuzzAsk: any request gives an answer with a verdict or an *Error that says what to do, within bounds of
 // time.
 func FuzzAsk(f *testing.F) {
-	for _, c := range badRequests {
-		if len(c.request) < 1000 {
-			f.Add([]byte(c.request))
-		}
-	}
-	for _, s := range goodRequests {
-		f.Add([]byte(s))
-	}
+	addRequests(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Decode(data)
 		if err != nil {

@@ -23,7 +23,8 @@ func (s spread) band(n unit.Bytes) (low, high unit.Bytes) {
 // own figures.
 var exactly = spread{1, 1}
 
-// What was not compared widens the band.
+// What was not compared widens the band. Only the first two are measured; the others are assumed, and no row
+// was fitted to them: a log of such a run replaces each.
 var (
 	// The graph of a family that was never printed: what forgetting the ways of single families does to those
 	// that were (TestUnknownFamilies).

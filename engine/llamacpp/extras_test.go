@@ -110,7 +110,8 @@ func TestProjector(t *testing.T) {
 	if w.Bytes < 2*elems || w.Bytes > 2*elems+elems/5 || w.Low >= elems*6/5 || w.High != 4*elems {
 		t.Errorf("%d bytes from %d to %d for %d parameters", w.Bytes, w.Low, w.High, elems)
 	}
-	if want := unit.Bytes(4*16*4096*4096 + 24*4096*1152); c.Bytes != want || c.Low != 24*4096*1152 {
+	const widest = 1152 + 2*4304 // the stream, and the inner width before and behind its activation
+	if want := unit.Bytes(4*16*4096*4096 + 4*4096*widest); c.Bytes != want || c.Low != 4*4096*widest {
 		t.Errorf("%d bytes from %d for an image, want %d", c.Bytes, c.Low, want)
 	}
 	if it := find(t, items(nil), "mmproj.weights"); !it.Unknown {

@@ -35,19 +35,18 @@ func towerElems(p *model.Part) (matrices, vectors int64) {
 	return matrices, vectors
 }
 
-// imageGraph is the compute buffer for an image where its layers are widest: scores of every patch with every
-// other, and six rows of the tower's width (the stream, its norm, queries, keys, values, the result). The low
-// edge is flash attention's, which needs no scores.
+// imageGraph is the compute buffer for an image: scores of every patch with every other, and what a layer holds
+// of each patch at its widest, in fp32. The low edge is flash attention's, which needs no scores.
 func (s *sizer) imageGraph(b *ledger.Book, t *model.Part, source string) ledger.Item {
 	patches, width, heads := towerDims(t)
 	if patches == 0 || heads == 0 {
 		return ledger.Item{ID: "mmproj.compute", Name: "graph of an image, whose size decides", Unknown: true, Basis: ledger.Assumed, Life: ledger.Ephemeral, Place: ledger.Device, Source: source}
 	}
 	p := b.Int("patches", patches, "learned positions")
-	rows := b.Mul(b.Lit(24), p, b.Int("width", width, "vision tower"))
+	rows := b.Mul(b.Lit(4), p, b.In("widest", widest(t, width), "numbers of one patch alive at once"))
 	n := b.Add(b.Mul(b.Lit(4), b.Int("heads", heads, "vision tower"), p, p), rows)
 	it := ledger.Known("mmproj.compute", "graph of an image", n, ledger.Derived, ledger.Ephemeral, ledger.Device, source)
-	return it.Band(rows.Bytes(), n.Bytes()+n.Bytes()/10)
+	return it.Band(rows.Bytes(), n.Bytes()+n.Bytes()/10) // a tenth more: assumed
 }
 
 // towerDims: patches are known where each has a learned position.

@@ -40,7 +40,7 @@ func TestFlagsAndFields(t *testing.T) {
 		if p.Usage != f.Doc || p.Usage == "" {
 			t.Errorf("--%s says %q, the field %q", f.Flag, p.Usage, f.Doc)
 		}
-		if placeholder(p) == "" && p.NoOptDefVal == "" {
+		if operand(p) == "" && p.NoOptDefVal == "" {
 			t.Errorf("--%s does not say what it takes", f.Flag)
 		}
 		if q := flags.Lookup(f.Name); q != p {
@@ -66,7 +66,7 @@ func TestFlagsSetFields(t *testing.T) {
 		var r memwall.Request
 		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
 		requestFlags(flags, &r)
-		value, ok := values[placeholder(flags.Lookup(f.Flag))]
+		value, ok := values[operand(flags.Lookup(f.Flag))]
 		if !ok {
 			value = "x"
 			if len(f.Enum) > 0 {

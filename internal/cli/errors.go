@@ -87,7 +87,7 @@ func flagError(c *cobra.Command, err error) error {
 		return usage(f.Name, value.GetValue(), fmt.Sprintf("--%s %q is not what the flag takes", f.Name, value.GetValue()), f.Usage)
 	case errors.As(err, &required):
 		f := required.GetFlag()
-		return usage(f.Name, "", fmt.Sprintf("--%s has no value", f.Name), "--"+f.Name+" "+placeholder(f))
+		return usage(f.Name, "", fmt.Sprintf("--%s has no value", f.Name), "--"+f.Name+" "+operand(f))
 	}
 	return usage("", "", err.Error(), "memwall "+c.Name()+" --help")
 }

@@ -205,11 +205,11 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 	}
 }
 
-// placeholder is what help shows behind a flag.
-func placeholder(f *pflag.Flag) string {
+// operand is what help shows behind a flag.
+func operand(f *pflag.Flag) string {
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
-		return plainPlaceholder(f)
+		return plainOperand(f)
 	}
 	t := v.field.Type
 	if t.Kind() == reflect.Pointer {
@@ -242,7 +242,7 @@ var words = map[string]string{
 
 var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME"}
 
-func plainPlaceholder(f *pflag.Flag) string {
+func plainOperand(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {
 		return ""
 	}

@@ -62,7 +62,7 @@ func flagGroups(c *cobra.Command) (out []render.HelpGroup) {
 		g := render.HelpGroup{Name: name}
 		visit := func(f *pflag.Flag) {
 			if !f.Hidden && len(f.Annotations[groupKey]) > 0 && f.Annotations[groupKey][0] == name {
-				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(placeholder(f)), f.Usage})
+				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(operand(f)), f.Usage})
 			}
 		}
 		c.LocalFlags().VisitAll(visit)

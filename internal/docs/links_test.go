@@ -14,7 +14,7 @@ import (
 var (
 	target = regexp.MustCompile(`\]\(<?([^)>\s]+)>?[^)]*\)`)
 	// machine matches absolute paths of somebody's machine.
-	machine = regexp.MustCompile(`(?:^|[^\w./-])((?:/work|/tmp|/root|/home|/Users)(?:/[\w.-]+)+|/work|/root)(?:$|[^\w-])`)
+	machine = regexp.MustCompile(`(?:^|[^\w./-])((?:/tmp|/root|/home|/Users)(?:/[\w.-]+)+|/root)(?:$|[^\w-])`)
 )
 
 // badLinks lists the links of pages that lead nowhere: a missing file, or an anchor that its page lacks.
@@ -55,12 +55,16 @@ func follow(all map[string]*page, from *page, link string, exists func(string) b
 	return ""
 }
 
-// machinePaths lists absolute paths that only exist where a page was written.
-func machinePaths(all map[string]*page) (out []string) {
+// machinePaths lists absolute paths that only exist where a page was written: homes, and the folder that the
+// repository lies in.
+func machinePaths(all map[string]*page, here string) (out []string) {
 	for _, p := range all {
 		for i, l := range p.lines {
 			if m := machine.FindStringSubmatch(l); m != nil {
 				out = append(out, fmt.Sprintf("%s:%d: %s", p.name, i+1, m[1]))
+			}
+			if strings.Contains(l, here) {
+				out = append(out, fmt.Sprintf("%s:%d: %s", p.name, i+1, here))
 			}
 		}
 	}
@@ -86,7 +90,11 @@ func TestLinks(t *testing.T) {
 
 // TestMachinePaths: no page names a folder of the machine that it was written on.
 func TestMachinePaths(t *testing.T) {
-	for _, s := range machinePaths(pages(t)) {
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range machinePaths(pages(t), here) {
 		t.Error(s)
 	}
 }
@@ -95,7 +103,7 @@ func TestMachinePaths(t *testing.T) {
 func TestBadPageIsSeen(t *testing.T) {
 	bad := newPage("docs/bad.md", strings.Join([]string{
 		"# Bad", "[gone](gone.md) and [here](#bad) and [nowhere](#worse)", "`[code](is-not-a-link.md)`", "```", "[nor](this.md)", "```",
-		"[other](good.md#absent) [out](https://example.org/x)", "built in /work/shared and (/root)", "a/root/b, /tmp alone, GET /workers",
+		"[other](good.md#absent) [out](https://example.org/x)", "built in /home/ann/build and (/root)", "a/root/b, /tmp alone, in /src/memwall/docs",
 	}, "\n"))
 	all := map[string]*page{"docs/bad.md": bad, "docs/good.md": newPage("docs/good.md", "# Good")}
 	got := badLinks(all, func(name string) bool { return all[name] != nil })
@@ -103,7 +111,7 @@ func TestBadPageIsSeen(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("bad links\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := machinePaths(all); len(got) != 1 || got[0] != "docs/bad.md:8: /work/shared" {
+	if got := machinePaths(all, "/src/memwall"); len(got) != 2 || got[0] != "docs/bad.md:8: /home/ann/build" || got[1] != "docs/bad.md:9: /src/memwall" {
 		t.Errorf("machine paths %q", got)
 	}
 }
