@@ -124,7 +124,7 @@ func fields(text string) []string {
 func countOf(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits == 0 || digits > 9 {
+	if digits == 0 || digits > 18 {
 		return 0, s, false
 	}
 	n, err := strconv.Atoi(s[:digits])

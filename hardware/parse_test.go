@@ -295,3 +295,13 @@ func TestEveryNodeParses(t *testing.T) {
 		checkFacts(t, n.ID, m)
 	}
 }
+
+// TestTooManyAreTooMany: a count beyond any machine is an error about the count.
+func TestTooManyAreTooMany(t *testing.T) {
+	for _, text := range []string{"1000000000xh100", "999999999999999999xh100", "1000000000xp5.48xlarge"} {
+		_, _, err := Parse(text, 0)
+		if err == nil || !strings.Contains(err.Error(), "too many") && !strings.Contains(err.Error(), "out of bounds") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
