@@ -42,8 +42,14 @@ func (b *book) levels(class string) []coef.Level {
 		{Name: "engine.class", Key: b.engine + "/" + class},
 		{Name: "step", Key: "all"},
 		{Name: "step.family", Key: b.family},
-		{Name: "step.class", Key: b.family + "/" + class},
+		{Name: "step.engine", Key: b.engine},
+		{Name: "step.engine.class", Key: b.engine + "/" + class},
 	}
+}
+
+// products differ by the arithmetic too, which classes share.
+func (b *book) products(class, format string) []coef.Level {
+	return append(b.levels(class), coef.Level{Name: "arithmetic", Key: b.family + "/" + format})
 }
 
 // hostLevels are those of what the program's own code takes.

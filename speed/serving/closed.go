@@ -32,27 +32,31 @@ func (m *Model) loop(l Load) loop {
 	users := float64(l.Users) / float64(max(1, m.in.Replicas))
 	p := loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers}
 	p.batch = m.room(p.users, l)
-	chunk := m.in.ChunkTokens
-	if chunk <= 0 {
-		chunk = ChunkTokens
-	}
-	p.chunks = math.Ceil(float64(l.Prompt) / float64(chunk))
-	length := int64(math.Round(float64(l.Prompt) / p.chunks))
-	cached := (l.Prompt - length) / 2
-	context := l.Prompt + l.Output/2
-	b := int64(math.Round(p.batch))
-	p.decode = m.Step(speed.Batch{Decodes: b, Context: context})
-	mixed := speed.Batch{Prefill: length, Prompts: 1, Cached: cached, Finished: 1, Decodes: b - 1, Context: context}
-	if p.alone {
-		mixed.Decodes, mixed.Context = 0, 0
-	}
-	p.mixed = m.Step(mixed)
+	decode, mixed := m.batches(l, &p)
+	p.decode, p.mixed = m.Step(decode), m.Step(mixed)
 	h, c := &m.host, m.c
 	p.front, p.wait, p.burst, p.share = c[h.front], c[h.wait], c[h.burst], c[h.share]
 	if !l.Burst {
 		p.burst = 0
 	}
 	return p
+}
+
+// batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go.
+func (m *Model) batches(l Load, p *loop) (decode, mixed speed.Batch) {
+	chunk := m.in.ChunkTokens
+	if chunk <= 0 {
+		chunk = ChunkTokens
+	}
+	p.chunks = math.Ceil(float64(l.Prompt) / float64(chunk))
+	length := int64(math.Round(float64(l.Prompt) / p.chunks))
+	b, context := int64(math.Round(p.batch)), l.Prompt+l.Output/2
+	decode = speed.Batch{Decodes: b, Context: context}
+	mixed = speed.Batch{Prefill: length, Prompts: 1, Cached: (l.Prompt - length) / 2, Finished: 1}
+	if !p.alone {
+		mixed.Decodes, mixed.Context = b-1, context
+	}
+	return decode, mixed
 }
 
 // room is how many sequences the caches of a replica hold at a time. TensorRT-LLM keeps room for the longest that

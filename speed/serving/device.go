@@ -12,17 +12,15 @@ import (
 type device struct {
 	id, family string
 	bandwidth  float64
-	l2         float64 // bytes
 	sms        float64
 	hw         *hardware.Device
 }
 
 func newDevice(d *hardware.Device) device {
-	share := 1.0
-	if d.Dies > 1 { // the figures are the board's, a rank runs on one die
-		share = 1 / float64(d.Dies)
-	}
-	return device{id: d.ID, family: Family(d), bandwidth: share * float64(d.Bandwidth.Value), l2: share * float64(d.L2.Value), sms: share * float64(d.SMs.Value), hw: d}
+	out := device{id: d.ID, family: Family(d), hw: d}
+	share := out.share()
+	out.bandwidth, out.sms = share*float64(d.Bandwidth.Value), share*float64(d.SMs.Value)
+	return out
 }
 
 // Family are devices whose kernels behave alike: one architecture with one kind of memory. Blackwell cards with
@@ -37,20 +35,36 @@ func Family(d *hardware.Device) string {
 	return d.Architecture + "-" + kind
 }
 
-// arithmetic is the rate of products with weights of a scheme, and the bytes of an activation that goes in.
-func (d *device) arithmetic(s *dtype.Scheme) (peak, actBytes float64) {
+// arithmetic is the format that products with weights of a scheme are computed in, its rate, and the bytes of an
+// activation that goes in.
+type arithmetic struct {
+	format   string
+	peak, in float64
+}
+
+// arithmetic of a scheme. MXFP4 weights meet MXFP8 activations where the device multiplies 4 bits, elsewhere they
+// are unpacked to 16.
+func (d *device) arithmetic(s *dtype.Scheme) arithmetic {
 	format, p := speed.Arithmetic(d.hw, s)
-	peak = float64(p.Value)
-	if d.hw.Dies > 1 {
-		peak /= float64(d.hw.Dies)
+	if Class(s) == "mxfp4" && d.hw.Peaks.FP4.Known && d.hw.Peaks.FP8.Known {
+		format, p = "fp8", d.hw.Peaks.FP8
 	}
+	a := arithmetic{format: format, peak: d.share() * float64(p.Value), in: 2}
 	switch format {
 	case "fp4":
-		return peak, 0.5625 // e2m1 with an e4m3 scale for 16
+		a.in = 0.5625 // e2m1 with an e4m3 scale for 16
 	case "fp8", "int8":
-		return peak, 1
+		a.in = 1
 	}
-	return peak, 2
+	return a
+}
+
+// share of the board's figures that a rank has: a program sees each die as a device.
+func (d *device) share() float64 {
+	if d.hw.Dies > 1 {
+		return 1 / float64(d.hw.Dies)
+	}
+	return 1
 }
 
 // memory is the kind of it: "hbm", "gddr".
@@ -62,11 +76,7 @@ func (d *device) peak(format string) float64 {
 	if !p.Known {
 		_, p = speed.Arithmetic(d.hw, nil)
 	}
-	share := 1.0
-	if d.hw.Dies > 1 {
-		share = 1 / float64(d.hw.Dies)
-	}
-	return share * float64(p.Value)
+	return d.share() * float64(p.Value)
 }
 
 // peers is the link between devices of a node.

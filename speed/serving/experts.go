@@ -21,9 +21,9 @@ type expertCoefs struct{ floor, memory, compute, half, skew int }
 
 func (b *book) experts(k *speed.Kernel) *experts {
 	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N), used: float64(k.Moe.Used), weights: float64(k.Bytes)}
-	e.peak, e.in = b.device.arithmetic(k.Scheme)
-	e.quantise = e.in < 2
-	l := b.levels(Class(k.Scheme))
+	a := b.device.arithmetic(k.Scheme)
+	e.peak, e.in, e.quantise = a.peak, a.in, a.in < 2
+	l := b.products(Class(k.Scheme), a.format)
 	e.at = expertCoefs{b.need("experts.floor", l), b.need("experts.memory", l), b.need("experts.compute", l), b.need("experts.half", l), b.need("experts.skew", nil)}
 	return e
 }

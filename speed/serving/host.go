@@ -19,17 +19,26 @@ func (b *book) host() hostCoefs {
 }
 
 // onHost is what a step takes beside its kernels.
-func (m *Model) onHost(layers float64, p *point) float64 {
-	h, c := &m.host, m.c
-	t := layers*c[h.layer] + c[h.step]
-	prefillOnly := p.batch.Prefill > 0 && m.alone()
-	if !prefillOnly {
-		t += float64(p.batch.Decodes) * c[h.request]
+func (m *Model) onHost(layers float64, p *point) (t float64) {
+	m.hostTerms(layers, p, func(coef int, times float64) { t += times * m.c[coef] })
+	return t
+}
+
+// hostSlopes adds the same to slopes: each term is proportional to its coefficient.
+func (m *Model) hostSlopes(layers float64, p *point, out []float64) {
+	m.hostTerms(layers, p, func(coef int, times float64) { out[coef] += times * m.c[coef] })
+}
+
+func (m *Model) hostTerms(layers float64, p *point, f func(coef int, times float64)) {
+	h := &m.host
+	f(h.layer, layers)
+	f(h.step, 1)
+	if p.batch.Prefill == 0 || !m.alone() {
+		f(h.request, float64(p.batch.Decodes))
 	}
 	if p.batch.Prefill > 0 {
-		t += c[h.prompt]
+		f(h.prompt, 1)
 	}
-	return t
 }
 
 // alone reports whether the engine computes prompts in steps of their own (SGLang without mixed chunks).

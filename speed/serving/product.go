@@ -24,10 +24,10 @@ var productCoefs = [4]string{"product.floor", "product.memory", "product.compute
 
 func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) product {
 	p := product{rows: float64(rows), cols: float64(cols), weights: float64(stored)}
-	p.peak, p.in = b.device.arithmetic(s)
-	p.quantise = p.in < 2
+	a := b.device.arithmetic(s)
+	p.peak, p.in, p.quantise = a.peak, a.in, a.in < 2
 	for i, name := range productCoefs {
-		p.at[i] = b.need(name, b.levels(Class(s)))
+		p.at[i] = b.need(name, b.products(Class(s), a.format))
 	}
 	return p
 }

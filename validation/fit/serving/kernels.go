@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/speed/coef"
@@ -39,11 +41,21 @@ func loadKernels() (*kernelRows, error) {
 
 // fit takes the rows that are not left out.
 func (k *kernelRows) fit(out func(r *kernels.Row) bool) (*coef.Table, error) {
-	p := &coef.Problem{Start: start, Sigma: sigmas()}
+	p := &coef.Problem{Start: start, Sigma: alone(sigmas())}
 	for i := range k.fits {
 		if out == nil || !out(k.rows[i]) {
 			p.Rows = append(p.Rows, k.fits[i])
 		}
 	}
 	return p.Solve()
+}
+
+// alone leaves out the levels of whole steps, of which single kernels say nothing.
+func alone(sigma map[string]map[string]float64) map[string]map[string]float64 {
+	out := map[string]map[string]float64{}
+	for name, levels := range sigma {
+		out[name] = maps.Clone(levels)
+		maps.DeleteFunc(out[name], func(level string, _ float64) bool { return strings.HasPrefix(level, "step") })
+	}
+	return out
 }

@@ -62,14 +62,18 @@ var figures = []struct {
 	name, got        string
 	weight, saturate float64
 	of               func(c serving.Closed) float64
+	slopes           func(c serving.Closed, perToken, first []float64) []float64
 }{
-	{"tpot", "tpot_ms", 1, 0.3, func(c serving.Closed) float64 { return c.PerToken }},
-	{"ttft", "ttft_ms", 0.4, 0, func(c serving.Closed) float64 { return c.First }},
+	{"tpot", "tpot_ms", 1, 0.3, func(c serving.Closed) float64 { return c.PerToken }, func(_ serving.Closed, t, _ []float64) []float64 { return t }},
+	{"ttft", "ttft_ms", 0.4, 0, func(c serving.Closed) float64 { return c.First }, func(_ serving.Closed, _, t []float64) []float64 { return t }},
 }
+
+// penalty weighs the priors of whole engines against their rows, which are many for few plans.
+var penalty = 1.0
 
 // fit adds what whole engines take to a table of kernels.
 func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coef.Table, error) {
-	p := &coef.Problem{Start: start, Sigma: sigmas(), Known: known, Scale: 0.12}
+	p := &coef.Problem{Start: start, Sigma: sigmas(), Known: known, Scale: 0.12, Penalty: penalty}
 	for _, r := range s.rows {
 		if !r.fit || out != nil && out(r) {
 			continue
@@ -81,7 +85,8 @@ func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coe
 			}
 			if v, ok := r.Got[f.got]; ok && w > 0 {
 				p.Rows = append(p.Rows, coef.Row{Name: r.Name() + " " + f.name, Uses: r.model.Uses(), Measured: v.Mid / 1e3, Weight: w,
-					Predict: func(c []float64) float64 { return f.of(r.model.With(c).Mean(r.load)) }})
+					Predict: func(c []float64) float64 { return f.of(r.model.With(c).Mean(r.load)) },
+					Slopes:  func(c []float64) []float64 { return f.slopes(r.model.With(c).Elasticities(r.load)) }})
 			}
 		}
 	}
@@ -100,6 +105,14 @@ func (s *servingRows) predict(t *coef.Table, chosen func(r *servingRow) bool) ma
 	return out
 }
 
+// network is the model of a row; DeepSeek V3 and R1 are one network.
+func network(r *servingRow) string {
+	if strings.HasPrefix(r.Ask.Model, "deepseek-") {
+		return "deepseek"
+	}
+	return r.Ask.Model
+}
+
 // fold is a way to leave rows out in groups.
 type fold struct {
 	name string
@@ -110,26 +123,25 @@ type fold struct {
 }
 
 var folds = []fold{
-	{"models out", func(r *servingRow) string { return r.Ask.Model }, 11, false},
+	{"models out", func(r *servingRow) string { return network(r) }, 11, false},
 	{"hardware out", func(r *servingRow) string { return r.device }, 5, true},
-	{"model and hardware", func(r *servingRow) string { return r.Ask.Model + r.device }, 8, false},
+	{"model and hardware", func(r *servingRow) string { return network(r) + " " + r.device }, 8, false},
 }
 
-func (s *servingRows) outOfFold(k *kernelRows, f fold) (map[*servingRow]serving.Closed, error) {
+func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]serving.Closed, error) {
 	all := map[*servingRow]serving.Closed{}
 	for _, group := range coef.Folds(len(s.rows), func(i int) string { return f.key(s.rows[i]) }, f.k) {
 		keys := map[string]bool{}
 		for _, i := range group {
 			keys[f.key(s.rows[i])] = true
 		}
-		var without func(*kernels.Row) bool
-		if f.hardware {
-			without = func(r *kernels.Row) bool { return keys[r.Device] }
-		}
 		out := func(r *servingRow) bool { return keys[f.key(r)] }
-		known, err := k.fit(without)
-		if err != nil {
-			return nil, err
+		known := known
+		if f.hardware {
+			var err error
+			if known, err = k.fit(func(r *kernels.Row) bool { return keys[r.Device] }); err != nil {
+				return nil, err
+			}
 		}
 		t, err := s.fit(known, out)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 func main() {
 	out := flag.String("out", "speed/serving/fitted.tsv", "table to write")
 	report := flag.String("report", "", "print errors by group: in sample, or of these folds")
+	flag.Float64Var(&penalty, "penalty", 1, "")
 	flag.Parse()
 	if err := run(*out, *report); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
@@ -31,11 +32,12 @@ func run(out, report string) error {
 	if err != nil {
 		return err
 	}
-	table, err := k.fit(nil)
+	known, err := k.fit(nil)
 	if err != nil {
 		return err
 	}
-	if table, err = s.fit(table, nil); err != nil {
+	table, err := s.fit(known, nil)
+	if err != nil {
 		return err
 	}
 	if report != "" {
@@ -44,7 +46,7 @@ func run(out, report string) error {
 			if !strings.Contains(report, f.name) {
 				continue
 			}
-			p, err := s.outOfFold(k, f)
+			p, err := s.outOfFold(k, known, f)
 			if err != nil {
 				return err
 			}

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"maps"
+	"strings"
+)
+
 // start has the values of the coefficients before any row speaks.
 var start = map[string]float64{
 	"product.floor": 5e-6, "product.memory": 0.85, "product.compute": 0.7, "product.heat": 0.03,
@@ -11,25 +16,44 @@ var start = map[string]float64{
 	"front.base": 0.02, "front.steps": 4, "loop.burst": 0.2, "loop.share": 0.5,
 }
 
-// kernelLevels are the prior deviations of the coefficients of kernels.
-var kernelLevels = map[string]float64{"class": 0.3, "memory": 0.2, "family": 0.3, "family.class": 0.2, "device": 0.1, "engine": 0.2, "engine.class": 0.3,
-	"step": 0.1, "step.family": 0.1, "step.class": 0.1}
+// Prior deviations, in logarithms: of kernels that are timed alone, of those that only whole engines run, and of
+// what the engine's own code takes.
+var (
+	timed  = map[string]float64{"class": 0.3, "memory": 0.2, "family": 0.3, "family.class": 0.2, "device": 0.1, "engine": 0.2, "engine.class": 0.3, "step": 0.1, "step.family": 0.1}
+	floors = with(timed, map[string]float64{"step.engine": 0.3, "step.engine.class": 0.3})
+	inside = map[string]float64{"class": 0.3, "family": 0.3, "arithmetic": 0.3, "family.class": 0.15, "engine.class": 0.15}
+	host   = map[string]float64{"engine": 0.4, "version": 0.15, "family": 0.1}
+)
 
-var hostLevels = map[string]float64{"engine": 0.5, "version": 0.3, "family": 0.2}
+// own deviations of coefficients that are no kernel's.
+var own = map[string]map[string]float64{
+	"product.heat": {"family": 0.5},
+	"experts.skew": {}, "loop.share": {},
+	"host.layer": host, "host.step": host, "host.request": host, "host.prompt": host,
+	"front.base": {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
+	"loop.burst":    {"engine": 0.5, "version": 1},
+	"product.floor": floors, "link.call": floors, "attention.floor": floors,
+}
+
+// with adds levels.
+func with(levels, more map[string]float64) map[string]float64 {
+	out := maps.Clone(levels)
+	maps.Copy(out, more)
+	return out
+}
 
 func sigmas() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for name := range start {
-		out[name] = kernelLevels
+		room, _, _ := strings.Cut(name, ".")
+		switch levels, ok := own[name]; {
+		case ok:
+			out[name] = levels
+		case room == "experts" || room == "scan" || room == "pointwise":
+			out[name] = inside
+		default:
+			out[name] = timed
+		}
 	}
-	for _, name := range []string{"host.layer", "host.step", "host.request", "host.prompt"} {
-		out[name] = hostLevels
-	}
-	out["product.heat"] = map[string]float64{"family": 0.5}
-	out["front.base"] = map[string]float64{"engine": 0.7, "version": 0.5}
-	out["front.steps"] = map[string]float64{"engine": 1, "version": 0.5}
-	out["loop.burst"] = map[string]float64{"engine": 0.5, "client": 1, "version": 0.3}
-	out["loop.share"] = map[string]float64{}
-	out["experts.skew"] = map[string]float64{}
 	return out
 }
