@@ -71,7 +71,7 @@ func (a *attention) seconds(p *point, d *device, c []float64) (t float64) {
 //	floor + ((bytes / (bandwidth × memory))^p + (FLOPs / (peak × multiply))^p)^(1/p)
 func (a *attention) decoding(f *model.Features, d *device, c []float64) float64 {
 	bytes, flops := a.weights+dot(&a.read, f), a.width*dot(&a.decode, f)
-	return c[a.at.floor] + norm(bytes/(d.bandwidth*c[a.at.memory]), flops/(a.peak*c[a.at.multiply]))
+	return c[a.at.floor] + norm(bytes/(d.bandwidth*share(c[a.at.memory])), flops/(a.peak*share(c[a.at.multiply])))
 }
 
 // prefilling takes
@@ -83,8 +83,8 @@ func (a *attention) prefilling(p *point, d *device, c []float64) float64 {
 	prompts := float64(max(1, p.batch.Prompts))
 	length := float64(p.batch.Prefill) / prompts
 	tiles := prompts * a.heads * math.Ceil(length/tileRows)
-	share := math.Min(1, tiles/d.sms) * length / (length + c[a.at.half])
-	work := dot(&a.prompt, &p.prefill) / (a.peak * c[a.at.prefill] * share)
+	used := math.Min(1, tiles/d.sms) * length / (length + c[a.at.half])
+	work := dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used)
 	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)
 }
 

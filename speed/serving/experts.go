@@ -48,6 +48,6 @@ func (e *experts) seconds(p *point, d *device, c []float64) float64 {
 	}
 	bytes := e.weights*touched/e.held + rows*perRow
 	n := rows / math.Max(1, touched)
-	work := 2 * rows * e.rows * e.cols / (e.peak * c[e.at.compute] * n / (n + c[e.at.half]))
-	return c[e.at.floor] + norm(work, bytes/(d.bandwidth*c[e.at.memory]))
+	work := 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
+	return c[e.at.floor] + norm(work, bytes/(d.bandwidth*share(c[e.at.memory])))
 }

@@ -55,8 +55,8 @@ func (l *collective) of(bytes float64, c []float64) float64 {
 		return 0
 	}
 	call := c[l.at.call] + (n-2)*c[l.at.peer]
-	once := (n - 1) * bytes / (l.rate * c[l.at.once])
-	ring := c[l.at.start] + 2*(n-1)/n*bytes/(l.rate*c[l.at.ring])
+	once := (n - 1) * bytes / (l.rate * share(c[l.at.once]))
+	ring := c[l.at.start] + 2*(n-1)/n*bytes/(l.rate*share(c[l.at.ring]))
 	return call + least(once, ring)
 }
 

@@ -85,8 +85,8 @@ func (g *product) of(m float64, d *device, c []float64) float64 {
 	if g.quantise {
 		bytes += m * g.cols * (2 + g.in)
 	}
-	work := 2 * m * g.rows * g.cols / (g.peak * c[g.at[2]] * fill(m, g.rows, d.sms))
-	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes/(d.bandwidth*c[g.at[1]]))
+	work := 2 * m * g.rows * g.cols / (g.peak * share(c[g.at[2]]) * fill(m, g.rows, d.sms))
+	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes/(d.bandwidth*share(c[g.at[1]])))
 }
 
 // heated is the time of work at the clock that a device keeps for so long.
@@ -104,14 +104,16 @@ func norm(a, b float64) float64 {
 	return a * math.Sqrt(math.Sqrt(1+x*x))
 }
 
-// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile of 64, and the
-// last wave of tiles is not full.
+// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile, of 64 while the tiles
+// are fewer than the multiprocessors, and the last wave of tiles is not full.
 func fill(m, n, sms float64) float64 {
-	padded := m / (64 * math.Ceil(m/64))
-	tiles := math.Ceil(m/tileRows) * math.Ceil(n/tileCols)
+	rows := math.Ceil(m / tileRows)
+	tiles := rows * math.Ceil(n/tileCols)
 	if tiles < sms {
-		return padded
+		return m / (64 * math.Ceil(m/64))
 	}
-	waves := math.Ceil(tiles / sms)
-	return padded * tiles / (waves * sms)
+	return m / (rows * tileRows) * tiles / (math.Ceil(tiles/sms) * sms)
 }
+
+// share of a datasheet's rate: a coefficient never takes more than there is.
+func share(c float64) float64 { return math.Min(1, c) }

@@ -27,10 +27,10 @@ func (s *scan) uses(f func(int)) { f(s.floor); f(s.memory); f(s.multiply) }
 // seconds are floor + bytes / (bandwidth × memory) of decoding, floor + FLOPs / (peak × multiply) of prompts.
 func (s *scan) seconds(p *point, d *device, c []float64) (t float64) {
 	if p.batch.Decodes > 0 {
-		t += c[s.floor] + dot(&s.decode, &p.decode)/(d.bandwidth*c[s.memory])
+		t += c[s.floor] + dot(&s.decode, &p.decode)/(d.bandwidth*share(c[s.memory]))
 	}
 	if p.batch.Prefill > 0 {
-		t += c[s.floor] + dot(&s.prompt, &p.prefill)/(s.peak*c[s.multiply])
+		t += c[s.floor] + dot(&s.prompt, &p.prefill)/(s.peak*share(c[s.multiply]))
 	}
 	return t
 }

@@ -11,8 +11,7 @@ const nudge = 1e-4
 
 // slopes of a step's time: for each coefficient the seconds that it gains for a unit of the coefficient's
 // logarithm. Only the kernels that use a coefficient are asked again.
-func (m *Model) slopes(b speed.Batch) (seconds float64, out []float64) {
-	out = make([]float64, len(m.c))
+func (m *Model) slopes(b speed.Batch, out []float64) {
 	c := append([]float64(nil), m.c...)
 	for i := range m.stages {
 		s := &m.stages[i]
@@ -20,7 +19,6 @@ func (m *Model) slopes(b speed.Batch) (seconds float64, out []float64) {
 		for j := range s.ops {
 			o := &s.ops[j]
 			t := o.seconds(&p, &m.device, c)
-			seconds += o.count * t
 			o.uses(func(k int) {
 				was := c[k]
 				c[k] = was * (1 + nudge)
@@ -28,20 +26,25 @@ func (m *Model) slopes(b speed.Batch) (seconds float64, out []float64) {
 				c[k] = was
 			})
 		}
-		seconds += m.onHost(float64(s.rank.Layers), &p)
 		m.hostSlopes(float64(s.rank.Layers), &p, out)
 	}
-	return seconds, out
 }
 
 // Elasticities of the mean figures of a load, in the order of Uses.
-func (m *Model) Elasticities(l Load) (c Closed, perToken, first []float64) {
+type Elasticities struct{ PerToken, First, Throughput []float64 }
+
+// Elasticities says how each figure follows from each coefficient: the share by which it grows for a small share
+// of the coefficient. A draft model's coefficients are its own.
+func (m *Model) Elasticities(l Load) (Closed, Elasticities) {
 	p := m.loop(l)
+	c := m.closed(&p, l)
+	n := len(m.c)
+	all := make([]float64, 5*n)
+	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
 	decode, mixed := m.batches(l, &p)
-	_, d := m.slopes(decode)
-	_, x := m.slopes(mixed)
-	c = Closed{p.perToken(), p.first()}
-	perToken, first = make([]float64, len(m.c)), make([]float64, len(m.c))
+	d, x := all[3*n:4*n], all[4*n:]
+	m.slopes(decode, d)
+	m.slopes(mixed, x)
 	for _, v := range []struct {
 		at    *float64
 		slope []float64 // of seconds
@@ -52,17 +55,30 @@ func (m *Model) Elasticities(l Load) (c Closed, perToken, first []float64) {
 			continue
 		}
 		*v.at = was * (1 + nudge)
-		dp, df := math.Log(p.perToken()/c.PerToken)/nudge, math.Log(p.first()/c.First)/nudge
+		y := m.closed(&p, l)
 		*v.at = was
+		by := [3]float64{math.Log(y.PerToken/c.PerToken) / nudge, math.Log(y.First/c.First) / nudge, math.Log(y.Throughput/c.Throughput) / nudge}
 		if v.slope == nil {
-			perToken[v.coef] += dp
-			first[v.coef] += df
+			e.add(v.coef, by, 1)
 			continue
 		}
 		for i, s := range v.slope {
-			perToken[i] += dp * s / was
-			first[i] += df * s / was
+			e.add(i, by, s/was)
 		}
 	}
-	return c, perToken, first
+	return c, e
+}
+
+func (e *Elasticities) add(i int, by [3]float64, times float64) {
+	e.PerToken[i] += by[0] * times
+	e.First[i] += by[1] * times
+	e.Throughput[i] += by[2] * times
+}
+
+// variance of a figure's logarithm that the coefficients' own leave.
+func (m *Model) variance(elasticity []float64) (v float64) {
+	for i, e := range elasticity {
+		v += e * e * m.vars[i]
+	}
+	return v
 }

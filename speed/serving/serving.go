@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
@@ -114,6 +115,14 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	return m, nil
 }
 
+// launches of a step: its kernels, and those that only pass through memory, of which a layer has about as many.
+func (s *stage) launches() (n float64) {
+	for i := range s.ops {
+		n += s.ops[i].count
+	}
+	return 2 * n
+}
+
 // Use takes the values of the coefficients from a table.
 func (m *Model) Use(t *coef.Table) {
 	m.c, m.vars = make([]float64, len(m.uses)), make([]float64, len(m.uses))
@@ -213,6 +222,11 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 			out = append(out, op{&h, 1, "all-reduce", speed.Network})
 		}
 	}
+	if !pl.Post { // the stream goes on to the next stage
+		l := b.collective(name, rate, 2)
+		l.perToken = act * float64(m.in.Model.Hidden)
+		out = append(out, op{l, 1, "hand-over", speed.Network})
+	}
 	if m.peers > 1 {
 		l := b.collective(name, rate, pl.Parallel.EP)
 		l.perToken, l.shared = act*float64(m.in.Model.Hidden), true
@@ -240,6 +254,12 @@ func versionKey(name string, v engine.Version) string {
 		return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
 	}
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+}
+
+// EngineOf is the name in "vllm@0.24".
+func EngineOf(text string) string {
+	name, _, _ := strings.Cut(text, "@")
+	return name
 }
 
 // Engines that are modelled as ones that batch.

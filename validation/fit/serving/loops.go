@@ -57,19 +57,19 @@ func loadServing() (*servingRows, error) {
 	return out, nil
 }
 
-// figures of a row.
+// figures of a row, with the weight of one and of one whose requests wait for room.
 var figures = []struct {
 	name, got        string
 	weight, saturate float64
 	of               func(c serving.Closed) float64
-	slopes           func(c serving.Closed, perToken, first []float64) []float64
+	slopes           func(e serving.Elasticities) []float64
 }{
-	{"tpot", "tpot_ms", 1, 0.3, func(c serving.Closed) float64 { return c.PerToken }, func(_ serving.Closed, t, _ []float64) []float64 { return t }},
-	{"ttft", "ttft_ms", 0.4, 0, func(c serving.Closed) float64 { return c.First }, func(_ serving.Closed, _, t []float64) []float64 { return t }},
+	{serving.SpreadPerToken, "tpot_ms", 1, 0.3, func(c serving.Closed) float64 { return c.PerToken }, func(e serving.Elasticities) []float64 { return e.PerToken }},
+	{serving.SpreadFirst, "ttft_ms", 0.4, 0, func(c serving.Closed) float64 { return c.First }, func(e serving.Elasticities) []float64 { return e.First }},
 }
 
 // penalty weighs the priors of whole engines against their rows, which are many for few plans.
-var penalty = 1.0
+const penalty = 1.5
 
 // fit adds what whole engines take to a table of kernels.
 func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coef.Table, error) {
@@ -86,7 +86,10 @@ func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coe
 			if v, ok := r.Got[f.got]; ok && w > 0 {
 				p.Rows = append(p.Rows, coef.Row{Name: r.Name() + " " + f.name, Uses: r.model.Uses(), Measured: v.Mid / 1e3, Weight: w,
 					Predict: func(c []float64) float64 { return f.of(r.model.With(c).Mean(r.load)) },
-					Slopes:  func(c []float64) []float64 { return f.slopes(r.model.With(c).Elasticities(r.load)) }})
+					Slopes: func(c []float64) []float64 {
+						_, e := r.model.With(c).Elasticities(r.load)
+						return f.slopes(e)
+					}})
 			}
 		}
 	}
@@ -94,12 +97,14 @@ func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coe
 }
 
 // predict gives the closed loop of the rows that are chosen.
-func (s *servingRows) predict(t *coef.Table, chosen func(r *servingRow) bool) map[*servingRow]serving.Closed {
-	out := map[*servingRow]serving.Closed{}
+func (s *servingRows) predict(t *coef.Table, chosen func(r *servingRow) bool) map[*servingRow]left {
+	out := map[*servingRow]left{}
 	for _, r := range s.rows {
 		if chosen == nil || chosen(r) {
 			r.model.Use(t)
-			out[r] = r.model.Mean(r.load)
+			l := left{Closed: r.model.Mean(r.load)}
+			l.perToken, l.first, l.throughput = r.model.Variances(r.load)
+			out[r] = l
 		}
 	}
 	return out
@@ -123,13 +128,13 @@ type fold struct {
 }
 
 var folds = []fold{
+	{"model and hardware", func(r *servingRow) string { return network(r) + " " + r.device }, 8, false},
 	{"models out", func(r *servingRow) string { return network(r) }, 11, false},
 	{"hardware out", func(r *servingRow) string { return r.device }, 5, true},
-	{"model and hardware", func(r *servingRow) string { return network(r) + " " + r.device }, 8, false},
 }
 
-func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]serving.Closed, error) {
-	all := map[*servingRow]serving.Closed{}
+func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]left, error) {
+	all := map[*servingRow]left{}
 	for _, group := range coef.Folds(len(s.rows), func(i int) string { return f.key(s.rows[i]) }, f.k) {
 		keys := map[string]bool{}
 		for _, i := range group {
@@ -154,15 +159,15 @@ func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*
 	return all, nil
 }
 
-func (s *servingRows) report(title string, p map[*servingRow]serving.Closed) {
+func (s *servingRows) report(title string, p map[*servingRow]left) {
 	groups := map[string][]float64{}
 	for _, r := range s.rows {
 		for _, f := range figures {
 			v, ok := r.Got[f.got]
-			if !ok {
+			if _, predicted := p[r]; !ok || !predicted {
 				continue
 			}
-			e := math.Log(f.of(p[r]) / (v.Mid / 1e3))
+			e := math.Log(f.of(p[r].Closed) / (v.Mid / 1e3))
 			names := []string{"  all rows"}
 			if r.fit {
 				e0, _, _ := strings.Cut(r.Ask.Engine, "@")

@@ -15,7 +15,6 @@ import (
 func main() {
 	out := flag.String("out", "speed/serving/fitted.tsv", "table to write")
 	report := flag.String("report", "", "print errors by group: in sample, or of these folds")
-	flag.Float64Var(&penalty, "penalty", 1, "")
 	flag.Parse()
 	if err := run(*out, *report); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
@@ -40,18 +39,24 @@ func run(out, report string) error {
 	if err != nil {
 		return err
 	}
+	unseen, err := s.outOfFold(k, known, folds[0])
+	if err != nil {
+		return err
+	}
+	s.spreads(table, unseen)
 	if report != "" {
 		s.report("in sample", s.predict(table, nil))
-		for _, f := range folds {
-			if !strings.Contains(report, f.name) {
-				continue
-			}
-			p, err := s.outOfFold(k, known, f)
-			if err != nil {
-				return err
-			}
-			s.report(f.name, p)
+		s.report(folds[0].name, unseen)
+	}
+	for _, f := range folds[1:] {
+		if !strings.Contains(report, f.name) {
+			continue
 		}
+		p, err := s.outOfFold(k, known, f)
+		if err != nil {
+			return err
+		}
+		s.report(f.name, p)
 	}
 	return os.WriteFile(out, table.Write(), 0o644)
 }

@@ -12,7 +12,7 @@ var start = map[string]float64{
 	"link.call": 5e-6, "link.peer": 2e-7, "link.once": 0.5, "link.ring": 0.7, "link.start": 5e-6,
 	"experts.floor": 1.4e-5, "experts.memory": 0.5, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
-	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3,
+	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5,
 	"front.base": 0.02, "front.steps": 4, "loop.burst": 0.2, "loop.share": 0.5,
 }
 
@@ -30,7 +30,8 @@ var own = map[string]map[string]float64{
 	"product.heat": {"family": 0.5},
 	"experts.skew": {}, "loop.share": {},
 	"host.layer": host, "host.step": host, "host.request": host, "host.prompt": host,
-	"front.base": {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
+	"host.launch": {"device": 0.5},
+	"front.base":  {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
 	"loop.burst":    {"engine": 0.5, "version": 1},
 	"product.floor": floors, "link.call": floors, "attention.floor": floors,
 }
