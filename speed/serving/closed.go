@@ -156,3 +156,6 @@ func (m *Model) With(c []float64) *Model {
 	v.c = c
 	return &v
 }
+
+// Values of the coefficients, in the order of Uses.
+func (m *Model) Values() []float64 { return append([]float64(nil), m.c...) }
