@@ -1,0 +1,42 @@
+package speed
+
+import "github.com/memwall/memwall/model"
+
+// Batch is a step of a rank: sequences that each go on by a token, and prompts.
+type Batch struct {
+	// Decodes is how many sequences go on, Context how many tokens each has cached.
+	Decodes, Context int64
+	// Prefill is how many tokens of prompts are computed, of Prompts sequences that each have Cached tokens
+	// already. Finished says how many of these prompts end in this step, and need logits.
+	Prefill, Prompts, Cached, Finished int64
+}
+
+// Points are where the kernels are evaluated: decoding sequences, prompts, and both together, which is what a
+// kernel sees that does not tell tokens apart.
+type Points struct{ Decode, Prefill, Both model.Features }
+
+// Points of a batch.
+func (r *Rank) Points(b Batch) (p Points) {
+	if b.Decodes > 0 {
+		p.Decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
+	}
+	if b.Prefill > 0 {
+		p.Prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
+	}
+	for i := range p.Both {
+		p.Both[i] = p.Decode[i] + p.Prefill[i]
+	}
+	p.Both[model.One] = 1
+	if r.Moe != nil {
+		p.Both[model.Touched] = model.TouchedExperts(r.Moe, p.Both[model.Tokens])
+	}
+	return p
+}
+
+// Cost of a kernel, once: attention and scans of decoding and of prompts apart, all else together.
+func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
+	if k.Attn != nil || k.Scan != nil {
+		return k.Decode.Eval(&p.Decode), k.Prefill.Eval(&p.Prefill), model.Cost{}
+	}
+	return model.Cost{}, model.Cost{}, k.Decode.Eval(&p.Both)
+}

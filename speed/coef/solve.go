@@ -1,0 +1,346 @@
+package coef
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Row is a measurement and the formula that predicts it from coefficients, given in the order of Uses.
+type Row struct {
+	Name     string // where it stands, for errors
+	Uses     []Use
+	Predict  func(c []float64) float64
+	Measured float64
+	Weight   float64
+}
+
+// Problem is what is to be fitted. Start are the values of the coefficients before any offset; Sigma the
+// prior standard deviation of offsets by coefficient and level, in logarithms. Levels without one are left
+// out. Known fixes the offsets that it has; only others are fitted.
+type Problem struct {
+	Start map[string]float64
+	Sigma map[string]map[string]float64
+	// Scale is where the loss turns from squares to absolute values, in logarithms (0: 0.08).
+	Scale float64
+	// Penalty weighs the priors against the rows (0: 1).
+	Penalty float64
+	Known   *Table
+	Rows    []Row
+}
+
+// Solve finds the offsets that minimise
+//
+//	sum of Weight × 2 (sqrt(1 + (r/Scale)²) - 1)  +  Penalty × sum of (offset/Sigma)²,   r = ln(predicted/measured)
+//
+// by Gauss-Newton with damping (Levenberg, 1944), slopes by coefficient numerically and from there to the
+// offsets by the chain rule. The error names a row whose prediction is no positive number.
+func (p *Problem) Solve() (*Table, error) {
+	s, err := p.newSolver()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.descend(); err != nil {
+		return nil, err
+	}
+	return s.table()
+}
+
+// link ties the value of a coefficient in a row to an offset.
+type link struct {
+	use, at int
+	by      float64
+}
+
+type solver struct {
+	p              *Problem
+	scale, penalty float64
+	terms          []term
+	count          []int // rows that use each term
+	sigma          []float64
+	theta          []float64
+	links          [][]link    // by row
+	base           [][]float64 // by row and use: the part that is fixed
+}
+
+func (p *Problem) newSolver() (*solver, error) {
+	s := &solver{p: p, scale: p.Scale, penalty: p.Penalty}
+	if s.scale == 0 {
+		s.scale = 0.08
+	}
+	if s.penalty == 0 {
+		s.penalty = 1
+	}
+	index := s.collect()
+	for i := range p.Rows {
+		if err := s.row(&p.Rows[i], index); err != nil {
+			return nil, err
+		}
+	}
+	s.theta = make([]float64, len(s.terms))
+	return s, nil
+}
+
+// collect numbers the offsets that rows use, in an order that does not depend on the rows'.
+func (s *solver) collect() map[term]int {
+	index := map[term]int{}
+	for i := range s.p.Rows {
+		for _, u := range s.p.Rows[i].Uses {
+			for _, l := range u.Levels {
+				k := term{u.Name, l.Name, l.Key}
+				if _, fixed := s.fixed(k); !fixed && s.p.Sigma[u.Name][l.Name] > 0 {
+					index[k] = 0
+				}
+			}
+		}
+	}
+	for k := range index {
+		s.terms = append(s.terms, k)
+	}
+	slices.SortFunc(s.terms, compareTerms)
+	s.count, s.sigma = make([]int, len(s.terms)), make([]float64, len(s.terms))
+	for i, k := range s.terms {
+		index[k], s.sigma[i] = i, s.p.Sigma[k.coef][k.level]
+	}
+	return index
+}
+
+func (s *solver) fixed(k term) (Offset, bool) {
+	if s.p.Known == nil {
+		return Offset{}, false
+	}
+	o, ok := s.p.Known.offsets[k]
+	return o, ok
+}
+
+func (s *solver) row(r *Row, index map[term]int) error {
+	var links []link
+	base := make([]float64, len(r.Uses))
+	for u := range r.Uses {
+		start, ok := s.p.Start[r.Uses[u].Name]
+		if !ok || start <= 0 {
+			return fmt.Errorf("%s: coefficient %s has no start value", r.Name, r.Uses[u].Name)
+		}
+		base[u] = math.Log(start)
+		for _, l := range r.Uses[u].Levels {
+			k := term{r.Uses[u].Name, l.Name, l.Key}
+			if o, fixed := s.fixed(k); fixed {
+				base[u] += l.by() * o.Value
+			} else if at, free := index[k]; free {
+				links = append(links, link{u, at, l.by()})
+				s.count[at]++
+			}
+		}
+	}
+	s.links, s.base = append(s.links, links), append(s.base, base)
+	if !(r.Measured > 0) {
+		return fmt.Errorf("%s: measured %g, which is no positive number", r.Name, r.Measured)
+	}
+	return nil
+}
+
+// values of a row's coefficients.
+func (s *solver) values(i int, theta, out []float64) []float64 {
+	out = append(out[:0], s.base[i]...)
+	for _, l := range s.links[i] {
+		out[l.use] += l.by * theta[l.at]
+	}
+	for u := range out {
+		out[u] = math.Exp(out[u])
+	}
+	return out
+}
+
+// residual is ln(predicted/measured).
+func (s *solver) residual(i int, c []float64) (float64, error) {
+	r := &s.p.Rows[i]
+	x := r.Predict(c)
+	if !(x > 0) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("%s: predicted %g, which is no positive number", r.Name, x)
+	}
+	return math.Log(x / r.Measured), nil
+}
+
+func (s *solver) objective(theta []float64) (f float64, err error) {
+	var c []float64
+	for i := range s.p.Rows {
+		c = s.values(i, theta, c)
+		r, err := s.residual(i, c)
+		if err != nil {
+			return 0, err
+		}
+		f += s.p.Rows[i].Weight * 2 * (math.Sqrt(1+square(r/s.scale)) - 1)
+	}
+	for j, x := range theta {
+		f += s.penalty * square(x/s.sigma[j])
+	}
+	return f, nil
+}
+
+// normal gives half the gradient and half the Gauss-Newton curvature of the objective.
+func (s *solver) normal() (grad []float64, curve *mat.SymDense, err error) {
+	n := len(s.theta)
+	grad, curve = make([]float64, n), mat.NewSymDense(n, nil)
+	for j, x := range s.theta {
+		w := s.penalty / square(s.sigma[j])
+		grad[j] = w * x
+		curve.SetSym(j, j, w)
+	}
+	raw := curve.RawSymmetric()
+	var c, slopes []float64
+	for i := range s.p.Rows {
+		c = s.values(i, s.theta, c)
+		r, err := s.residual(i, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if slopes, err = s.slopes(i, c, r, slopes); err != nil {
+			return nil, nil, err
+		}
+		w := s.p.Rows[i].Weight / (square(s.scale) * math.Sqrt(1+square(r/s.scale)))
+		for _, a := range s.links[i] {
+			ga := w * slopes[a.use] * a.by
+			grad[a.at] += ga * r
+			for _, b := range s.links[i] {
+				if b.at >= a.at {
+					raw.Data[a.at*raw.Stride+b.at] += ga * slopes[b.use] * b.by
+				}
+			}
+		}
+	}
+	return grad, curve, nil
+}
+
+// step of the numerical slopes, in logarithms.
+const step = 1e-4
+
+// slopes are the elasticities of a row's prediction.
+func (s *solver) slopes(i int, c []float64, r float64, out []float64) ([]float64, error) {
+	out = out[:0]
+	for u := range c {
+		old := c[u]
+		c[u] = old * math.Exp(step)
+		up, err := s.residual(i, c)
+		c[u] = old
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, (up-r)/step)
+	}
+	return out, nil
+}
+
+// rounds of descent, and the share of the objective below which another is not worth it.
+const (
+	rounds = 80
+	enough = 1e-8
+)
+
+func (s *solver) descend() error {
+	f, err := s.objective(s.theta)
+	damping := 1e-3
+	for round := 0; round < rounds && err == nil && len(s.theta) > 0; round++ {
+		grad, curve, err := s.normal()
+		if err != nil {
+			return err
+		}
+		lower, next, ok := s.improve(grad, curve, f, &damping)
+		if !ok {
+			return nil
+		}
+		gain := f - lower
+		s.theta, f = next, lower
+		if gain <= enough*(1+f) {
+			return nil
+		}
+	}
+	return err
+}
+
+// improve raises the damping until a step lowers the objective.
+func (s *solver) improve(grad []float64, curve *mat.SymDense, f float64, damping *float64) (lower float64, next []float64, ok bool) {
+	for range 12 {
+		next := s.move(grad, curve, *damping)
+		if next != nil {
+			if lower, err := s.objective(next); err == nil && lower < f {
+				*damping = math.Max(1e-9, *damping/5)
+				return lower, next, true
+			}
+		}
+		*damping *= 6
+	}
+	return f, nil, false
+}
+
+// longest step of an offset: beyond it the slopes say nothing.
+const longest = 0.7
+
+func (s *solver) move(grad []float64, curve *mat.SymDense, damping float64) []float64 {
+	n := len(grad)
+	damped := mat.NewSymDense(n, nil)
+	damped.CopySym(curve)
+	for j := range n {
+		damped.SetSym(j, j, curve.At(j, j)*(1+damping))
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(damped) {
+		return nil
+	}
+	var by mat.VecDense
+	if chol.SolveVecTo(&by, mat.NewVecDense(n, grad)) != nil {
+		return nil
+	}
+	next := make([]float64, n)
+	for j := range n {
+		next[j] = s.theta[j] - math.Max(-longest, math.Min(longest, by.AtVec(j)))
+	}
+	return next
+}
+
+// table of what was found; standard errors are those of the posterior's curvature.
+func (s *solver) table() (*Table, error) {
+	t := NewTable()
+	for name, v := range s.p.Start {
+		t.start[name] = v
+	}
+	for name, levels := range s.p.Sigma {
+		for level, v := range levels {
+			t.sigma[term{name, level, ""}] = v
+		}
+	}
+	if s.p.Known != nil {
+		for k, o := range s.p.Known.offsets {
+			t.offsets[k] = o
+		}
+	}
+	errs, err := s.errors()
+	for j, k := range s.terms {
+		t.offsets[k] = Offset{s.theta[j], errs[j], s.count[j]}
+	}
+	return t, err
+}
+
+func (s *solver) errors() ([]float64, error) {
+	out := make([]float64, len(s.theta))
+	if len(out) == 0 {
+		return out, nil
+	}
+	_, curve, err := s.normal()
+	if err != nil {
+		return out, err
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(curve) {
+		return out, fmt.Errorf("the curvature of %d offsets is not positive", len(out))
+	}
+	inverse := mat.NewSymDense(len(out), nil)
+	if err := chol.InverseTo(inverse); err != nil {
+		return out, err
+	}
+	for j := range out {
+		out[j] = math.Sqrt(inverse.At(j, j))
+	}
+	return out, nil
+}

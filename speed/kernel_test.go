@@ -1,0 +1,117 @@
+package speed_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// places gives the ranks of a catalog model, stored by a recipe.
+func places(t testing.TB, id, recipe string, p shard.Parallel) (*model.Model, *model.Weights, []engine.Placed) {
+	t.Helper()
+	e, err := catalog.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := s.Model(id)
+	w := m.Store(dtype.FindRecipe(recipe))
+	out, err := engine.Place(m.Decoder(), &w.Parts[0], p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, w, out
+}
+
+var exec = model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}
+
+// TestKernelsAreTheWork: the kernels of one rank sum to the model's own work, in operations and bytes.
+func TestKernelsAreTheWork(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "deepseek-v3", "qwen3-next-80b-a3b", "gemma-3-27b", "gpt-oss-20b", "nemotron-h-8b"} {
+		m, w, ranks := places(t, id, "bf16", shard.Parallel{})
+		r := speed.Kernels(m, &ranks[0], exec)
+		e := exec
+		e.Absorb = true
+		e.Spans = m.Spans()
+		all := m.Decoder().Compile(&w.Parts[0], &e)
+		p := r.Points(speed.Batch{Decodes: 5, Context: 3000})
+		want := all.Eval(&p.Both)
+		got := total(r, &p)
+		for _, c := range []struct {
+			what      string
+			got, want float64
+		}{{"operations", float64(got.FLOPs), float64(want.FLOPs)}, {"weights", got.Weights, want.Weights}, {"cache", got.CacheRead, want.CacheRead}} {
+			if math.Abs(c.got-c.want) > 1e-6*c.want {
+				t.Errorf("%s: kernels sum to %g of %s, the model has %g", id, c.got, c.what, c.want)
+			}
+		}
+	}
+}
+
+func total(r *speed.Rank, p *speed.Points) (sum model.Cost) {
+	for i := range r.Kernels {
+		d, f, b := r.Kernels[i].Cost(p)
+		for _, c := range []model.Cost{d, f, b} {
+			n := float64(r.Kernels[i].Count)
+			sum.FLOPs += c.FLOPs * unit.FLOPs(n)
+			sum.Weights += n * c.Weights
+			sum.CacheRead += n * c.CacheRead
+		}
+	}
+	return sum
+}
+
+// TestRanksShareTheWork: over the ranks of a tensor group, weights that are cut sum to the whole, and
+// attention's operations do.
+func TestRanksShareTheWork(t *testing.T) {
+	for _, id := range []string{"llama-3.1-70b", "qwen3-235b-a22b"} {
+		m, w, ranks := places(t, id, "bf16", shard.Parallel{TP: 4})
+		var held, flops float64
+		for i := range ranks {
+			r := speed.Kernels(m, &ranks[i], exec)
+			held += float64(r.Weights) * float64(ranks[i].Count)
+			p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
+			flops += float64(total(r, &p).FLOPs) * float64(ranks[i].Count)
+		}
+		whole, _, one := places(t, id, "bf16", shard.Parallel{})
+		r := speed.Kernels(whole, &one[0], exec)
+		p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
+		if all := float64(total(r, &p).FLOPs); flops < all || flops > 1.02*all {
+			t.Errorf("%s: four ranks do %g operations, one does %g", id, flops, all)
+		}
+		if all := float64(w.Parts[0].Bytes()); held < all || held > 1.03*all {
+			t.Errorf("%s: four ranks hold %g bytes, the model has %g", id, held, all)
+		}
+	}
+}
+
+// TestMergeKeepsTheSum: fused launches do the same work with fewer kernels.
+func TestMergeKeepsTheSum(t *testing.T) {
+	m, _, ranks := places(t, "qwen3-30b-a3b", "fp8", shard.Parallel{TP: 2})
+	r := speed.Kernels(m, &ranks[0], exec)
+	p := r.Points(speed.Batch{Decodes: 16, Context: 1000, Prefill: 512, Prompts: 1})
+	was := total(r, &p)
+	n := len(r.Kernels)
+	r.Kernels = speed.Merge(r.Kernels)
+	if is := total(r, &p); math.Abs(is.Weights-was.Weights) > 1 || is.FLOPs != was.FLOPs || len(r.Kernels) >= n {
+		t.Errorf("%d kernels do %+v, %d did %+v", len(r.Kernels), is, n, was)
+	}
+}
+
+func BenchmarkKernels(b *testing.B) {
+	m, _, ranks := places(b, "llama-3.1-70b", "bf16", shard.Parallel{TP: 4})
+	b.ReportAllocs()
+	for b.Loop() {
+		speed.Kernels(m, &ranks[0], exec)
+	}
+}
