@@ -64,6 +64,9 @@ type LlamaCpp struct {
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
 	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
+	Fit            string `json:"fit,omitempty" flag:"fit" enum:"on,off" doc:"--fit: on lets llama.cpp choose context, layers and tensors that are not given; off sizes the plan as it stands" engines:"llama.cpp"`
+	FitTarget      string `json:"fit_target,omitempty" flag:"fit-target" doc:"--fit-target: MiB that --fit leaves free on each device, as in 1024,512" engines:"llama.cpp"`
+	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }
 
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.

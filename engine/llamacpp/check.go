@@ -28,7 +28,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -193,5 +193,20 @@ func checkPlacement(j *engine.Job, r *rules) error {
 		return err
 	}
 	_, err := moverOf(j, r)
+	return err
+}
+
+// checkFit refuses --fit where a build has none, and margins that are none.
+func checkFit(j *engine.Job, r *rules) error {
+	p := j.Plan
+	for _, f := range []struct {
+		field, value string
+		given        bool
+	}{{"fit", p.Fit, p.Fit != ""}, {"fit_target", p.FitTarget, p.FitTarget != ""}, {"fit_ctx", fmt.Sprint(p.FitContext), p.FitContext > 0}} {
+		if f.given && !r.fits {
+			return impossible(f.field, f.value, "leave it out, or a build from b7407 on", "%s = %s: this build has no --fit", f.field, f.value)
+		}
+	}
+	_, err := fitMargins(p.FitTarget, max(1, used(j)))
 	return err
 }

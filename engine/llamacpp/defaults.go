@@ -25,6 +25,7 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	number(j, "batch_tokens", &p.BatchTokens, b.batch)
 	number(j, "ubatch", &p.UBatch, b.ubatch)
+	g := e.givenIn(p)
 	if p.GPULayers == nil && used(j) > 0 {
 		all := plan.Int(-1)
 		p.GPULayers = &all
@@ -42,8 +43,43 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	flag(j, "mmap", &p.Mmap, true)
 	flag(j, "kv_offload", &p.KVOffload, true)
+	e.fitDefault(j, &r, g)
 	e.lengths(j, &r)
 	e.remarks(j)
+}
+
+// givenIn is what a plan pins before any default.
+func (e Engine) givenIn(p *plan.Plan) given {
+	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: p.GPULayers != nil, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
+}
+
+// fitDefault: a plan is sized as it stands unless it asks for --fit, which llama.cpp does by itself; the
+// command line that runs the plan pins what --fit would choose.
+func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
+	p := j.Plan
+	if !g.context {
+		p.ContextTotal = plan.Int(max(j.Model.Context, 0))
+		if p.ContextTotal == 0 {
+			p.ContextTotal = fitContext
+		}
+	}
+	if p.Fit == "" && r.fits && used(j) > 0 {
+		text(j, "fit", &p.Fit, "off")
+	}
+	e.slotContext(j, r)
+	e.fit(j, r, g)
+}
+
+// slotContext: the context of one slot follows from that of all.
+func (e Engine) slotContext(j *engine.Job, r *rules) {
+	p := j.Plan
+	if p.ContextTotal == 0 || p.Context > 0 {
+		return
+	}
+	s := e.settings(j, r)
+	p.Context = plan.Int(contextOf(p, &s, r))
+	p.PromptTokens = p.Context * 3 / 4
+	p.OutputTokens = p.Context - p.PromptTokens
 }
 
 // offload of the general kind is said in llama.cpp's words.
@@ -93,15 +129,10 @@ func flag(j *engine.Job, field string, at **bool, value bool) {
 	}
 }
 
-// lengths: the context of one slot follows from that of all, and rows of logits from the program.
+// lengths: the context of one slot, and rows of logits by the program.
 func (e Engine) lengths(j *engine.Job, r *rules) {
 	p := j.Plan
-	if p.ContextTotal > 0 && p.Context == 0 {
-		s := e.settings(j, r)
-		p.Context = plan.Int(contextOf(p, &s, r))
-		p.PromptTokens = p.Context * 3 / 4
-		p.OutputTokens = p.Context - p.PromptTokens
-	}
+	e.slotContext(j, r)
 	if p.LogitRows == 0 {
 		s := e.settings(j, r)
 		sh := s.shape(r, j.Load())

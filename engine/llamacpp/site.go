@@ -148,7 +148,7 @@ func (ld *loader) movedOf(layer int) string {
 // (src/llama-context.cpp).
 func (s *sizer) pipelined() bool {
 	p := s.job.Plan
-	if len(s.devices) < 2 || p.SplitMode == "row" || !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0 {
+	if len(s.devices) < 2 || p.SplitMode == "row" || !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || !s.loader.m.none() {
 		return false
 	}
 	for i := range s.devices {

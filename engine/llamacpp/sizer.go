@@ -37,14 +37,24 @@ type held struct {
 
 // Sizer prepares placement, model buffers and graphs.
 func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
+	r := e.rules(j)
+	m, err := moverOf(j, &r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.sizer(j, m)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// sizer of a plan whose tensors a mover moves.
+func (e Engine) sizer(j *engine.Job, m *mover) (*sizer, error) {
 	s := &sizer{job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
-		return nil, err
-	}
-	m, err := moverOf(j, &s.rules)
-	if err != nil {
 		return nil, err
 	}
 	s.place()
