@@ -64,7 +64,8 @@ func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 		}
 	}
 	if p.Fit == "" && r.fits && used(j) > 0 {
-		text(j, "fit", &p.Fit, "off")
+		p.Fit = "off"
+		j.Note("default_used", "info", "fit", "fit = off by default: a plan is sized as it stands, and its command pins -c and -ngl; llama.cpp's own --fit, on unless it is told so, moves what is not pinned")
 	}
 	e.slotContext(j, r)
 	e.fit(j, r, g)
