@@ -59,15 +59,26 @@ func (p *Plan) Check() error {
 	return p.checkLayers()
 }
 
-// checkLayers: -1 stands for all layers.
+// checkLayers: -1 stands for all layers, or for no bound.
 func (p *Plan) checkLayers() error {
 	for _, c := range []struct {
 		field string
 		value *Int
-	}{{"gpu_layers", p.GPULayers}, {"cpu_moe", p.CPUMoE}} {
-		if n := c.value; n != nil && (*n < -1 || *n > MaxRanks) {
-			return bad(c.field, int64(*n), "is no number of layers", "a number from 0, or -1 for all layers")
+		least Int
+		what  string
+	}{
+		{"gpu_layers", p.GPULayers, -1, "layers"}, {"cpu_moe", p.CPUMoE, -1, "layers"}, {"draft_gpu_layers", p.DraftLayers, -1, "layers"},
+		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"},
+	} {
+		n := c.value
+		if n == nil || *n >= c.least && *n <= MaxRanks {
+			continue
 		}
+		fix := "a number from 0"
+		if c.least < 0 {
+			fix += ", or -1 for all of it"
+		}
+		return bad(c.field, int64(*n), "is no number of "+c.what, fix)
 	}
 	return p.checkShares()
 }

@@ -31,7 +31,7 @@ func RoomOf(j *engine.Job) (r Room) {
 		return r
 	}
 	for i := range used(j) {
-		r.Devices = append(r.Devices, j.Device(int64(i)).Usable.Value-unit.Bytes(j.Plan.Reserved))
+		r.Devices = append(r.Devices, usedDevice(j, i).Usable.Value-unit.Bytes(j.Plan.Reserved))
 	}
 	if m := j.Machine.Host.Memory; m.Known && !j.Machine.CPUOnly {
 		r.Host = m.Value

@@ -86,7 +86,7 @@ func expertShare(m *model.Model) float64 {
 
 // rate is what a device reads in a second; where nothing says, all are alike.
 func rate(j *engine.Job, i int) float64 {
-	if d := j.Device(int64(i)); d != nil && d.Bandwidth.Known {
+	if d := usedDevice(j, i); d != nil && d.Bandwidth.Known {
 		return float64(d.Bandwidth.Value)
 	}
 	return 1

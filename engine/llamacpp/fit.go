@@ -111,7 +111,7 @@ func freeAtLoad(j *engine.Job) []int64 {
 	}
 	out := make([]int64, used(j))
 	for i := range out {
-		d := j.Device(int64(i))
+		d := usedDevice(j, i)
 		out[i] = int64(d.Usable.Value) - int64(j.Plan.Reserved) - int64(contextAtLoad(backendOf(d), d))
 	}
 	return out
