@@ -86,7 +86,7 @@ func fitMargins(text string, devices int) ([]int64, error) {
 		out[i] = fitMargin << 20
 	}
 	if len(parts) > 1 && len(parts) != devices {
-		return nil, &plan.Problem{Field: "fit_target", Value: text, Message: fmt.Sprintf("fit_target = %s gives %d margins for %d devices", text, len(parts), devices), Fix: "one number for all devices, or one for each"}
+		return nil, &plan.Problem{Field: "fit_target", Value: text, Message: fmt.Sprintf("fit_target = %s has %d margins; devices: %d", text, len(parts), devices), Fix: "one number for all devices, or one for each"}
 	}
 	for i, part := range parts {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
