@@ -238,6 +238,6 @@ func (b *bound) remarks(read unit.Bytes) {
 		b.note("cached_weights", "warn", "the weights fit into the last-level cache of %s: they need not be read from memory, and decoding may pass its roof", d.L2.Value)
 	}
 	if b.decode.Sparse {
-		b.note("sparse_attention", "info", "layers choose what they read of the cache: its reading and its attention are left out, so the roofs are higher than need be")
+		b.note("sparse_attention", "info", "layers choose what they read of the cache, and how much is not known: its reading and its attention are left out, so the roofs are higher than need be")
 	}
 }

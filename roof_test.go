@@ -104,7 +104,7 @@ func TestRoofOfExperts(t *testing.T) {
 // TestRoofRemarks: what does not bind says so.
 func TestRoofRemarks(t *testing.T) {
 	for _, c := range []struct{ on, model, code string }{
-		{"h100", "llama-3.1-8b", ""}, {"max-1550", "smollm-135m", "cached_weights"}, {"rtx-4090", "llama-3.1-70b", "does_not_fit"}, {"h100", "deepseek-v3.2", "sparse_attention"},
+		{"h100", "llama-3.1-8b", ""}, {"max-1550", "smollm-135m", "cached_weights"}, {"rtx-4090", "llama-3.1-70b", "does_not_fit"}, {"h100", "deepseek-v3.2", "does_not_fit"},
 		{"name=x,memory=24GiB", "llama-3.1-8b", ""},
 	} {
 		r := roof(t, c.on, c.model)

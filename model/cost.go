@@ -138,10 +138,12 @@ func (o *Op) linear(c *Coeffs, row int, share float64, e *Exec) {
 
 func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 	a := o.Attn
-	pairs, read := Pairs, Read
-	if i := index(e.Spans, max(a.Window, a.Chunk)); i >= 0 {
-		pairs, read = pairsW+2*i, pairsW+2*i+1
+	a.index(c, e)
+	span := max(a.Window, a.Chunk)
+	if a.Compress == 0 && a.Chosen > 0 {
+		span = a.Chosen
 	}
+	pairs, read := reach(e, span)
 	h := float64(a.Heads)
 	if a.Latent != nil {
 		o.latent(c, row, pairs, read, e)
@@ -155,12 +157,48 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 	if a.OneKV {
 		kv = float64(a.KVHeads * a.DimK)
 	}
-	c.FLOPs[pairs] = 2 * h * float64(a.DimK+a.DimV)
-	c.CacheRead[read] = e.KVBytes * kv
+	c.FLOPs[pairs] += 2 * h * float64(a.DimK+a.DimV)
+	c.CacheRead[read] += e.KVBytes * kv
+	if a.Compress > 0 {
+		a.compressed(c, row, kv, e)
+	}
 	if !a.SharesKV {
 		c.CacheWrite[row] = e.KVBytes * kv
 	}
 	c.Activations[row] = e.ActBytes * (h*float64(a.DimK+a.DimV) + kv)
+}
+
+// reach says by which features attention grows that sees at most span positions; 0: all.
+func reach(e *Exec, span int64) (pairs, read int) {
+	if i := index(e.Spans, span); i >= 0 && i < MaxSpans {
+		return pairsW + 2*i, pairsW + 2*i + 1
+	}
+	return Pairs, Read
+}
+
+// compressed: beside the window every Compress tokens are one row, all of which are read or those that were chosen.
+func (a *Attn) compressed(c *Coeffs, row int, kv float64, e *Exec) {
+	pairs, read := reach(e, a.Chosen)
+	n := float64(a.Compress)
+	c.FLOPs[pairs] += 2 * float64(a.Heads*(a.DimK+a.DimV)) / n
+	c.CacheRead[read] += e.KVBytes * kv / n
+	c.CacheWrite[row] += e.KVBytes * kv / n
+}
+
+// index: the indexer's queries meet the keys of all positions, one for every so many tokens; keys in FP8 have a
+// scale of four bytes for 128 numbers.
+func (a *Attn) index(c *Coeffs, e *Exec) {
+	x := a.Index
+	if x == nil {
+		return
+	}
+	n, bytes := float64(max(1, x.Every)), float64(x.Dim)*(1+4.0/128)
+	if x.Plain {
+		bytes = float64(x.Dim) * e.KVBytes
+	}
+	c.FLOPs[Pairs] += 2 * float64(x.Heads*x.Dim) / n
+	c.CacheRead[Read] += bytes / n
+	c.CacheWrite[Tokens] += bytes / n
 }
 
 // crossAttention reads every token of the source and writes nothing. Where the text decides how many they are,
@@ -184,14 +222,14 @@ func (o *Op) latent(c *Coeffs, row, pairs, read int, e *Exec) {
 	l, h := o.Attn.Latent, float64(o.Attn.Heads)
 	expand := 2 * h * float64(l.Rank) * float64(l.Nope+l.V)
 	if e.Absorb {
-		c.FLOPs[row] = expand
-		c.FLOPs[pairs] = 2 * h * float64(2*l.Rank+l.Rope)
+		c.FLOPs[row] += expand
+		c.FLOPs[pairs] += 2 * h * float64(2*l.Rank+l.Rope)
 	} else {
-		c.FLOPs[read] = expand
-		c.FLOPs[pairs] = 2 * h * float64(l.Nope+l.Rope+l.V)
+		c.FLOPs[read] += expand
+		c.FLOPs[pairs] += 2 * h * float64(l.Nope+l.Rope+l.V)
 	}
-	c.CacheRead[read] = e.KVBytes * float64(l.Width())
-	c.CacheWrite[row] = e.KVBytes * float64(l.Width())
+	c.CacheRead[read] += e.KVBytes * float64(l.Width())
+	c.CacheWrite[row] += e.KVBytes * float64(l.Width())
 	c.Activations[row] = e.ActBytes * h * float64(l.Nope+l.Rope+l.V)
 }
 

@@ -107,6 +107,9 @@ type Attn struct {
 	// Compress > 0: beside its window the layer keeps one row for every so many tokens (DeepSeek V4).
 	Compress int64
 	Index    *Index
+	// Chosen > 0: a token attends to that many positions at most, which an indexer chose, this layer's own or that of
+	// an earlier one.
+	Chosen int64
 	// CrossEncoder: keys and values come from an encoder. Source is how many tokens they are of when that is
 	// fixed (the frames of a clip, the patches of an image), 0 when the text decides.
 	CrossEncoder bool
@@ -120,7 +123,7 @@ type Latent struct{ Rank, Rope, Nope, V int64 }
 // Index is the indexer of sparse attention, which chooses the tokens that are attended to (DeepSeek V3.2,
 // arXiv:2512.02556): its key of a token, or of Every tokens together, is cached too.
 type Index struct {
-	Dim, Every int64
+	Heads, Dim, Every int64
 	// Plain: keys are kept in the format of the cache; else in FP8 with an FP32 scale for 128 numbers.
 	Plain bool
 }

@@ -24,14 +24,14 @@ const (
 	features = pairsW + 2*MaxSpans
 )
 
-// MaxSpans is how many distinct windows and chunks one model may have.
+// MaxSpans is how many distinct windows, chunks and choices one model may have.
 const MaxSpans = 2
 
 // Features is a point in feature space.
 type Features [features]float64
 
-// Spans lists the distinct windows and chunks of a model.
-func (m *Model) Spans() (spans []int64) {
+// Windows lists the distinct windows and chunks that a model's caches are bounded by.
+func (m *Model) Windows() (spans []int64) {
 	for i := range m.Parts {
 		m.Parts[i].Each(func(k *Kind, _ int64) {
 			k.Caches(func(c Cache) {
@@ -42,6 +42,28 @@ func (m *Model) Spans() (spans []int64) {
 		})
 	}
 	return spans
+}
+
+// Spans lists how far the decoder's attention reaches where that is bounded: windows, chunks, and how many
+// positions indexers choose.
+func (m *Model) Spans() (spans []int64) {
+	m.Decoder().Each(func(k *Kind, _ int64) {
+		for j := range k.Ops {
+			if a := k.Ops[j].Attn; a != nil {
+				spans = a.spans(spans)
+			}
+		}
+	})
+	return spans
+}
+
+func (a *Attn) spans(list []int64) []int64 {
+	for _, x := range []int64{max(a.Window, a.Chunk), a.Chosen} {
+		if x > 0 && !contains(list, x) {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 func contains(s []int64, x int64) bool {

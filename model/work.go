@@ -19,8 +19,8 @@ type Work struct {
 	coeffs Coeffs
 	spans  []int64
 	moe    *Experts
-	// Sparse: some layers choose which positions they read, or there are more windows than Features tells
-	// apart. What depends on the number of cached positions is then left out of all terms.
+	// Sparse: some layers choose which positions they read and nobody says how many, or there are more windows than
+	// Features tells apart. What depends on the number of cached positions is then left out of all terms.
 	Sparse bool
 }
 
@@ -35,7 +35,7 @@ func (m *Model) Work(w *Weights, e Exec) Work {
 			if o.Moe != nil {
 				out.moe = o.Moe
 			}
-			if a := o.Attn; a != nil && (a.Index != nil || a.Compress > 0) {
+			if a := o.Attn; a != nil && a.Index != nil && a.Chosen == 0 {
 				out.Sparse = true
 			}
 		}

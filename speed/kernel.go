@@ -41,46 +41,41 @@ type Rank struct {
 // are e's; its spans are filled in.
 func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) *Rank {
 	e.Spans = m.Spans()
-	r := &Rank{Layers: int64(pl.Last - pl.First), Spans: e.Spans}
-	b := &builder{rank: r, exec: e, stored: map[*model.Tensor]engine.WeightTensor{}}
-	for _, g := range pl.WeightGroups() {
-		for _, t := range g.Tensors {
-			b.stored[t.Tensor] = t
-		}
-	}
-	if pl.Pre {
-		b.kind(&pl.Part.Pre, pl, nil, 1, model.InPre)
-	}
-	b.layers(pl)
-	if pl.Post {
-		b.kind(&pl.Part.Post, pl, nil, 1, model.InPost)
-	}
-	return r
-}
-
-type builder struct {
-	rank   *Rank
-	exec   model.Exec
-	stored map[*model.Tensor]engine.WeightTensor
-}
-
-// layers may be stored differently, so each variant brings its own bytes.
-func (b *builder) layers(pl *engine.Placed) {
+	r := &Rank{Layers: int64(pl.Last - pl.First), Spans: e.Spans, Kernels: make([]Kernel, 0, operators(pl))}
+	b := &builder{rank: r, exec: e}
 	groups := pl.WeightGroups()
 	if pl.Pre {
+		b.ends = groups[0].Tensors
+		b.kind(&pl.Part.Pre, pl, nil, groups[0].Tensors, 1, model.InPre)
 		groups = groups[1:]
 	}
 	for i := range pl.Kinds {
 		k := &pl.Kinds[i]
-		for _, t := range groups[i].Tensors {
-			b.stored[t.Tensor] = t
-		}
-		b.kind(&pl.Part.Kinds[pl.Weights.Variants[k.Variant].Kind], pl, k.Kind, k.Count, i)
+		b.kind(&pl.Part.Kinds[pl.Weights.Variants[k.Variant].Kind], pl, k.Kind, groups[i].Tensors, k.Count, i)
 	}
+	if pl.Post {
+		b.kind(&pl.Part.Post, pl, nil, groups[len(groups)-1].Tensors, 1, model.InPost)
+	}
+	return r
 }
 
-// kind adds the operators of a whole kind, as its local share runs them.
-func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, count int64, layer int) {
+func operators(pl *engine.Placed) int {
+	n := len(pl.Part.Pre.Ops) + len(pl.Part.Post.Ops)
+	for i := range pl.Kinds {
+		n += len(pl.Kinds[i].Kind.Ops)
+	}
+	return n
+}
+
+type builder struct {
+	rank *Rank
+	exec model.Exec
+	ends []engine.WeightTensor // before the layers, where a tied head finds its weights
+}
+
+// kind adds the operators of a whole kind, as its local share runs them; stored are its tensors in order, then
+// those that are lent to it.
+func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, stored []engine.WeightTensor, count int64, layer int) {
 	if local == nil {
 		local = whole
 		if pl.Parallel.TP > 1 || pl.Parallel.EP > 1 {
@@ -89,14 +84,36 @@ func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, 
 		}
 	}
 	for i := range local.Ops {
-		b.op(&whole.Ops[i], &local.Ops[i], count, layer)
+		own := stored
+		if n := len(whole.Ops[i].W); whole.Ops[i].Lent {
+			own = b.lent(whole.Ops[i].W, stored)
+		} else {
+			own, stored = stored[:n], stored[n:]
+		}
+		b.op(&local.Ops[i], own, count, layer)
 	}
 }
 
-func (b *builder) op(whole, local *model.Op, count int64, layer int) {
-	k := Kernel{Op: local, Count: count, Layer: layer, Attn: local.Attn, Scan: local.Scan, Moe: local.Moe}
-	for i, t := range whole.W {
-		s := b.stored[t]
+// lent finds the stored tensors of an operator that borrows them.
+func (b *builder) lent(want []*model.Tensor, stored []engine.WeightTensor) (out []engine.WeightTensor) {
+	for _, t := range want {
+		for _, list := range [][]engine.WeightTensor{b.ends, stored} {
+			for i := range list {
+				if list[i].Tensor == t && len(out) < len(want) {
+					out = append(out, list[i])
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64, layer int) {
+	b.rank.Kernels = append(b.rank.Kernels, Kernel{Op: local, Count: count, Layer: layer, Attn: local.Attn, Scan: local.Scan, Moe: local.Moe})
+	k := &b.rank.Kernels[len(b.rank.Kernels)-1]
+	for i := range stored {
+		s := &stored[i]
+		t := s.Tensor
 		k.Bytes += s.Local
 		if l := local.W[i]; !t.Bias && t.Dims > 1 {
 			k.Scheme, k.Batch = s.Scheme, l.Batch
@@ -104,17 +121,18 @@ func (b *builder) op(whole, local *model.Op, count int64, layer int) {
 			k.Cols = l.Cols
 		}
 	}
-	bytes := func(i int) unit.Bytes { return b.stored[whole.W[i]].Local }
+	bytes := func(i int) unit.Bytes { return stored[i].Local }
 	e := b.exec
-	e.Absorb = false
-	k.Prefill = local.Coeffs(&e, bytes)
 	e.Absorb = true
 	k.Decode = local.Coeffs(&e, bytes)
+	if k.Prefill = k.Decode; k.Attn != nil && k.Attn.Latent != nil {
+		e.Absorb = false
+		k.Prefill = local.Coeffs(&e, bytes)
+	}
 	if k.Moe != nil && b.rank.Moe == nil {
 		b.rank.Moe = k.Moe
 	}
 	b.rank.Weights += unit.Bytes(count) * k.Bytes
-	b.rank.Kernels = append(b.rank.Kernels, k)
 }
 
 // Merge joins matrix products that read the same value in the same format, as engines that fuse queries, keys

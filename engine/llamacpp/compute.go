@@ -104,7 +104,7 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 		n.Cells, n.WindowCells = n.Tokens, n.Tokens // without a cache tokens attend to those of their batch
 		return n
 	}
-	for _, w := range s.job.Model.Spans() {
+	for _, w := range s.job.Model.Windows() {
 		n.WindowCells = s.set.slidingCells(&s.rules, sh, w)
 	}
 	return n

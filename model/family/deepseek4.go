@@ -21,7 +21,7 @@ var deepseek4 = &Family{
 		s.Layers = repeat(l, n)
 		for i := range s.Layers {
 			s.Layers[i].MoE.ChoiceBias = int64(i) >= c.IntOr(0, "num_hash_layers")
-			s.Layers[i].Attn.compress(ratios[i], Indexer{Heads: c.Int("index_n_heads"), Dim: c.Int("index_head_dim")})
+			s.Layers[i].Attn.compress(ratios[i], Indexer{Heads: c.Int("index_n_heads"), Dim: c.Int("index_head_dim")}, c.chosen())
 		}
 		s.MTP = repeat(l, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8)))
 		return s
@@ -31,10 +31,10 @@ var deepseek4 = &Family{
 // v4Overlap is the ratio at which neighbouring rows share tokens and an indexer chooses among them.
 const v4Overlap = 4
 
-func (a *Attention) compress(ratio int64, x Indexer) {
+func (a *Attention) compress(ratio int64, x Indexer, rows int64) {
 	a.Compress = ratio
 	if ratio == v4Overlap {
-		a.Index = x
+		a.Index, a.Chosen = x, rows*ratio
 	}
 }
 

@@ -13,12 +13,12 @@ func (b *layerBuilder) oneKV(x model.Val) model.Val {
 	q = b.rope(b.op(model.Op{Kind: model.Norm, Out: a.Heads * a.DimK, Unit: a.DimK}, q), a.DimK)
 	kv := b.norm(RMS, dtype.AttnKVNorm, b.linear(x, matrix(dtype.AttnKV, whole(a.DimK), whole(b.h)), false), a.DimK)
 	kv = b.rope(kv, a.DimK)
-	at := &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Window: a.Window, Sinks: true, OneKV: true, Compress: a.Compress}
+	at := &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Window: a.Window, Sinks: true, OneKV: true, Compress: a.Compress, Chosen: a.Chosen}
 	if a.Compress > 0 {
 		b.compressed(x, a.DimK, dtype.CompressKV, dtype.CompressGate, dtype.CompressPos, dtype.CompressNorm)
 	}
 	if i := &a.Index; i.Heads > 0 {
-		at.Index = &model.Index{Dim: i.Dim, Every: a.Compress}
+		at.Index = &model.Index{Heads: i.Heads, Dim: i.Dim, Every: a.Compress}
 		b.compressed(x, i.Dim, dtype.IndexKV, dtype.IndexGate, dtype.IndexPos, dtype.IndexKNorm)
 		b.linear(qa, matrix(dtype.IndexQ, whole(i.Heads*i.Dim), whole(a.QRank)), false)
 		b.linear(x, matrix(dtype.IndexProj, whole(i.Heads), whole(b.h)), false)

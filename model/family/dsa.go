@@ -28,12 +28,13 @@ func (c *Config) indexed(s *Spec) *Spec {
 	}
 	shares := c.sharedIndexers(len(s.Layers))
 	for i := range s.Layers {
+		s.Layers[i].Attn.Chosen = c.chosen()
 		if !shares[i] {
 			s.Layers[i].Attn.Index = x
 		}
 	}
 	for i := range s.MTP {
-		s.MTP[i].Attn.Index = x
+		s.MTP[i].Attn.Index, s.MTP[i].Attn.Chosen = x, c.chosen()
 	}
 	return s
 }
@@ -76,7 +77,7 @@ var minimaxM3 = &Family{
 		for i := range s.Layers {
 			l := &s.Layers[i]
 			if sparse[i] {
-				l.Attn.Index = x
+				l.Attn.Index, l.Attn.Chosen = x, c.chosen()
 			}
 			if l.MoE = e; !experts[i] {
 				l.MoE, l.FFN = MoE{}, MLP{Inner: c.Int("dense_intermediate_size"), Gated: true}

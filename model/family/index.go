@@ -13,6 +13,15 @@ type Indexer struct {
 	Blocks bool
 }
 
+// chosen is how many positions a token of an indexed layer attends to: so many tokens, or blocks of them; 0 when the
+// config does not say.
+func (c *Config) chosen() int64 {
+	if t := c.Sub("sparse_attention_config"); t != nil {
+		return t.IntOr(0, "sparse_topk_blocks") * t.IntOr(0, "sparse_block_size")
+	}
+	return c.IntOr(0, "index_topk")
+}
+
 // index builds the indexer's operators: query is what its queries are made of (the low-rank query of latent attention).
 func (b *layerBuilder) index(x, query model.Val, rank int64) {
 	i := &b.l.Attn.Index
@@ -35,5 +44,5 @@ func (i *Indexer) keys() *model.Index {
 	if i.Heads == 0 {
 		return nil
 	}
-	return &model.Index{Dim: i.Dim, Plain: i.Blocks}
+	return &model.Index{Heads: i.Heads, Dim: i.Dim, Plain: i.Blocks}
 }

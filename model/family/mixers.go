@@ -104,7 +104,7 @@ func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by mod
 func (b *layerBuilder) attend(q, k, v model.Val) model.Val {
 	a := &b.l.Attn
 	o := model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, Attn: &model.Attn{Heads: a.Heads, KVHeads: a.KVHeads, DimK: a.DimK, DimV: a.DimV,
-		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional, Index: a.Index.keys()}}
+		Window: a.Window, Chunk: a.Chunk, Sinks: a.Sinks, Cap: a.Cap, SharesKV: a.SharesKV, Bidirectional: a.Bidirectional, Index: a.Index.keys(), Chosen: a.Chosen}}
 	if a.Sinks {
 		o.W = []*model.Tensor{vector(dtype.AttnSinks, a.Heads, model.ByHead, 1)}
 	}
@@ -147,7 +147,7 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	c, kr := b.latent(x)
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
-	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(),
+	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
 }

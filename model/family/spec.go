@@ -167,6 +167,8 @@ type Attention struct {
 	Encoder, Source int64
 
 	Index Indexer
+	// Chosen > 0: how many positions are attended to, of those that an indexer ranks.
+	Chosen int64
 	// OneKV: one head whose values are its keys; Compress > 0: beside the window one row for every so many tokens; the
 	// output leaves through OutGroups low ranks of OutRank (DeepSeek V4).
 	OneKV              bool

@@ -46,7 +46,7 @@ func (s settings) sizes(m *model.Model) Sizes {
 		out.Outputs = s.outputs
 	}
 	out.Outputs = min(out.Outputs, ubatch)
-	for _, w := range m.Spans() {
+	for _, w := range m.Windows() {
 		if s.unified {
 			w *= s.slots
 		}

@@ -73,7 +73,7 @@ func lower(m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
 		return nil, err
 	}
 	p := m.Decoder()
-	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Spans()) > 0, maxV: widestValues(p)}
+	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {
