@@ -83,10 +83,11 @@ func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, 
 			local = &l
 		}
 	}
+	all := stored
 	for i := range local.Ops {
 		own := stored
 		if n := len(whole.Ops[i].W); whole.Ops[i].Lent {
-			own = b.lent(whole.Ops[i].W, stored)
+			own = b.lent(whole.Ops[i].W, all)
 		} else {
 			own, stored = stored[:n], stored[n:]
 		}

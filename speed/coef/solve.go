@@ -181,16 +181,27 @@ func (s *solver) objective(theta []float64) (f float64, err error) {
 	return f, nil
 }
 
-// normal gives half the gradient and half the Gauss-Newton curvature of the objective.
-func (s *solver) normal() (grad []float64, curve *mat.SymDense, err error) {
+// curvature is half the Gauss-Newton curvature of the objective: a diagonal, and for each row its weight times
+// the outer product of its slopes, most of which are zero.
+type curvature struct {
+	diagonal []float64
+	rows     []slopesOf
+}
+
+type slopesOf struct {
+	weight float64
+	at     []int
+	slope  []float64
+}
+
+// normal gives half the gradient of the objective and its curvature.
+func (s *solver) normal() (grad []float64, curve *curvature, err error) {
 	n := len(s.theta)
-	grad, curve = make([]float64, n), mat.NewSymDense(n, nil)
+	grad, curve = make([]float64, n), &curvature{diagonal: make([]float64, n)}
 	for j, x := range s.theta {
 		w := s.penalty / square(s.sigma[j])
-		grad[j] = w * x
-		curve.SetSym(j, j, w)
+		grad[j], curve.diagonal[j] = w*x, w
 	}
-	raw := curve.RawSymmetric()
 	var c, slopes []float64
 	for i := range s.p.Rows {
 		c = s.values(i, s.theta, c)
@@ -201,18 +212,74 @@ func (s *solver) normal() (grad []float64, curve *mat.SymDense, err error) {
 		if slopes, err = s.slopes(i, c, r, slopes); err != nil {
 			return nil, nil, err
 		}
-		w := s.p.Rows[i].Weight / (square(s.scale) * math.Sqrt(1+square(r/s.scale)))
-		for _, a := range s.links[i] {
-			ga := w * slopes[a.use] * a.by
-			grad[a.at] += ga * r
-			for _, b := range s.links[i] {
-				if b.at >= a.at {
-					raw.Data[a.at*raw.Stride+b.at] += ga * slopes[b.use] * b.by
+		row := slopesOf{weight: s.p.Rows[i].Weight / (square(s.scale) * math.Sqrt(1+square(r/s.scale)))}
+		row.add(s.links[i], slopes)
+		for k, at := range row.at {
+			grad[at] += row.weight * row.slope[k] * r
+		}
+		curve.rows = append(curve.rows, row)
+	}
+	return grad, curve, nil
+}
+
+// add turns slopes by coefficient into slopes by offset.
+func (o *slopesOf) add(links []link, slopes []float64) {
+	for _, l := range links {
+		x := slopes[l.use] * l.by
+		if k := slices.Index(o.at, l.at); k >= 0 {
+			o.slope[k] += x
+		} else if x != 0 {
+			o.at, o.slope = append(o.at, l.at), append(o.slope, x)
+		}
+	}
+}
+
+// times gives the product with a vector, the diagonal raised by the damping.
+func (c *curvature) times(x, out []float64, damping []float64) {
+	for j := range x {
+		out[j] = (c.diagonal[j] + damping[j]) * x[j]
+	}
+	for i := range c.rows {
+		r, dot := &c.rows[i], 0.0
+		for k, at := range r.at {
+			dot += r.slope[k] * x[at]
+		}
+		dot *= r.weight
+		for k, at := range r.at {
+			out[at] += dot * r.slope[k]
+		}
+	}
+}
+
+// whole is the diagonal with what the rows add to it.
+func (c *curvature) whole() []float64 {
+	out := slices.Clone(c.diagonal)
+	for i := range c.rows {
+		for k, at := range c.rows[i].at {
+			out[at] += c.rows[i].weight * square(c.rows[i].slope[k])
+		}
+	}
+	return out
+}
+
+// dense is the curvature as a matrix.
+func (c *curvature) dense() *mat.SymDense {
+	m := mat.NewSymDense(len(c.diagonal), nil)
+	for j, x := range c.diagonal {
+		m.SetSym(j, j, x)
+	}
+	raw := m.RawSymmetric()
+	for i := range c.rows {
+		r := &c.rows[i]
+		for a, at := range r.at {
+			for b, bt := range r.at {
+				if bt >= at {
+					raw.Data[at*raw.Stride+bt] += r.weight * r.slope[a] * r.slope[b]
 				}
 			}
 		}
 	}
-	return grad, curve, nil
+	return m
 }
 
 // step of the numerical slopes, in logarithms.
@@ -265,7 +332,7 @@ func (s *solver) descend() error {
 }
 
 // improve raises the damping until a step lowers the objective.
-func (s *solver) improve(grad []float64, curve *mat.SymDense, f float64, damping *float64) (lower float64, next []float64, ok bool) {
+func (s *solver) improve(grad []float64, curve *curvature, f float64, damping *float64) (lower float64, next []float64, ok bool) {
 	for range 12 {
 		next := s.move(grad, curve, *damping)
 		if next != nil {
@@ -282,26 +349,59 @@ func (s *solver) improve(grad []float64, curve *mat.SymDense, f float64, damping
 // longest step of an offset: beyond it the slopes say nothing.
 const longest = 0.7
 
-func (s *solver) move(grad []float64, curve *mat.SymDense, damping float64) []float64 {
-	n := len(grad)
-	damped := mat.NewSymDense(n, nil)
-	damped.CopySym(curve)
-	for j := range n {
-		damped.SetSym(j, j, curve.At(j, j)*(1+damping))
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(damped) {
-		return nil
-	}
-	var by mat.VecDense
-	if chol.SolveVecTo(&by, mat.NewVecDense(n, grad)) != nil {
-		return nil
-	}
-	next := make([]float64, n)
-	for j := range n {
-		next[j] = s.theta[j] - math.Max(-longest, math.Min(longest, by.AtVec(j)))
+func (s *solver) move(grad []float64, curve *curvature, damping float64) []float64 {
+	by := curve.solve(grad, damping)
+	next := make([]float64, len(grad))
+	for j := range next {
+		next[j] = s.theta[j] - math.Max(-longest, math.Min(longest, by[j]))
 	}
 	return next
+}
+
+// Conjugate gradients stop when the residual is this share of what it was, or after so many steps.
+const (
+	exact = 1e-7
+	most  = 600
+)
+
+// solve finds x with (curvature + damping × its diagonal) x = b, by conjugate gradients scaled by the diagonal
+// (Hestenes and Stiefel, 1952): rows touch few of the offsets, so that a product costs little.
+func (c *curvature) solve(b []float64, damping float64) []float64 {
+	n := len(b)
+	whole := c.whole()
+	damp := make([]float64, n)
+	x, r, z, p, q := make([]float64, n), slices.Clone(b), make([]float64, n), make([]float64, n), make([]float64, n)
+	for j := range whole {
+		damp[j] = damping * whole[j]
+		z[j] = r[j] / (whole[j] + damp[j])
+	}
+	copy(p, z)
+	rho := dot(r, z)
+	for first := rho; rho > square(exact)*first; {
+		c.times(p, q, damp)
+		step := rho / dot(p, q)
+		for j := range x {
+			x[j] += step * p[j]
+			r[j] -= step * q[j]
+			z[j] = r[j] / (whole[j] + damp[j])
+		}
+		next := dot(r, z)
+		for j := range p {
+			p[j] = z[j] + next/rho*p[j]
+		}
+		rho = next
+		if n++; n > len(b)+most {
+			break
+		}
+	}
+	return x
+}
+
+func dot(a, b []float64) (x float64) {
+	for i := range a {
+		x += a[i] * b[i]
+	}
+	return x
 }
 
 // table of what was found; standard errors are those of the posterior's curvature.
@@ -337,7 +437,7 @@ func (s *solver) errors() ([]float64, error) {
 		return out, err
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(curve) {
+	if !chol.Factorize(curve.dense()) {
 		return out, fmt.Errorf("the curvature of %d offsets is not positive", len(out))
 	}
 	inverse := mat.NewSymDense(len(out), nil)
