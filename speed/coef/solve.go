@@ -1,6 +1,7 @@
 package coef
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,8 +30,10 @@ type Problem struct {
 	Scale float64
 	// Penalty weighs the priors against the rows (0: 1).
 	Penalty float64
-	Known   *Table
-	Rows    []Row
+	// Enough is the share of the objective below which another round is not worth it (0: 1e-8).
+	Enough float64
+	Known  *Table
+	Rows   []Row
 }
 
 // Solve finds the offsets that minimise
@@ -304,7 +307,7 @@ func (s *solver) slopes(i int, c []float64, r float64, out []float64) ([]float64
 	return out, nil
 }
 
-// rounds of descent, and the share of the objective below which another is not worth it.
+// rounds of descent, and what is enough where the problem does not say.
 const (
 	rounds = 80
 	enough = 1e-8
@@ -324,7 +327,7 @@ func (s *solver) descend() error {
 		}
 		gain := f - lower
 		s.theta, f = next, lower
-		if gain <= enough*(1+f) {
+		if gain <= cmp.Or(s.p.Enough, enough)*(1+f) {
 			return nil
 		}
 	}
