@@ -121,12 +121,15 @@ func (g *graph) buffers(sh *shape) buffers {
 	if out.dry = out.run; g.site != nil && g.site.DryRun {
 		out.dry = make([]unit.Bytes, len(out.run))
 	}
-	if out.without = out.run; g.without != nil {
-		out.without = g.without.buffers(sh).run
-	}
 	g.raise(&out, sh, sh.tokens, sh.outputs)
 	if g.mixed {
 		g.raise(&out, sh, sh.slots, sh.slots)
+	}
+	if g.s.set.dry {
+		out.run = out.dry
+	}
+	if out.without = out.run; g.without != nil {
+		out.without = g.without.buffers(sh).run
 	}
 	return out
 }

@@ -97,6 +97,22 @@ func TestRunAndDryRun(t *testing.T) {
 	}
 }
 
+// TestDryRunAsked: a plan may ask for what a dry run counts; it is the high edge of what a run is given, and is
+// then exact.
+func TestDryRunAsked(t *testing.T) {
+	asked := func(dry bool) ledger.Item {
+		j := jobOf(t, "command-r-35b", "q4_k_m", cards(t, 2), Latest, small(func(p *plan.Plan) { p.DryRun = &dry }))
+		return computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, j.Load()))[1]
+	}
+	run, dry := asked(false), asked(true)
+	if run.Bytes >= dry.Bytes || run.High != dry.Bytes || run.Basis != ledger.Derived {
+		t.Errorf("a run takes %d to %d, %s; its dry run counts %d", run.Bytes, run.High, run.Basis, dry.Bytes)
+	}
+	if dry.Basis != ledger.Exact || dry.Low != dry.Bytes || dry.High != dry.Bytes {
+		t.Errorf("a dry run counts %d, of %d to %d, %s", dry.Bytes, dry.Low, dry.High, dry.Basis)
+	}
+}
+
 // TestComputeKeepsPrograms: a sizer compiles the graph of a kind of batch once, and then only replays.
 func TestComputeKeepsPrograms(t *testing.T) {
 	j := jobOf(t, "llama-3.1-8b", "q4_k_m", cards(t, 1), Latest, small(nil))
