@@ -348,20 +348,22 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 func (b *layerBuilder) parallel() {
 	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
 	y := x
-	switch b.l.Place {
-	case Parallel2:
-		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
-	case Parallel2Attn:
+	if b.l.Place == Parallel2Attn {
 		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
 	if b.l.Cross.Heads > 0 {
 		o = b.add(o, b.cross(x), b.h)
 	}
+	if b.l.Place == Parallel2 {
+		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	}
 	f := b.ffn(y)
 	switch b.l.Sum {
 	case Branches:
 		b.add(b.add(o, f, b.h), 0, b.h)
+	case FFNBranches:
+		b.add(b.add(f, o, b.h), 0, b.h)
 	case MixerFirst:
 		b.add(f, b.add(o, 0, b.h), b.h)
 	default:

@@ -71,8 +71,22 @@ func (l *lowering) project(o *model.Op) *qkv {
 			s.v = l.like(Cont, s.v)
 		}
 	}
+	switch {
+	case l.quirks.scaledQueries:
+		s.q = l.like(Scale, s.q)
+	case l.quirks.tempered && l.producer(o, 0).Kind == model.Linear:
+		s.q = l.like(Mul, s.q, l.temperature())
+	}
 	l.rotate(a, s)
 	return s
+}
+
+// temperature is a number for each position.
+func (l *lowering) temperature() ID {
+	if l.temper == 0 {
+		l.temper = l.leaf(f32, n(1), n(1), of(tokens))
+	}
+	return l.temper
 }
 
 // rotate turns queries, keys and values for a quantised cache.

@@ -20,6 +20,12 @@ func (l *lowering) linear(o *model.Op, x ID) ID {
 			y = l.like(Add, y, l.weight())
 		}
 	}
+	switch {
+	case l.quirks.clamps && o.Role == dtype.AttnQKV:
+		y = l.like(Clamp, y)
+	case l.quirks.lateScale && o.Kind == model.Head:
+		y = l.like(Scale, y)
+	}
 	if o.BySeq && o.Role == dtype.SSMOut {
 		y = l.flat(y, o.Out)
 	}
@@ -36,7 +42,7 @@ func (l *lowering) norm(o *model.Op, x ID) ID {
 		x = l.heads(x, o.Unit, o.Out)
 	}
 	op := RMSNorm
-	if o.Mean {
+	if o.Mean && !l.quirks.rootNorms {
 		op = Norm
 	}
 	y := l.like(op, x)
@@ -86,6 +92,9 @@ func (l *lowering) scale(o *model.Op, x ID) ID {
 	if len(o.W) > 0 {
 		return l.like(Mul, x, l.weight())
 	}
+	if l.quirks.lateScale && l.layer == model.InPost {
+		return x
+	}
 	y := l.like(Scale, x)
 	if p := l.producer(o, 0); p != nil && p.Role == dtype.PerLayerEmbd {
 		l.Expand(y) // the look-up runs before anything else
@@ -123,6 +132,10 @@ func (l *lowering) glu(o *model.Op) ID {
 		return l.new(Glu, f32, dims(n(o.Out), l.rows()), x)
 	}
 	gate, value := l.in(o, 0), l.in(o, 1)
+	if l.quirks.shapedGate && o.Unit > 0 && l.at(gate).ne[0] == n(o.Out/o.Unit) {
+		ofHeads := l.reshape(value, n(o.Unit), n(o.Out/o.Unit), l.rows())
+		return l.like(Mul, ofHeads, l.reshape(l.like(Unary, gate), n(1), n(o.Out/o.Unit), l.rows()))
+	}
 	p := l.producer(o, 1)
 	bySide := p != nil && p.In[0] == model.Side
 	plain := o.Fn == model.Sigmoid || bySide || l.quirks.plainGates || l.shape.Older.PlainGates || l.delta && o.Unit > 0
