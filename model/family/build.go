@@ -95,13 +95,13 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
-	if s.Positions > 0 {
-		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
-		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
-	}
 	if s.Segments > 0 {
 		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
+	}
+	if s.Positions > 0 {
+		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
+		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
 	if s.EmbedScale {
 		x = b.scale(x, s.Hidden)

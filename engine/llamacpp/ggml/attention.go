@@ -23,6 +23,9 @@ type qkv struct {
 }
 
 func (l *lowering) attention(o *model.Op) ID {
+	if o.Attn.Bidirectional {
+		return l.encode(o)
+	}
 	s := l.project(o)
 	l.Expand(s.q)
 	if l.slides || l.shape.Older.OneInput {

@@ -46,6 +46,9 @@ func (s settings) sizes(m *model.Model) Sizes {
 		out.Outputs = s.outputs
 	}
 	out.Outputs = min(out.Outputs, ubatch)
+	if !m.Remembers() {
+		out.Cells, out.WindowCells = out.Tokens, out.Tokens
+	}
 	for _, w := range m.Spans() {
 		if s.unified {
 			w *= s.slots

@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 		m    *model.Model
 		want string
 	}{
-		{dense(func(l *family.Layer) { l.Attn.Bidirectional = true }), "llama.cpp's graph of llama is not known: no rule for attention of an encoder"},
+		{dense(func(l *family.Layer) { l.Cross = l.Attn; l.Cross.Encoder = 64 }), "llama.cpp's graph of llama is not known: no rule for attention to an encoder"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }), "experts used of 0: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }), "experts used of 1,048,576: must be from 1 to 512"},
 		{deep, "layers of 513: must be from 1 to 512"},

@@ -247,6 +247,8 @@ func (l *lowering) embed(o *model.Op) ID {
 	switch o.Role {
 	case dtype.PositionEmbd:
 		return l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.positions())
+	case dtype.TokenTypes:
+		return l.part(l.weight(), n(o.Out)) // the first row: all tokens are of one segment
 	case dtype.PerLayerEmbd:
 		x := l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.leaf(i32, of(tokens)))
 		return l.reshape(x, n(o.Unit), n(o.Out/o.Unit), of(tokens))

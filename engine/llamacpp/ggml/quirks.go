@@ -23,6 +23,8 @@ type quirks struct {
 	unparted bool
 	// positions of a token, 0 for one.
 	positions int64
+	// positionsFirst: learned positions are the first operand of their sum.
+	positionsFirst bool
 	// deepStack: further embeddings of an image that come beside its own, each for one of the first layers.
 	deepStack int64
 	// lateScale: a constant that the head's input is multiplied by is multiplied to the logits.
@@ -55,11 +57,14 @@ var qwenDelta = quirks{gather: beforeHead, normFirst: true}
 
 // familyQuirks has a row for every family that has any.
 var familyQuirks = map[string]quirks{
+	"bert":           {positionsFirst: true},
 	"dbrx":           {clamps: true},
 	"gemma3n":        {gather: beforeNorm, plainGates: true},
 	"gemma4":         {gather: beforeHead},
 	"gpt-oss":        {gather: beforeNorm, keepsStream: true},
 	"jamba":          {mixerSum: true, ffnSum: true},
+	"lfm2":           {mixerSum: true, ffnSum: true},
+	"lfm2moe":        {mixerSum: true, ffnSum: true},
 	"llama4":         {earlyWeights: true, tempered: true},
 	"minicpm":        {lateScale: true},
 	"minicpm3":       {straightValues: true, unparted: true},

@@ -55,6 +55,9 @@ func (l *lowering) conv(o *model.Op, x ID) ID {
 			y = l.like(Add, y, l.weight())
 		}
 	}
+	if o.Fn == model.Identity {
+		return y
+	}
 	return l.like(Unary, y)
 }
 

@@ -26,7 +26,7 @@ func (l *lowering) linear(o *model.Op, x ID) ID {
 	case l.quirks.lateScale && o.Kind == model.Head:
 		y = l.like(Scale, y)
 	}
-	if o.BySeq && o.Role == dtype.SSMOut {
+	if o.BySeq && (o.Role == dtype.SSMOut || o.Role == dtype.ShortConvOut) {
 		y = l.flat(y, o.Out)
 	}
 	return y
@@ -79,7 +79,8 @@ func (l *lowering) rope(o *model.Op, x ID) ID {
 
 // sum: operands in the model's order, but for families that put the stream first.
 func (l *lowering) sum(o *model.Op) ID {
-	swap := l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum && o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
+	p := l.producer(o, 1)
+	swap := l.quirks.positionsFirst && p != nil && p.Role == dtype.PositionEmbd || l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum && o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
 	if swap {
 		b := l.in(o, 1)
 		return l.like(Add, b, l.in(o, 0))
@@ -135,6 +136,9 @@ func (l *lowering) glu(o *model.Op) ID {
 	if l.quirks.shapedGate && o.Unit > 0 && l.at(gate).ne[0] == n(o.Out/o.Unit) {
 		ofHeads := l.reshape(value, n(o.Unit), n(o.Out/o.Unit), l.rows())
 		return l.like(Mul, ofHeads, l.reshape(l.like(Unary, gate), n(1), n(o.Out/o.Unit), l.rows()))
+	}
+	if o.Fn == model.Identity {
+		return l.like(Mul, gate, value)
 	}
 	p := l.producer(o, 1)
 	bySide := p != nil && p.In[0] == model.Side
