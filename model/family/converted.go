@@ -28,6 +28,9 @@ func (s *Spec) Converted() *Spec {
 		if ignoresWindows[c.Family] {
 			c.Layers[i].Attn.Window = 0
 		}
+		if c.Layers[i].FFN.Act == XIELU {
+			c.Layers[i].FFN.Act = XIELUKnown
+		}
 	}
 	const gemma3Tokens, gemma3Rows = 262144, 262208
 	if c.Family == "gemma3" && c.Vocab == gemma3Rows {

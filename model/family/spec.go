@@ -256,6 +256,8 @@ const (
 	ReLU2
 	ReLU
 	XIELU // with two learned numbers (Apertus)
+	// XIELUKnown has its numbers beside the tensors (the metadata of a GGUF file).
+	XIELUKnown
 )
 
 // MoE is a routed mixture with an optional shared expert.

@@ -237,11 +237,13 @@ func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	return y
 }
 
-// transposedLatent: values inside the keys must be copied out transposed, one stream at a time.
+// transposedLatent: values inside the keys must be copied out transposed, those of all streams.
 func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 	t := l.part(v)
 	l.at(t).typ = f16
-	return l.new(Cont, f16, dims(of(cells), n(s.dimV)), t)
+	var f Form
+	f[s.allCells()] = width[f16] * s.dimV
+	return l.sized(l.new(Cont, f16, dims(of(s.cells), n(s.dimV)), t), f)
 }
 
 func (s *qkv) flashHeads(heads int64) flashHeads {

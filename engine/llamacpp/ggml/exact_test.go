@@ -41,7 +41,10 @@ func (s settings) sizes(m *model.Model) Sizes {
 	}
 	batch := min(s.batch, s.ctx)
 	ubatch := min(s.ubatch, batch)
-	out := Sizes{Tokens: unit.PadUp(ubatch, s.slots), Outputs: batch, Cells: cells, WindowCells: cells, Seqs: s.slots}
+	out := Sizes{Tokens: unit.PadUp(ubatch, s.slots), Outputs: batch, Cells: cells, WindowCells: cells, Seqs: s.slots, Streams: s.slots}
+	if s.unified {
+		out.Streams = 1
+	}
 	if s.outputs > 0 {
 		out.Outputs = s.outputs
 	}

@@ -3,6 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/model"
 )
@@ -39,7 +40,7 @@ func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 			}
 		}()
 	}
-	layers := site.classes(m.Decoder())
+	layers := deepened(site.classes(m.Decoder()), familyQuirks[m.Family].deepStack)
 	runs := runsOf(layers)
 	factors := firstFactors(runs, site)
 	for range maxFactor {
@@ -61,6 +62,19 @@ func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 		return nil, err
 	}
 	return g.Compile(site), nil
+}
+
+// deepened sets the first layers apart, which read embeddings of their own.
+func deepened(layers []uint16, first int64) []uint16 {
+	if first == 0 {
+		return layers
+	}
+	const apart = 1 << 15
+	out := slices.Clone(layers)
+	for i := range out[:min(len(out), int(first))] {
+		out[i] |= apart
+	}
+	return out
 }
 
 // firstFactors: on devices equal layers mostly settle in pairs.
