@@ -31,6 +31,9 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 // flash reports whether attention is fused: as asked; when nobody says, by version and by what the device
 // can do. Quantised values need it.
 func (e Engine) flash(j *engine.Job, r *rules) bool {
+	if j.Model.Family == "grok" {
+		return false // whatever is asked (src/llama-context.cpp, llama_init_from_model)
+	}
 	switch j.Plan.Attention {
 	case "flash":
 		return true

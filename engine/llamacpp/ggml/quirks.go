@@ -62,6 +62,7 @@ var familyQuirks = map[string]quirks{
 	"gemma3n":        {gather: beforeNorm, plainGates: true},
 	"gemma4":         {gather: beforeHead},
 	"gpt-oss":        {gather: beforeNorm, keepsStream: true},
+	"grok":           {normsChoice: true},
 	"jamba":          {mixerSum: true, ffnSum: true},
 	"lfm2":           {mixerSum: true, ffnSum: true},
 	"lfm2moe":        {mixerSum: true, ffnSum: true},

@@ -149,7 +149,7 @@ func shorten(layers int, runs []run, factors []int) (short []int, reps []repetit
 func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
 	all := true
 	for _, r := range reps {
-		if !c.settled(r) || c.Dry != nil && !c.Dry.settled(r) {
+		if !c.settled(r) {
 			all = false
 			factors[r.run]++
 		}
@@ -157,21 +157,11 @@ func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
 	if !all {
 		return false
 	}
-	for _, one := range c.runs() {
-		for i := range one.Spots {
-			p := &one.Spots[i].Program
-			p.Order = lengthened(p.Order, reps)
-		}
+	for i := range c.Spots {
+		p := &c.Spots[i].Program
+		p.Order = lengthened(p.Order, reps)
 	}
 	return true
-}
-
-// runs are the compiled graph, and that of its dry run.
-func (c *Compiled) runs() []*Compiled {
-	if c.Dry == nil {
-		return []*Compiled{c}
-	}
-	return []*Compiled{c, c.Dry}
 }
 
 // beforeLayers is the segment in front of the layers; another follows them.
