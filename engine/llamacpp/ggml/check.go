@@ -53,6 +53,30 @@ func check(m *model.Model) error {
 			}
 		}
 	}
+	return checkRoom(p)
+}
+
+// A graph has room for at most so many nodes a tensor, and for so many in any case (src/llama-context.cpp,
+// graph_max_nodes, of the architectures with the most and 512 tokens).
+const (
+	nodesOfTensor = 32
+	nodesAnyway   = 512 * 40
+)
+
+// checkRoom refuses experts whose rows alone, a view and a sum of each, are more nodes than a graph holds.
+func checkRoom(p *model.Part) error {
+	var tensors, nodes int64
+	p.Each(func(k *model.Kind, count int64) {
+		for i := range k.Ops {
+			tensors += count * int64(len(k.Ops[i].W))
+			if o := &k.Ops[i]; o.Kind == model.Combine {
+				nodes += count * 2 * o.Moe.Used
+			}
+		}
+	})
+	if most := max(nodesAnyway, nodesOfTensor*tensors); nodes > most {
+		return &LimitError{"nodes that add the rows of experts", nodes, 0, most}
+	}
 	return nil
 }
 
