@@ -63,6 +63,7 @@ type LlamaCpp struct {
 	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
+	DryRun         *bool  `json:"dry_run,omitempty" flag:"llama-dry-run" doc:"the figures of llama-fit-params and --fit: their dry run forgets where norms are held" engines:"llama.cpp"`
 	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
 }
 

@@ -15,6 +15,7 @@ type settings struct {
 	fullSWA   bool // sliding layers keep as many cells as others
 	offloadKV bool
 	mmap      bool
+	dry       bool // the figures of llama.cpp's own dry run are asked for
 	batch     int64
 	ubatch    int64
 	rows      int64 // rows of logits, 0: by the program's rule

@@ -23,8 +23,18 @@ func (g *graph) estimate(b *ledger.Book, i int, sh *shape) ledger.Num {
 		return inputs
 	}
 	widest := b.Mul(tokens, b.In("widest", widest(g.s.job.Model.Decoder(), g.s.job.Model.Hidden), "numbers of one token alive at once"), four)
-	logits := b.Mul(b.Int("outputs", n.Outputs, "rows of logits"), b.Int("vocabulary", g.s.job.Model.Vocab, "model"), four)
+	logits := b.Mul(b.Int("outputs", n.Outputs, "rows of logits"), b.Int("logits", logits(g.s.job.Model), "of a row"), four)
 	return b.Floor(b.Add(b.Max(widest, logits), inputs))
+}
+
+// logits of a token: encoders have none.
+func logits(m *model.Model) (n int64) {
+	for i := range m.Decoder().Post.Ops {
+		if o := &m.Decoder().Post.Ops[i]; o.Kind == model.Head {
+			n = o.Out
+		}
+	}
+	return n
 }
 
 // widest is the most numbers of one token that are alive at once in any layer of a part.

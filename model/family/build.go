@@ -95,13 +95,13 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
-	if s.Positions > 0 {
-		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
-		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
-	}
 	if s.Segments > 0 {
 		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
+	}
+	if s.Positions > 0 {
+		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
+		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
 	if s.EmbedScale {
 		x = b.scale(x, s.Hidden)
@@ -348,20 +348,22 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 func (b *layerBuilder) parallel() {
 	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
 	y := x
-	switch b.l.Place {
-	case Parallel2:
-		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
-	case Parallel2Attn:
+	if b.l.Place == Parallel2Attn {
 		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
 	if b.l.Cross.Heads > 0 {
 		o = b.add(o, b.cross(x), b.h)
 	}
+	if b.l.Place == Parallel2 {
+		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	}
 	f := b.ffn(y)
 	switch b.l.Sum {
 	case Branches:
 		b.add(b.add(o, f, b.h), 0, b.h)
+	case FFNBranches:
+		b.add(b.add(f, o, b.h), 0, b.h)
 	case MixerFirst:
 		b.add(f, b.add(o, 0, b.h), b.h)
 	default:

@@ -60,7 +60,7 @@ func exaone4Spec(s *Spec, layers []Layer, window int64, slides []bool) {
 		switch {
 		case window == 0:
 		case slides[i]:
-			a.Window = window
+			a.Window, a.LocalFactors = window, true
 		default:
 			a.NoRope = true
 		}

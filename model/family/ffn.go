@@ -5,7 +5,7 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU, XIELU: model.XIELU}
+var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU, XIELU: model.XIELU, XIELUKnown: model.XIELU}
 
 // mlp is a dense feed-forward block, gated or not.
 func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {

@@ -65,13 +65,13 @@ func (b *layerBuilder) shortConv(x model.Val) model.Val {
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, Heads: s.Inner, HeadDim: 1}
 	in := matrix(dtype.ShortConvIn, rows, whole(b.h))
 	in.Segs = append(in.Segs, rows, rows)
-	z := b.linear(x, in, s.BiasIn)
+	z := b.grouped(b.linear(x, in, s.BiasIn))
 	before, after, u := b.bySeq(z, s.Inner, 0, 0), b.bySeq(z, s.Inner, s.Inner, 0), b.bySeq(z, s.Inner, 2*s.Inner, 0)
 	t := &model.Tensor{Role: dtype.ShortConv, Batch: 1, Segs: []model.Seg{rows}, Cols: s.Conv, Dims: 2}
 	w := []*model.Tensor{t}
 	if !s.NoConvBias {
 		w = append(w, bias(t))
 	}
-	y := b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: s.Inner, Scan: dims, W: w}, b.glu(model.Identity, before, u, 0))
-	return b.linear(b.glu(model.Identity, after, y, 0), matrix(dtype.ShortConvOut, whole(b.h), rows), s.BiasIn)
+	y := b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: s.Inner, Scan: dims, W: w, Fn: model.Identity}, b.glu(model.Identity, before, u, 0))
+	return b.grouped(b.linear(b.glu(model.Identity, after, y, 0), matrix(dtype.ShortConvOut, whole(b.h), rows), s.BiasIn))
 }

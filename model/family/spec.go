@@ -132,9 +132,10 @@ const (
 type SumOrder uint8
 
 const (
-	FFNFirst   SumOrder = iota // (FFN + residual) + mixer (Command R)
-	Branches                   // (mixer + FFN) + residual (Phi-2)
-	MixerFirst                 // FFN + (mixer + residual) (StableLM 2)
+	FFNFirst    SumOrder = iota // (FFN + residual) + mixer (Command R)
+	Branches                    // (mixer + FFN) + residual (Phi-2)
+	MixerFirst                  // FFN + (mixer + residual) (StableLM 2)
+	FFNBranches                 // (FFN + mixer) + residual (Falcon)
 )
 
 // Attention describes softmax attention.
@@ -142,12 +143,15 @@ type Attention struct {
 	Heads, KVHeads int64
 	DimK, DimV     int64
 	NoRope         bool // no rotary positions
-	Window, Chunk  int64
-	Fused          bool // one qkv matrix
-	BiasQ, BiasKV  bool
-	BiasOut        bool
-	QKNorm         QKNorm
-	Gate           bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
+	TurnFirst      bool // queries and keys are normalised after they are turned (Hunyuan, Llama 4)
+	// LocalFactors: layers with a window read the stored rotary factors too (EXAONE 4).
+	LocalFactors  bool
+	Window, Chunk int64
+	Fused         bool // one qkv matrix
+	BiasQ, BiasKV bool
+	BiasOut       bool
+	QKNorm        QKNorm
+	Gate          bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
 	// OutGate: a matrix of its own gates the output by this many numbers a head: 1 (Step-3.5) or DimV (Trinity).
 	OutGate  int64
 	Sinks    bool
@@ -254,6 +258,8 @@ const (
 	ReLU2
 	ReLU
 	XIELU // with two learned numbers (Apertus)
+	// XIELUKnown has its numbers beside the tensors (the metadata of a GGUF file).
+	XIELUKnown
 )
 
 // MoE is a routed mixture with an optional shared expert.
