@@ -199,6 +199,8 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 func (s *partBuilder) kind(l Layer) model.Kind {
 	b := &layerBuilder{kindBuilder: &kindBuilder{}, l: l, h: s.Hidden, tables: s.tables}
 	switch {
+	case l.Row != nil:
+		b.row()
 	case l.AltUp > 1:
 		b.altUp()
 	case l.Hyper > 1:
@@ -224,6 +226,8 @@ type layerBuilder struct {
 func (b *layerBuilder) name() string {
 	n := ""
 	switch l := &b.l; {
+	case l.Row != nil:
+		return l.Row.Name
 	case l.SSM.Inner > 0 && l.Attn.Heads > 0:
 		n = "attention, mamba"
 	case l.SSM.Inner > 0 && (l.SSM.Style == DeltaNet || l.SSM.Style == DeltaHeads):

@@ -159,6 +159,9 @@ func (s *Spec) checkSizes() error {
 
 // size of a layer in elements, roughly and never too small by more than the smallest tensors.
 func (l *Layer) size(hidden float64) float64 {
+	if l.Row != nil {
+		return weightSize(l.Row.Weights)
+	}
 	a, m, x := &l.Attn, &l.MoE, &l.SSM
 	heads, wide := float64(a.Heads), float64(max(a.DimK, a.Nope)+a.DimV)
 	n := 2*heads*wide*max(hidden, float64(a.QRank), float64(a.KVRank)) + hidden*float64(a.QRank+a.KVRank)

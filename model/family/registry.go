@@ -22,5 +22,6 @@ var families = []*Family{
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
 	llama4vl, phi3v, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
+	flux, sd3, qwenImage, hunyuanVideo, pixart, wan, zImage,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,
 }

@@ -95,6 +95,8 @@ type Layer struct {
 	Recall bool
 	Laurel int64 // rank of the augmented residual, 0 for none
 	PLE    int64
+	// Row writes the layer out in place of all else; nil for none.
+	Row *Row
 }
 
 // NormKind is the normalisation used throughout a layer.
