@@ -134,14 +134,33 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	switch first := f.m.Parts[0].Name; {
 	case n.part == partDecoder && f.parts[family.PartEncoder] != nil && (first == family.PartEncoder || inEncoder(t.name)):
 		n.part = family.PartEncoder
+	case n.part == partDecoder && isDenoiser(first) && n.layer >= 0:
+		n.part, n.layer = first, n.layer+behind(f.parts[first], t.name)
 	case n.part == partDecoder && f.parts[partDecoder] == nil:
 		n.part = first
 	case n.part == partDecoder && n.layer >= layers:
 		n.part, n.layer = model.PartMTP, n.layer-layers
 	case n.part == family.PartVision && f.parts[family.PartVision] == nil && f.parts[family.PartAudio] != nil:
 		n.part = family.PartAudio
+	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "timm_model."):
+		n.ofStage(t.name)
 	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "global_transformer."):
 		n.layer += firstGated(f.parts[n.part])
+	}
+}
+
+// ofStage reads blocks of a convolutional encoder, which are numbered within a stage. The blocks of the last one but the
+// first pair up to layers; the others stand before them.
+func (n *tensorName) ofStage(name string) {
+	const last = 3
+	stage := n.layer
+	n.layer = -1
+	n.module = strings.TrimPrefix(n.module, "#.")
+	_, path, _ := strings.Cut(name, "timm_model.blocks.")
+	if words := strings.Split(path, "."); stage == last && len(words) > 1 && isNumber(words[1]) {
+		if block, _ := strconv.Atoi(words[1]); block > 0 {
+			n.layer = (block - 1) / 2
+		}
 	}
 }
 

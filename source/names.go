@@ -562,11 +562,13 @@ const (
 	inPrediction
 	inVision
 	atVision
+	inDenoiser
+	atDenoiser
 	scopes
 )
 
 var allModules = sync.OnceValue(func() (m [scopes]modules) {
-	for s, text := range [scopes]string{layerModules, endModules, predictionModules, visionModules, visionEnds} {
+	for s, text := range [scopes]string{layerModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
 		m[s] = parseModules(text)
 	}
 	return m

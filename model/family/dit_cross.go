@@ -132,7 +132,7 @@ var zImage = &Family{
 		after := []Weight{mapping(dtype.PatchOut, w, patch*c.Int("in_channels"), true), steers(dtype.SteerOut, cond, w, true)}
 		n := c.stack(2, "n_refiner_layers")
 		plain, steered := zBlock(w, h), append(zBlock(w, h), steers(dtype.SteerMix, cond, 4*w, true))
-		return c.denoiser(w, before, after, rows(n, "block", steered...), rows(n, "text block", plain...), rows(c.stack(30, "n_layers"), "block", steered...))
+		return c.denoiser(w, before, after, rows(n, "image block", steered...), rows(n, "text block", plain...), rows(c.stack(30, "n_layers"), "block", steered...))
 	},
 }
 
