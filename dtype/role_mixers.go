@@ -81,4 +81,16 @@ const (
 	TimeMixKA   Role = "time_mix_k_a"
 	TimeMixRK   Role = "time_mix_r_k"
 	ChannelMix  Role = "channel_mix_lerp_k"
+
+	// RWKV-4 to 6, and the MLP of all versions.
+	TimeMixLerpX    Role = "time_mix_lerp_x"
+	TimeMixFirst    Role = "time_mix_first"
+	TimeMixDecay    Role = "time_mix_decay"
+	TimeMixDecayW1  Role = "time_mix_decay_w1"
+	TimeMixDecayW2  Role = "time_mix_decay_w2"
+	TimeMixG        Role = "time_mix_gate"
+	ChannelMixR     Role = "channel_mix_lerp_r"
+	ChannelMixKey   Role = "channel_mix_key"
+	ChannelMixValue Role = "channel_mix_value"
+	ChannelMixGate  Role = "channel_mix_receptance"
 )

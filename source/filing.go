@@ -114,17 +114,28 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	if p == nil {
 		return false
 	}
-	choices := forms(f.m.Family, n.scope(), n.module)
+	choices := spoken(f.m.Family, n)
 	if n.part == model.PartMTP && n.layer < 0 {
 		n.layer = 0 // stands once for all layers
 	}
 	wants := p.wants(n.layer)
-	h := held(biased(choices, n.param == biasTerm), func(s slot) bool { return wants[s].tensors > 0 })
+	h := held(choices, func(s slot) bool { return wants[s].tensors > 0 })
 	if h == nil {
 		return false
 	}
 	p.share(t, n, h, wants)
 	return true
+}
+
+// spoken are the forms of a tensor's module, or of its bias: most often the biases of what the module holds.
+func spoken(family string, n *tensorName) []form {
+	if n.param != biasTerm {
+		return forms(family, n.scope(), n.module)
+	}
+	if own := forms(family, n.scope(), n.module+".bias"); own != nil {
+		return own
+	}
+	return biased(forms(family, n.scope(), n.module), true)
 }
 
 // settle finds the part that a name means in this model: what names leave open are encoders beside a decoder,
@@ -138,6 +149,8 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 		n.part, n.layer = first, n.layer+behind(f.parts[first], t.name)
 	case n.part == partDecoder && f.parts[partDecoder] == nil:
 		n.part = first
+	case n.part == partDecoder && (n.module == "pre_norm" || n.module == "pre_ln") && n.layer == 0:
+		n.layer = -1
 	case n.part == partDecoder && n.layer >= layers:
 		n.part, n.layer = model.PartMTP, n.layer-layers
 	case n.part == family.PartVision && f.parts[family.PartVision] == nil && f.parts[family.PartAudio] != nil:

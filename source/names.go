@@ -219,7 +219,7 @@ post_self_attn_layernorm          post_attention_norm
 pre_feedforward_layernorm         ffn_norm
 final_layer_norm                  ffn_norm | layer_output_norm
 pre_ff_layernorm                  ffn_norm
-ffn_norm                          ffn_norm
+ffn_norm                          ffn_norm | attn_norm_2
 ln_2                              ffn_norm
 post_feedforward_layernorm        post_ffw_norm
 post_mlp_layernorm                post_ffw_norm
@@ -474,6 +474,8 @@ embeddings.position_embedding     position_embd
 embeddings.token_type_embeddings  token_types
 embeddings.LayerNorm              token_embd_norm
 embeddings.norm                   token_embd_norm
+pre_norm                          token_embd_norm
+pre_ln                            token_embd_norm
 emb_ln                            token_embd_norm
 layernorm_embedding               token_embd_norm
 layer_norm                        output_norm
@@ -502,6 +504,7 @@ word_embeddings_layernorm         token_embd_norm
 norm                              output_norm
 norm_f                            output_norm
 ln_f                              output_norm
+ln_out                            output_norm
 final_layernorm                   output_norm
 final_layer_norm                  output_norm
 lm_head                           output
@@ -568,7 +571,7 @@ const (
 )
 
 var allModules = sync.OnceValue(func() (m [scopes]modules) {
-	for s, text := range [scopes]string{layerModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
+	for s, text := range [scopes]string{layerModules + rwkvModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
 		m[s] = parseModules(text)
 	}
 	return m

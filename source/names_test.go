@@ -118,8 +118,9 @@ func hasName(p *filedPart, family string, layer int, x *model.Tensor) bool {
 	n := tensorName{part: p.part.Name, layer: layer}
 	wants := p.wants(layer)
 	for _, module := range append(spellings(n.scope(), x.Role), spellings(inPrediction, x.Role)...) {
-		for _, bias := range []bool{false, true} {
-			f := held(biased(forms(family, n.scope(), module), bias), func(s slot) bool { return wants[s].tensors > 0 })
+		for _, n.param = range []param{weight, biasTerm} {
+			n.module = module
+			f := held(spoken(family, &n), func(s slot) bool { return wants[s].tensors > 0 })
 			if slices.Contains(f, slot{x.Role, x.Bias}) {
 				return true
 			}

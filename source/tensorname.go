@@ -61,7 +61,7 @@ var weightWords = words(`weight qweight weight_packed`)
 
 // wrappers are words before "layers" that leave the decoder the decoder.
 var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox
-	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer timm_model`)
+	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer timm_model rwkv`)
 
 // towers are words that begin the parts which see or hear, and the part.
 var towers = map[string]string{"visual": family.PartVision, "vision": family.PartVision, "vision_tower": family.PartVision, "vision_towers": family.PartVision,
@@ -74,7 +74,7 @@ var towers = map[string]string{"visual": family.PartVision, "vision": family.Par
 var joints = words(`visual_projection mlp1 connector resampler img_projection glb_GN sub_GN mm_projector projector image_newline view_seperator`)
 
 // ordinals are words whose number tells modules apart.
-var ordinals = words(`layer mlp adapting neck stem downsample cap_embedder`)
+var ordinals = words(`layer mlp adapting neck stem downsample cap_embedder lora`)
 
 // isTower reports whether a part sees or hears.
 func isTower(part string) bool {

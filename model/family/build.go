@@ -234,7 +234,7 @@ func (b *layerBuilder) name() string {
 		n = "delta net"
 	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
 		n = "linear attention"
-	case l.SSM.Inner > 0 && l.SSM.Style == TimeMix:
+	case l.SSM.Inner > 0 && l.SSM.mixesTime():
 		n = "time mix"
 	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
 		n = "short convolution"
@@ -335,6 +335,8 @@ func (p NormPlace) ffnNorm() dtype.Role {
 		return dtype.AttnPostNorm
 	case PreNormOut:
 		return dtype.AttnMidNorm
+	case PreNorm2:
+		return dtype.AttnNorm2
 	}
 	return dtype.FFNNorm
 }
@@ -417,6 +419,8 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.shortConv(x)
 	case TimeMix:
 		return b.timeMix(x)
+	case Channels, Eagle, Finch:
+		return b.earlierTimeMix(x)
 	case MambaWide:
 		return b.mambaWide(x)
 	}

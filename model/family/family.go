@@ -171,6 +171,7 @@ func (l *Layer) size(hidden float64) float64 {
 	n += float64(a.Index.Heads+4) * float64(a.Index.Dim) * max(hidden, float64(a.QRank)) * 2
 	n += float64(a.OutGroups)*float64(a.OutRank)*(hidden+heads*wide) + 2*float64(a.Compress)*wide*wide
 	n += 2 * (2 + float64(l.Hyper)) * float64(l.Hyper) * float64(l.Hyper) * hidden
+	n += float64(x.Ranks[0]+x.Ranks[1]+x.Ranks[2]+x.Ranks[3]) * 6 * hidden
 	scan := 2*float64(x.Inner) + 2*float64(x.Groups)*float64(x.State) + float64(x.Heads)
 	n += scan*max(hidden, float64(x.Conv)) + float64(x.Inner)*(hidden+float64(x.State)+2*float64(x.Rank))
 	return n + hidden*(float64(l.AltUp)*float64(l.AltUp)+2*float64(l.Laurel)+2*float64(l.PLE))

@@ -9,15 +9,15 @@ var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2
 
 // mlp is a dense feed-forward block, gated or not.
 func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
+	if f.Shift {
+		return b.channelMix(x, f)
+	}
 	return b.dense(x, f, dtype.FFNGate, dtype.FFNUp, dtype.FFNDown)
 }
 
 func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) model.Val {
 	var p model.Val
 	fn := actFn[f.Act]
-	if f.Shift {
-		x = b.shifted(x, dtype.ChannelMix, 1)
-	}
 	switch {
 	case f.Gated && f.Fused:
 		t := matrix(up, inner(f.Inner), whole(b.h))

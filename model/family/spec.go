@@ -125,6 +125,8 @@ const (
 	AfterSum // after each residual sum (the first transformer, BERT)
 	// PreNormOut names the FFN's norm attn_output_norm (DBRX).
 	PreNormOut
+	// PreNorm2 names the FFN's norm attn_norm_2 (RWKV).
+	PreNorm2
 	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
 	Parallel2Attn
 )
@@ -211,7 +213,8 @@ type SSM struct {
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
 	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
-	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate.
+	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate; of Finch: of
+	// the mixes and the decay.
 	Ranks    [4]int64
 	WideGate bool // the gate is one matrix, not a product of two (Kimi K3)
 }
@@ -227,6 +230,9 @@ const (
 	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
 	MambaWide  // Mamba-2's heads with Mamba-1's projections (PLaMo 2)
 	TimeMix    // RWKV-7: a delta rule whose inputs are mixed with those of the token before
+	Channels   // RWKV-4: a decay of every channel, and a number of state for it
+	Eagle      // RWKV-5: the same with a matrix of state for every head
+	Finch      // RWKV-6: decays and mixes depend on the input
 	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
@@ -237,8 +243,9 @@ type MLP struct {
 	Fused bool // gate and up in one matrix
 	Bias  bool
 	Act   Activation
-	// Shift: the input is mixed with that of the token before (RWKV).
-	Shift bool
+	// Shift: the input is mixed with that of the token before (RWKV); with Receptance a matrix of its own gates the output
+	// (before RWKV-7).
+	Shift, Receptance bool
 	// BiasDown: the second matrix alone has a bias.
 	BiasDown bool
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
