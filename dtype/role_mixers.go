@@ -21,6 +21,10 @@ const (
 	SSMFB Role = "ssm_f_b"
 	SSMGA Role = "ssm_g_a"
 	SSMGB Role = "ssm_g_b"
+	// and a convolution each of queries, keys and values.
+	SSMConvQ Role = "ssm_conv1d_q"
+	SSMConvK Role = "ssm_conv1d_k"
+	SSMConvV Role = "ssm_conv1d_v"
 
 	// The indexer of sparse attention chooses the tokens that are attended to (DeepSeek V3.2).
 	IndexQ     Role = "indexer.attn_q_b"

@@ -89,9 +89,9 @@ self_attn.index_q_proj            indexer.attn_q_b
 self_attn.index_k_proj            indexer.attn_k
 self_attn.index_q_norm            indexer.q_norm
 self_attn.index_k_norm            indexer.k_norm
-self_attn.q_conv1d                ssm_conv1d
-self_attn.k_conv1d                ssm_conv1d
-self_attn.v_conv1d                ssm_conv1d
+self_attn.q_conv1d                ssm_conv1d_q
+self_attn.k_conv1d                ssm_conv1d_k
+self_attn.v_conv1d                ssm_conv1d_v
 self_attn.f_a_proj                ssm_f_a
 self_attn.f_b_proj                ssm_f_b
 self_attn.g_a_proj                ssm_g_a
@@ -208,12 +208,12 @@ norm_attn_norm.norm_2             attn_output_norm
 operator_norm                     attn_norm
 attention_layernorm               attn_norm
 pre_attn_norm                     attn_norm
-post_attn_norm                    post_attention_norm
+post_attn_norm                    post_attention_norm | attn_output_norm
 norm_2                            ffn_norm
 feedforward_layernorm             ffn_norm
 pre_mlp_layernorm                 ffn_norm
 pre_moe_norm                      ffn_norm
-post_moe_norm                     post_ffw_norm
+post_moe_norm                     post_ffw_norm | layer_output_norm
 post_attention_layernorm          post_attention_norm | ffn_norm
 post_self_attn_layernorm          post_attention_norm
 pre_feedforward_layernorm         ffn_norm

@@ -272,11 +272,17 @@ func (b *layerBuilder) before(role dtype.Role, x model.Val) model.Val {
 }
 
 func (b *layerBuilder) after(role dtype.Role, x model.Val) model.Val {
-	if b.l.Place == PostNorm || b.l.Place == Sandwich {
+	switch b.l.Place {
+	case SandwichOut:
+		return b.norm(b.l.Norm, outNorm[role], x, b.h)
+	case PostNorm, Sandwich:
 		return b.norm(b.l.Norm, role, x, b.h)
 	}
 	return x
 }
+
+// outNorm is what some files call the norms behind the branches.
+var outNorm = map[dtype.Role]dtype.Role{dtype.AttnPostNorm: dtype.AttnOutNorm, dtype.FFNPostNorm: dtype.LayerOutNorm}
 
 func (b *layerBuilder) residual(x, r model.Val) model.Val {
 	if b.l.ResidualScale {

@@ -49,6 +49,7 @@ var exaoneMoE = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec { return m.turnedWhereSliding(4) },
 }
 
 // exaoneWindow is 0 where no layer slides: the 1.2B names none.

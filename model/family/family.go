@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,7 +30,7 @@ func (e *UnknownError) Error() string {
 }
 
 // Families lists all families by name.
-func Families() []*Family { return families }
+func Families() []*Family { return append(slices.Clone(families), probedFiles...) }
 
 // ByClass finds the family of a class name or model type; nil when unknown.
 func ByClass(class, modelType string) *Family {
@@ -52,15 +53,9 @@ func ByClass(class, modelType string) *Family {
 
 // ByGGUF finds the family of a GGUF architecture; nil when unknown.
 func ByGGUF(arch string) *Family {
-	for _, f := range families {
-		if f.Header == nil {
-			continue
-		}
-		if f.Name == arch {
-			return f
-		}
-		for _, g := range f.GGUF {
-			if g == arch {
+	for _, list := range [][]*Family{families, probedFiles} {
+		for _, f := range list {
+			if f.Header != nil && (f.Name == arch || slices.Contains(f.GGUF, arch)) {
 				return f
 			}
 		}

@@ -21,7 +21,7 @@ func likeDeepseek(name, class, kind string, biased bool) *Family {
 			}
 		}
 		return s
-	}}
+	}, Header: func(m *Meta) *Spec { return deepseek2.Header(m) }}
 }
 
 // longcat: LongCat-Flash: blocks of two layers of latent attention with a dense MLP each; experts run beside the first MLP,

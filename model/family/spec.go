@@ -127,6 +127,8 @@ const (
 	PreNormOut
 	// PreNorm2 names the FFN's norm attn_norm_2 (RWKV).
 	PreNorm2
+	// SandwichOut is Sandwich whose later norms are attn_output_norm and layer_output_norm (Grok).
+	SandwichOut
 	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
 	Parallel2Attn
 )
