@@ -86,6 +86,25 @@ const (
 	TimeMixRK   Role = "time_mix_r_k"
 	ChannelMix  Role = "channel_mix_lerp_k"
 
+	// Zamba2: a block that layers share, low-rank additions of each, and the matrix that lets it in.
+	SharedNorm    Role = "shared.attn_norm"
+	SharedQ       Role = "shared.attn_q"
+	SharedK       Role = "shared.attn_k"
+	SharedV       Role = "shared.attn_v"
+	SharedOut     Role = "shared.attn_output"
+	SharedFFNNorm Role = "shared.ffn_norm"
+	SharedUp      Role = "shared.ffn_up"
+	SharedDown    Role = "shared.ffn_down"
+	SharedQA      Role = "shared.attn_q_lora_a"
+	SharedQB      Role = "shared.attn_q_lora_b"
+	SharedKA      Role = "shared.attn_k_lora_a"
+	SharedKB      Role = "shared.attn_k_lora_b"
+	SharedVA      Role = "shared.attn_v_lora_a"
+	SharedVB      Role = "shared.attn_v_lora_b"
+	SharedUpA     Role = "shared.ffn_up_lora_a"
+	SharedUpB     Role = "shared.ffn_up_lora_b"
+	SharedBridge  Role = "shared.bridge"
+
 	// RWKV-4 to 6, and the MLP of all versions.
 	TimeMixLerpX    Role = "time_mix_lerp_x"
 	TimeMixFirst    Role = "time_mix_first"

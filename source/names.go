@@ -341,6 +341,14 @@ feed_forward.experts.#.w3         ffn_up_exps
 feed_forward.experts.#.w2         ffn_down_exps
 feed_forward.experts.gate_up_proj  ffn_gate_exps + ffn_up_exps
 feed_forward.experts.down_proj    ffn_down_exps
+mlp.gate_weight                   ffn_gate_inp
+mlp.experts.wi_gate               ffn_gate_exps
+mlp.experts.wi_up                 ffn_up_exps
+mlp.experts.wo                    ffn_down_exps
+extra_mlp.gate_proj               ffn_gate
+extra_mlp.up_proj                 ffn_up
+extra_mlp.down_proj               ffn_down
+pre_extra_mlp_layernorm           pre_ffw_norm_2
 ffn.experts.mlp.w1                ffn_gate_exps
 ffn.experts.mlp.v1                ffn_up_exps
 ffn.experts.mlp.w2                ffn_down_exps
@@ -571,7 +579,7 @@ const (
 )
 
 var allModules = sync.OnceValue(func() (m [scopes]modules) {
-	for s, text := range [scopes]string{layerModules + rwkvModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
+	for s, text := range [scopes]string{layerModules + rwkvModules + zambaModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
 		m[s] = parseModules(text)
 	}
 	return m

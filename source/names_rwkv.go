@@ -1,5 +1,34 @@
 package source
 
+// zambaModules are the modules of Zamba2's layers: a Mamba-2 layer, alone or with a block that several share.
+const zambaModules = `
+mamba_decoder.input_layernorm               attn_norm
+mamba_decoder.mamba.in_proj                 ssm_in
+mamba_decoder.mamba.conv1d                  ssm_conv1d
+mamba_decoder.mamba.dt_bias                 ssm_dt.bias
+mamba_decoder.mamba.A_log                   ssm_a
+mamba_decoder.mamba.D                       ssm_d
+mamba_decoder.mamba.norm                    ssm_norm
+mamba_decoder.mamba.out_proj                ssm_out
+linear                                      shared.bridge
+shared_transformer.input_layernorm          shared.attn_norm
+shared_transformer.pre_ff_layernorm         shared.ffn_norm
+shared_transformer.self_attn.q_proj         shared.attn_q
+shared_transformer.self_attn.k_proj         shared.attn_k
+shared_transformer.self_attn.v_proj         shared.attn_v
+shared_transformer.self_attn.o_proj         shared.attn_output
+shared_transformer.self_attn.linear_q_adapter_list.#.0  shared.attn_q_lora_a
+shared_transformer.self_attn.linear_q_adapter_list.#.1  shared.attn_q_lora_b
+shared_transformer.self_attn.linear_k_adapter_list.#.0  shared.attn_k_lora_a
+shared_transformer.self_attn.linear_k_adapter_list.#.1  shared.attn_k_lora_b
+shared_transformer.self_attn.linear_v_adapter_list.#.0  shared.attn_v_lora_a
+shared_transformer.self_attn.linear_v_adapter_list.#.1  shared.attn_v_lora_b
+shared_transformer.feed_forward.gate_up_proj            shared.ffn_up
+shared_transformer.feed_forward.down_proj               shared.ffn_down
+shared_transformer.feed_forward.gate_up_proj_adapter_list.#.0  shared.ffn_up_lora_a
+shared_transformer.feed_forward.gate_up_proj_adapter_list.#.1  shared.ffn_up_lora_b
+`
+
 // rwkvModules are the modules of RWKV's layers: of flash-linear-attention's files for version 7, of the published classes for
 // versions 4 to 6.
 const rwkvModules = `

@@ -167,6 +167,8 @@ func (l *Layer) size(hidden float64) float64 {
 	n += float64(a.OutGroups)*float64(a.OutRank)*(hidden+heads*wide) + 2*float64(a.Compress)*wide*wide
 	n += 2 * (2 + float64(l.Hyper)) * float64(l.Hyper) * float64(l.Hyper) * hidden
 	n += float64(x.Ranks[0]+x.Ranks[1]+x.Ranks[2]+x.Ranks[3]) * 6 * hidden
+	b := &l.Shared
+	n += (2*hidden+float64(b.Rank))*float64(b.Heads*b.Dim)*4 + 4*float64(b.Inner)*(hidden+float64(b.Rank)) + 8*float64(b.Rank)*hidden + hidden*hidden
 	scan := 2*float64(x.Inner) + 2*float64(x.Groups)*float64(x.State) + float64(x.Heads)
 	n += scan*max(hidden, float64(x.Conv)) + float64(x.Inner)*(hidden+float64(x.State)+2*float64(x.Rank))
 	return n + hidden*(float64(l.AltUp)*float64(l.AltUp)+2*float64(l.Laurel)+2*float64(l.PLE))
@@ -199,7 +201,7 @@ func (l *Layer) check(i int) error {
 	if l.Hyper > 1<<10 || a.Compress > 1<<24 || a.Index.Dim > 1<<24 || a.Index.Heads > 1<<20 {
 		return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(l.Hyper, " streams, ", a.Index.Heads, " × ", a.Index.Dim, " index heads"), Problem: "more than any model's", Fix: "correct the config"}
 	}
-	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
+	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.Shared.Inner, l.Shared.Rank, l.Shared.Heads * l.Shared.Dim, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
 		if x < 0 || x > 1<<24 {
 			return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(x), Problem: "a width larger than any model's", Fix: "correct the config"}
 		}

@@ -95,6 +95,7 @@ type Layer struct {
 	Recall bool
 	Laurel int64 // rank of the augmented residual, 0 for none
 	PLE    int64
+	Shared SharedBlock // a block that several layers share, before the mixer; zero Heads: none
 	// Row writes the layer out in place of all else; nil for none.
 	Row *Row
 }
@@ -252,6 +253,8 @@ type MLP struct {
 	BiasDown bool
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
+	// GateTwice: the gate is gated in turn, by the other half of its matrix (OpenMoE).
+	GateTwice bool
 }
 
 // Activation function of an MLP.
@@ -285,6 +288,8 @@ type MoE struct {
 	Zero          int64 // further choices of the router that return their input (LongCat)
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
+	GateTwice     bool  // as in MLP
+	Behind        bool  // a dense FFN with a norm of its own follows (OpenMoE)
 	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
 	Act           Activation
 }

@@ -59,7 +59,7 @@ func size(m *model.Model) string {
 }
 
 // ratios are fields that may be any number.
-var ratios = map[string]bool{"hidden_ratio": true, "mlp_ratio": true}
+var ratios = map[string]bool{"hidden_ratio": true, "mlp_ratio": true, "mamba_expand": true}
 
 // TestWrongValues: in a configuration of any architecture, a number of the wrong kind is refused with the
 // name of its field and what to do, or it is in a field that has no say.
