@@ -149,6 +149,8 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 		n.part, n.layer = first, n.layer+behind(f.parts[first], t.name)
 	case n.part == partDecoder && f.parts[partDecoder] == nil:
 		n.part = first
+	case f.m.Family == family.LongCat && n.layer >= 0:
+		n.ofBlock(t.name)
 	case n.part == partDecoder && (n.module == "pre_norm" || n.module == "pre_ln") && n.layer == 0:
 		n.layer = -1
 	case n.part == partDecoder && n.layer >= layers:
@@ -160,6 +162,23 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "global_transformer."):
 		n.layer += firstGated(f.parts[n.part])
 	}
+}
+
+// ofBlock reads blocks of two layers, which LongCat's files number together: self_attn.1 and mlps.1 are of the second.
+func (n *tensorName) ofBlock(name string) {
+	if n.part != partDecoder {
+		return
+	}
+	n.layer *= 2
+	_, path, _ := strings.Cut(name, "layers.")
+	words := strings.Split(path, ".")
+	if len(words) < 3 || !isNumber(words[2]) {
+		return
+	}
+	if second, _ := strconv.Atoi(words[2]); second == 1 {
+		n.layer++
+	}
+	n.module = strings.Replace(strings.Replace(n.module, ".#", "", 1), "mlps", "mlp", 1)
 }
 
 // ofStage reads blocks of a convolutional encoder, which are numbered within a stage. The blocks of the last one but the

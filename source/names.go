@@ -299,6 +299,8 @@ mlp.gate.wg                       ffn_gate_inp
 mlp.router.gate                   ffn_gate_inp
 moe.gate                          ffn_gate_inp
 moe_block.gate                    ffn_gate_inp
+mlp.router.classifier             ffn_gate_inp
+mlp.router.e_score_correction_bias  exp_probs_b
 mlp.gate.expert_bias              exp_probs_b
 mlp.expert_bias                   exp_probs_b
 mlp.moe_statics.e_score_correction_bias  exp_probs_b
@@ -397,6 +399,17 @@ share_expert.down_proj            ffn_down_shexp
 mixer.shared_experts.up_proj      ffn_up_shexp
 mixer.shared_experts.down_proj    ffn_down_shexp
 
+mixer.qkv_proj                    attn_qkv
+mixer.q_weight                    attn_q_norm
+mixer.k_weight                    attn_k_norm
+mixer.bcdt_proj                   ssm_x
+mixer.dt_norm_weight              ssm_dt_norm
+mixer.B_norm_weight               ssm_b_norm
+mixer.C_norm_weight               ssm_c_norm
+pre_mixer_norm                    attn_norm
+post_mixer_norm                   post_attention_norm
+pre_mlp_norm                      ffn_norm
+post_mlp_norm                     post_ffw_norm
 mixer.in_proj                     ssm_in
 mixer.conv1d                      ssm_conv1d
 mixer.x_proj                      ssm_x

@@ -182,6 +182,11 @@ func TestStagesAndStacks(t *testing.T) {
 		{"flux.1-dev", "single_transformer_blocks.3.proj_mlp.weight", family.PartDenoiser, 22, "proj_mlp"},
 		{"hunyuan-video", "transformer_blocks.0.ff.net.2.weight", family.PartDenoiser, 2, "ff.net.#"},
 		{"z-image", "layers.1.adaLN_modulation.0.weight", family.PartDenoiser, 5, "adaLN_modulation.#"},
+		{"longcat-flash-chat", "model.layers.3.self_attn.1.q_a_proj.weight", partDecoder, 7, "self_attn.q_a_proj"},
+		{"longcat-flash-chat", "model.layers.3.mlps.0.gate_proj.weight", partDecoder, 6, "mlp.gate_proj"},
+		{"longcat-flash-chat", "model.layers.3.post_attention_layernorm.1.weight", partDecoder, 7, "post_attention_layernorm"},
+		{"longcat-flash-chat", "model.layers.3.mlp.experts.17.up_proj.weight", partDecoder, 6, "mlp.experts.#.up_proj"},
+		{"plamo-2-8b", "model.layers.layers.4.mixer.bcdt_proj.weight", partDecoder, 4, "mixer.bcdt_proj"},
 		{"wan2.1-t2v-14b", "blocks.39.attn2.to_k.weight", family.PartDenoiser, 39, "attn2.to_k"},
 	} {
 		e, err := catalog.Find(c.model)

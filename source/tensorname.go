@@ -112,6 +112,7 @@ func readName(name string) (n tensorName, ok bool) {
 			}
 		case isTower(n.part) && isNumber(w) && len(rest) > 0: // of several towers in a list
 		case (w == "context_embedder" || w == "token_refiner") && slices.Contains(rest, "refiner_blocks"): // of HunyuanVideo's text
+		case w == "layers" && len(rest) > 0 && rest[0] == "layers": // PLaMo 2
 		case w == "mtp" && len(rest) > 0:
 			n.part = model.PartMTP
 		case layerWords[w] && len(rest) > 1 && isNumber(rest[0]):
