@@ -359,6 +359,6 @@ var bytesBeyond = map[string]struct {
 	"MerlynMind/merlyn-education-teacher-assistant":      {36 * (2048*2048/8 + 64 + 4), "36 masks of 2048 × 2048 bits, rotary buffers of 16 f32, and a number each"},
 	"MBZUAI/AIN":                     {16582751232, "the files are in fp32, though the configuration says bf16"},
 	"Salesforce/instructcodet5p-16b": {55 * 2048 * 2048, "masks of one byte in 54 layers, and one for cross-attention"},
-	"deepseek-ai/DeepSeek-OCR-2":     {-168960, "of unknown origin: two published totals differ, and the tensors of the class add up to neither"},
+	"deepseek-ai/DeepSeek-OCR-2":     {2 * 564 * 896, "the files are of a study of its queries, which has as many more of them"},
 	"tiiuae/falcon-180B-chat":        {1930952704, "the files hold the tied head twice"},
 }
