@@ -32,9 +32,9 @@ func (s *Spec) Converted() *Spec {
 			c.Layers[i].FFN.Act = XIELUKnown
 		}
 	}
-	const gemma3Tokens, gemma3Rows = 262144, 262208
-	if c.Family == "gemma3" && c.Vocab == gemma3Rows {
-		c.Vocab = gemma3Tokens
+	const gemmaTokens = 262144 // further rows are of images and sounds
+	if (c.Family == "gemma3" || c.Family == "gemma3n") && c.Vocab > gemmaTokens && c.Vocab < gemmaTokens+512 {
+		c.Vocab = gemmaTokens
 	}
 	return &c
 }

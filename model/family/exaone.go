@@ -49,6 +49,13 @@ var exaoneMoE = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec {
+		s := m.turnedWhereSliding(4)
+		for i := range s.Layers {
+			s.Layers[i].Attn.LocalFactors = s.Layers[i].Attn.Window > 0
+		}
+		return s
+	},
 }
 
 // exaoneWindow is 0 where no layer slides: the 1.2B names none.
