@@ -19,6 +19,7 @@ type backend struct {
 	narrowFA  bool   // flash attention only for the head sizes of flashHeads
 	async     bool   // devices can work one behind the other
 	unchecked bool   // the rounding was read, not seen in rows
+	remote    bool   // reached over RPC
 	compared  bool   // its compute buffers were compared with the scheduler's own
 }
 
@@ -64,7 +65,10 @@ func backendOf(d *hardware.Device) *backend {
 
 // device names the i-th device: "CUDA0".
 func (b *backend) device(i int, r *rules) string {
-	if b.name == "MTL" {
+	switch {
+	case b.remote:
+		return "RPC" + strconv.Itoa(i)
+	case b.name == "MTL":
 		return r.metal
 	}
 	return b.name + strconv.Itoa(i)

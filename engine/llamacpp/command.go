@@ -22,6 +22,7 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, placeArgs(j)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
 	args = append(args, hostArgs(j)...)
+	args = append(args, rpcArgs(j)...)
 	args = append(args, draftArgs(j)...)
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }

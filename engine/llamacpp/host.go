@@ -46,10 +46,20 @@ func (s *sizer) logitsPlace() ledger.Place {
 
 // inputsPlace: the host's part of the graph lies in the host buffer of the first device.
 func (s *sizer) inputsPlace() ledger.Place {
-	if len(s.devices) > 0 && s.devices[0].backend.host != "" {
+	if s.hostBuffer() != "" {
 		return ledger.Pinned
 	}
 	return ledger.Host
+}
+
+// hostBuffer is the page-locked buffer of the first device that has one; "" for none.
+func (s *sizer) hostBuffer() string {
+	for i := range s.devices {
+		if name := s.devices[i].backend.host; name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // output is the buffer of logits: at first a row for each slot; it grows when a batch asks for more.

@@ -101,7 +101,7 @@ func (s *sizer) place() {
 	}
 	s.devices = make([]held, used(s.job))
 	for i := range s.devices {
-		b := backendOf(usedDevice(s.job, i))
+		b := backendAt(s.job, i)
 		s.devices[i] = held{backend: b, name: b.device(i, &s.rules), caches: caches(b, i)}
 	}
 	s.host = held{backend: &cpu, name: "CPU", caches: caches(&cpu, host)}
