@@ -30,7 +30,7 @@ var (
 	musa   = backend{name: "MUSA", host: "MUSA_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true, unchecked: true}
 	sycl   = backend{name: "SYCL", host: "SYCL_Host", align: 128, rowPad: 512, rowSplit: true, unchecked: true}
 	vulkan = backend{name: "Vulkan", host: "Vulkan_Host", align: 16, rowPad: 1, unchecked: true}
-	cann   = backend{name: "CANN", host: "CANN_Host", align: 128, rowPad: 1, unchecked: true}
+	cann   = backend{name: "CANN", host: "CANN_Host", align: 128, rowPad: 512, unchecked: true}
 	metal  = backend{name: "MTL", align: 32, rowPad: 1, mapped: true, unchecked: true}
 	cpu    = backend{name: "CPU", align: 32, rowPad: 1}
 )
