@@ -28,7 +28,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, e.checkHost, checkDraft} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func checkDraft(j *engine.Job, _ *rules) error {
 	for _, f := range []struct {
 		field, value string
 		given        bool
-	}{{"draft_kv", p.DraftKV, p.DraftKV != ""}, {"draft_kv_v", p.DraftKVV, p.DraftKVV != ""}, {"draft_gpu_layers", intText(p.DraftLayers), p.DraftLayers != nil}} {
+	}{{"draft_kv", p.DraftKV, p.DraftKV != "" && !isOn(p.MTP)}, {"draft_kv_v", p.DraftKVV, p.DraftKVV != "" && !isOn(p.MTP)}, {"draft_gpu_layers", intText(p.DraftLayers), p.DraftLayers != nil}} {
 		if f.given && p.DraftModel == "" {
 			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s, and there is no draft model", f.field, f.value), Fix: "draft_model too"}
 		}

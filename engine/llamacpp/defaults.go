@@ -32,8 +32,8 @@ func (e Engine) Defaults(j *engine.Job) {
 		p.GPULayers = &all
 		j.Default("gpu_layers", "all")
 	}
-	if p.DraftModel != "" {
-		number(j, "draft_tokens", &p.DraftTokens, draftTokens)
+	if p.DraftModel != "" || isOn(p.MTP) {
+		number(j, "draft_tokens", &p.DraftTokens, r.drafts)
 	}
 	flag(j, "kv_unified", &p.KVUnified, !r.streams)
 	if slides(j.Model) {

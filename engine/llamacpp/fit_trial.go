@@ -194,7 +194,7 @@ func (s *sizer) dryRun() measured {
 			case it.ID == "weights":
 				weights += int64(it.Bytes)
 				used += int64(it.Bytes)
-			case dryParts[it.ID], extra && (dryParts[part] || part == "compute"), strings.HasPrefix(it.ID, "mmproj."), it.ID == "output":
+			case dryParts[it.ID], extra && (dryParts[part] || part == "compute"), strings.HasPrefix(it.ID, "mmproj."), strings.HasPrefix(it.ID, "mtp."), it.ID == "output":
 				used += int64(it.Bytes)
 			}
 		}

@@ -15,8 +15,11 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 		server: e.server(j) && r.slotRows, spare: e.Program == Server && r.spare, embeds: e.Program == Ollama && !e.server(j),
 		total: int64(p.ContextTotal), planned: j.Load(),
 	}
-	if p.DraftModel != "" {
+	if p.DraftModel != "" || isOn(p.MTP) {
 		s.drafted = int64(p.DraftTokens)
+	}
+	if isOn(p.MTP) {
+		s.rollback = int64(p.DraftTokens)
 	}
 	s.shared = s.total > 0 && s.unified
 	if p.LogitRows > 0 {

@@ -142,6 +142,7 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
 	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, usedDevice(s.job, i)))
 	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
+	r.Items = s.addMTP(b, r.Items, i, ledger.Device, sh)
 	if i == 0 {
 		if on(s.job.Plan.MMProjOffload) {
 			r.Items = s.addProjector(b, r.Items, ledger.Device)
