@@ -125,7 +125,7 @@ func (g *graph) buffers(sh *shape) buffers {
 		out.without = g.without.buffers(sh).run
 	}
 	g.raise(&out, sh, sh.tokens, sh.outputs)
-	if g.mixed {
+	if g.mixed && !g.s.prompts {
 		g.raise(&out, sh, sh.slots, sh.slots)
 	}
 	return out

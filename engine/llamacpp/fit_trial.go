@@ -166,7 +166,7 @@ func (f *fitter) measure(t trial) (measured, error) {
 	if t.placed() {
 		m.cuts = t.cuts(f.layers)
 	}
-	s, err := f.engine.sizer(&j, m)
+	s, err := f.engine.sizer(&j, m, true)
 	if err != nil {
 		return measured{}, err
 	}

@@ -24,6 +24,7 @@ type sizer struct {
 	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
+	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft   *sizer        // of the draft model, nil for none
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
@@ -47,16 +48,16 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.sizer(j, m)
+	s, err := e.sizer(j, m, false)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// sizer of a plan whose tensors a mover moves.
-func (e Engine) sizer(j *engine.Job, m *mover) (*sizer, error) {
-	s := &sizer{job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+// sizer of a plan whose tensors a mover moves; for a search it may look at prompts alone.
+func (e Engine) sizer(j *engine.Job, m *mover, prompts bool) (*sizer, error) {
+	s := &sizer{prompts: prompts, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
