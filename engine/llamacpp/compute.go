@@ -119,7 +119,7 @@ func (g *graph) buffers(sh *shape) buffers {
 	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
 	g.raise(&out, sh, sh.tokens, sh.outputs)
-	if g.mixed {
+	if g.mixed && !g.s.prompts {
 		g.raise(&out, sh, sh.slots, sh.slots)
 	}
 	if out.without = out.run; g.without != nil {

@@ -10,9 +10,6 @@ import (
 // A draft model for speculative decoding (arXiv:2211.17192) lies on the same devices, all of it unless -ngld
 // says otherwise, and every slot drafts in a context as long as its own (tools/server/server-context.cpp).
 
-// draftTokens are drafted at a time when nobody says (common/common.h, --draft-max).
-const draftTokens = 16
-
 // drafter sizes the draft model; nil when there is none.
 func (s *sizer) drafter() (*sizer, error) {
 	if s.job.Draft == nil {
@@ -20,6 +17,9 @@ func (s *sizer) drafter() (*sizer, error) {
 	}
 	p, main := plan.Plan{Context: s.job.Plan.Context, Sequences: s.job.Plan.Sequences, Attention: s.job.Plan.Attention}, s.job.Plan
 	p.BatchTokens, p.UBatch, p.SplitMode, p.TensorSplit, p.Mmap, p.KVOffload, p.Reserved = main.BatchTokens, main.UBatch, main.SplitMode, main.TensorSplit, main.Mmap, main.KVOffload, main.Reserved
+	if p.GPULayers, p.KV, p.KVV = main.DraftLayers, main.DraftKV, main.DraftKVV; p.SplitMode == "none" {
+		p.MainGPU = main.MainGPU
+	}
 	j := &engine.Job{Model: s.job.Draft.Model, Weights: s.job.Draft.Weights, Machine: s.job.Machine, Plan: &p, Version: s.job.Version}
 	s.program.Defaults(j)
 	if err := s.program.Check(j); err != nil {

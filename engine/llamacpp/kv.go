@@ -229,11 +229,15 @@ func (s *sizer) tensorNum(b *ledger.Book, name string, t tensorRow, f *dtype.For
 
 // stateNum: the convolution's and the scan's state, in f32 for each slot.
 func (s *sizer) stateNum(b *ledger.Book, h *heldCache, sh *shape, align int64) ledger.Num {
-	conv, scan := 4*h.conv*sh.seqs, 4*h.scan*sh.seqs
+	conv, scan := 4*h.conv*sh.states, 4*h.scan*sh.states
 	if b == nil {
 		return ledger.Num{V: float64(h.count * (unit.PadUp(conv, align) + unit.PadUp(scan, align)))}
 	}
-	slots := b.Int("slots", sh.seqs, "sequences")
+	origin := "sequences"
+	if sh.states > sh.seqs {
+		origin = "states of each slot, one more than are drafted"
+	}
+	slots := b.Int("slots", sh.states, origin)
 	part := func(name string, elems, bytes int64) ledger.Num {
 		n := b.Mul(b.Lit(4), b.Int(name, elems, "model"), slots)
 		if bytes%align != 0 {

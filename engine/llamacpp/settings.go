@@ -15,8 +15,11 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 		server: e.server(j) && r.slotRows, spare: e.Program == Server && r.spare, embeds: e.Program == Ollama && !e.server(j),
 		total: int64(p.ContextTotal), planned: j.Load(),
 	}
-	if p.DraftModel != "" {
+	if p.DraftModel != "" || isOn(p.MTP) {
 		s.drafted = int64(p.DraftTokens)
+	}
+	if isOn(p.MTP) {
+		s.rollback = int64(p.DraftTokens)
 	}
 	s.shared = s.total > 0 && s.unified
 	if p.LogitRows > 0 {
@@ -53,7 +56,7 @@ func (e Engine) flash(j *engine.Job, r *rules) bool {
 // the automatic choice turns flash attention off (src/llama-context.cpp, resolve_fused_ops).
 func flashRuns(j *engine.Job, r *rules) bool {
 	for i := range min(used(j), maxDevices) {
-		if b := backendOf(j.Device(int64(i))); b != nil && b.narrowFA && !flashOn(j, r) {
+		if b := backendAt(j, i); b != nil && b.narrowFA && !flashOn(j, r) {
 			return false
 		}
 	}
