@@ -157,7 +157,8 @@ func (f *fitter) measure(t trial) (measured, error) {
 	j, p := *f.job, *f.job.Plan
 	j.Plan, j.Notes = &p, nil
 	t.write(&p)
-	p.Mmap = new(bool)
+	p.Mmap, p.DryRun = new(bool), new(bool)
+	*p.DryRun = true
 	f.engine.slotContext(&j, f.rules)
 	m, err := moverOf(&j, f.rules)
 	if err != nil {
@@ -180,7 +181,7 @@ var dryParts = map[string]bool{"weights": true, "kv_cache": true, "state": true}
 func (s *sizer) dryRun() measured {
 	load := s.job.Load()
 	sh := s.set.shape(&s.rules, load)
-	compute := s.graph.buffers(&sh).dry
+	compute := s.graph.buffers(&sh).run
 	var out measured
 	for i, r := range s.Size(nil, load) {
 		used, weights := int64(compute[i]), int64(0)
