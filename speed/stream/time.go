@@ -56,24 +56,29 @@ func (m *Model) prefill(n, depth float64) seconds {
 	u := float64(m.in.UBatch)
 	steps := math.Ceil(n / u)
 	touched := m.work.touched(math.Min(n, u))
+	each := math.Min(n, u) * m.work.used // tokens of an expert
 	attention := m.work.attention(n, depth)
 	return func(c []float64) float64 {
 		t := c[m.uses.step]
 		for i := range m.stages {
-			t += m.stagePrefill(i, n, steps, touched, attention, c)
+			t += m.stagePrefill(i, n, steps, touched, each, attention, c)
 		}
 		return t
 	}
 }
 
-func (m *Model) stagePrefill(i int, n, steps, touched, attention float64, c []float64) float64 {
+func (m *Model) stagePrefill(i int, n, steps, touched, each, attention float64, c []float64) float64 {
 	s, at := &m.stages[i], &m.uses.at[i]
 	var multiply, flops, read float64
+	scattered := 1.0
+	if m.work.moe != nil {
+		scattered = c[at.scatter] * (1 + c[at.tile]/each)
+	}
 	for j := range m.work.groups {
 		g := &m.work.groups[j]
 		dense, experts := 2*n*g.denseElems*s.Dense+2*g.headElems*s.Head, 2*n*g.expertElems*m.work.used*s.Experts
 		flops += dense + experts
-		multiply += (dense + experts*c[at.scatter]) / c[at.multiply[j]]
+		multiply += (dense + experts*scattered) / c[at.multiply[j]]
 		read += (steps*(g.dense*s.Dense+g.experts*touched*s.Experts) + g.head*s.Head) / c[at.read[j]]
 	}
 	attention *= s.Dense

@@ -22,15 +22,26 @@ const (
 	coefPrepare  = "prepare"  // seconds that a kernel of a prompt's step takes beside its work
 	coefAttend   = "attend"   // share of the peak at which prompts attend
 	coefScatter  = "scatter"  // operations of experts over those counted, in prompts
+	coefTile     = "tile"     // tokens of an expert at which its product takes twice as long as it should
 )
 
 // coefficients lists them, in the order in which sums are made.
-var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter}
+var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile}
+
+// OfPrompts reports whether a coefficient belongs to prompts alone.
+func OfPrompts(name string) bool {
+	return name == coefMultiply || name == coefPrepare || name == coefAttend || name == coefScatter || name == coefTile
+}
+
+// OfAnswers reports whether a coefficient belongs to answers alone.
+func OfAnswers(name string) bool {
+	return name == coefUnpack || name == coefLaunch || name == coefCache
+}
 
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefRead: 0.8, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
-	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1,
+	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16,
 }
 
 // usesOf lists the coefficients of a model; at says where those of a stage begin.
@@ -42,8 +53,8 @@ type usesOf struct {
 
 // stageUses are places in the list.
 type stageUses struct {
-	read, unpack, multiply                  []int // by group
-	launch, cache, prepare, attend, scatter int
+	read, unpack, multiply                        []int // by group
+	launch, cache, prepare, attend, scatter, tile int
 }
 
 func (m *Model) collect() (u usesOf) {
@@ -67,7 +78,10 @@ func (m *Model) collect() (u usesOf) {
 			at.read, at.unpack, at.multiply = append(at.read, places[0]), append(at.unpack, places[1]), append(at.multiply, places[2])
 		}
 		at.launch, at.cache = add(coefLaunch, common), add(coefCache, common)
-		at.prepare, at.attend, at.scatter = add(coefPrepare, common), add(coefAttend, common), add(coefScatter, common)
+		at.prepare, at.attend = add(coefPrepare, common), add(coefAttend, common)
+		if m.work.moe != nil {
+			at.scatter, at.tile = add(coefScatter, common), add(coefTile, common)
+		}
 		u.at = append(u.at, at)
 	}
 	u.step = add(coefStep, m.levels(&m.stages[0]))
@@ -132,10 +146,11 @@ func (m *Model) levels(s *stage) []coef.Level {
 	if flash == "" {
 		flash = "unsaid"
 	}
-	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash})
+	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash}, coef.Level{Name: "flash-family", Key: family + "/" + flash},
+		coef.Level{Name: "flash-library", Key: family + "/" + m.library() + "/" + flash})
 	if m.work.expertKernels > 0 {
 		share := m.work.expertKernels / m.work.kernels
-		out = append(out, coef.Level{Name: "experts", By: by(share)}, coef.Level{Name: "experts-backend", Key: s.Backend, By: by(share)})
+		out = append(out, coef.Level{Name: "experts", By: by(share)}, coef.Level{Name: "experts-backend", Key: s.Backend, By: by(share)}, coef.Level{Name: "experts-width", By: by(m.work.expertWidth())}, coef.Level{Name: "experts-format", Key: s.Backend + "/" + m.work.expertFormat()})
 	}
 	if m.work.scanKernels > 0 {
 		out = append(out, coef.Level{Name: "scan"}, coef.Level{Name: "scan-backend", Key: s.Backend})
@@ -170,18 +185,23 @@ func by(x float64) float64 {
 
 // Era is the age of an engine, in steps; "" for one of the middle of 2025 or later.
 func Era(built float64) string {
-	switch {
-	case built == 0 || built >= 2025.5:
+	if built == 0 {
 		return ""
-	case built >= 2025:
-		return "2025a"
-	case built >= 2024.5:
-		return "2024b"
-	case built >= 2024:
-		return "2024a"
 	}
-	return "2023"
+	for _, e := range eras {
+		if built < e.until-1e-6 {
+			return e.name
+		}
+	}
+	return ""
 }
+
+// eras end where engines are known to have changed much: CUDA graphs and integer tensor cores in llama.cpp came in
+// the middle of 2024, integer dot products of its Vulkan backend in the summer of 2025. What is later is one era.
+var eras = []struct {
+	name  string
+	until float64
+}{{"2023", 2024}, {"2024a", 2024.5}, {"2024b", 2025}, {"2025a", 2025.5}, {"2025b", 2025.0 + 7.0/12}, {"2025c", 2025.75}, {"2025d", 2025.0 + 11.0/12}}
 
 // ParseBuilt reads a month, "2025-08", as years.
 func ParseBuilt(s string) float64 {

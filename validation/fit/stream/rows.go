@@ -31,12 +31,12 @@ func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
 func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
 
 // spread is the kind of band that the row belongs to.
-func (r *row) spread() string {
+func (r *row) spread(p *stream.Predictor) string {
 	switch {
 	case r.decodes():
-		return r.model.Spread("decode")
+		return p.Spread("decode")
 	case r.prefills():
-		return r.model.Spread("prefill")
+		return p.Spread("prefill")
 	}
 	return ""
 }
