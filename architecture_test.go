@@ -26,7 +26,7 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
-	"source validation",
+	"source validation calibrate",
 	"internal/card internal/schema",
 	"internal/render",
 	"internal/...",
