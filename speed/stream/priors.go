@@ -15,3 +15,9 @@ var Sigma = map[string]map[string]float64{
 	coefScatter: {"all": 0.5, "backend": 0.4, "library": 0.4, "family": 0.2, "experts-width": 0.3, "experts-format": 0.3, "era-backend": 0.2},
 	coefTile:    {"all": 0.7, "backend": 0.5},
 }
+
+// Together are those of what several devices add, which is fitted after what one device does.
+var Together = map[string]map[string]float64{
+	coefHop:  {"all": 1, "backend": 0.5},
+	coefPipe: {"all": 0.5, "backend": 0.4, "engine": 0.3},
+}

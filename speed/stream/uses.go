@@ -22,15 +22,17 @@ const (
 	coefPrepare  = "prepare"  // seconds that a kernel of a prompt's step takes beside its work
 	coefAttend   = "attend"   // share of the peak at which prompts attend
 	coefScatter  = "scatter"  // operations of experts over those counted, in prompts
+	coefHop      = "hop"      // seconds from one device to the next
+	coefPipe     = "pipe"     // how much of the gain of working one behind the other is reached on prompts, as a power
 	coefTile     = "tile"     // tokens of an expert at which its product takes twice as long as it should
 )
 
 // coefficients lists them, in the order in which sums are made.
-var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile}
+var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe}
 
 // OfPrompts reports whether a coefficient belongs to prompts alone.
 func OfPrompts(name string) bool {
-	return name == coefMultiply || name == coefPrepare || name == coefAttend || name == coefScatter || name == coefTile
+	return name == coefMultiply || name == coefPrepare || name == coefAttend || name == coefScatter || name == coefTile || name == coefPipe
 }
 
 // OfAnswers reports whether a coefficient belongs to answers alone.
@@ -41,14 +43,15 @@ func OfAnswers(name string) bool {
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefRead: 0.8, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
-	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16,
+	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7,
 }
 
 // usesOf lists the coefficients of a model; at says where those of a stage begin.
 type usesOf struct {
-	list []Use
-	at   []stageUses
-	step int
+	list      []Use
+	at        []stageUses
+	step      int
+	hop, pipe int // of several stages
 }
 
 // stageUses are places in the list.
@@ -62,8 +65,13 @@ func (m *Model) collect() (u usesOf) {
 		u.list = append(u.list, Use{Name: name, Levels: levels})
 		return len(u.list) - 1
 	}
+	known := map[string]stageUses{}
 	for i := range m.stages {
 		s := &m.stages[i]
+		if at, ok := known[s.key()]; ok {
+			u.at = append(u.at, at)
+			continue
+		}
 		common := m.levels(s)
 		var at stageUses
 		seen := map[string][3]int{}
@@ -82,7 +90,12 @@ func (m *Model) collect() (u usesOf) {
 		if m.work.moe != nil {
 			at.scatter, at.tile = add(coefScatter, common), add(coefTile, common)
 		}
+		known[s.key()] = at
 		u.at = append(u.at, at)
+	}
+	if len(m.stages) > 1 {
+		first := m.levels(&m.stages[0])
+		u.hop, u.pipe = add(coefHop, first), add(coefPipe, first)
 	}
 	u.step = add(coefStep, m.levels(&m.stages[0]))
 	return u
@@ -157,6 +170,9 @@ func (m *Model) levels(s *stage) []coef.Level {
 	}
 	return out
 }
+
+// key of a stage: those alike have the same coefficients.
+func (s *stage) key() string { return s.Backend + "/" + s.Device.ID }
 
 func family(s *stage) string { return s.Backend + "/" + s.family }
 

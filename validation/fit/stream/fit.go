@@ -17,7 +17,18 @@ import (
 func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error) {
 	p := coef.Problem{Start: stream.Start, Sigma: stream.Sigma, Scale: 0.08, Penalty: 2, From: from}
 	for i := range rows {
-		if r := &rows[i]; !without[i] {
+		if r := &rows[i]; !without[i] && r.Count == 1 {
+			p.Rows = append(p.Rows, r.fitted())
+		}
+	}
+	return p.Solve()
+}
+
+// together fits what several devices add to one, all else being known.
+func together(rows []row, known *coef.Table) (*coef.Table, error) {
+	p := coef.Problem{Start: stream.Start, Sigma: stream.Together, Scale: 0.08, Penalty: 2, Known: known}
+	for i := range rows {
+		if r := &rows[i]; r.Count > 1 {
 			p.Rows = append(p.Rows, r.fitted())
 		}
 	}
@@ -83,7 +94,7 @@ func spreads(rows []row, all ...[]out) map[string]coef.Spread {
 	for _, outs := range all {
 		for i, o := range outs {
 			r := &rows[i]
-			if o.spread == "" {
+			if o.spread == "" || r.Count > 1 {
 				continue
 			}
 			e := by[o.spread]
@@ -118,6 +129,13 @@ func report(name string, rows []row, predicted []float64, outs []out, bands map[
 			kind = "decode"
 		} else if r.prefills() {
 			kind = "prefill"
+		}
+		if r.Count > 1 {
+			errs[fmt.Sprint(kind, " several ", r.Backend)] = append(errs[fmt.Sprint(kind, " several ", r.Backend)], e)
+			kind += "*"
+		}
+		if r.Count == 1 && r.Device != "ryzen-ai-max-395" {
+			errs[kind+" but Strix Halo"] = append(errs[kind+" but Strix Halo"], e)
 		}
 		for _, k := range []string{kind, kind + " " + r.Backend, kind + " " + r.Engine, kind + " " + r.Backend + "/" + stream.Family(r.device)} {
 			errs[k] = append(errs[k], e)
@@ -160,6 +178,9 @@ func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
+		if r.Count > 1 {
+			continue
+		}
 		b, ok := bands[o.spread]
 		if !ok {
 			continue

@@ -34,6 +34,9 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
+	if table, err = together(rows, table); err != nil {
+		return err
+	}
 	inside := make([]float64, len(rows))
 	for i := range rows {
 		inside[i] = rows[i].predict(values(&rows[i], table))
