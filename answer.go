@@ -23,6 +23,7 @@ type Answer struct {
 	Disk        *Memory            `json:"disk,omitempty"`
 	KV          *KV                `json:"kv,omitempty"`
 	Rungs       []Rung             `json:"rungs,omitempty"`
+	Speed       *Speed             `json:"speed,omitempty"`
 	FitsOn      []FitsOn           `json:"fits_on,omitempty"`
 	Prints      []Print            `json:"prints,omitempty"`
 	Compare     []Line             `json:"compare,omitempty"`

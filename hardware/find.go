@@ -162,6 +162,9 @@ func (q query) holds(d *Device, r row) bool {
 	if q.watts != "" && q.watts != strconv.FormatFloat(float64(d.TDP.Value), 'f', -1, 64)+"w" {
 		return false
 	}
+	if len(q.makers) > 0 && !slices.Contains(q.makers, strings.ToLower(d.Vendor)) {
+		return false
+	}
 	for _, m := range q.memory {
 		if !hasMemory(d, r, m) {
 			return false

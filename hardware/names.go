@@ -15,17 +15,21 @@ type query struct {
 	watts  string       // "700w"
 	cores  string       // "40core"
 	cpu    bool         // the text says that only the CPU ran
+	makers []string     // who is said to have made it
 }
 
 // Words that say who made a device, or that it is one. They tell no two devices apart.
 var noise = map[string]bool{
-	"nvidia": true, "geforce": true, "amd": true, "radeon": true, "instinct": true, "intel": true, "apple": true,
+	"geforce": true, "radeon": true, "instinct": true,
 	"tesla": true, "google": true, "aws": true, "azure": true, "huawei": true, "habana": true, "gpu": true, "gpus": true,
 	"graphics": true, "card": true, "edition": true, "generation": true, "accelerator": true, "blackwell": true,
 	"system": true, "tm": true, "r": true, "imac": true,
 	// Partition modes of a whole AMD device.
 	"nps1": true, "spx": true,
 }
+
+// Makers of devices of the catalog. A device is none of another's: an Intel N150 is no Tenstorrent n150.
+var makers = map[string]bool{"nvidia": true, "amd": true, "intel": true, "apple": true}
 
 // Computers whose names precede or follow the name of their chip.
 var computers = map[[2]string]bool{
@@ -44,6 +48,8 @@ func read(text string) query {
 		w, used := merge(words[i], next)
 		i += used
 		switch {
+		case makers[w]:
+			q.makers = append(q.makers, w)
 		case w == "" || noise[w]:
 		case computers[[2]string{w, next}]:
 			i++

@@ -40,7 +40,7 @@ func Fit(a *memwall.Answer, opt FitOptions, st Style) string {
 	s.host(a.Host, "host memory", "/host/ledger")
 	s.host(a.Disk, "disk", "/disk/ledger")
 	s.also()
-	s.rungs()
+	s.outlook()
 	s.fitsOn()
 	s.suggestions()
 	s.reasons()
@@ -148,10 +148,22 @@ func (s *screen) also() {
 	}
 }
 
+// outlook is how many users fit at longer contexts, and beside it how fast the plan runs.
+func (s *screen) outlook() {
+	speed, rungs := s.speed(), s.rungs()
+	if rungs != nil {
+		s.page.blank()
+		s.page.beside(s.page.block(rungs), speed)
+	} else if speed != nil {
+		s.page.blank()
+		s.page.lines = append(s.page.lines, speed...)
+	}
+}
+
 // rungs are the same plan at longer contexts.
-func (s *screen) rungs() {
+func (s *screen) rungs() *table {
 	if len(s.a.Rungs) == 0 {
-		return
+		return nil
 	}
 	tb := &table{sides: []side{right, decimal, right, left}}
 	tb.row(say("context", dim), say("KV, GiB", dim), say("users", dim), nil)
@@ -166,8 +178,7 @@ func (s *screen) rungs() {
 		}
 		tb.row(say(unit.Length(r.Context)), say(gib(r.KVBytes, 2)), say(users), verdict)
 	}
-	s.page.blank()
-	s.page.add(tb)
+	return tb
 }
 
 // fitsOn lists hardware that would do, when none was given.

@@ -98,6 +98,20 @@ func Find(name string) (*Entry, error) {
 	if len(name) > maxName {
 		return nil, &NotFoundError{Name: strings.ToValidUTF8(name[:60], "") + "…"}
 	}
+	e, err := named(name)
+	if e != nil || err != nil {
+		return e, err
+	}
+	for _, s := range said(name) {
+		if e, err := named(s.name); err == nil && e != nil && (s.billions == 0 || e.holds(s.billions)) {
+			return e, nil
+		}
+	}
+	return nil, &NotFoundError{Name: name, Candidates: near(name)}
+}
+
+// named finds what a name means by itself; nil without an error for nothing.
+func named(name string) (*Entry, error) {
 	if e, err := exact(name); e != nil {
 		return e, err
 	}
@@ -110,7 +124,7 @@ func Find(name string) (*Entry, error) {
 			return nil, &NotFoundError{Name: name, Ambiguous: true, Candidates: ids(hits)}
 		}
 	}
-	return nil, &NotFoundError{Name: name, Candidates: near(name)}
+	return nil, nil
 }
 
 func exact(name string) (*Entry, error) {

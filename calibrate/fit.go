@@ -1,0 +1,254 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall/speed/coef"
+)
+
+// Predictor knows the formula behind an observation.
+type Predictor interface {
+	// Formula gives what predicts the observation; the error names what is not known.
+	Formula(o *Observation) (*Formula, error)
+}
+
+// Formula predicts the value of an observation from coefficients.
+type Formula struct {
+	// Table is the name of the table that the coefficients are in, Coefs the table.
+	Table string
+	Coefs *coef.Table
+	Uses  []coef.Use
+	// Value in the unit of the observation, from coefficients in the order of Uses.
+	Value func(c []float64) float64
+	// Best is the value that the datasheet allows; 0 when there is none. A rate above it, or a time below it,
+	// is not of this model on this device.
+	Best float64
+}
+
+// deviceLevel is the level of a coefficient that belongs to a device.
+const deviceLevel = "device"
+
+// point is an observation with its formula at the table's coefficients.
+type point struct {
+	*Observation
+	*Formula
+	base []float64
+}
+
+func (p *point) predicted() float64 { return p.Formula.Value(p.base) }
+
+// Fit finds the offsets of the devices that observations are of. All that measurements of others gave is held
+// fixed, and an offset is free by what the table does not know of its device and by how machines differ.
+func Fit(all []Observation, p Predictor) (*Profile, []Refusal, error) {
+	by := map[string][]point{}
+	var refused []Refusal
+	for i := range all {
+		x, why := newPoint(&all[i], p)
+		if why != nil {
+			refused = append(refused, *why)
+			continue
+		}
+		by[x.Table] = append(by[x.Table], *x)
+	}
+	out := &Profile{Schema: Schema}
+	var before, after []float64
+	for _, name := range slices.Sorted(keys(by)) {
+		points := by[name]
+		offsets, err := solve(points)
+		if err != nil {
+			return nil, refused, err
+		}
+		for i := range offsets {
+			offsets[i].Table = name
+		}
+		out.Offsets = append(out.Offsets, offsets...)
+		out.Observations += len(points)
+		b, a, err := errorsOf(points)
+		if err != nil {
+			return nil, refused, err
+		}
+		before, after = append(before, b...), append(after, a...)
+	}
+	out.Before, out.After = median(before), median(after)
+	return out, refused, nil
+}
+
+func keys(m map[string][]point) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// beyond is how far a measurement may pass the datasheet, whose rates are rounded and whose clocks are boosted;
+// apart how many times it may differ from the prediction before it is of something else.
+const (
+	beyond = 1.1
+	apart  = 5
+)
+
+func newPoint(o *Observation, p Predictor) (*point, *Refusal) {
+	refuse := func(field, value, why string) (*point, *Refusal) {
+		return nil, &Refusal{o.At, field, clip(value), why}
+	}
+	f, err := p.Formula(o)
+	if err != nil {
+		return refuse("", "", err.Error())
+	}
+	x := &point{o, f, make([]float64, len(f.Uses))}
+	for i, u := range f.Uses {
+		x.base[i] = f.Coefs.At(u).Value
+	}
+	value, unit := fmt.Sprintf("%.4g", o.Value), o.Test.Unit()
+	mid := x.predicted()
+	ratio := o.Value / mid
+	over := o.Value / f.Best
+	if unit != "tokens/s" {
+		over = 1 / over
+	}
+	switch {
+	case !(mid > 0) || math.IsInf(mid, 0):
+		return refuse("", "", "has no prediction")
+	case f.Best > 0 && over > beyond:
+		return refuse(string(o.Test), value, fmt.Sprintf("is beyond what the datasheet allows, %.4g %s: is it this model on this device, in %s?", f.Best, unit, unit))
+	case ratio > apart || ratio < 1.0/apart:
+		return refuse(string(o.Test), value, fmt.Sprintf("is %.2g times the prediction of %.4g %s: is it this model on this device, in %s?", ratio, mid, unit, unit))
+	}
+	return x, nil
+}
+
+// repeat is by how much figures of one machine differ beside what offsets explain, in logarithms: runs repeat
+// to about 2 %, and no formula has every bend of a curve. It decides how many figures outweigh the table.
+const repeat = 0.04
+
+// solve fits what is left of each coefficient, as a factor, by the device that it belongs to.
+func solve(points []point) ([]Offset, error) {
+	p := coef.Problem{Start: map[string]float64{}, Sigma: map[string]map[string]float64{}, Scale: repeat}
+	for i := range points {
+		p.Rows = append(p.Rows, points[i].row(&p))
+	}
+	t, err := p.Solve()
+	if err != nil {
+		return nil, err
+	}
+	return offsetsOf(&p, t), nil
+}
+
+// row of a problem, whose coefficients are factors on those of the table.
+func (x *point) row(p *coef.Problem) coef.Row {
+	uses := make([]coef.Use, len(x.Uses))
+	for i, u := range x.Uses {
+		p.Start[u.Name] = 1
+		uses[i] = coef.Use{Name: u.Name}
+		own := slices.IndexFunc(u.Levels, func(l coef.Level) bool { return l.Name == deviceLevel })
+		if own < 0 {
+			continue
+		}
+		uses[i].Levels = u.Levels[own : own+1]
+		if s := x.doubt(u.Name, u.Levels[own].Key); s > 0 {
+			p.Sigma[u.Name] = map[string]float64{deviceLevel: s}
+		}
+	}
+	return coef.Row{Name: x.At, Uses: uses, Measured: x.Observation.Value, Weight: 1, Predict: x.scaled()}
+}
+
+// doubt is how far a machine may be from its device's offset: what the table does not know of that, and that
+// machines of one device differ (cooling, clocks, drivers) as devices of one family do.
+func (x *point) doubt(name, key string) float64 {
+	at := func(key string) float64 {
+		return x.Coefs.At(coef.Use{Name: name, Levels: []coef.Level{{Name: deviceLevel, Key: key}}}).Var
+	}
+	return math.Sqrt(at(key) + at(""))
+}
+
+func (x *point) scaled() func([]float64) float64 {
+	c := make([]float64, len(x.base))
+	return func(by []float64) float64 {
+		for i := range c {
+			c[i] = x.base[i] * by[i]
+		}
+		return x.Formula.Value(c)
+	}
+}
+
+func offsetsOf(p *coef.Problem, t *coef.Table) (out []Offset) {
+	seen := map[[2]string]bool{}
+	for i := range p.Rows {
+		for _, u := range p.Rows[i].Uses {
+			for _, l := range u.Levels {
+				o, ok := t.Offset(u.Name, l.Name, l.Key)
+				if k := [2]string{u.Name, l.Key}; ok && !seen[k] {
+					seen[k] = true
+					out = append(out, Offset{Coefficient: u.Name, Key: l.Key, Value: round(o.Value), StdErr: round(o.StdErr), Rows: o.Rows})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// folds in which observations are left out, to say what the calibration is worth for those not in the file.
+const folds = 10
+
+// errorsOf gives |ln(predicted/measured)| of each observation, by the table alone, and by a calibration with the
+// others of the file; none of the second when there is one observation alone.
+func errorsOf(points []point) (before, after []float64, err error) {
+	for i := range points {
+		before = append(before, math.Abs(math.Log(points[i].predicted()/points[i].Observation.Value)))
+	}
+	if len(points) < 2 {
+		return before, nil, nil
+	}
+	for _, fold := range coef.Folds(len(points), func(i int) string { return points[i].At }, min(folds, len(points))) {
+		var rest []point
+		for i := range points {
+			if !slices.Contains(fold, i) {
+				rest = append(rest, points[i])
+			}
+		}
+		if len(rest) == 0 {
+			continue
+		}
+		offsets, err := solve(rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, i := range fold {
+			after = append(after, math.Abs(math.Log(points[i].with(offsets)/points[i].Observation.Value)))
+		}
+	}
+	return before, after, nil
+}
+
+// with predicts by the table with offsets of its devices.
+func (x *point) with(offsets []Offset) float64 {
+	by := make([]float64, len(x.Uses))
+	for i, u := range x.Uses {
+		by[i] = 1
+		for _, l := range u.Levels {
+			for _, o := range offsets {
+				if l.Name == deviceLevel && o.Coefficient == u.Name && o.Key == l.Key {
+					by[i] = math.Exp(o.Value)
+				}
+			}
+		}
+	}
+	return x.scaled()(by)
+}
+
+// median of errors, as a share; nil when there are none.
+func median(x []float64) *float64 {
+	if len(x) == 0 {
+		return nil
+	}
+	slices.Sort(x)
+	m := round(math.Expm1(x[(len(x)-1)/2]))
+	return &m
+}

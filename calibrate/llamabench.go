@@ -1,0 +1,205 @@
+package calibrate
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// llamaBench reads a row as llama-bench -o json, jsonl and csv write it (llama.cpp tools/llama-bench).
+func (f *File) llamaBench(at string, r record) {
+	o := llamaRow(at, r)
+	o.Prompt, o.Answer, o.Depth = r.count("n_prompt"), r.count("n_gen"), r.count("n_depth")
+	if why := timed(&o); why != "" {
+		f.refuse(at, "n_prompt", r.text("n_prompt"), why)
+		return
+	}
+	o.Deviation = positive(r.text("stddev_ts"))
+	f.add(o, "avg_ts", r.text("avg_ts"))
+}
+
+// timed finds the test from what was computed.
+func timed(o *Observation) string {
+	switch {
+	case o.Prompt > 0 && o.Answer > 0:
+		o.Test = Mixed
+	case o.Prompt > 0:
+		o.Test = Prefill
+	case o.Answer > 0:
+		o.Test = Decode
+	default:
+		return "neither a prompt nor an answer was timed"
+	}
+	return ""
+}
+
+func llamaRow(at string, r record) Observation {
+	o := Observation{At: at, Engine: "llama.cpp", Concurrency: 1, Requests: 1,
+		Backend: r.text("backends"), Flash: switched(r.text("flash_attn")), GPULayers: r.text("n_gpu_layers"), Threads: r.text("n_threads"),
+		UBatch: r.count("n_ubatch"), TypeK: r.text("type_k"), TypeV: r.text("type_v"), Bytes: r.count("model_size")}
+	_, o.Model = r.first("model_filename", "model_type")
+	if d, _, _ := strings.Cut(r.text("test_time"), "T"); day.MatchString(d) {
+		o.Date = d
+	}
+	o.Weights = quantOf(r.text("model_type"))
+	if n := r.text("build_number"); n != "" && n != "0" {
+		o.Build = "b" + n
+	}
+	o.Hardware, o.Devices = devices(r.text("gpu_info"))
+	if o.Hardware == "" {
+		o.Hardware, o.Devices = r.text("cpu_info"), 1
+	}
+	return o
+}
+
+var day = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
+
+// devices reads "NVIDIA A100, NVIDIA A100": the name and how many. Unlike names stay joined with plus signs.
+func devices(list string) (name string, n int64) {
+	if list == "" {
+		return "", 0
+	}
+	var names []string
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			names = append(names, part)
+		}
+	}
+	if len(names) == 0 {
+		return "", 0
+	}
+	for _, other := range names {
+		if other != names[0] {
+			return strings.Join(names, "+"), int64(len(names))
+		}
+	}
+	return names[0], int64(len(names))
+}
+
+// switched reads flags that are true, false, 1, 0, on or off.
+func switched(s string) string {
+	switch strings.ToLower(s) {
+	case "1", "true", "on":
+		return "1"
+	case "0", "false", "off":
+		return "0"
+	}
+	return ""
+}
+
+// quantOf is the end of "llama 7B Q4_K - Medium": the recipe as llama.cpp calls it.
+func quantOf(model string) string {
+	m := quantised.FindStringSubmatch(model)
+	if m == nil {
+		return ""
+	}
+	return strings.TrimSpace(m[1])
+}
+
+var quantised = regexp.MustCompile(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-9]_[0-9]|MXFP4 MoE|F16|F32|BF16)(?: - [^|]{1,40})?)$`)
+
+// isMarkdown tells the table that llama-bench prints by its header.
+func isMarkdown(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if c := cells(string(line)); len(c) > 2 && c[0] == "model" && has(c, "t/s") && has(c, "test") {
+			return true
+		}
+	}
+	return false
+}
+
+func has(list []string, word string) bool {
+	for _, s := range list {
+		if s == word {
+			return true
+		}
+	}
+	return false
+}
+
+// cells of a line of a table; nil for other lines.
+func cells(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") || len(line) < 2 {
+		return nil
+	}
+	out := strings.Split(line[1:len(line)-1], "|")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return out
+}
+
+// markdownNames are the columns of the table by the names of the other formats.
+var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threads", "fa": "flash_attn", "backend": "backends", "model": "model_type"}
+
+var (
+	deviceLine = regexp.MustCompile(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)
+	buildLine  = regexp.MustCompile(`^build: [0-9a-f]{4,40} \((\d{1,7})\)`)
+	testCell   = regexp.MustCompile(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?: @ d(\d{1,9}))?$`)
+	rateCell   = regexp.MustCompile(`^(\S+)(?: ± (\S+))?$`)
+)
+
+// readMarkdown reads the tables of llama-bench, and around them the lines that name devices and the build.
+func readMarkdown(data []byte) (*File, error) {
+	f := &File{Format: "llama-bench"}
+	var header, found []string
+	var build string
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		text := strings.TrimRight(string(line), "\r\n")
+		if m := deviceLine.FindStringSubmatch(text); m != nil && len(found) < 64 {
+			found = append(found, strings.TrimSpace(m[1]))
+		}
+		if m := buildLine.FindStringSubmatch(text); m != nil {
+			build = "b" + m[1]
+		}
+		c := cells(text)
+		switch {
+		case len(c) == 0 || strings.Trim(strings.Join(c, ""), "-: ") == "":
+		case c[0] == "model" && has(c, "t/s"):
+			header = c
+		case header == nil || len(c) != len(header):
+			f.refuse(fmt.Sprintf("line %d", n), "", text, "is no row of the table above")
+		default:
+			f.markdownRow(fmt.Sprintf("line %d", n), header, c, strings.Join(found, ", "))
+		}
+		if len(f.Observations)+len(f.Refused) > maxRows {
+			return nil, errRows
+		}
+	}
+	for i := range f.Observations {
+		f.Observations[i].Build = build
+	}
+	return f, nil
+}
+
+func (f *File) markdownRow(at string, header, c []string, gpus string) {
+	r := record{"gpu_info": cell(gpus)}
+	for i, name := range header {
+		if known := markdownNames[name]; known != "" {
+			name = known
+		}
+		r[name] = cell(clip(c[i]))
+	}
+	o := llamaRow(at, r)
+	m := testCell.FindStringSubmatch(r.text("test"))
+	if m == nil {
+		f.refuse(at, "test", r.text("test"), "is not a test such as pp512 or tg128 @ d4096")
+		return
+	}
+	o.Prompt, o.Answer, o.Depth = whole(m[1]), whole(m[2]), whole(m[3])
+	if why := timed(&o); why != "" {
+		f.refuse(at, "test", r.text("test"), why)
+		return
+	}
+	v := rateCell.FindStringSubmatch(r.text("t/s"))
+	if v == nil {
+		f.refuse(at, "t/s", r.text("t/s"), "is not a rate")
+		return
+	}
+	o.Deviation = positive(v[2])
+	f.add(o, "t/s", v[1])
+}

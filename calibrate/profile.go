@@ -1,0 +1,131 @@
+package calibrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/memwall/memwall/speed/coef"
+)
+
+// Schema of a profile.
+const Schema = "memwall/calibration/1"
+
+// Profile is what a calibration found, to be used by later runs.
+type Profile struct {
+	Schema  string   `json:"schema"`
+	Offsets []Offset `json:"offsets"`
+	// Observations is how many figures it rests on.
+	Observations int `json:"observations"`
+	// Before and After are median errors, as shares: of the table alone, and of calibrations that had not seen
+	// the figure that they predicted.
+	Before *float64 `json:"error_before"`
+	After  *float64 `json:"error_left_out"`
+}
+
+// Offset is what a device adds to the logarithm of a coefficient, beside what its table has.
+type Offset struct {
+	Table       string  `json:"table"`
+	Coefficient string  `json:"coefficient"`
+	Key         string  `json:"key"` // of the device, in the table's words
+	Value       float64 `json:"value"`
+	StdErr      float64 `json:"stderr"`
+	Rows        int     `json:"rows"`
+}
+
+// effect of an offset of a logarithm.
+func (o Offset) effect() Effect {
+	f := math.Exp(o.Value)
+	return Effect{o, f, f * o.StdErr}
+}
+
+// limits of a profile that is read.
+const (
+	maxProfile = 1 << 20
+	maxOffsets = 2000
+	maxOffset  = 5.0
+)
+
+// Write gives the profile as its file.
+func (p *Profile) Write() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	err := e.Encode(p)
+	return b.Bytes(), err
+}
+
+// ReadProfile reads what Write wrote. The error names what is wrong.
+func ReadProfile(data []byte) (*Profile, error) {
+	if len(data) > maxProfile {
+		return nil, errors.New("a calibration has no more than 1 MiB")
+	}
+	var p Profile
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, fmt.Errorf("is no calibration: %w", err)
+	}
+	switch {
+	case d.More():
+		return nil, errors.New("goes on behind the calibration")
+	case p.Schema != Schema:
+		return nil, fmt.Errorf("has the schema %q, and %s is read", clip(p.Schema), Schema)
+	case len(p.Offsets) > maxOffsets:
+		return nil, fmt.Errorf("has %d offsets, more than %d", len(p.Offsets), maxOffsets)
+	}
+	for i := range p.Offsets {
+		if err := p.Offsets[i].check(); err != nil {
+			return nil, fmt.Errorf("offset %d: %w", i+1, err)
+		}
+	}
+	return &p, nil
+}
+
+func (o *Offset) check() error {
+	switch {
+	case o.Table == "" || o.Coefficient == "" || o.Key == "" || len(o.Table)+len(o.Coefficient)+len(o.Key) > maxWord:
+		return errors.New("table, coefficient and key name it")
+	case !(math.Abs(o.Value) <= maxOffset):
+		return fmt.Errorf("value %g is no offset", o.Value)
+	case !(o.StdErr >= 0 && o.StdErr <= maxOffset):
+		return fmt.Errorf("stderr %g is none", o.StdErr)
+	}
+	return nil
+}
+
+// Apply gives a table with the profile's offsets of it. The table given is left as it is.
+func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
+	for _, o := range p.Offsets {
+		if o.Table == name {
+			t = t.Shifted(o.Coefficient, deviceLevel, o.Key, coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows})
+		}
+	}
+	return t
+}
+
+// Of reports whether the profile says something of a device in a table.
+func (p *Profile) Of(table, key string) bool {
+	for _, o := range p.Offsets {
+		if o.Table == table && o.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Beside adds what an older profile says of devices that this one is silent on, and gives how many offsets
+// that were.
+func (p *Profile) Beside(old *Profile) (kept int) {
+	var more []Offset
+	for _, o := range old.Offsets {
+		if !p.Of(o.Table, o.Key) {
+			more = append(more, o)
+		}
+	}
+	p.Offsets = append(p.Offsets, more...)
+	return len(more)
+}

@@ -1,0 +1,219 @@
+package calibrate
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
+)
+
+// StreamTable is the name of the table of single streams.
+const StreamTable = "stream"
+
+// Stream finds the formulas of single streams. It remembers models, so one Stream serves one file.
+type Stream struct {
+	Models memwall.ModelSource
+	found  map[string]*memwall.Resolved
+}
+
+// Formula of a figure of llama.cpp or Ollama on one device.
+func (s *Stream) Formula(o *Observation) (*Formula, error) {
+	switch {
+	case o.Engine != "llama.cpp" && o.Engine != "ollama":
+		return nil, fmt.Errorf("figures of %s are not calibrated yet", quoted(o.Engine, "an engine that is not named"))
+	case o.Test != Prefill && o.Test != Decode && o.Test != Mixed:
+		return nil, errors.New("is not of a single stream")
+	}
+	in, layers, err := s.input(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := whereLayers(o, layers); err != nil {
+		return nil, err
+	}
+	m, err := stream.Compile(*in)
+	if err != nil {
+		return nil, err
+	}
+	table, err := stream.Fitted()
+	if err != nil {
+		return nil, err
+	}
+	kind := map[Test]string{Prefill: "prefill", Decode: "decode", Mixed: "both"}[o.Test]
+	return &Formula{Table: StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}, nil
+}
+
+// tokensPerSecond of a test: of the tokens that llama-bench counts, both kinds where both were timed.
+func tokensPerSecond(m *stream.Model, o *Observation) func(c []float64) float64 {
+	t := stream.Test{Prompt: o.Prompt, Generated: o.Answer, Depth: o.Depth}
+	switch o.Test {
+	case Prefill:
+		t.Generated = 0
+	case Decode:
+		t.Prompt = 0
+	}
+	seconds := m.Seconds(t)
+	return func(c []float64) float64 { return float64(t.Prompt+t.Generated) / seconds(c) }
+}
+
+func (s *Stream) input(o *Observation) (*stream.Input, int64, error) {
+	d, err := oneDevice(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	backend, err := backendOf(o.Backend, d)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := s.model(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	m := r.Model
+	if m == nil {
+		m = r.Spec.Model(r.ID)
+	}
+	w, err := weightsOf(o, r, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	threads, _ := strconv.ParseFloat(o.Threads, 64)
+	in := &stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(o.Bytes), Engine: o.Engine, Built: built(o.Date), Flash: o.Flash, UBatch: o.UBatch, KVBytes: cacheWidth(o),
+		Stages: []stream.Stage{{Backend: backend, Device: d, Threads: max(0, threads), Dense: 1, Experts: 1, Head: 1}}}
+	return in, int64(len(m.Decoder().Layers)), nil
+}
+
+// model by the name in the file: a file that is here, or what its name says.
+func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
+	if o.Model == "" {
+		return nil, errors.New("the file does not name the model: give --model")
+	}
+	if r := s.found[o.Model]; r != nil {
+		return r, nil
+	}
+	r, err := s.Models.Model(o.Model)
+	if err != nil {
+		r, err = s.Models.Model(named(o))
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is no model that is known: give --model", clip(named(o)))
+	case r.Model == nil && r.Spec == nil:
+		return nil, fmt.Errorf("the architecture of %q is not known", clip(o.Model))
+	}
+	if s.found == nil {
+		s.found = map[string]*memwall.Resolved{}
+	}
+	s.found[o.Model] = r
+	return r, nil
+}
+
+var partOf = regexp.MustCompile(`-\d{5}-of-\d{5}$`)
+
+// named is what a file of another machine is called without its folder and endings, or the words of a table
+// without those of the weights.
+func named(o *Observation) string {
+	name := strings.TrimSuffix(o.Model, " "+o.Weights)
+	bare, isFile := strings.CutSuffix(name, ".gguf")
+	if !isFile {
+		return name
+	}
+	return partOf.ReplaceAllString(bare[strings.LastIndexAny(bare, `/\`)+1:], "")
+}
+
+func weightsOf(o *Observation, r *memwall.Resolved, m *model.Model) (*model.Weights, error) {
+	if r.Weights != nil {
+		return r.Weights, nil
+	}
+	name := o.Weights
+	if name == "" {
+		name = r.Recipe
+	}
+	if name == "" {
+		return nil, errors.New("the file does not say how the weights are stored: give --weights")
+	}
+	recipe := dtype.FindRecipe(name)
+	if recipe == nil {
+		return nil, fmt.Errorf("%q is no way to store weights that is known: give --weights", clip(name))
+	}
+	return m.Store(recipe), nil
+}
+
+func oneDevice(o *Observation) (*hardware.Device, error) {
+	if o.Hardware == "" {
+		return nil, errors.New("the file does not name the device: give --on")
+	}
+	if o.Devices > 1 {
+		return nil, fmt.Errorf("%d devices share the model: calibrate with one", o.Devices)
+	}
+	m, _, err := hardware.Parse(o.Hardware, 0)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is no hardware that is known: give --on, as memwall hardware lists it or described", clip(o.Hardware))
+	case m.Devices() != 1:
+		return nil, fmt.Errorf("%s is not one device: calibrate with one", clip(o.Hardware))
+	}
+	return &m.Groups[0].Device, nil
+}
+
+// backends of ggml by the words in which llama-bench lists them; the first that is in the list computes.
+var backends = []string{"cuda", "rocm", "metal", "vulkan", "sycl", "cpu"}
+
+// backendOf reads "Metal,BLAS". Where the file is silent it is the vendor's own.
+func backendOf(list string, d *hardware.Device) (string, error) {
+	list = strings.ToLower(list)
+	for _, b := range backends {
+		if strings.Contains(list, b) || b == "rocm" && strings.Contains(list, "hip") {
+			return b, nil
+		}
+	}
+	own := map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal"}
+	switch {
+	case d.IsCPU() && (list == "" || strings.Contains(list, "blas")):
+		return "cpu", nil
+	case list == "" && own[d.Vendor] != "":
+		return own[d.Vendor], nil
+	}
+	return "", fmt.Errorf("the backend %q is not one that is known: %s", clip(list), strings.Join(backends, ", "))
+}
+
+// whereLayers refuses a model that lies partly on the host: its speed is of two machines.
+func whereLayers(o *Observation, layers int64) error {
+	n, err := strconv.ParseInt(o.GPULayers, 10, 64)
+	if err != nil || n < 0 || n >= layers || strings.EqualFold(o.Backend, "cpu") {
+		return nil
+	}
+	return fmt.Errorf("%d of %d layers lie on the device: calibrate with all of them", n, layers)
+}
+
+// cacheWidth is bytes of a cached number, of keys and values together; 0 where the file is silent.
+func cacheWidth(o *Observation) float64 {
+	k, v := dtype.FindFormat(o.TypeK), dtype.FindFormat(o.TypeV)
+	if k == nil || v == nil {
+		return 0
+	}
+	return (k.Bits() + v.Bits()) / 16
+}
+
+// built is the month of a run, in years: whoever measures runs what is new then. 0 is now.
+func built(date string) float64 {
+	if len(date) < 7 {
+		return 0
+	}
+	return stream.ParseBuilt(date[:7])
+}
+
+func quoted(s, empty string) string {
+	if s == "" {
+		return empty
+	}
+	return clip(s)
+}

@@ -1,0 +1,86 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/unit"
+)
+
+// Rate is what running costs an hour, and where that is from.
+type Rate struct {
+	PerHour Figure // dollars, of all devices
+	// Price is the row that the middle figure is from.
+	Price hardware.Price
+	// Rows is how many rows the range is over.
+	Rows int
+	// Source is a citation; Date when it was asked, "" when only the version of the source is known.
+	Source, Date string
+}
+
+// Rent of so many devices for an hour, on demand. Instances are rented whole, so what a provider asks for is
+// its instances' number times their price. The range is from the cheapest to the dearest row, the figure the
+// lower median. Unknown where no row is.
+func Rent(device string, devices int) Rate {
+	rows := asked(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
+	return rate(rows, func(p *hardware.Price) float64 { return whole(p, devices) })
+}
+
+// whole is the price of an hour of as many instances as hold the devices.
+func whole(p *hardware.Price, devices int) float64 {
+	return float64(unit.CeilDiv(int64(devices), int64(p.Devices))) * float64(p.PerHour)
+}
+
+// Terms are those of an owner. None has a default that would be honest everywhere.
+type Terms struct {
+	LifetimeHours float64  // that the purchase is spread over
+	PerKWh        unit.USD // what a kilowatt-hour costs
+	// Overhead is what a site draws for each watt of the devices: hosts, losses, cooling. 1 counts the devices
+	// alone.
+	Overhead float64
+}
+
+// Own is what owned devices cost an hour: their purchase over its lifetime, and their energy. Unknown where no
+// purchase price is, the watts are unknown or the terms are not positive.
+func Own(device string, devices int, watts Figure, t Terms) Rate {
+	if !(t.LifetimeHours > 0) || !(t.PerKWh > 0) || !(t.Overhead >= 1) || !watts.Known() {
+		return Rate{}
+	}
+	rows := asked(device, func(p *hardware.Price) bool { return (p.Kind == "msrp" || p.Kind == "street") && p.Purchase > 0 })
+	r := rate(rows, func(p *hardware.Price) float64 { return float64(devices) * float64(p.Purchase) / t.LifetimeHours })
+	if r.PerHour.Known() {
+		energy := watts.times(float64(devices) * t.Overhead * 3600 / joulesPerKWh * float64(t.PerKWh))
+		r.PerHour = r.PerHour.plus(energy)
+	}
+	return r
+}
+
+// PerMillion is the price of a million tokens: an hour's over the tokens of an hour. tokens is the rate of all
+// sequences together.
+func PerMillion(r Rate, tokens Figure) Figure {
+	return r.PerHour.times(1e6 / 3600).per(tokens)
+}
+
+func asked(device string, keep func(*hardware.Price) bool) (rows []hardware.Price) {
+	for _, p := range hardware.Prices(device) {
+		if keep(&p) {
+			rows = append(rows, p)
+		}
+	}
+	return rows
+}
+
+func rate(rows []hardware.Price, hour func(*hardware.Price) float64) Rate {
+	if len(rows) == 0 {
+		return Rate{}
+	}
+	slices.SortStableFunc(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
+	mid := rows[(len(rows)-1)/2]
+	r := Rate{PerHour: Figure{hour(&mid), hour(&rows[0]), hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows), Date: mid.Date}
+	if s, ok := hardware.Cite(mid.Source); ok {
+		r.Source = s.Citation
+		r.Date = cmp.Or(r.Date, s.Date)
+	}
+	return r
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/calibrate"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/unit"
+)
+
+// calibrating are the flags of calibrate.
+type calibrating struct {
+	given calibrate.Given
+	out   string
+}
+
+// calibrate fits a device's own speed to what a benchmark measured on it.
+func (a *app) calibrate() *cobra.Command {
+	var f calibrating
+	c := &cobra.Command{
+		Use: "calibrate FILE", Short: "a benchmark of this machine, so that speeds here are its own",
+		Long: "FILE is what llama-bench wrote (JSON, JSONL, CSV or the table it prints), the result of vllm bench, of SGLang's bench_serving, or a table of your own: context,tokens/s. " +
+			"Without it, or with -, standard input is read. What cannot be used is named, and the rest is used. Later runs read what is written.",
+		Example: "llama-bench -m model.gguf -d 0,4096,16384 -fa 1 -o json > bench.json\nmemwall calibrate bench.json\nmemwall calibrate bench.md --model llama-3.1-8b --on rtx-3090",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("argument", args[1], fmt.Sprintf("calibrate takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+			}
+			return a.runCalibrate(&f, append(args, "-")[0])
+		},
+	}
+	f.flags(c)
+	return c
+}
+
+func (f *calibrating) flags(c *cobra.Command) {
+	flags, g := c.Flags(), &f.given
+	flags.SortFlags = false
+	flags.StringVar(&g.Model, "model", "", "the model, where the file's name for it is not known")
+	flags.StringVar(&g.Hardware, "on", "", "the device, where the file does not name it")
+	flags.StringVar(&g.Weights, "weights", "", "how the weights are stored, such as q4_k_m")
+	flags.StringVar(&g.Engine, "engine", "", "the engine, where the file is a table of your own")
+	for _, name := range []string{"model", "on", "weights", "engine"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")
+	group(flags.Lookup("out"), groupOutput)
+}
+
+func (a *app) runCalibrate(f *calibrating, name string) error {
+	file, err := a.bench(name)
+	if err != nil {
+		return err
+	}
+	file.With(f.given)
+	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Stream{Models: a.Models})
+	if err != nil {
+		return err
+	}
+	r := &calibrate.Report{Schema: memwall.Schema, Format: file.Format, Profile: p, Refused: append(file.Refused, refused...)}
+	if p.Observations == 0 {
+		return nothingUsed(name, r)
+	}
+	if err := a.keep(r, f.out); err != nil {
+		return err
+	}
+	return a.show(r, func(st render.Style) string { return render.Calibration(r, st) })
+}
+
+// bench reads the file that is named, or standard input.
+func (a *app) bench(name string) (*calibrate.File, error) {
+	in, err := a.open(name)
+	if err != nil {
+		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", plainError(err)))
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, calibrate.MaxBytes+1))
+	if err != nil {
+		return nil, badBench(name, fmt.Sprintf("cannot be read: %v", plainError(err)))
+	}
+	f, err := calibrate.Read(data)
+	if err != nil {
+		return nil, badBench(name, "cannot be used: "+err.Error())
+	}
+	return f, nil
+}
+
+func badBench(name, why string) error {
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + " " + why, Hint: "llama-bench -m MODEL -o json > bench.json"}
+}
+
+// nothingUsed says why, by the reason that most figures share; of equals the first.
+func nothingUsed(name string, r *calibrate.Report) error {
+	count := map[string]int{}
+	var most *calibrate.Refusal
+	for i := range r.Refused {
+		count[r.Refused[i].Why]++
+	}
+	for i := range r.Refused {
+		if x := &r.Refused[i]; most == nil || count[x.Why] > count[most.Why] {
+			most = x
+		}
+	}
+	if most == nil {
+		return badBench(name, "holds no figure")
+	}
+	why := fmt.Sprintf("holds no figure that can be used. %s: %s", most.At, render.Refusal(most))
+	if n := len(r.Refused); n > 1 {
+		why += fmt.Sprintf(" (and %s more)", unit.Count(int64(n-1)))
+	}
+	return badBench(name, why)
+}
+
+// keep writes the profile, with what an older one there says of other devices.
+func (a *app) keep(r *calibrate.Report, out string) error {
+	path := out
+	if path == "" {
+		path = calibrationPath(a.Env, runtime.GOOS)
+	}
+	if path == "" {
+		return usage("out", "", "no folder of settings is known here", "--out FILE")
+	}
+	old, err := a.profile(path)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		r.Kept = r.Profile.Beside(old)
+	}
+	data, err := r.Profile.Write()
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err == nil {
+		err = a.WriteFile(path, data)
+	}
+	if err != nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "out", Value: path, Message: fmt.Sprintf("%s cannot be written: %v", path, plainError(err)), Hint: "--out FILE"}
+	}
+	r.Written = path
+	return nil
+}
+
+// profile reads a calibration; nil where there is none.
+func (a *app) profile(path string) (*calibrate.Profile, error) {
+	in, err := a.OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var data []byte
+	if err == nil {
+		defer in.Close()
+		data, err = io.ReadAll(io.LimitReader(in, calibrate.MaxBytes))
+	}
+	var p *calibrate.Profile
+	if err == nil {
+		p, err = calibrate.ReadProfile(data)
+	}
+	if err != nil {
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or calibrate with --out FILE"}
+	}
+	return p, nil
+}
+
+// calibrationPath is where a calibration lies unless somebody says otherwise; "" where no folder is known.
+func calibrationPath(env func(string) string, system string) string {
+	folder := env("XDG_CONFIG_HOME")
+	if home := env("HOME"); folder == "" && home != "" && system != "windows" {
+		folder = filepath.Join(home, ".config")
+		if system == "darwin" {
+			folder = filepath.Join(home, "Library", "Application Support")
+		}
+	}
+	if folder == "" && system == "windows" {
+		folder = env("AppData")
+	}
+	if folder == "" {
+		return ""
+	}
+	return filepath.Join(folder, "memwall", "calibration.json")
+}

@@ -1,0 +1,32 @@
+package catalog
+
+import "testing"
+
+func TestFindFileNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"qwen3 32B Q8_0 / Qwen3-32B-Q8_0":                                          "qwen3-32b",
+		"llama 13B Q4_K - Medium / Mistral-Small-3.1-24B-Instruct-2503-UD-Q4_K_XL": "mistral-small-3.1-24b",
+		"baidu_ERNIE-4.5-21B-A3B-PT-Q4_K_M":                                        "ernie-4.5-21b-a3b",
+		"llama-2-7b.Q4_0":                                                          "llama-2-7b",
+		"gemma-3-12b-it-UD-Q8_K_XL":                                                "gemma-3-12b",
+		"Phi 4 Mini 3.8B":                                                          "phi-4-mini",
+		"GLM-4.7-Flash 30B-A3B":                                                    "glm-4.7-flash",
+		"Qwen3 32B (Dense)":                                                        "qwen3-32b",
+	} {
+		e, err := Find(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if e.ID != want {
+			t.Errorf("%s is %s, want %s", name, e.ID, want)
+		}
+	}
+}
+
+// A size that the model does not have is no part of its name.
+func TestFindRefusesOtherSizes(t *testing.T) {
+	for _, name := range []string{"DeepSeek-R1 7B", "phi-4-mini 14B", "Llama 13B-Q4_0x"} {
+		if e, err := Find(name); err == nil {
+			t.Errorf("%s is %s, want an error", name, e.ID)
+		}
+	}
+}

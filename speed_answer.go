@@ -1,0 +1,105 @@
+package memwall
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// Speed is how fast a plan runs with its sequences, each of prompt_tokens and output_tokens. Figures are null
+// where nobody knows; low and high hold 90 %.
+type Speed struct {
+	// Prefill is of one prompt, tokens a second; Decode of one user while all are served; Total of all users.
+	Prefill     *float64 `json:"prefill_tokens_per_s"`
+	PrefillLow  *float64 `json:"prefill_tokens_per_s_low"`
+	PrefillHigh *float64 `json:"prefill_tokens_per_s_high"`
+	Decode      *float64 `json:"decode_tokens_per_s"`
+	DecodeLow   *float64 `json:"decode_tokens_per_s_low"`
+	DecodeHigh  *float64 `json:"decode_tokens_per_s_high"`
+	Total       *float64 `json:"total_tokens_per_s"`
+	TotalLow    *float64 `json:"total_tokens_per_s_low"`
+	TotalHigh   *float64 `json:"total_tokens_per_s_high"`
+	// TTFT is the time to the first token when all users come at once and go on coming (closed loop); Unloaded
+	// of a user alone. TPOT is the time of an output token behind the first.
+	TTFT         *float64 `json:"ttft_ms"`
+	TTFTLow      *float64 `json:"ttft_ms_low"`
+	TTFTHigh     *float64 `json:"ttft_ms_high"`
+	Unloaded     *float64 `json:"ttft_unloaded_ms"`
+	UnloadedLow  *float64 `json:"ttft_unloaded_ms_low"`
+	UnloadedHigh *float64 `json:"ttft_unloaded_ms_high"`
+	TPOT         *float64 `json:"tpot_ms"`
+	TPOTLow      *float64 `json:"tpot_ms_low"`
+	TPOTHigh     *float64 `json:"tpot_ms_high"`
+	// Bound is what decoding waits for, and the fractions how much of the datasheet's rates it reaches.
+	Bound             speed.Bound `json:"bound,omitempty"`
+	BandwidthFraction *float64    `json:"bandwidth_fraction"`
+	FLOPsFraction     *float64    `json:"flops_fraction"`
+	// PrefillFLOPsFraction is the share of the peak that a prompt reaches.
+	PrefillFLOPsFraction *float64 `json:"prefill_flops_fraction"`
+	// Energy and money are of output tokens, of all devices together.
+	JoulesPerToken     *float64 `json:"joules_per_token"`
+	JoulesPerTokenLow  *float64 `json:"joules_per_token_low"`
+	JoulesPerTokenHigh *float64 `json:"joules_per_token_high"`
+	USDPerMillion      *float64 `json:"usd_per_million_tokens"`
+	USDPerMillionLow   *float64 `json:"usd_per_million_tokens_low"`
+	USDPerMillionHigh  *float64 `json:"usd_per_million_tokens_high"`
+	// Price says what the money is of: whose price, of which day.
+	Price string `json:"price,omitempty"`
+	// Parts are of one decode step.
+	Parts []SpeedPart `json:"parts,omitempty"`
+	// RestsOn says how near the measurements are that the prediction rests on.
+	RestsOn string `json:"rests_on,omitempty"`
+}
+
+// SpeedPart is a share of a decode step.
+type SpeedPart struct {
+	Name  string      `json:"name"`
+	MS    float64     `json:"ms"`
+	Bound speed.Bound `json:"bound"`
+}
+
+// speed answers how fast the plan runs; nil where that is not known, and a note says why.
+func (q *question) speed(cache *KV) *Speed {
+	if q.job.Machine == nil || q.resolved.UnknownArch != "" || !q.job.Model.Samples() || !q.job.Model.Remembers() {
+		return nil
+	}
+	v := &Speed{}
+	if err := q.timed(v, cache); err != nil {
+		q.job.Note("speed_unknown", "info", "", "no speed: %s", err)
+		return nil
+	}
+	if slow(v) {
+		q.job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait", unit.Significant(*v.Decode, 2))
+	}
+	return v
+}
+
+// slow: fewer than five tokens a second, or under a tenth of both roofs.
+func slow(v *Speed) bool {
+	under := func(f *float64) bool { return f != nil && *f < 0.1 }
+	return v.Decode != nil && (*v.Decode < 5 || under(v.BandwidthFraction) && under(v.FLOPsFraction))
+}
+
+func (q *question) timed(v *Speed, cache *KV) error {
+	if engine.ReadsGGUF(q.engine) {
+		return q.stream(v)
+	}
+	return q.serve(v, cache)
+}
+
+// figure writes a figure in a field and its edges, to four digits: no prediction of time has more.
+func figure(f speed.Figure, mid, low, high **float64) {
+	if f.Known() {
+		*mid, *low, *high = rounded(f.Mid), rounded(f.Low), rounded(f.High)
+	}
+}
+
+func rounded(x float64) *float64 {
+	if x > 0 && !math.IsInf(x, 0) {
+		scale := math.Pow10(3 - int(math.Floor(math.Log10(x))))
+		x = math.Round(x*scale) / scale
+	}
+	return &x
+}

@@ -1,0 +1,68 @@
+// Stream fits the coefficients of speed/stream to the measured speeds of single streams, and writes them with
+// the bands that rows left out of the fit call for. It gives the same table whatever the table was before:
+//
+//	go run ./validation/fit/stream -out speed/stream/fitted.tsv
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+)
+
+func main() {
+	out := flag.String("out", "speed/stream/fitted.tsv", "table to write")
+	flag.Parse()
+	start := time.Now()
+	if err := run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "fit:", err)
+		os.Exit(1)
+	}
+	fmt.Fprintln(os.Stderr, time.Since(start))
+}
+
+func run(out string) error {
+	rows, refused, err := load()
+	if err != nil {
+		return err
+	}
+	for why, n := range refused {
+		fmt.Fprintf(os.Stderr, "refused %4d %s\n", n, why)
+	}
+	table, err := fit(rows, nil, nil)
+	if err != nil {
+		return err
+	}
+	if table, err = together(rows, table); err != nil {
+		return err
+	}
+	inside := make([]float64, len(rows))
+	for i := range rows {
+		inside[i] = rows[i].predict(values(&rows[i], table))
+	}
+	models, err := leaveOut(rows, table, func(r *row) string { return r.Model })
+	if err != nil {
+		return err
+	}
+	hardware, err := leaveOut(rows, table, func(r *row) string { return r.hardware() })
+	if err != nil {
+		return err
+	}
+	bands := spreads(rows, models, hardware)
+	for kind, s := range bands {
+		table.SetSpread(kind, s)
+	}
+	report("in sample", rows, inside, nil, nil)
+	report("models left out", rows, rates(models), models, bands)
+	report("hardware left out", rows, rates(hardware), hardware, bands)
+	return os.WriteFile(out, table.Write(), 0o644)
+}
+
+func rates(outs []out) []float64 {
+	x := make([]float64, len(outs))
+	for i := range outs {
+		x[i] = outs[i].rate
+	}
+	return x
+}

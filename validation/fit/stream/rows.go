@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/validation"
+)
+
+// row is a measurement with the model that predicts it.
+type row struct {
+	validation.StreamRow
+	device  *hardware.Device
+	model   *stream.Model
+	predict func(c []float64) float64 // tokens a second
+	weight  float64
+}
+
+func (r *row) hardware() string {
+	return strings.TrimSuffix(r.Device, "-"+fmt.Sprint(int(r.device.Memory.Value>>30))+"gb")
+}
+
+func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
+func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
+
+// spread is the kind of band that the row belongs to.
+func (r *row) spread(p *stream.Predictor) string {
+	switch {
+	case r.decodes():
+		return p.Spread("decode")
+	case r.prefills():
+		return p.Spread("prefill")
+	}
+	return ""
+}
+
+type loader struct {
+	models  map[string]*model.Model
+	stored  map[string]*model.Weights
+	devices map[string]*hardware.Device
+}
+
+func load() (rows []row, refused map[string]int, err error) {
+	all, err := validation.Streams()
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &loader{map[string]*model.Model{}, map[string]*model.Weights{}, map[string]*hardware.Device{}}
+	refused = map[string]int{}
+	for _, s := range all {
+		if s.Refused != "" {
+			refused[s.Refused]++
+			continue
+		}
+		r, err := l.row(s)
+		if err != nil {
+			refused[err.Error()]++
+			continue
+		}
+		rows = append(rows, *r)
+	}
+	weigh(rows)
+	return rows, refused, nil
+}
+
+func (l *loader) row(s validation.StreamRow) (*row, error) {
+	if s.Count > 1 && !layered[s.Engine] {
+		return nil, fmt.Errorf("several devices that share every matrix")
+	}
+	m, err := l.model(s.Model)
+	if err != nil {
+		return nil, err
+	}
+	w, err := l.weights(m, s.Weights)
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.device(s.Device)
+	if err != nil {
+		return nil, err
+	}
+	in := stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(s.GiB * (1 << 30)), Engine: s.Engine, Variant: s.Variant, Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
+		Stages: stages(&s, d)}
+	for i, v := range in.Variant {
+		if n, ok := strings.CutPrefix(v, "threads="); ok {
+			fmt.Sscan(n, &in.Stages[0].Threads)
+			in.Variant = append(append([]string{}, in.Variant[:i]...), in.Variant[i+1:]...)
+			break
+		}
+	}
+	if bytes := max(float64(in.FileBytes), float64(w.Bytes())); s.GiB == 0 && !d.IsCPU() && d.Usable.Known && bytes > float64(s.Count)*float64(d.Usable.Value) || float64(in.FileBytes) > float64(s.Count)*float64(d.Usable.Value) && !d.IsCPU() {
+		if d.Unified == nil {
+			return nil, fmt.Errorf("the weights are larger than the device's memory")
+		}
+	}
+	sm, err := stream.Compile(in)
+	if err != nil {
+		return nil, err
+	}
+	r := &row{StreamRow: s, device: d, model: sm}
+	r.predict = rate(sm, &s)
+	if floor := sm.Floor(s.Kind, s.Prompt, s.Generated, s.Depth); s.Count == 1 && s.Rate > 1.1/floor {
+		return nil, fmt.Errorf("faster than the device can be")
+	}
+	return r, nil
+}
+
+// layered engines give each device some of the layers.
+var layered = map[string]bool{"llama.cpp": true, "llama.cpp-latency": true, "ik_llama.cpp": true, "ollama": true, "llamafile": true, "exllama": true, "exllamav2": true, "transformers": true}
+
+// stages are a row's devices, with as many layers each.
+func stages(s *validation.StreamRow, d *hardware.Device) []stream.Stage {
+	out := make([]stream.Stage, s.Count)
+	for i := range out {
+		share := 1 / float64(s.Count)
+		out[i] = stream.Stage{Backend: s.Backend, Device: d, Dense: share, Experts: share}
+	}
+	out[len(out)-1].Head = 1
+	return out
+}
+
+// rate of a row's test.
+func rate(m *stream.Model, s *validation.StreamRow) func(c []float64) float64 {
+	switch s.Kind {
+	case "localscore-prefill":
+		return mean(m, func(p, g int64) (stream.Test, float64) { return stream.Test{Prompt: p}, float64(p) })
+	case "localscore-decode":
+		return mean(m, func(p, g int64) (stream.Test, float64) {
+			return stream.Test{Generated: g, Depth: p}, float64(g)
+		})
+	case "prefill":
+		t := m.Seconds(stream.Test{Prompt: s.Prompt, Depth: s.Depth})
+		return func(c []float64) float64 { return float64(s.Prompt) / t(c) }
+	case "both":
+		t := m.Seconds(stream.Test{Prompt: s.Prompt, Generated: s.Generated, Depth: s.Depth})
+		return func(c []float64) float64 { return float64(s.Prompt+s.Generated) / t(c) }
+	}
+	n := s.Generated
+	if n == 0 {
+		n = 128
+	}
+	t := m.Seconds(stream.Test{Generated: n, Depth: s.Depth})
+	return func(c []float64) float64 { return float64(n) / t(c) }
+}
+
+// localscore's tests: tokens of prompt and answer.
+var localscore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024}, {16, 1536}}
+
+// mean of the rates of its tests.
+func mean(m *stream.Model, test func(p, g int64) (stream.Test, float64)) func(c []float64) float64 {
+	var times []func(c []float64) float64
+	var tokens []float64
+	for _, x := range localscore {
+		t, n := test(x[0], x[1])
+		times, tokens = append(times, m.Seconds(t)), append(tokens, n)
+	}
+	return func(c []float64) (sum float64) {
+		for i := range times {
+			sum += tokens[i] / times[i](c) / float64(len(times))
+		}
+		return sum
+	}
+}
+
+// weigh rows less that have many of their like beside them.
+func weigh(rows []row) {
+	n := map[string]int{}
+	key := func(r *row) string { return r.hardware() + "/" + r.Backend + "/" + r.Engine + "/" + r.Kind[:4] }
+	for i := range rows {
+		n[key(&rows[i])]++
+	}
+	for i := range rows {
+		rows[i].weight = math.Pow(8/math.Max(8, float64(n[key(&rows[i])])), 0.25)
+	}
+}
+
+func (l *loader) model(id string) (*model.Model, error) {
+	if m := l.models[id]; m != nil {
+		return m, nil
+	}
+	e, err := catalog.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := e.Spec()
+	if err != nil {
+		return nil, err
+	}
+	l.models[id] = spec.Model(id)
+	return l.models[id], nil
+}
+
+func (l *loader) weights(m *model.Model, recipe string) (*model.Weights, error) {
+	key := m.ID + "/" + recipe
+	if w := l.stored[key]; w != nil {
+		return w, nil
+	}
+	name := recipe
+	if strings.HasPrefix(name, "exl2") {
+		name = "gptq"
+	}
+	r := dtype.FindRecipe(name)
+	if r == nil {
+		return nil, fmt.Errorf("no recipe %s", recipe)
+	}
+	l.stored[key] = m.Store(r)
+	return l.stored[key], nil
+}
+
+func (l *loader) device(id string) (*hardware.Device, error) {
+	if d := l.devices[id]; d != nil {
+		return d, nil
+	}
+	d, _, err := hardware.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	l.devices[id] = d
+	return d, nil
+}
