@@ -58,7 +58,11 @@ func launched(l *argv.Launch) *Request {
 	oneDevice(&r.Plan)
 	found, err := Catalog{}.Model(l.Model)
 	if err == nil && found.Spec != nil && l.FullContext && found.Spec.Context > 0 {
-		r.Context = plan.Int(found.Spec.Context)
+		if r.KVUnified != nil && *r.KVUnified {
+			r.ContextTotal = plan.Int(found.Spec.Context) // of all slots together
+		} else {
+			r.Context = plan.Int(found.Spec.Context)
+		}
 	}
 	if r.Weights == "" && isHubName(l.Model) {
 		r.Weights, _ = storedAs(l.Quant, l.Model)

@@ -21,9 +21,9 @@ func TestFromCommand(t *testing.T) {
 		{"vllm serve deepseek-ai/DeepSeek-R1 -q fp8 --max-model-len 8192 -tp 16", `{"ask":"fit","model":"deepseek-ai/DeepSeek-R1","engine":"vllm","context":8192,"tp":16,"pp":1,"dp":1}`, ""},
 		{"cd x && CUDA_VISIBLE_DEVICES=0,1 python -m sglang.launch_server --model-path Qwen/Qwen3-8B --context-length 8192", `{"ask":"fit","model":"Qwen/Qwen3-8B","devices":2,"engine":"sglang","context":8192,"tp":1,"pp":1,"dp":1}`, ""},
 		{"docker run vllm/vllm-openai:v0.9.2 --model /models/x --max-model-len 100", `{"ask":"fit","model":"/models/x","engine":"vllm@0.9.2","context":100,"tp":1,"pp":1,"dp":1}`, ""},
-		{"llama-server -m x-Q4_K_M.gguf -c 8192 -ngl 99 --weird", `{"ask":"fit","model":"x-Q4_K_M.gguf","engine":"llama-server","context_total":8192,"gpu_layers":99}`, "--weird"},
+		{"llama-server -m x-Q4_K_M.gguf -c 8192 -ngl 99 --weird", `{"ask":"fit","model":"x-Q4_K_M.gguf","engine":"llama-server","sequences":4,"context_total":8192,"gpu_layers":99,"kv_unified":true,"fit":"on"}`, "--weird"},
 		{"trtllm-serve meta-llama/Llama-3.1-8B-Instruct --max_seq_len 8192 --tp_size 2", `{"ask":"fit","model":"meta-llama/Llama-3.1-8B-Instruct","engine":"tensorrt-llm","context":8192,"tp":2,"pp":1,"dp":1}`, ""},
-		{"OLLAMA_CONTEXT_LENGTH=8192 ollama serve", `{"ask":"fit","engine":"ollama","context":8192}`, ""},
+		{"OLLAMA_CONTEXT_LENGTH=8192 ollama serve", `{"ask":"fit","engine":"ollama","context":8192,"fit":"on"}`, ""},
 	} {
 		r, unknown, err := FromCommand(c.text)
 		if err != nil {
@@ -114,6 +114,25 @@ func planGrid() []plan.Plan {
 		{Sequences: 2, LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}}, {KV: "q8_0", KVV: "q8_0", Attention: "flash", LlamaCpp: plan.LlamaCpp{ContextTotal: 8192}},
 		{LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, UBatch: 1024, BatchTokens: 4096, Mmap: &no}},
 		{LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, KVUnified: &yes, SplitMode: "layer", TensorSplit: "3,1,1,1"}},
+	}
+}
+
+// TestServerRoundTrip: what llama-server's own settings come to is read back from its command line.
+func TestServerRoundTrip(t *testing.T) {
+	no, yes, two := false, true, plan.Int(2)
+	n := int64(0)
+	for _, p := range []plan.Plan{
+		{Context: 4096, LlamaCpp: plan.LlamaCpp{Fit: "on", FitTarget: "2048"}}, {LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, SplitMode: "none", MainGPU: &two}},
+		{Sequences: 4, LlamaCpp: plan.LlamaCpp{ContextTotal: 4096, CacheRAM: &two, Checkpoints: &two, MLock: &yes, OpOffload: &no, ControlVector: &yes, KVUnified: &yes}},
+		{KV: "q8_0", KVV: "f16", Attention: "flash", LlamaCpp: plan.LlamaCpp{ContextTotal: 4096}},
+		{Context: 4096, DraftModel: "llama-3.2-1b", LlamaCpp: plan.LlamaCpp{DraftLayers: &two, DraftKV: "q8_0"}},
+	} {
+		for _, m := range []string{"llama-3.1-70b", "deepseek-v3", "gemma-3-4b"} {
+			n += roundTrip(t, m, "llama-server", p)
+		}
+	}
+	if n < 14 { // latent attention takes no two formats
+		t.Errorf("only %d commands came back", n)
 	}
 }
 

@@ -329,7 +329,7 @@ func (q *question) stored() string {
 func (q *question) lengths() error {
 	p := &q.request.Plan
 	trained := q.job.Model.Context
-	if p.Context == 0 && p.ContextTotal == 0 {
+	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context itself
 		p.Context = 8192
 		if trained > 0 {
 			p.Context = plan.Int(min(trained, 8192))

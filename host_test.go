@@ -94,14 +94,3 @@ func TestPoolKeepsItsBand(t *testing.T) {
 	}
 	t.Error("no pool")
 }
-
-// TestLastThat: whatever the guess, the last that holds is found.
-func TestLastThat(t *testing.T) {
-	for last := int64(0); last < 70; last += 3 {
-		for guess := int64(-5); guess < 100; guess += 7 {
-			if got := lastThat(func(n int64) bool { return n <= last }, guess); got != last {
-				t.Errorf("from %d: %d, want %d", guess, got, last)
-			}
-		}
-	}
-}

@@ -1,6 +1,11 @@
 package memwall
 
-import "github.com/memwall/memwall/speed"
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/speed"
+)
 
 // Speed is how fast a plan runs with its sequences, each of prompt_tokens and output_tokens. Figures are null
 // where nobody knows; low and high hold 90 %.
@@ -52,6 +57,26 @@ type SpeedPart struct {
 	Name  string      `json:"name"`
 	MS    float64     `json:"ms"`
 	Bound speed.Bound `json:"bound"`
+}
+
+// speed answers how fast the plan runs; nil where that is not known, and a note says why.
+func (q *question) speed() *Speed {
+	if q.job.Machine == nil || q.resolved.UnknownArch != "" || !q.job.Model.Samples() || !q.job.Model.Remembers() {
+		return nil
+	}
+	v := &Speed{}
+	if err := q.timed(v); err != nil {
+		q.job.Note("speed_unknown", "info", "", "no speed: %s", err)
+		return nil
+	}
+	return v
+}
+
+func (q *question) timed(v *Speed) error {
+	if engine.ReadsGGUF(q.engine) {
+		return q.stream(v)
+	}
+	return fmt.Errorf("%s is not timed", q.engine.Name())
 }
 
 // figure writes a figure in a field and its edges.

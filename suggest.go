@@ -46,8 +46,18 @@ func (q *question) try(a *Answer, c change) (Suggestion, bool) {
 		return Suggestion{}, false
 	}
 	s := Suggestion{Change: c.words, Patch: c.patch, Saves: a.Devices[0].Needed - b.Devices[0].Needed, Verdict: b.Verdict}
+	s.Speed = faster(a.Speed, b.Speed)
 	better := severity[b.Verdict] < severity[a.Verdict] || b.Devices[0].Headroom > a.Devices[0].Headroom
 	return s, better
+}
+
+// faster is how many times as fast a user is served; nil when either is unknown.
+func faster(a, b *Speed) *float64 {
+	if a == nil || b == nil || a.Decode == nil || b.Decode == nil {
+		return nil
+	}
+	x := *b.Decode / *a.Decode
+	return &x
 }
 
 // again answers further questions about the question's model without resolving it anew, which may mean

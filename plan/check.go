@@ -42,7 +42,7 @@ func (p *Plan) Check() error {
 		{"sequences", int64(p.Sequences), MaxSequences}, {"prompt_tokens", int64(p.PromptTokens), MaxContext}, {"output_tokens", int64(p.OutputTokens), MaxContext},
 		{"tp", p.TP, MaxRanks}, {"pp", p.PP, MaxRanks}, {"ep", p.EP, MaxRanks}, {"dp", p.DP, MaxRanks}, {"cp", p.CP, MaxRanks},
 		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
-		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext},
+		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext},
 		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50},
 	} {
@@ -59,15 +59,26 @@ func (p *Plan) Check() error {
 	return p.checkLayers()
 }
 
-// checkLayers: -1 stands for all layers.
+// checkLayers: -1 stands for all layers, or for no bound.
 func (p *Plan) checkLayers() error {
 	for _, c := range []struct {
 		field string
 		value *Int
-	}{{"gpu_layers", p.GPULayers}, {"cpu_moe", p.CPUMoE}} {
-		if n := c.value; n != nil && (*n < -1 || *n > MaxRanks) {
-			return bad(c.field, int64(*n), "is no number of layers", "a number from 0, or -1 for all layers")
+		least Int
+		what  string
+	}{
+		{"gpu_layers", p.GPULayers, -1, "layers"}, {"cpu_moe", p.CPUMoE, -1, "layers"}, {"draft_gpu_layers", p.DraftLayers, -1, "layers"},
+		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"},
+	} {
+		n := c.value
+		if n == nil || *n >= c.least && *n <= MaxRanks {
+			continue
 		}
+		fix := "a number from 0"
+		if c.least < 0 {
+			fix += ", or -1 for all of it"
+		}
+		return bad(c.field, int64(*n), "is no number of "+c.what, fix)
 	}
 	return p.checkShares()
 }
@@ -92,7 +103,7 @@ func (p *Plan) checkShares() error {
 
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
-		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"},
+		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"},
 		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
 	} {
 		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {

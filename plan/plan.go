@@ -64,6 +64,19 @@ type LlamaCpp struct {
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
 	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
+	Fit            string `json:"fit,omitempty" flag:"fit" enum:"on,off" doc:"--fit: on lets llama.cpp choose context, layers and tensors that are not given; off sizes the plan as it stands" engines:"llama.cpp"`
+	FitTarget      string `json:"fit_target,omitempty" flag:"fit-target" doc:"--fit-target: MiB that --fit leaves free on each device, as in 1024,512" engines:"llama.cpp"`
+	MainGPU        *Int   `json:"main_gpu,omitempty" flag:"main-gpu" doc:"-mg: the device that holds all with split mode none" engines:"llama.cpp"`
+	MLock          *bool  `json:"mlock,omitempty" flag:"mlock" doc:"--mlock: mapped weights may not be taken back" engines:"llama.cpp"`
+	OpOffload      *bool  `json:"op_offload,omitempty" flag:"op-offload" doc:"--op-offload: devices compute large batches with weights of the host" engines:"llama.cpp"`
+	CacheRAM       *Int   `json:"cache_ram,omitempty" flag:"cache-ram" doc:"--cache-ram: MiB of prompts that llama-server keeps on the host, -1 for no bound" engines:"llama.cpp"`
+	Checkpoints    *Int   `json:"ctx_checkpoints,omitempty" flag:"ctx-checkpoints" doc:"--ctx-checkpoints: states of a slot that llama-server keeps on the host" engines:"llama.cpp"`
+	ControlVector  *bool  `json:"control_vector,omitempty" flag:"control-vector" doc:"--control-vector: one vector for each layer" engines:"llama.cpp"`
+	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
+	DraftKV        string `json:"draft_kv,omitempty" flag:"draft-kv" doc:"-ctkd: format of the draft model's keys, and of its values unless draft_kv_v is given" engines:"llama.cpp"`
+	DraftKVV       string `json:"draft_kv_v,omitempty" flag:"draft-kv-v" doc:"-ctvd: format of the draft model's values" engines:"llama.cpp"`
+	MMProjOffload  *bool  `json:"mmproj_offload,omitempty" flag:"mmproj-offload" doc:"--mmproj-offload: vision projector on the device" engines:"llama.cpp"`
+	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }
 
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.

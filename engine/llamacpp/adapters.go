@@ -14,6 +14,30 @@ import (
 // LoRA adapters (arXiv:2106.09685): two matrices beside each one that is adapted, in its buffer
 // (src/llama-adapter.cpp).
 
+// addControlVector books one vector of f32 for each layer but the first, where the layer lies; more files add up to
+// one (llama_adapter_cvec).
+func (s *sizer) addControlVector(b *ledger.Book, out []ledger.Item, at int, place ledger.Place) []ledger.Item {
+	if !isOn(s.job.Plan.ControlVector) {
+		return out
+	}
+	layers := int64(0)
+	for l, p := range s.layout.layer {
+		if l > 0 && p == at {
+			layers++
+		}
+	}
+	if layers == 0 {
+		return out
+	}
+	each := unit.PadUp(4*s.job.Model.Hidden, s.backendAt(s.spot(at)).align)
+	n := b.Mul(b.Int("layers", layers, "all but the first"), b.Int("vector", each, "hidden × 4 bytes, aligned"))
+	basis := ledger.Exact
+	if at != host {
+		basis = s.basis(at)
+	}
+	return append(out, ledger.Known("adapters", "control vector", n, basis, ledger.Persistent, place, "src/llama-adapter.cpp (llama_adapter_cvec::init)"))
+}
+
 // addAdapters books the adapters' matrices at a place.
 func (s *sizer) addAdapters(b *ledger.Book, out []ledger.Item, at int, place ledger.Place) []ledger.Item {
 	var n, low unit.Bytes
@@ -23,6 +47,7 @@ func (s *sizer) addAdapters(b *ledger.Book, out []ledger.Item, at int, place led
 		n += s.adapter(a, f, at)
 		low += s.adapter(a, least, at)
 	}
+	out = s.addControlVector(b, out, at, place)
 	if n == 0 {
 		return out
 	}

@@ -38,9 +38,11 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
 	l.hub()
+	l.variables(&cmd, table)
 	if l.Model == "" && c.Program != "ollama" {
 		return nil, argv.Wrong("the "+engineOf(c.Program)+" command", "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
 	}
+	l.values(c.Program)
 	l.lengths(c.Program)
 	if l.Plan.ContextTotal > 0 && l.Plan.Sequences > l.Plan.ContextTotal {
 		return nil, argv.Wrong("-np", "", "asks for more slots than -c has tokens", "fewer slots")
@@ -72,7 +74,7 @@ func (l *launch) lengths(program string) {
 			p.ContextTotal = engine.At(ownContext, v).Value
 		}
 	}
-	l.FullContext = program != "ollama" && p.ContextTotal == 0
+	l.FullContext = program != "ollama" && p.ContextTotal == 0 && (p.Fit != "on" || l.zero)
 }
 
 func engineOf(program string) string {
@@ -122,6 +124,14 @@ func argWord(field func(*plan.Plan) *string) func(*launch, string) error {
 	return argv.Into(argv.Text, func(l *launch) *string { return field(&l.Plan) })
 }
 
+func argCount(field func(*plan.Plan) **plan.Int) func(*launch, string) error {
+	return func(l *launch, v string) error {
+		n, err := argv.Int[plan.Int](v)
+		*field(&l.Plan) = &n
+		return err
+	}
+}
+
 func argToggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) error {
 	return argv.On(value, func(l *launch) **bool { return field(&l.Plan) })
 }
@@ -157,19 +167,36 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-md --model-draft --spec-draft-model -hfd -hfrd --hf-repo-draft --spec-draft-hf", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
 	{Names: "--draft-max --draft --draft-n --spec-draft-n-max", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 
+	{Names: "-mg --main-gpu", Env: "LLAMA_ARG_MAIN_GPU", Set: argCount(func(p *plan.Plan) **plan.Int { return &p.MainGPU })},
+	{Names: "--mlock", Kind: argv.Switch, Env: "LLAMA_ARG_MLOCK", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MLock })},
+	{Names: "--op-offload", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.OpOffload })},
+	{Names: "--no-op-offload", Kind: argv.Switch, Set: argToggle(false, func(p *plan.Plan) **bool { return &p.OpOffload })},
+	{Names: "--mmproj-offload", Kind: argv.Switch, Env: "LLAMA_ARG_MMPROJ_OFFLOAD", Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MMProjOffload })},
+	{Names: "--no-mmproj-offload", Kind: argv.Switch, Env: "LLAMA_ARG_NO_MMPROJ_OFFLOAD", Set: argToggle(false, func(p *plan.Plan) **bool { return &p.MMProjOffload })},
+	{Names: "-fit --fit", Env: "LLAMA_ARG_FIT", Set: argFit},
+	{Names: "-fitt --fit-target", Env: "LLAMA_ARG_FIT_TARGET", Set: argWord(func(p *plan.Plan) *string { return &p.FitTarget })},
+	{Names: "-fitc --fit-ctx", Env: "LLAMA_ARG_FIT_CTX", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.FitContext })},
+	{Names: "-cram --cache-ram", Env: "LLAMA_ARG_CACHE_RAM", Set: argCount(func(p *plan.Plan) **plan.Int { return &p.CacheRAM })},
+	{Names: "-ctxcp --ctx-checkpoints --swa-checkpoints", Env: "LLAMA_ARG_CTX_CHECKPOINTS", Set: argCount(func(p *plan.Plan) **plan.Int { return &p.Checkpoints })},
+	{Names: "--control-vector --control-vector-scaled", Set: argVector},
+	{Names: "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", Env: "LLAMA_ARG_SPEC_DRAFT_N_GPU_LAYERS", Set: argDraftLayers},
+	{Names: "-ctkd --cache-type-k-draft --spec-draft-type-k", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKV })},
+	{Names: "-ctvd --cache-type-v-draft --spec-draft-type-v", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKVV })},
+	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
+
 	// Memory that no field of a plan holds.
-	{Names: "-cram --cache-ram -ctxcp --ctx-checkpoints --swa-checkpoints -mg --main-gpu -dev --device -devd --device-draft --spec-draft-device --rpc -fit --fit -fitt --fit-target -fitc --fit-ctx --lora --lora-scaled --control-vector --override-kv", Unread: true},
-	{Names: "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl -cd --ctx-size-draft -ctkd --cache-type-k-draft --spec-draft-type-k -ctvd --cache-type-v-draft --spec-draft-type-v -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
+	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled --override-kv -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
+	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
 	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder --spec-type", Unread: true},
-	{Names: "--embedding --embeddings --rerank --reranking --no-op-offload --op-offload -nr --no-repack --repack --no-host --no-mmproj --no-mmproj-offload --mtp --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
+	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --mtp --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --threads-http -a --alias"},
 	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
-	{Names: "-n --predict --n-predict --keep -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
+	{Names: "-n --predict --n-predict --keep --control-vector-layer-range -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
 	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
 	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
-	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui --mlock -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift", Kind: argv.Switch},
+	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},
 }
 
@@ -181,16 +208,6 @@ var benchFlags = append([]argv.Flag[launch]{
 	{Names: "-embd --embeddings -nopo --no-op-offload", Unread: true},
 	{Names: "-r --repetitions -o --output -oe --output-err --delay --prio"},
 }, argFlags...)
-
-// ollamaFlags: nearly all of Ollama's settings are variables.
-var ollamaFlags = []argv.Flag[launch]{
-	{Env: "OLLAMA_CONTEXT_LENGTH", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Context })},
-	{Env: "OLLAMA_NUM_PARALLEL", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.Sequences })},
-	{Env: "OLLAMA_FLASH_ATTENTION", Set: argFlash},
-	{Env: "OLLAMA_KV_CACHE_TYPE", Set: argWord(func(p *plan.Plan) *string { return &p.KV })},
-	{Env: "OLLAMA_GPU_OVERHEAD", Set: argv.Into(argv.Count[plan.Size], func(l *launch) *plan.Size { return &l.Plan.Reserved })},
-	{Names: "--verbose --nowordwrap --hidethinking --insecure", Kind: argv.Switch},
-}
 
 // argContext: 0 is the model's own length.
 func argContext(l *launch, v string) error {
@@ -208,21 +225,62 @@ func argSlots(l *launch, v string) error {
 	return err
 }
 
-// argLayers: all, auto, or a number.
+// argLayers: all, auto, or a number; -1 is auto and -2 all (common/arg.cpp).
 func argLayers(l *launch, v string) error {
+	n, err := layersOf(v)
+	l.Plan.GPULayers = n
+	return err
+}
+
+func argDraftLayers(l *launch, v string) error {
+	n, err := layersOf(v)
+	l.Plan.DraftLayers = n
+	return err
+}
+
+// layersOf reads a number of layers; nil is auto.
+func layersOf(v string) (*plan.Int, error) {
 	n := plan.Int(-1)
 	switch strings.ToLower(v) {
 	case "all":
 	case "auto":
-		return nil
+		return nil, nil
 	default:
-		var err error
-		if n, err = argv.Int[plan.Int](v); err != nil {
-			return &argv.Error{Value: v, Problem: "is no number of layers", Fix: "one number, or all"}
+		x, err := argv.Int[plan.Int](v)
+		if err != nil {
+			return nil, &argv.Error{Value: v, Problem: "is no number of layers", Fix: "one number, or all"}
 		}
-		n = max(n, -1)
+		if x == -1 {
+			return nil, nil
+		}
+		n = max(x, -1)
 	}
-	l.Plan.GPULayers = &n
+	return &n, nil
+}
+
+// argFit: on or off.
+func argFit(l *launch, v string) error {
+	on, err := argv.Bool(v)
+	if l.Plan.Fit = "off"; on {
+		l.Plan.Fit = "on"
+	}
+	return err
+}
+
+// argVector: several vectors add up to one.
+func argVector(l *launch, _ string) error {
+	on := true
+	l.Plan.ControlVector = &on
+	return nil
+}
+
+// argDevices: a list of devices says how many; none leaves all layers on the host.
+func argDevices(l *launch, v string) error {
+	if v == "none" {
+		l.Plan.GPULayers = new(plan.Int)
+		return nil
+	}
+	l.Devices = int64(strings.Count(v, ",") + 1)
 	return nil
 }
 
@@ -282,8 +340,10 @@ func argFlash(l *launch, v string) error {
 
 // argLoad reads --load-mode, which replaced --mmap and --mlock in 2026.
 func argLoad(l *launch, v string) error {
-	mapped := strings.HasPrefix(v, "mmap") || v == "mlock"
-	l.Plan.Mmap = &mapped
+	mapped, locked := v == "auto" || strings.HasPrefix(v, "mmap") || v == "mlock", strings.HasSuffix(v, "mlock")
+	if l.Plan.Mmap = &mapped; locked {
+		l.Plan.MLock = &locked
+	}
 	return nil
 }
 

@@ -14,7 +14,7 @@ type backend struct {
 	host      string // of its page-locked host buffer; "" when it has none
 	align     int64  // of tensors in a buffer
 	rowPad    int64  // rows of quantised tensors are padded to a multiple of so many elements
-	rowSplit  bool   // -sm row is known
+	rowSplit  bool   // has buffers that -sm row cuts matrices into
 	mapped    bool   // weights stay in the mapped file
 	narrowFA  bool   // flash attention only for the head sizes of flashHeads
 	async     bool   // devices can work one behind the other

@@ -121,3 +121,5 @@ func contextOf(p *plan.Plan, s *settings, r *rules) int64 {
 }
 
 func on(b *bool) bool { return b == nil || *b }
+
+func isOn(b *bool) bool { return b != nil && *b }

@@ -28,7 +28,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, e.checkHost, checkDraft} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -194,4 +194,72 @@ func checkPlacement(j *engine.Job, r *rules) error {
 	}
 	_, err := moverOf(j, r)
 	return err
+}
+
+// checkFit refuses --fit where a build has none, and margins that are none.
+func checkFit(j *engine.Job, r *rules) error {
+	p := j.Plan
+	for _, f := range []struct {
+		field, value string
+		given        bool
+	}{{"fit", p.Fit, p.Fit != ""}, {"fit_target", p.FitTarget, p.FitTarget != ""}, {"fit_ctx", fmt.Sprint(p.FitContext), p.FitContext > 0}} {
+		if f.given && !r.fits {
+			return impossible(f.field, f.value, "leave it out, or a build from b7407 on", "%s = %s: this build has no --fit", f.field, f.value)
+		}
+	}
+	_, err := fitMargins(p.FitTarget, max(1, used(j)))
+	return err
+}
+
+// checkMain: -mg names a device, and counts where not all are alike.
+func checkMain(j *engine.Job, _ *rules) error {
+	n := j.Plan.MainGPU
+	if n == nil || j.Machine == nil || j.Machine.CPUOnly {
+		return nil
+	}
+	if int64(*n) >= j.Devices() {
+		return impossible("main_gpu", *n, fmt.Sprintf("0 to %d", j.Devices()-1), "main_gpu = %d: invalid value for main_gpu (available devices: %d)", *n, j.Devices())
+	}
+	return nil
+}
+
+// checkHost: what llama-server alone keeps on the host, and from which build on.
+func (e Engine) checkHost(j *engine.Job, r *rules) error {
+	p := j.Plan
+	for _, f := range []struct {
+		field string
+		value *plan.Int
+		known bool
+	}{{"cache_ram", p.CacheRAM, r.cacheRAM > 0}, {"ctx_checkpoints", p.Checkpoints, r.checks.count > 0}} {
+		if f.value != nil && (!e.server(j) || !f.known) {
+			return impossible(f.field, *f.value, "leave it out, or --engine llama-server", "%s = %d: %s has no such setting", f.field, *f.value, e.versionName(j))
+		}
+	}
+	return nil
+}
+
+// checkDraft: settings of a draft model ask for one.
+func checkDraft(j *engine.Job, _ *rules) error {
+	p := j.Plan
+	for _, f := range []struct {
+		field, value string
+		given        bool
+	}{{"draft_kv", p.DraftKV, p.DraftKV != ""}, {"draft_kv_v", p.DraftKVV, p.DraftKVV != ""}, {"draft_gpu_layers", intText(p.DraftLayers), p.DraftLayers != nil}} {
+		if f.given && p.DraftModel == "" {
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s, and there is no draft model", f.field, f.value), Fix: "draft_model too"}
+		}
+	}
+	for _, f := range []struct{ field, value string }{{"draft_kv", p.DraftKV}, {"draft_kv_v", p.DraftKVV}} {
+		if f.value != "" && cacheFormat(f.value) == nil {
+			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s: llama.cpp keeps no cache in that format", f.field, f.value), Fix: "one of " + formatNames(cacheFormats)}
+		}
+	}
+	return nil
+}
+
+func intText(n *plan.Int) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
 }

@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func machineOf(t *testing.T, name string) *hardware.Machine {
+func machineOf(t testing.TB, name string) *hardware.Machine {
 	t.Helper()
 	if name == "" {
 		return nil

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,6 +21,8 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, slotArgs(j, &r, &s)...)
 	args = append(args, placeArgs(j)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
+	args = append(args, hostArgs(j)...)
+	args = append(args, draftArgs(j)...)
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
@@ -56,6 +59,9 @@ func placeArgs(j *engine.Job) (args []string) {
 	if p.SplitMode != "" && p.SplitMode != "layer" {
 		args = append(args, "-sm "+p.SplitMode)
 	}
+	if p.MainGPU != nil {
+		args = append(args, fmt.Sprintf("-mg %d", *p.MainGPU))
+	}
 	if p.TensorSplit != "" {
 		args = append(args, "-ts "+p.TensorSplit)
 	}
@@ -72,6 +78,52 @@ func placeArgs(j *engine.Job) (args []string) {
 	}
 	if p.MMProj != "" {
 		args = append(args, "--mmproj "+p.MMProj)
+	}
+	if !on(p.MMProjOffload) {
+		args = append(args, "--no-mmproj-offload")
+	}
+	return args
+}
+
+// hostArgs say what the host keeps.
+func hostArgs(j *engine.Job) (args []string) {
+	p := j.Plan
+	if isOn(p.MLock) {
+		args = append(args, "--mlock")
+	}
+	if !on(p.OpOffload) {
+		args = append(args, "--no-op-offload")
+	}
+	if isOn(p.ControlVector) {
+		args = append(args, "--control-vector control-vector.gguf")
+	}
+	if n := p.CacheRAM; n != nil {
+		args = append(args, fmt.Sprintf("--cache-ram %d", *n))
+	}
+	if n := p.Checkpoints; n != nil {
+		args = append(args, fmt.Sprintf("--ctx-checkpoints %d", *n))
+	}
+	return args
+}
+
+// draftArgs say how a model drafts.
+func draftArgs(j *engine.Job) (args []string) {
+	p := j.Plan
+	if p.DraftModel == "" {
+		return nil
+	}
+	args = append(args, "-md "+p.DraftModel)
+	if p.DraftTokens != draftTokens {
+		args = append(args, fmt.Sprintf("--draft-max %d", p.DraftTokens))
+	}
+	if n := p.DraftLayers; n != nil {
+		args = append(args, "-ngld "+layersArg(int64(*n), 1))
+	}
+	if p.DraftKV != "" {
+		args = append(args, "-ctkd "+p.DraftKV)
+	}
+	if v := cmp.Or(p.DraftKVV, p.DraftKV); v != "" {
+		args = append(args, "-ctvd "+v)
 	}
 	return args
 }
@@ -134,6 +186,12 @@ func ollamaCommand(j *engine.Job) string {
 	}
 	if p.KV != "f16" {
 		args = append(args, "OLLAMA_KV_CACHE_TYPE="+p.KV)
+	}
+	if p.Fit == "off" {
+		args = append(args, "LLAMA_ARG_FIT=off")
+	}
+	if p.FitTarget != "" {
+		args = append(args, "LLAMA_ARG_FIT_TARGET="+p.FitTarget)
 	}
 	return strings.Join(append(args, "ollama serve"), " ")
 }

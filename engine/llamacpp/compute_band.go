@@ -55,8 +55,8 @@ func (s *sizer) spread() spread {
 	}
 	add(len(s.devices) > 0 && (s.layout.head == host || s.layout.any(host) || !s.loader.m.none() || !s.set.offloadKV), partial)
 	add(s.byFreeMemory(), freeSplit)
-	add(len(s.job.Plan.Adapters) > 0, withAdapters)
-	add(len(s.devices) > 1 && s.job.Plan.SplitMode == "row", rowSplit)
+	add(len(s.job.Plan.Adapters) > 0 || isOn(s.job.Plan.ControlVector), withAdapters)
+	add(s.rowSplit(), rowSplit)
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Defaults of llama.cpp's tools (common/common.h), of llama-server and of Ollama (llm/llama_server.go, and
@@ -25,6 +26,7 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	number(j, "batch_tokens", &p.BatchTokens, b.batch)
 	number(j, "ubatch", &p.UBatch, b.ubatch)
+	g := e.givenIn(p)
 	if p.GPULayers == nil && used(j) > 0 {
 		all := plan.Int(-1)
 		p.GPULayers = &all
@@ -42,8 +44,74 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	flag(j, "mmap", &p.Mmap, true)
 	flag(j, "kv_offload", &p.KVOffload, true)
+	e.fitDefault(j, &r, g)
 	e.lengths(j, &r)
 	e.remarks(j)
+}
+
+// givenIn is what a plan pins before any default.
+func (e Engine) givenIn(p *plan.Plan) given {
+	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: p.GPULayers != nil, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
+}
+
+// fitDefault: a plan is sized as it stands unless it asks for --fit, which llama.cpp does by itself: the command
+// line that runs the plan pins what --fit would choose. Ollama's variables cannot pin it, so there it is on.
+func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
+	p := j.Plan
+	switch {
+	case g.context:
+	case e.Program == Ollama:
+		number(j, "context", &p.Context, ollamaContext(j))
+		g.context = true
+	default:
+		p.ContextTotal = fitContext
+		if n := j.Model.Context; n > 0 {
+			p.ContextTotal = plan.Int(n)
+		}
+	}
+	switch {
+	case p.Fit != "" || !r.fits || used(j) == 0:
+	case e.Program == Ollama:
+		text(j, "fit", &p.Fit, "on")
+	default:
+		p.Fit = "off"
+		j.Note("default_used", "info", "fit", "fit = off by default: a plan is sized as it stands, and its command pins -c and -ngl; llama.cpp's own --fit, on unless it is told so, moves what is not pinned")
+	}
+	e.slotContext(j, r)
+	e.fit(j, r, g)
+}
+
+// ollamaContext is what Ollama takes where nobody says, by the memory of all devices (server/routes.go).
+func ollamaContext(j *engine.Job) int64 {
+	memory := unit.Bytes(0)
+	for i := range used(j) {
+		if d := usedDevice(j, i); d != nil {
+			memory += d.Usable.Value - unit.Bytes(j.Plan.Reserved)
+		}
+	}
+	n := int64(4096)
+	switch {
+	case memory >= 47*unit.GiB:
+		n = 262144
+	case memory >= 23*unit.GiB:
+		n = 32768
+	}
+	if trained := j.Model.Context; trained > 0 {
+		n = min(n, trained)
+	}
+	return n
+}
+
+// slotContext: the context of one slot follows from that of all.
+func (e Engine) slotContext(j *engine.Job, r *rules) {
+	p := j.Plan
+	if p.ContextTotal == 0 || p.Context > 0 {
+		return
+	}
+	s := e.settings(j, r)
+	p.Context = plan.Int(contextOf(p, &s, r))
+	p.PromptTokens = p.Context * 3 / 4
+	p.OutputTokens = p.Context - p.PromptTokens
 }
 
 // offload of the general kind is said in llama.cpp's words.
@@ -93,15 +161,10 @@ func flag(j *engine.Job, field string, at **bool, value bool) {
 	}
 }
 
-// lengths: the context of one slot follows from that of all, and rows of logits from the program.
+// lengths: the context of one slot, and rows of logits by the program.
 func (e Engine) lengths(j *engine.Job, r *rules) {
 	p := j.Plan
-	if p.ContextTotal > 0 && p.Context == 0 {
-		s := e.settings(j, r)
-		p.Context = plan.Int(contextOf(p, &s, r))
-		p.PromptTokens = p.Context * 3 / 4
-		p.OutputTokens = p.Context - p.PromptTokens
-	}
+	e.slotContext(j, r)
 	if p.LogitRows == 0 {
 		s := e.settings(j, r)
 		sh := s.shape(r, j.Load())
@@ -117,6 +180,9 @@ func (e Engine) remarks(j *engine.Job) {
 	}
 	if e.Program == Ollama && !e.server(j) {
 		j.Note("ollama_engine", "warn", "engine", "before 0.30 Ollama ran some models (gemma3, gpt-oss, llama4, …) on an engine of its own; these are llama.cpp's rules")
+	}
+	if n := p.CacheRAM; n != nil && *n < 0 {
+		j.Note("cache_ram", "warn", "cache_ram", "--cache-ram -1: prompts of idle slots grow in the host's memory without a bound; none of it is counted")
 	}
 	if p.SplitMode == "row" {
 		j.Note("split_row", "warn", "split_mode", "-sm row cuts matrices in proportion to -ts; the log prints them by the device of their layer (CUDA0_Split)")

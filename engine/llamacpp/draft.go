@@ -20,6 +20,9 @@ func (s *sizer) drafter() (*sizer, error) {
 	}
 	p, main := plan.Plan{Context: s.job.Plan.Context, Sequences: s.job.Plan.Sequences, Attention: s.job.Plan.Attention}, s.job.Plan
 	p.BatchTokens, p.UBatch, p.SplitMode, p.TensorSplit, p.Mmap, p.KVOffload, p.Reserved = main.BatchTokens, main.UBatch, main.SplitMode, main.TensorSplit, main.Mmap, main.KVOffload, main.Reserved
+	if p.GPULayers, p.KV, p.KVV = main.DraftLayers, main.DraftKV, main.DraftKVV; p.SplitMode == "none" {
+		p.MainGPU = main.MainGPU
+	}
 	j := &engine.Job{Model: s.job.Draft.Model, Weights: s.job.Draft.Weights, Machine: s.job.Machine, Plan: &p, Version: s.job.Version}
 	s.program.Defaults(j)
 	if err := s.program.Check(j); err != nil {

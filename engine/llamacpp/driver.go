@@ -45,6 +45,14 @@ var contexts = map[string]context{
 
 func mib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.MiB)) }
 
+// contextAtLoad is the context before anything ran.
+func contextAtLoad(b *backend, d *hardware.Device) unit.Bytes {
+	if b.name == "CUDA" && d.SMs.Known {
+		return mib(contextBase + contextPerSM*float64(d.SMs.Value))
+	}
+	return mib(contexts[b.name].value)
+}
+
 // driverItem is the context on a device.
 func driverItem(k *ledger.Book, b *backend, d *hardware.Device) ledger.Item {
 	if b.name == "CUDA" && d != nil && d.SMs.Known {

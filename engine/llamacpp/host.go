@@ -13,6 +13,9 @@ func (s *sizer) hostItems(b *ledger.Book, sh *shape) (out []ledger.Item) {
 	s.addCaches(b, &out, &s.host, sh, ledger.Host, ledger.Exact)
 	out = s.addAdapters(b, out, host, ledger.Host)
 	out = append(out, s.output(b, sh, s.logitsPlace()), s.hostCompute(b, sh, s.inputsPlace()), processItem(b, ledger.Host))
+	if !on(s.job.Plan.MMProjOffload) {
+		out = s.addProjector(b, out, ledger.Host)
+	}
 	return s.serverItems(b, out, sh)
 }
 
@@ -22,8 +25,8 @@ func (s *sizer) hostWeights(b *ledger.Book, out []ledger.Item) []ledger.Item {
 	const source = "docs/formulas.md#llama-weights"
 	if n := s.buffers.plain.num(b, "tensors, each on a multiple of 32 bytes"); n.V > 0 {
 		place := ledger.Host
-		if s.set.mmap {
-			place = ledger.Mapped
+		if s.set.mmap && !isOn(s.job.Plan.MLock) {
+			place = ledger.Mapped // locked pages stay
 		}
 		out = append(out, ledger.Known("weights", "weights on the host", n, ledger.Exact, ledger.Persistent, place, source))
 	}
@@ -73,17 +76,33 @@ func (s *sizer) serverItems(b *ledger.Book, out []ledger.Item, sh *shape) []ledg
 	if !s.program.server(s.job) {
 		return out
 	}
-	if ram := s.rules.cacheRAM; ram > 0 {
-		n := b.Size("cache_ram", unit.Bytes(ram)*unit.MiB, "--cache-ram, its default")
+	if ram := s.cacheRAM(); ram > 0 {
+		n := b.Size("cache_ram", unit.Bytes(ram)*unit.MiB, "--cache-ram")
 		it := ledger.Known("prompt_cache", "prompts of idle slots, up to --cache-ram", n, ledger.Derived, ledger.SemiPersistent, ledger.Host, "tools/server: --cache-ram")
 		out = append(out, it.Band(0, it.Bytes))
 	}
-	if per := s.checkpoint(sh); per > 0 && s.rules.checks.count > 0 {
-		n := b.Mul(b.Int("checkpoints", s.rules.checks.count, "--ctx-checkpoints, its default"), b.Int("slots", sh.slots, "sequences"), b.Size("state", per, "windows and recurrent state of one slot"))
+	if per, count := s.checkpoint(sh), s.checkpoints(); per > 0 && count > 0 {
+		n := b.Mul(b.Int("checkpoints", count, "--ctx-checkpoints"), b.Int("slots", sh.slots, "sequences"), b.Size("state", per, "windows and recurrent state of one slot"))
 		it := ledger.Known("checkpoints", "checkpoints of windows and states, up to --ctx-checkpoints", n, ledger.Derived, ledger.SemiPersistent, ledger.Host, "tools/server: --ctx-checkpoints")
 		out = append(out, it.Band(0, it.Bytes))
 	}
 	return out
+}
+
+// cacheRAM is --cache-ram in MiB; a negative one has no bound, and is remarked on.
+func (s *sizer) cacheRAM() int64 {
+	if n := s.job.Plan.CacheRAM; n != nil {
+		return int64(*n)
+	}
+	return s.rules.cacheRAM
+}
+
+// checkpoints is --ctx-checkpoints.
+func (s *sizer) checkpoints() int64 {
+	if n := s.job.Plan.Checkpoints; n != nil {
+		return int64(*n)
+	}
+	return s.rules.checks.count
 }
 
 // checkpoint is what one checkpoint of one slot holds: what cannot be rolled back, that is the windows of
@@ -128,7 +147,7 @@ func (s *sizer) hostOnly(b *ledger.Book, sh *shape) engine.Rank {
 	s.addCaches(b, &r.Items, &s.host, sh, ledger.Device, ledger.Exact)
 	r.Items = append(r.Items, s.output(b, sh, ledger.Device), s.hostCompute(b, sh, ledger.Device), processItem(b, ledger.Device))
 	r.Items = s.addAdapters(b, r.Items, host, ledger.Device)
-	r.Items = append(s.addProjector(b, r.Items), s.missing...)
+	r.Items = append(s.addProjector(b, r.Items, ledger.Device), s.missing...)
 	r.Host = s.serverItems(b, nil, sh)
 	s.kvFigures(&r, &s.host, sh)
 	return r

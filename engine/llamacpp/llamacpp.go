@@ -46,6 +46,9 @@ func (e Engine) rules(j *engine.Job) rules { return rulesOf(e.Program.llamaVersi
 // MaxSequences is how many slots a version has.
 func (e Engine) MaxSequences(j *engine.Job) int64 { return e.rules(j).maxSlots }
 
+// Fits reports whether a version has --fit.
+func (e Engine) Fits(j *engine.Job) bool { return e.rules(j).fits }
+
 // server reports whether the program is llama-server, by itself or inside Ollama.
 func (e Engine) server(j *engine.Job) bool {
 	return e.Program == Server || e.Program == Ollama && j.Version.AtLeast(ownServer)

@@ -27,9 +27,15 @@ type mover struct {
 	rules []override
 	// experts of the first layers stay on the host; -1 means of all.
 	experts int
+	// cuts are layers held in part.
+	cuts map[int]cut
 }
 
-const maxPatterns = 4096 // bytes of -ot
+// Bounds of -ot: --fit writes an expression for each layer.
+const (
+	maxPatternBytes = 1 << 15
+	maxPatterns     = 512
+)
 
 func moverOf(j *engine.Job, r *rules) (*mover, error) {
 	m := &mover{}
@@ -40,8 +46,8 @@ func moverOf(j *engine.Job, r *rules) (*mover, error) {
 	if text == "" {
 		return m, nil
 	}
-	if len(text) > maxPatterns {
-		return nil, badOverride(text[:40]+"…", fmt.Sprintf("is %d bytes long", len(text)), "fewer or shorter patterns")
+	if n := strings.Count(text, ",") + 1; len(text) > maxPatternBytes || n > maxPatterns {
+		return nil, badOverride(text[:40]+"…", fmt.Sprintf("is %d bytes long, with %d patterns", len(text), n), "fewer or shorter patterns")
 	}
 	names := bufferNames(j, r)
 	for _, one := range strings.Split(text, ",") {
@@ -79,13 +85,21 @@ func badOverride(value, why, fix string) error {
 func bufferNames(j *engine.Job, r *rules) map[string]override {
 	names := map[string]override{"CPU": {place: host}}
 	for i := range used(j) {
-		b := backendOf(j.Device(int64(i)))
+		b := backendOf(usedDevice(j, i))
 		names[b.device(i, r)] = override{place: i}
 		if b.host != "" {
 			names[b.host] = override{place: host, pinned: true}
 		}
 	}
 	return names
+}
+
+// placeName is the buffer of a place, as -ot names it.
+func placeName(j *engine.Job, r *rules, place int) string {
+	if place == host {
+		return "CPU"
+	}
+	return backendOf(usedDevice(j, place)).device(place, r)
 }
 
 func sortedNames(names map[string]override) []string {
@@ -98,7 +112,7 @@ func sortedNames(names map[string]override) []string {
 }
 
 // none reports whether every tensor lies with its layer.
-func (m *mover) none() bool { return len(m.rules) == 0 && m.experts == 0 }
+func (m *mover) none() bool { return len(m.rules) == 0 && m.experts == 0 && len(m.cuts) == 0 }
 
 // place of a tensor of a layer (or of model.InPre, model.InPost); ok is false when it is not moved.
 func (m *mover) place(layer int, t *model.Tensor) (o override, ok bool) {
@@ -109,6 +123,9 @@ func (m *mover) place(layer int, t *model.Tensor) (o override, ok bool) {
 				return m.rules[i], true
 			}
 		}
+	}
+	if c, ok := m.cuts[layer]; ok && c.keeps.leaves(layer, t) {
+		return override{place: c.place}, true
 	}
 	if layer >= 0 && (m.experts < 0 || layer < m.experts) && expertMatrix(t.Role) {
 		return override{place: host}, true

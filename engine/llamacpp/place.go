@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -31,6 +32,25 @@ func used(j *engine.Job) int {
 	}
 	return int(j.Devices())
 }
+
+// deviceIndex is the i-th device that the plan uses: the main one for -sm none, else all in their order.
+func deviceIndex(j *engine.Job, i int) int64 {
+	if j.Plan.SplitMode == "none" {
+		return int64(mainDevice(j))
+	}
+	return int64(i)
+}
+
+// mainDevice is -mg.
+func mainDevice(j *engine.Job) int {
+	if n := j.Plan.MainGPU; n != nil {
+		return int(*n)
+	}
+	return 0
+}
+
+// usedDevice is the hardware of the i-th device that the plan uses.
+func usedDevice(j *engine.Job, i int) *hardware.Device { return j.Device(deviceIndex(j, i)) }
 
 // nextN are layers for multi-token prediction that a converted file keeps after the others. They are not
 // loaded, but -ngl and the split count them (n_layer_all).
@@ -61,6 +81,9 @@ func layoutOf(j *engine.Job, r *rules) (*layout, error) {
 	at := func(i int) int {
 		if devices == 0 || i < start || i-start >= ngl {
 			return host
+		}
+		if j.Plan.SplitMode == "row" && r.rowMain {
+			return min(mainDevice(j), devices-1)
 		}
 		return device(splits, float32(i-start)/float32(ngl))
 	}
@@ -106,7 +129,7 @@ func freeMemory(j *engine.Job, devices int) []float32 {
 	out := make([]float32, devices)
 	for i := range out {
 		out[i] = 1
-		if d := j.Device(int64(i)); d != nil && d.Usable.Known {
+		if d := usedDevice(j, i); d != nil && d.Usable.Known {
 			out[i] = float32(max(1, int64(d.Usable.Value)-int64(j.Plan.Reserved)))
 		}
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // --mmproj: a vision tower and its projector in a file of their own, all of it on the first device
-// (tools/mtmd/clip.cpp).
+// unless --no-mmproj-offload keeps it on the host (tools/mtmd/clip.cpp).
 
 // addProjector books the tower's tensors and its graph of one image.
-func (s *sizer) addProjector(b *ledger.Book, out []ledger.Item) []ledger.Item {
+func (s *sizer) addProjector(b *ledger.Book, out []ledger.Item, place ledger.Place) []ledger.Item {
 	t := s.job.Vision
 	if s.job.Plan.MMProj == "" || t == nil {
 		return out
@@ -19,9 +19,11 @@ func (s *sizer) addProjector(b *ledger.Book, out []ledger.Item) []ledger.Item {
 	const source = "tools/mtmd/clip.cpp"
 	matrices, vectors := towerElems(t)
 	n := b.Add(b.Mul(b.Lit(2), b.Int("matrix_elements", matrices, "vision tower")), b.Mul(b.Lit(4), b.Int("vector_elements", vectors, "norms and biases")))
-	w := ledger.Known("mmproj.weights", "vision projector", n, ledger.Derived, ledger.Persistent, ledger.Device, source+": f16, vectors f32")
+	w := ledger.Known("mmproj.weights", "vision projector", n, ledger.Derived, ledger.Persistent, place, source+": f16, vectors f32")
 	out = append(out, w.Band(dtype.Q8_0.Row(matrices)+unit.Bytes(4*vectors), unit.Bytes(4*(matrices+vectors))))
-	return append(out, s.imageGraph(b, t, source))
+	graph := s.imageGraph(b, t, source)
+	graph.Place = place
+	return append(out, graph)
 }
 
 func towerElems(p *model.Part) (matrices, vectors int64) {

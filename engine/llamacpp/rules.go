@@ -32,6 +32,8 @@ type rules struct {
 	cacheRAM int64 // MiB
 	checks   checkpoints
 	metal    string // name of Apple's device
+	rowMain  bool   // -sm row keeps caches, norms and results on the main device
+	fits     bool   // --fit, on unless it is switched off
 }
 
 func rulesOf(v engine.Version) rules {
@@ -39,7 +41,7 @@ func rulesOf(v engine.Version) rules {
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
 		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
-		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v),
+		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), rowMain: at(rowsOnMain, v),
 	}
 }
 
@@ -223,6 +225,16 @@ var checkpointDefaults = []engine.Since[checkpoints]{
 var metalName = []engine.Since[string]{
 	{From: first, Value: "Metal", Source: "ggml/src/ggml-metal"},
 	{From: build(7909), Value: "MTL0", Source: "ggml/src/ggml-metal (#18919)"},
+}
+
+var rowsOnMain = []engine.Since[bool]{
+	{From: first, Value: true, Source: "src/llama.cpp (llm_load_tensors, buft_layer)"},
+	{From: build(3990), Value: false, Source: "src/llama.cpp (#10026)"},
+}
+
+var fitting = []engine.Since[bool]{
+	{From: first, Value: false, Source: "common/common.h"},
+	{From: build(7407), Value: true, Source: "common/common.h, fit_params (#16653)"},
 }
 
 var gatedOperator = []engine.Since[bool]{

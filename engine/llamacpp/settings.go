@@ -50,7 +50,7 @@ func (e Engine) flash(j *engine.Job, r *rules) bool {
 // the automatic choice turns flash attention off (src/llama-context.cpp, resolve_fused_ops).
 func flashRuns(j *engine.Job, r *rules) bool {
 	for i := range min(used(j), maxDevices) {
-		if b := backendOf(j.Device(int64(i))); b != nil && b.narrowFA && !flashOn(j, r) {
+		if b := backendOf(usedDevice(j, i)); b != nil && b.narrowFA && !flashOn(j, r) {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func (s *sizer) site() *ggml.Site {
 		t.Layers = append(t.Layers, s.spot(at))
 	}
 	t.Classes = s.classes()
-	if s.rules.batches {
+	if s.rules.batches && on(s.job.Plan.OpOffload) {
 		t.Offload = offloadBatch
 	}
 	t.DryRun = len(s.devices) > 1
@@ -147,8 +147,7 @@ func (ld *loader) movedOf(layer int) string {
 // pipelined: all layers on several devices, in whole layers, with their caches, and nothing moved
 // (src/llama-context.cpp).
 func (s *sizer) pipelined() bool {
-	p := s.job.Plan
-	if len(s.devices) < 2 || p.SplitMode == "row" || !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0 {
+	if len(s.devices) < 2 || s.rowSplit() || !s.set.offloadKV || s.layout.head == host || s.layout.any(host) || !s.loader.m.none() {
 		return false
 	}
 	for i := range s.devices {

@@ -28,6 +28,11 @@ type sizer struct {
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
 
+// rowSplit reports whether -sm row cuts matrices: a backend without such buffers ignores it (make_gpu_buft_list).
+func (s *sizer) rowSplit() bool {
+	return s.job.Plan.SplitMode == "row" && len(s.devices) > 1 && s.devices[0].backend.rowSplit
+}
+
 // held is what a device, or the host, keeps between tokens.
 type held struct {
 	backend *backend
@@ -37,14 +42,24 @@ type held struct {
 
 // Sizer prepares placement, model buffers and graphs.
 func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
+	r := e.rules(j)
+	m, err := moverOf(j, &r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.sizer(j, m)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// sizer of a plan whose tensors a mover moves.
+func (e Engine) sizer(j *engine.Job, m *mover) (*sizer, error) {
 	s := &sizer{job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
-		return nil, err
-	}
-	m, err := moverOf(j, &s.rules)
-	if err != nil {
 		return nil, err
 	}
 	s.place()
@@ -52,10 +67,11 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range s.devices {
 		ld.backends = append(ld.backends, s.devices[i].backend)
 	}
-	if j.Plan.SplitMode == "row" && len(s.devices) > 1 {
+	if s.rowSplit() {
 		if ld.rows, err = splits(j, len(s.devices)); err != nil {
 			return nil, err
 		}
+		ld.tile = tileRows(j, len(s.devices))
 	}
 	s.buffers, s.loader = ld.load(), ld
 	s.graph = newGraph(s)
@@ -85,7 +101,7 @@ func (s *sizer) place() {
 	}
 	s.devices = make([]held, used(s.job))
 	for i := range s.devices {
-		b := backendOf(s.job.Device(int64(i)))
+		b := backendOf(usedDevice(s.job, i))
 		s.devices[i] = held{backend: b, name: b.device(i, &s.rules), caches: caches(b, i)}
 	}
 	s.host = held{backend: &cpu, name: "CPU", caches: caches(&cpu, host)}
@@ -116,7 +132,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 
 func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	d := &s.devices[i]
-	r := engine.NewRank(b, s.job, &engine.Placed{Rank: shard.Rank{Index: int64(i), Count: 1}})
+	r := engine.NewRank(b, s.job, &engine.Placed{Rank: shard.Rank{Index: deviceIndex(s.job, i), Count: 1}})
 	basis := s.basis(i)
 	r.Items = make([]ledger.Item, 0, 6)
 	if n := s.buffers.device[i].num(b, "tensors as "+d.backend.name+" allocates them"); n.V > 0 {
@@ -124,10 +140,13 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 		r.Items = append(r.Items, s.uncertain(w, i))
 	}
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
-	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, s.job.Device(int64(i))))
+	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, usedDevice(s.job, i)))
 	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
 	if i == 0 {
-		r.Items = append(s.addProjector(b, r.Items), s.missing...)
+		if on(s.job.Plan.MMProjOffload) {
+			r.Items = s.addProjector(b, r.Items, ledger.Device)
+		}
+		r.Items = append(r.Items, s.missing...)
 	}
 	s.kvFigures(&r, d, sh)
 	return r
@@ -136,7 +155,7 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 // basis of a device's buffers: exact where the backend's rounding was seen in rows and the split among
 // devices does not hang on what is free when the model loads.
 func (s *sizer) basis(i int) ledger.Basis {
-	if s.devices[i].backend.unchecked || s.job.Plan.SplitMode == "row" || s.byFreeMemory() {
+	if s.devices[i].backend.unchecked || s.rowSplit() || s.byFreeMemory() {
 		return ledger.Derived
 	}
 	return ledger.Exact

@@ -1,8 +1,12 @@
 package llamacpp
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
@@ -98,6 +102,7 @@ type loader struct {
 	backends []*backend
 	mmap     bool
 	rows     []float32 // cumulative shares of the devices for -sm row, nil otherwise
+	tile     int64     // rows that are cut off together
 	out      modelBuffers
 }
 
@@ -178,10 +183,13 @@ func (ld *loader) put(name string, layer, at int, t *stored) {
 	ld.add(name, at, ld.hostTakes(t), ld.backend(at).alloc(t))
 }
 
-// cut reports whether -sm row cuts a tensor: matrices of layers on a device, and not those of experts.
+// cut reports whether -sm row cuts a tensor: what a layer on a device multiplies by, and not experts, kernels of
+// convolutions and the constants of scans, whose operators take no split buffer.
 func (ld *loader) cut(at int, t *stored) bool {
-	return ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm()
+	return ld.rows != nil && at != host && t.Dims == 2 && !t.Bias && !t.Role.Norm() && !scanned[t.Role]
 }
+
+var scanned = map[dtype.Role]bool{dtype.SSMConv: true, dtype.SSMA: true, dtype.SSMD: true, dtype.ShortConv: true}
 
 // split shares a matrix among all devices (-sm row), by whole tiles of rows; each part is padded as a
 // matrix is (ggml/src/ggml-cuda/ggml-cuda.cu, get_row_split).
@@ -191,7 +199,7 @@ func (ld *loader) split(name string, t *stored) {
 		high := rows
 		if i < len(ld.rows)-1 {
 			high = int64(float32(rows) * share)
-			high -= high % tileRows
+			high -= high % ld.tile
 		}
 		part := *t
 		if part.bytes = t.bytes / unit.Bytes(rows) * unit.Bytes(high-low); part.bytes > 0 {
@@ -201,8 +209,26 @@ func (ld *loader) split(name string, t *stored) {
 	}
 }
 
-// tileRows are the rows that CUDA's kernels for quantised matrices take at a time (mmq.cuh, since Volta).
-const tileRows = 128
+// tileRows are the rows that the kernels for quantised matrices take at a time, on the device that takes most: 128
+// since Volta and RDNA2, 64 before (ggml/src/ggml-cuda/mmq.cuh, get_mmq_y_host).
+func tileRows(j *engine.Job, devices int) int64 {
+	most := int64(64)
+	for i := range devices {
+		if d := usedDevice(j, i); d == nil || !smallTiles(d) {
+			most = 128
+		}
+	}
+	return most
+}
+
+func smallTiles(d *hardware.Device) bool {
+	if d.Vendor == "AMD" {
+		return d.Architecture == "rdna1"
+	}
+	major, _, _ := strings.Cut(d.Capability, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n < 7
+}
 
 // add bytes to the buffer of a place; pinned chooses among the host's when the file is not mapped.
 func (ld *loader) add(name string, at int, pinned bool, n unit.Bytes) {

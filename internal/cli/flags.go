@@ -237,7 +237,7 @@ func operand(f *pflag.Flag) string {
 // words are what single text flags take.
 var words = map[string]string{
 	"hardware": "HARDWARE", "engine": "ENGINE[@VERSION]", "weights": "FORMAT", "kv": "FORMAT", "kv_v": "FORMAT", "draft_model": "MODEL", "mmproj": "FILE",
-	"tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
+	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
 var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME"}

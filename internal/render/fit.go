@@ -150,19 +150,14 @@ func (s *screen) also() {
 
 // outlook is how many users fit at longer contexts, and beside it how fast the plan runs.
 func (s *screen) outlook() {
-	rungs, speed := s.rungs(), s.speedTable()
-	switch {
-	case rungs == nil && speed == nil:
-		return
-	case rungs != nil && speed != nil:
+	speed, rungs := s.speed(), s.rungs()
+	if rungs != nil {
 		s.page.blank()
-		s.page.beside(rungs, speed)
-		return
-	case rungs == nil:
-		rungs = speed
+		s.page.beside(s.page.block(rungs), speed)
+	} else if speed != nil {
+		s.page.blank()
+		s.page.lines = append(s.page.lines, speed...)
 	}
-	s.page.blank()
-	s.page.add(rungs)
 }
 
 // rungs are the same plan at longer contexts.

@@ -8,53 +8,59 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// beside draws two tables next to each other where the page is wide enough, else one below the other.
-func (p *page) beside(first, second *table) {
-	a, b := newPage(p.st), newPage(p.st)
-	a.add(first)
-	b.add(second)
+// beside draws two blocks next to each other where the page is wide enough, else one below the other.
+func (p *page) beside(first, second []text) {
 	width := 0
-	for _, l := range a.lines {
+	for _, l := range first {
 		width = max(width, l.cells())
 	}
-	width += 3 * gap
-	for _, l := range b.lines {
+	width += 2 * gap
+	for _, l := range second {
 		if width+l.cells() > p.st.width() {
-			p.lines = append(append(append(p.lines, a.lines...), nil), b.lines...)
+			p.lines = append(append(append(p.lines, first...), nil), second...)
 			return
 		}
 	}
-	for i := range max(len(a.lines), len(b.lines)) {
+	for i := range max(len(first), len(second)) {
 		var line text
-		if i < len(a.lines) {
-			line = a.lines[i]
+		if i < len(first) {
+			line = first[i]
 		}
-		if i < len(b.lines) {
-			line = join(line, pad(width-line.cells()), b.lines[i])
+		if i < len(second) {
+			line = join(line, pad(width-line.cells()), second[i])
 		}
 		p.lines = append(p.lines, line)
 	}
 }
 
-// speedTable is how fast the plan runs; nil when nobody knows.
-func (s *screen) speedTable() *table {
+// block is what a table draws on a page of its own.
+func (p *page) block(tb *table) []text {
+	own := newPage(p.st)
+	own.add(tb)
+	return own.lines
+}
+
+// speed is how fast the plan runs; nil when nobody knows.
+func (s *screen) speed() []text {
 	v := s.a.Speed
 	if v == nil || v.Decode == nil && v.Prefill == nil {
 		return nil
 	}
-	tb := &table{sides: []side{left, decimal, left, left}}
-	tb.row(say("speed, "+people(max(1, int64(s.a.Plan.Sequences))), dim), nil, nil, say("90 % band", dim))
-	for _, l := range speedLines(v, int64(s.a.Plan.Sequences)) {
+	users := max(1, int64(s.a.Plan.Sequences))
+	tb := &table{sides: []side{left, left, left}}
+	tb.row(say("speed", dim), say(people(users), dim), say("90 % band", dim))
+	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()
-			tb.row(say(l.name), say(significant(*l.mid, d)), say(l.unit, dim), say(significant(*l.low, d)+"–"+significant(*l.high, d), dim))
+			tb.row(say(l.name), join(say(significant(*l.mid, d)+" "), say(l.unit, dim)), say(significant(*l.low, d)+"–"+significant(*l.high, d), dim))
 		}
 	}
+	lines := s.page.block(tb)
 	if v.Bound != "" {
-		tb.row(say("bound"), nil, nil, nil)
-		tb.rows[len(tb.rows)-1] = []text{join(say("bound "), say(boundBy(v)))}
+		name := say("bound")
+		lines = append(lines, join(pad(gap), name, pad(tb.rows[0][0].cells()-name.cells()+gap), say(boundBy(v))).clean(s.page.st.ASCII))
 	}
-	return tb
+	return lines
 }
 
 // speedLine is a figure with its band.
@@ -82,7 +88,7 @@ func speedLines(v *memwall.Speed, users int64) []speedLine {
 	}
 	return append(lines,
 		speedLine{"prefill", "tok/s", v.Prefill, v.PrefillLow, v.PrefillHigh},
-		seconds(speedLine{"first token", "ms", v.TTFT, v.TTFTLow, v.TTFTHigh}),
+		seconds(speedLine{"first", "ms", v.TTFT, v.TTFTLow, v.TTFTHigh}),
 		speedLine{"energy", "J/token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh},
 		speedLine{"cost", "$/M", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh})
 }

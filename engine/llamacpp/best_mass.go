@@ -1,0 +1,93 @@
+package llamacpp
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+)
+
+// mass is what layers take of one kind of device, summed from the first layer on: mass[l] is of all before l. The
+// output layer is the last.
+type mass struct{ dense, experts, cache []int64 }
+
+// massOf the layers under a plan, as a backend allocates them.
+func (s *sizer) massOf(b *backend) mass {
+	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
+	dense, experts := make([]int64, len(w.Variants)), make([]int64, len(w.Variants))
+	for i := range w.Variants {
+		for _, t := range listed(&part.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors) {
+			if n := int64(b.alloc(&t)); expertMatrix(t.Role) {
+				experts[i] += n
+			} else {
+				dense[i] += n
+			}
+		}
+	}
+	caches := s.cacheOfKinds(b)
+	n := len(part.Layers)
+	m := mass{make([]int64, n+2), make([]int64, n+2), make([]int64, n+2)}
+	for l, k := range part.Layers {
+		v := w.Layers[l]
+		m.dense[l+1], m.experts[l+1], m.cache[l+1] = m.dense[l]+dense[v], m.experts[l]+experts[v], m.cache[l]+caches[k]
+	}
+	m.dense[n+1], m.experts[n+1], m.cache[n+1] = m.dense[n]+s.headMass(b), m.experts[n], m.cache[n]
+	return m
+}
+
+// headMass is the output layer's.
+func (s *sizer) headMass(b *backend) (n int64) {
+	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
+	for _, t := range listed(&part.Post, w.Post) {
+		n += int64(b.alloc(&t))
+	}
+	for _, t := range listed(&part.Pre, w.Pre) {
+		if s.isTied(&t) {
+			n += int64(b.alloc(&t))
+		}
+	}
+	return n
+}
+
+func (s *sizer) isTied(t *stored) bool {
+	return t.Role.Embedding() && !t.Role.Norm() && s.job.Model.Tied && t.Rows() == s.job.Model.Vocab
+}
+
+// cacheOfKinds is what a layer of each kind keeps at the plan's load.
+func (s *sizer) cacheOfKinds(b *backend) []int64 {
+	sh := s.set.shape(&s.rules, s.job.Load())
+	rows := s.caches(b)
+	out := make([]int64, len(rows))
+	for k := range rows {
+		for c := range rows[k] {
+			sums := s.sums(nil, []heldCache{{&rows[k][c], 1}}, &sh, b.align)
+			out[k] += int64(sums.full.V + sums.window.V + sums.state.V)
+		}
+	}
+	return out
+}
+
+// of the layers from first to last, the experts of which the first hosted ones leave out.
+func (m *mass) of(first, last, hosted int) int64 {
+	return m.dense[last] - m.dense[first] + m.cache[last] - m.cache[first] + m.experts[last] - m.experts[first+hosted]
+}
+
+// read is what a token reads of the same layers: a share of the experts.
+func (m *mass) read(first, last, hosted int, share float64) float64 {
+	return float64(m.dense[last]-m.dense[first]+m.cache[last]-m.cache[first]) + share*float64(m.experts[last]-m.experts[first+hosted])
+}
+
+// expertShare is the share of routed experts that a token reads.
+func expertShare(m *model.Model) float64 {
+	t := &m.Traits
+	if t.Experts == 0 {
+		return 1
+	}
+	return float64(t.ExpertsUsed) / float64(t.Experts)
+}
+
+// rate is what a device reads in a second; where nothing says, all are alike.
+func rate(j *engine.Job, i int) float64 {
+	if d := usedDevice(j, i); d != nil && d.Bandwidth.Known {
+		return float64(d.Bandwidth.Value)
+	}
+	return 1
+}

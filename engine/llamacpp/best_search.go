@@ -1,0 +1,409 @@
+package llamacpp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+)
+
+// What layers take is a sum; what else a device takes (compute buffers, the driver) hangs on the whole placement.
+// So the search alternates: the best placing for assumed extras, by dynamic programming over devices and layers;
+// then its real ledger, which gives the extras. When that settles, single layers and experts are tried.
+
+// slice is what one device holds: layers first to last, of which the first hosted ones leave their experts on
+// the host.
+type slice struct{ first, last, hosted int }
+
+// placing is a slice of the layers for each device, in their order, up to the output layer.
+type placing struct{ slices []slice }
+
+func (at placing) equal(o placing) bool { return slices.Equal(at.slices, o.slices) }
+
+func (at placing) clone() placing { return placing{slices.Clone(at.slices)} }
+
+type search struct {
+	engine Engine
+	job    *engine.Job
+	given  *plan.Plan
+	rules  rules
+	room   Room
+	layers int // repeating layers
+	share  float64
+	mass   []mass // of each device
+	host   mass
+	rates  []float64
+	tried  map[string]verdict
+}
+
+// verdict is a placing's ledger against the room.
+type verdict struct {
+	fits   bool
+	extras []int64 // of each device: what its layers do not explain
+}
+
+func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
+	p := *j.Plan
+	p.GPULayers, p.TensorSplit, p.CPUMoE, p.OverrideTensor, p.Fit, p.SplitMode = nil, "", nil, "", "", ""
+	if o := p.Offload; o != nil {
+		k := *o
+		k.Weights, k.Experts = "", ""
+		p.Offload = &k
+	}
+	k := *j
+	k.Plan, k.Notes = &p, nil
+	e.Defaults(&k)
+	if err := e.Check(&k); err != nil {
+		return nil, err
+	}
+	s := &search{engine: e, job: &k, given: j.Plan, rules: e.rules(&k), room: room, layers: len(k.Model.Decoder().Layers), share: expertShare(k.Model), tried: map[string]verdict{}}
+	if len(room.Devices) == 0 || len(room.Devices) != used(&k) || s.layers == 0 {
+		return nil, ErrNoRoom
+	}
+	r, err := e.Sizer(&k)
+	if err != nil {
+		return nil, err
+	}
+	base := r.(*sizer)
+	byBackend := map[*backend]mass{}
+	for i := range base.devices {
+		b := base.devices[i].backend
+		if _, ok := byBackend[b]; !ok {
+			byBackend[b] = base.massOf(b)
+		}
+		s.mass, s.rates = append(s.mass, byBackend[b]), append(s.rates, rate(&k, i))
+	}
+	s.host = base.massOf(&cpu)
+	return s, nil
+}
+
+// run finds the best placing: everything on the devices if they hold it, else part of it.
+func (s *search) run() (placing, bool) {
+	if at, ok := s.settle(true); ok {
+		return at, true
+	}
+	at, ok := s.settle(false)
+	if !ok {
+		if at = s.nothing(); !s.judge(at).fits {
+			return at, false
+		}
+	}
+	return s.climb(at), true
+}
+
+// nothing on any device.
+func (s *search) nothing() placing {
+	at, end := placing{make([]slice, len(s.mass))}, s.end(s.layers)
+	for i := range at.slices {
+		at.slices[i] = slice{end, end, 0}
+	}
+	return at
+}
+
+const settleSteps = 8
+
+// settle alternates between the best placing for assumed extras and the extras of that placing. Extras only grow
+// while a placing does not fit, so that it ends.
+func (s *search) settle(whole bool) (best placing, ok bool) {
+	extras := make([]int64, len(s.mass))
+	for range settleSteps {
+		at, found := s.plan(extras, whole)
+		if !found {
+			return best, ok
+		}
+		v := s.judge(at)
+		if v.fits {
+			if !ok || s.better(at, best) {
+				best, ok = at, true
+			}
+			if grown := s.grow(extras, v.extras, false); !grown {
+				return best, ok
+			}
+			continue
+		}
+		if !s.grow(extras, v.extras, true) {
+			return best, ok
+		}
+	}
+	return best, ok
+}
+
+// grow takes on what extras a placing showed: only larger ones after one that did not fit. It reports a change.
+func (s *search) grow(extras, seen []int64, larger bool) (changed bool) {
+	for i, n := range seen {
+		if n > extras[i] || !larger && n < extras[i] {
+			extras[i], changed = n, true
+		}
+	}
+	return changed
+}
+
+// judge sizes a placing.
+func (s *search) judge(at placing) verdict {
+	p := at.plan(s)
+	key := p.TensorSplit + "/" + p.OverrideTensor + "/" + at.key()
+	if v, ok := s.tried[key]; ok {
+		return v
+	}
+	ranks := s.size(at)
+	v := verdict{fits: ranks != nil, extras: make([]int64, len(s.mass))}
+	for i := range ranks {
+		n := ledger.At(ranks[i].Items, ledger.Device)
+		x := at.slices[i]
+		v.extras[i] = int64(n.High) - s.mass[i].of(x.first, x.last, x.hosted)
+		v.fits = v.fits && !n.Unknown && n.High <= s.room.Devices[i]
+	}
+	v.fits = v.fits && (s.room.Host == 0 || hostUse(ranks) <= s.room.Host)
+	s.tried[key] = v
+	return v
+}
+
+func (at placing) key() string {
+	var b []byte
+	for _, x := range at.slices {
+		b = append(b, byte(x.first), byte(x.first>>8), byte(x.last), byte(x.last>>8), byte(x.hosted), byte(x.hosted>>8))
+	}
+	return string(b)
+}
+
+// size is the ledger of a placing; nil where none can be made.
+func (s *search) size(at placing) []engine.Rank {
+	p := at.plan(s)
+	j := *s.job
+	j.Plan, j.Notes = &p, nil
+	m, err := moverOf(&j, &s.rules)
+	if err != nil {
+		return nil
+	}
+	z, err := s.engine.sizer(&j, m)
+	if err != nil {
+		return nil
+	}
+	return z.Size(nil, j.Load())
+}
+
+// cost of a placing: what the host reads, then the time that devices read.
+type cost struct {
+	host int64
+	time float64
+}
+
+func (c cost) less(o cost) bool {
+	if c.host != o.host {
+		return c.host < o.host
+	}
+	return c.time < o.time*(1-1e-12)
+}
+
+func (c cost) plus(o cost) cost { return cost{c.host + o.host, c.time + o.time} }
+
+func (s *search) cost(at placing) (c cost) {
+	c.host = s.hostRead(at)
+	for i, x := range at.slices {
+		c.time += s.mass[i].read(x.first, x.last, x.hosted, s.share) / s.rates[i]
+	}
+	return c
+}
+
+func (s *search) better(a, b placing) bool { return s.cost(a).less(s.cost(b)) }
+
+// hostRead is what the host reads for a token: its layers, and experts of others.
+func (s *search) hostRead(at placing) int64 {
+	start := s.layers + 1
+	if first, ok := at.firstHolder(); ok {
+		start = first.first
+	}
+	n := s.headOnHost(start)
+	for _, x := range at.slices {
+		n += s.expertsRead(x.first, x.first+x.hosted)
+	}
+	return n + s.hostLayers(start)
+}
+
+// hostLayers is what the host reads of the layers before start.
+func (s *search) hostLayers(start int) int64 { return int64(s.host.read(0, start, 0, s.share)) }
+
+func (s *search) expertsRead(first, last int) int64 {
+	return int64(s.share * float64(s.host.experts[last]-s.host.experts[first]))
+}
+
+// headOnHost: before b7467 the output layer goes to a device last.
+func (s *search) headOnHost(start int) int64 {
+	if !s.rules.headLast || start == 0 || start > s.layers {
+		return 0
+	}
+	return s.host.dense[s.layers+1] - s.host.dense[s.layers]
+}
+
+// end of the layers on devices that begin with start.
+func (s *search) end(start int) int {
+	if s.rules.headLast && start > 0 {
+		return s.layers
+	}
+	return s.layers + 1
+}
+
+// hosted is how many of a device's first layers must leave their experts for the rest to fit; ok is false when
+// that is not enough.
+func (s *search) hosted(i, first, last int, room int64) (n int, ok bool) {
+	m := &s.mass[i]
+	if m.of(first, last, 0) <= room {
+		return 0, true
+	}
+	if m.of(first, last, last-first) > room {
+		return 0, false
+	}
+	lo, hi := 0, last-first // lo does not fit, hi does
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; m.of(first, last, mid) <= room {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, true
+}
+
+// plan is the best placing if devices take so much beside their layers.
+func (s *search) plan(extras []int64, whole bool) (best placing, ok bool) {
+	t := s.table(extras, whole, s.layers+1)
+	other := t
+	if s.rules.headLast && !whole {
+		other = s.table(extras, whole, s.layers)
+	}
+	least := cost{host: math.MaxInt64}
+	for start := 0; start <= s.layers; start++ {
+		if whole && start > 0 {
+			break
+		}
+		from := t
+		if start > 0 {
+			from = other
+		}
+		c := from.at(0, start).cost
+		if c.host == math.MaxInt64 {
+			continue
+		}
+		if c.host += s.hostLayers(start) + s.headOnHost(start); c.less(least) {
+			least, best, ok = c, from.follow(start), true
+		}
+	}
+	return best, ok
+}
+
+// cell is the best way for the devices from one on to hold the layers from one on.
+type cell struct {
+	cost cost
+	next slice
+}
+
+type ways struct {
+	end   int
+	width int
+	cells []cell // by device, then first layer
+}
+
+func (t *ways) at(device, first int) *cell { return &t.cells[device*t.width+first] }
+
+// table has the ways of all devices, from the last to the first.
+func (s *search) table(extras []int64, whole bool, end int) *ways {
+	t := &ways{end: end, width: end + 1}
+	t.cells = make([]cell, (len(s.mass)+1)*t.width)
+	never := cost{host: math.MaxInt64}
+	for first := range t.width {
+		t.at(len(s.mass), first).cost = never
+	}
+	t.at(len(s.mass), end).cost = cost{}
+	for d := len(s.mass) - 1; d >= 0; d-- {
+		room := int64(s.room.Devices[d]) - extras[d]
+		for first := range t.width {
+			*t.at(d, first) = s.cell(t, d, first, room, whole)
+		}
+	}
+	return t
+}
+
+// cell tries all ends of a device's slice.
+func (s *search) cell(t *ways, d, first int, room int64, whole bool) cell {
+	best := cell{cost: cost{host: math.MaxInt64}}
+	for last := first; last <= t.end; last++ {
+		after := t.at(d+1, last).cost
+		if after.host == math.MaxInt64 {
+			continue
+		}
+		n, ok := s.hosted(d, first, last, room)
+		if last > first && !ok {
+			break
+		}
+		if last == first {
+			n = 0
+		}
+		if whole && n > 0 {
+			break
+		}
+		c := after.plus(cost{s.expertsRead(first, first+n), s.mass[d].read(first, last, n, s.share) / s.rates[d]})
+		if best.cost.host == math.MaxInt64 || c.less(best.cost) {
+			best = cell{c, slice{first, last, n}}
+		}
+	}
+	return best
+}
+
+// follow reads the slices off the table.
+func (t *ways) follow(start int) (at placing) {
+	for d := range len(t.cells)/t.width - 1 {
+		x := t.at(d, start).next
+		at.slices = append(at.slices, x)
+		start = x.last
+	}
+	return at
+}
+
+// climb takes single steps that fit and are better, until none is.
+func (s *search) climb(at placing) placing {
+	for {
+		better := false
+		for _, n := range s.near(at) {
+			if s.better(n, at) && s.judge(n).fits {
+				at, better = n, true
+				break
+			}
+		}
+		if !better {
+			return at
+		}
+	}
+}
+
+// near are placings one layer, or one layer's experts, away from one.
+func (s *search) near(at placing) (out []placing) {
+	for d := range at.slices {
+		if at.slices[d].hosted > 0 {
+			n := at.clone()
+			n.slices[d].hosted--
+			out = append(out, n)
+		}
+		if n, ok := s.longer(at, d); ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// longer gives a device one layer more: those before it hand theirs on, and the first takes one from the host.
+func (s *search) longer(at placing, d int) (placing, bool) {
+	n := at.clone()
+	if first := n.slices[0].first; first == 0 || first == 1 && s.rules.headLast { // the output layer would come too
+		return at, false
+	}
+	for i := range d + 1 {
+		n.slices[i].first--
+		if i < d {
+			n.slices[i].last--
+		}
+		n.slices[i].hosted = min(n.slices[i].hosted, n.slices[i].last-n.slices[i].first)
+	}
+	return n, true
+}
