@@ -2,9 +2,11 @@ package memwall
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
 )
 
 // Speed is how fast a plan runs with its sequences, each of prompt_tokens and output_tokens. Figures are null
@@ -69,7 +71,16 @@ func (q *question) speed() *Speed {
 		q.job.Note("speed_unknown", "info", "", "no speed: %s", err)
 		return nil
 	}
+	if slow(v) {
+		q.job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait", unit.Significant(*v.Decode, 2))
+	}
 	return v
+}
+
+// slow: fewer than five tokens a second, or under a tenth of both roofs.
+func slow(v *Speed) bool {
+	under := func(f *float64) bool { return f != nil && *f < 0.1 }
+	return v.Decode != nil && (*v.Decode < 5 || under(v.BandwidthFraction) && under(v.FLOPsFraction))
 }
 
 func (q *question) timed(v *Speed) error {
@@ -79,9 +90,17 @@ func (q *question) timed(v *Speed) error {
 	return fmt.Errorf("%s is not timed", q.engine.Name())
 }
 
-// figure writes a figure in a field and its edges.
+// figure writes a figure in a field and its edges, to four digits: no prediction of time has more.
 func figure(f speed.Figure, mid, low, high **float64) {
 	if f.Known() {
-		*mid, *low, *high = &f.Mid, &f.Low, &f.High
+		*mid, *low, *high = rounded(f.Mid), rounded(f.Low), rounded(f.High)
 	}
+}
+
+func rounded(x float64) *float64 {
+	if x > 0 && !math.IsInf(x, 0) {
+		scale := math.Pow10(3 - int(math.Floor(math.Log10(x))))
+		x = math.Round(x*scale) / scale
+	}
+	return &x
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/unit"
 )
@@ -31,17 +32,19 @@ func (q *question) stream(v *Speed) error {
 	f := m.With(table).Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(f.TTFT.Times(1000), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
-	one := int64(p.Sequences) <= 1
-	if one {
+	total := speed.Figure{}
+	if p.Sequences <= 1 {
+		total = f.Decode.Inverse()
 		figure(f.TTFT.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 		figure(f.Decode.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
 		figure(f.Decode.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
-		figure(f.Decode.Inverse(), &v.Total, &v.TotalLow, &v.TotalHigh)
+		figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
 	}
-	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, &f.BandwidthFraction, &f.FLOPsFraction
+	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, rounded(f.BandwidthFraction), rounded(f.FLOPsFraction)
 	for _, part := range f.Parts {
-		v.Parts = append(v.Parts, SpeedPart{Name: part.Name, MS: 1000 * part.Seconds, Bound: part.Bound})
+		v.Parts = append(v.Parts, SpeedPart{Name: part.Name, MS: *rounded(1000 * part.Seconds), Bound: part.Bound})
 	}
+	q.price(v, total)
 	return nil
 }
 
