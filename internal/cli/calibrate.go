@@ -153,6 +153,37 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 	return nil
 }
 
+// noCalibration in place of a file does without one.
+const noCalibration = "none"
+
+// tune gives the asker the calibration that is named, or the one in the usual place where there is one.
+func (a *app) tune(name string) error {
+	path := name
+	switch name {
+	case noCalibration:
+		return nil
+	case "":
+		if path = calibrationPath(a.Env, runtime.GOOS); path == "" {
+			return nil
+		}
+	}
+	p, err := a.profile(path)
+	switch {
+	case err != nil:
+		return err
+	case p == nil && name != "":
+		return &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: name, Message: name + " cannot be read: no such file", Hint: "memwall calibrate FILE --out " + name}
+	case p == nil:
+		return nil
+	}
+	t, err := p.Tune()
+	if err != nil {
+		return err
+	}
+	a.asker.Calibration = t
+	return nil
+}
+
 // profile reads a calibration; nil where there is none.
 func (a *app) profile(path string) (*calibrate.Profile, error) {
 	in, err := a.OpenFile(path)
@@ -169,7 +200,7 @@ func (a *app) profile(path string) (*calibrate.Profile, error) {
 		p, err = calibrate.ReadProfile(data)
 	}
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or calibrate with --out FILE"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or name another: --out FILE, --calibration FILE"}
 	}
 	return p, nil
 }
