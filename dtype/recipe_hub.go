@@ -156,6 +156,8 @@ func hubRecipes() []*Recipe {
 		hub("mxfp4-all", "every linear layer", FP4E2M1, MXFP4Split),
 		hub("mxfp8", "e4m3 with e8m0 scales", FP8E4M3, MXFP8),
 		hub("nvfp4", "e2m1 with e4m3 scales of 16", FP4E2M1, NVFP4Split, "modelopt-fp4", "fp4-nvidia"),
+		{Name: "nvfp4-experts", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, routed experts only", Pick: expertsOnly(NVFP4Split)},
+		{Name: "nvfp4-mlp", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, feed-forward layers and experts, not attention", Pick: feedForward(NVFP4Split)},
 		{Name: "mlx-4bit", Store: MLX, Base: I4, FType: NoGGML, Note: "groups of 64, embeddings too", Pick: everyMatrix(MLXGroup(I4, 64)), Aliases: []string{"mlx", "mlx-q4"}},
 		{Name: "mlx-8bit", Store: MLX, Base: I8, FType: NoGGML, Note: "groups of 64, embeddings too", Pick: everyMatrix(MLXGroup(I8, 64)), Aliases: []string{"mlx-q8"}},
 		hub("sparse-2:4", "half of the weights kept, 16-bit", BF16, Sparse24, "2:4", "sparse", "semi-structured"),
@@ -166,6 +168,16 @@ func hubRecipes() []*Recipe {
 func expertsOnly(scheme *Scheme) func(*Site) *Scheme {
 	return func(s *Site) *Scheme {
 		if s.Role.Expert() && s.Quantisable() {
+			return scheme
+		}
+		return native(s)
+	}
+}
+
+// feedForward quantises feed-forward layers and experts and leaves the rest.
+func feedForward(scheme *Scheme) func(*Site) *Scheme {
+	return func(s *Site) *Scheme {
+		if strings.HasPrefix(string(s.Role), "ffn_") && !s.Role.Router() && s.Quantisable() {
 			return scheme
 		}
 		return native(s)

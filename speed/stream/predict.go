@@ -74,9 +74,38 @@ func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figur
 	return speed.Figure{Mid: mid, Low: low, High: high}
 }
 
-// Spread names whose errors the band is made of: engines that measurements describe loosely, or that wait for
-// the host, have their own.
-func (m *Model) Spread(kind string) string { return kind + "-" + Class(m.in.Engine) }
+// Spread names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
+// host, have their own; and so have devices that were measured, those of a measured family, and others.
+func (p *Predictor) Spread(figure string) string {
+	return figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
+}
+
+// Rows that make a device or a family known.
+const (
+	deviceRows = 3
+	familyRows = 8
+)
+
+// known says how close to the device the measurements come that its figure rests on.
+func (p *Predictor) known(figure string) string {
+	name := coefRead
+	if figure == "prefill" {
+		name = coefAttend
+	}
+	s := &p.stages[0]
+	switch device, _ := p.table.Offset(name, "device", s.Backend+"/"+s.Device.ID); {
+	case device.Rows >= deviceRows:
+		return "device"
+	case p.rows(name, "family", family(s)) >= familyRows:
+		return "family"
+	}
+	return "backend"
+}
+
+func (p *Predictor) rows(name, level, key string) int {
+	o, _ := p.table.Offset(name, level, key)
+	return o.Rows
+}
 
 // Class of an engine: "steady" where reports state how it was run and what it waits for, else "loose".
 func Class(engine string) string {

@@ -25,7 +25,7 @@ type work struct {
 	layers float64
 	// kernels are launches of a step; those of mixtures of experts and of scans are counted again apart.
 	kernels, expertKernels, scanKernels float64
-	matrices                            float64
+	matrices, expertMatrices            float64
 	// used is the share of the experts that a token goes through; 1 without experts.
 	used float64
 	moe  *model.Experts
@@ -80,6 +80,7 @@ func (w *work) kernel(k *speed.Kernel) {
 		g.headElems += elems
 	case k.Op.Kind == model.ExpertLinear:
 		g.experts += bytes
+		w.expertMatrices += n * float64(k.Batch)
 		g.expertElems += elems
 	default:
 		g.dense += bytes
@@ -140,6 +141,29 @@ func (w *work) attention(n, depth float64) float64 {
 func (w *work) attend(depth float64) float64 {
 	f := model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: int64(depth)}.Features(w.spans, nil)
 	return float64(w.decode.Eval(&f).FLOPs)
+}
+
+// expertWidth compares the matrices of experts with 2048 by 2048, in logarithms.
+func (w *work) expertWidth() float64 {
+	elems := 0.0
+	for _, g := range w.groups {
+		elems += g.expertElems
+	}
+	if elems == 0 {
+		return 0
+	}
+	return math.Log(math.Sqrt(elems/w.expertMatrices) / 2048)
+}
+
+// expertFormat is what most of the experts are stored in.
+func (w *work) expertFormat() (format string) {
+	most := 0.0
+	for _, g := range w.groups {
+		if g.experts > most {
+			most, format = g.experts, g.format
+		}
+	}
+	return format
 }
 
 // touched is the share of the experts that n tokens go through together.

@@ -30,19 +30,22 @@ func run(out string) error {
 	for why, n := range refused {
 		fmt.Fprintf(os.Stderr, "refused %4d %s\n", n, why)
 	}
-	table, err := fit(rows, nil)
+	table, err := fit(rows, nil, nil)
 	if err != nil {
+		return err
+	}
+	if table, err = together(rows, table); err != nil {
 		return err
 	}
 	inside := make([]float64, len(rows))
 	for i := range rows {
 		inside[i] = rows[i].predict(values(&rows[i], table))
 	}
-	models, err := leaveOut(rows, func(r *row) string { return r.Model })
+	models, err := leaveOut(rows, table, func(r *row) string { return r.Model })
 	if err != nil {
 		return err
 	}
-	hardware, err := leaveOut(rows, func(r *row) string { return r.hardware() })
+	hardware, err := leaveOut(rows, table, func(r *row) string { return r.hardware() })
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,62 @@
+package serving
+
+import "github.com/memwall/memwall/speed/coef"
+
+// book collects the coefficients that a prediction needs, each once.
+type book struct {
+	device
+	engine, version string
+	uses            []coef.Use
+	index           map[string]int
+}
+
+func newBook(d device, engine, version string) *book {
+	return &book{device: d, engine: engine, version: version, index: map[string]int{}}
+}
+
+// need gives the number of a coefficient. Two uses of one name differ in their first level only.
+func (b *book) need(name string, levels []coef.Level) int {
+	key := name
+	if len(levels) > 0 {
+		key += " " + levels[0].Key
+	}
+	i, ok := b.index[key]
+	if !ok {
+		i = len(b.uses)
+		b.index[key] = i
+		b.uses = append(b.uses, coef.Use{Name: name, Levels: levels})
+	}
+	return i
+}
+
+// levels that a coefficient of a kernel inherits from: the class of what it works on, the device, and the
+// program whose kernels they are. The levels named step are what whole steps say beyond single kernels.
+func (b *book) levels(class string) []coef.Level {
+	return []coef.Level{
+		{Name: "class", Key: class},
+		{Name: "memory", Key: b.memory()},
+		{Name: "family", Key: b.family},
+		{Name: "family.class", Key: b.family + "/" + class},
+		{Name: "device", Key: b.id},
+		{Name: "engine", Key: b.engine},
+		{Name: "engine.class", Key: b.engine + "/" + class},
+		{Name: "step", Key: "all"},
+		{Name: "step.family", Key: b.family},
+		{Name: "step.engine", Key: b.engine},
+		{Name: "step.engine.class", Key: b.engine + "/" + class},
+	}
+}
+
+// products differ by the arithmetic too, which classes share.
+func (b *book) products(class, format string) []coef.Level {
+	return append(b.levels(class), coef.Level{Name: "arithmetic", Key: b.family + "/" + format})
+}
+
+// hostLevels are those of what the program's own code takes.
+func (b *book) hostLevels() []coef.Level {
+	return []coef.Level{
+		{Name: "engine", Key: b.engine},
+		{Name: "version", Key: b.engine + "@" + b.version},
+		{Name: "family", Key: b.family},
+	}
+}

@@ -1,0 +1,161 @@
+package serving
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/speed"
+)
+
+// Load is what users ask for: each of them one request after the other, of Prompt tokens and Output tokens in the
+// mean. Burst says that all start at once, as benchmarks do, so that the first prompts queue.
+type Load struct {
+	Users, Prompt, Output int64
+	Burst                 bool
+}
+
+// loop is the steady state of a closed loop, in seconds and sequences.
+type loop struct {
+	users, batch   float64 // of a replica: asking, computed at once
+	output, chunks float64
+	decode, mixed  float64 // seconds of a step without and with a piece of a prompt
+	expected       float64 // tokens that a sequence gains in a step
+	stages         float64 // of a pipeline, which work on as many batches at a time
+	peers          float64
+	front, wait    float64
+	burst, share   float64
+	interval       float64 // tokens sent at a time
+	alone          bool
+}
+
+// ChunkTokens of a step where the plan does not say.
+const ChunkTokens = 8192
+
+// loop measures the steps of a load.
+func (m *Model) loop(l Load) loop {
+	users := float64(l.Users) / float64(max(1, m.in.Replicas))
+	p := loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers, stages: float64(len(m.stages)),
+		expected: 1, interval: float64(max(1, m.in.StreamInterval))}
+	p.batch = m.room(p.users, l)
+	decode, mixed := m.batches(l, &p)
+	p.decode, p.mixed = m.Step(decode), m.Step(mixed)
+	if s := m.in.Speculation; s != nil {
+		p.expected = s.Expected()
+		if s.Draft != nil {
+			p.decode += float64(s.Tokens) * s.Draft.Step(decode)
+		}
+	}
+	h, c := &m.host, m.c
+	p.front, p.wait, p.burst, p.share = c[h.front], c[h.wait], c[h.burst], c[h.share]
+	if !l.Burst {
+		p.burst = 0
+	}
+	return p
+}
+
+// batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go. The
+// sequences of a pipeline are spread over its stages.
+func (m *Model) batches(l Load, p *loop) (decode, mixed speed.Batch) {
+	chunk := m.in.ChunkTokens
+	if chunk <= 0 {
+		chunk = ChunkTokens
+	}
+	p.chunks = math.Max(1, math.Ceil(float64(l.Prompt)/float64(chunk)))
+	length := max(1, int64(math.Round(float64(l.Prompt)/p.chunks)))
+	b, context := max(1, int64(math.Round(p.batch/p.stages))), l.Prompt+l.Output/2
+	decode = speed.Batch{Decodes: b, Context: context}
+	mixed = speed.Batch{Prefill: length, Prompts: 1, Cached: max(0, l.Prompt-length) / 2, Finished: 1}
+	if !p.alone {
+		mixed.Decodes, mixed.Context = b-1, context
+	}
+	return decode, mixed
+}
+
+// room is how many sequences the caches of a replica hold at a time. TensorRT-LLM keeps room for the longest that
+// a request may become, others for what it is.
+func (m *Model) room(users float64, l Load) float64 {
+	b := users
+	if m.in.MaxSequences > 0 {
+		b = math.Min(b, float64(m.in.MaxSequences))
+	}
+	if m.in.CacheTokens > 0 {
+		each := float64(l.Prompt) + float64(l.Output)/2
+		if m.in.Engine == "tensorrt-llm" {
+			each = float64(l.Prompt + l.Output)
+		}
+		b = math.Min(b, float64(m.in.CacheTokens)/math.Max(1, each))
+	}
+	return math.Max(1, b)
+}
+
+// Saturated reports whether requests wait for room in the caches.
+func (m *Model) Saturated(l Load) bool {
+	users := math.Max(1, float64(l.Users)/float64(max(1, m.in.Replicas)))
+	return m.room(users, l) < users
+}
+
+// stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other
+// batches meanwhile; replicas that share experts wait for each other, and take turns.
+func (p *loop) stall() float64 {
+	e := p.chunks * math.Max(p.mixed-p.decode, 0.05*p.mixed)
+	if p.alone {
+		e = p.chunks * p.mixed
+	}
+	return e / p.stages / math.Pow(p.peers, p.share)
+}
+
+// prompt is what a prompt's own steps take: its pieces follow each other through a pipeline.
+func (p *loop) prompt() float64 { return p.mixed * (1 + (p.chunks-1)/p.stages) }
+
+// together is the share of requests that start in a burst.
+func (p *loop) together() float64 { return p.burst / (1 + p.burst) }
+
+// perToken is the mean time between the tokens of a request: a step, and the stalls that the prompts of the
+// others cause during its life. In a closed loop each of the others starts once during that life.
+//
+//	decode/expected + stall × (batch - 1) / (output - 1) × (1 - together/2)
+func (p *loop) perToken() float64 {
+	return p.decode/p.expected + p.stall()*(p.batch-1)/math.Max(1, p.output-1)*(1-p.together()/2)
+}
+
+// first is the mean time to the first token:
+//
+//	front + wait × decode/2 + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
+//	 + (users-batch)/batch × life + (interval-1) × perToken
+//
+// the engine's own time, the step that is under way, the prompt's own steps, prompts that came before (of which
+// rho is the load), the burst at the start, the wait for room in the caches (Little's law), and the wait for as
+// many tokens as are sent at a time.
+func (p *loop) first() float64 {
+	e, together, own := p.stall(), p.together(), p.prompt()
+	life := own + p.output*p.perToken()
+	rho := math.Min(p.batch*e/life, 0.97) * (p.batch - 1) / p.batch
+	queue := 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
+	return p.front + p.wait*p.decode/2 + own + queue + (p.users-p.batch)/p.batch*life + (math.Min(p.interval, p.output)-1)*p.perToken()
+}
+
+// Closed are the figures of a closed loop in the mean: seconds for each token and to the first one, and output
+// tokens a second of all users together.
+type Closed struct{ PerToken, First, Throughput float64 }
+
+// Mean figures of a load.
+func (m *Model) Mean(l Load) Closed {
+	p := m.loop(l)
+	return m.closed(&p, l)
+}
+
+func (m *Model) closed(p *loop, l Load) Closed {
+	c := Closed{PerToken: p.perToken(), First: p.first()}
+	life := c.First + math.Max(0, p.output-1)*c.PerToken
+	c.Throughput = float64(max(l.Users, 1)) * p.output / life
+	return c
+}
+
+// With gives a view of the model with other coefficients, in the order of Uses.
+func (m *Model) With(c []float64) *Model {
+	v := *m
+	v.c = c
+	return &v
+}
+
+// Values of the coefficients, in the order of Uses.
+func (m *Model) Values() []float64 { return append([]float64(nil), m.c...) }

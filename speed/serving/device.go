@@ -1,0 +1,88 @@
+package serving
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/speed"
+)
+
+// device are the rates of an accelerator that kernels are measured against: bytes and operations a second.
+type device struct {
+	id, family string
+	bandwidth  float64
+	sms        float64
+	hw         *hardware.Device
+}
+
+func newDevice(d *hardware.Device) device {
+	out := device{id: d.ID, family: Family(d), hw: d}
+	share := out.share()
+	out.bandwidth, out.sms = share*float64(d.Bandwidth.Value), share*float64(d.SMs.Value)
+	return out
+}
+
+// Family are devices whose kernels behave alike: one architecture with one kind of memory. Blackwell cards with
+// GDDR7 and Blackwell boards with HBM3e have little in common but the name.
+func Family(d *hardware.Device) string {
+	kind := "other"
+	for _, k := range []string{"HBM", "GDDR", "LPDDR"} {
+		if strings.HasPrefix(d.Kind, k) {
+			kind = strings.ToLower(k)
+		}
+	}
+	return d.Architecture + "-" + kind
+}
+
+// arithmetic is the format that products with weights of a scheme are computed in, its rate, and the bytes of an
+// activation that goes in.
+type arithmetic struct {
+	format   string
+	peak, in float64
+}
+
+// arithmetic of a scheme. MXFP4 weights meet MXFP8 activations where the device multiplies 4 bits, elsewhere they
+// are unpacked to 16.
+func (d *device) arithmetic(s *dtype.Scheme) arithmetic {
+	format, p := speed.Arithmetic(d.hw, s)
+	if Class(s) == "mxfp4" && d.hw.Peaks.FP4.Known && d.hw.Peaks.FP8.Known {
+		format, p = "fp8", d.hw.Peaks.FP8
+	}
+	a := arithmetic{format: format, peak: d.share() * float64(p.Value), in: 2}
+	switch format {
+	case "fp4":
+		a.in = 0.5625 // e2m1 with an e4m3 scale for 16
+	case "fp8", "int8":
+		a.in = 1
+	}
+	return a
+}
+
+// share of the board's figures that a rank has: a program sees each die as a device.
+func (d *device) share() float64 {
+	if d.hw.Dies > 1 {
+		return 1 / float64(d.hw.Dies)
+	}
+	return 1
+}
+
+// memory is the kind of it: "hbm", "gddr".
+func (d *device) memory() string { return d.family[strings.LastIndexByte(d.family, '-')+1:] }
+
+// peak of a format, in operations a second; 16 bits where the device lacks it.
+func (d *device) peak(format string) float64 {
+	p := d.hw.Peaks.At(format)
+	if !p.Known {
+		_, p = speed.Arithmetic(d.hw, nil)
+	}
+	return d.share() * float64(p.Value)
+}
+
+// peers is the link between devices of a node.
+func (d *device) peers() (name string, rate float64) {
+	if l := d.hw.Link; l.EachWay.Known && !strings.Contains(l.Name, "bridge") {
+		return l.Name, float64(l.EachWay.Value)
+	}
+	return "PCIe", float64(d.hw.PCIe.EachWay.Value)
+}

@@ -1,0 +1,53 @@
+package serving
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/speed"
+)
+
+// experts are the matrices of a routed mixture that a rank holds, multiplied for the tokens that choose them.
+type experts struct {
+	rows, cols float64 // of one expert's matrix
+	held       float64 // experts of the rank
+	all, used  float64 // experts of the layer, and how many a token takes
+	weights    float64 // bytes held
+	peak, in   float64
+	quantise   bool
+	at         expertCoefs
+}
+
+type expertCoefs struct{ floor, memory, compute, half, skew int }
+
+func (b *book) experts(k *speed.Kernel) *experts {
+	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N), used: float64(k.Moe.Used), weights: float64(k.Bytes)}
+	a := b.device.arithmetic(k.Scheme)
+	e.peak, e.in, e.quantise = a.peak, a.in, a.in < 2
+	l := b.products(Class(k.Scheme), a.format)
+	e.at = expertCoefs{b.need("experts.floor", l), b.need("experts.memory", l), b.need("experts.compute", l), b.need("experts.half", l), b.need("experts.skew", nil)}
+	return e
+}
+
+func (e *experts) uses(f func(int)) {
+	for _, i := range []int{e.at.floor, e.at.memory, e.at.compute, e.at.half, e.at.skew} {
+		f(i)
+	}
+}
+
+// seconds of the tokens of all ranks that share the experts. Of E experts, T tokens that take k each reach
+// E (1 - (1 - k/E)^(T^skew)): choices are not independent. Rows of an expert fill tiles the worse the fewer
+// they are.
+//
+//	floor + ((FLOPs / (peak × compute × n / (n + half)))^p + (bytes / (bandwidth × memory))^p)^(1/p),  n = rows of an expert
+func (e *experts) seconds(p *point, d *device, c []float64) float64 {
+	touched := e.held * (1 - math.Pow(1-e.used/e.all, math.Pow(p.all, c[e.at.skew])))
+	rows := p.all * e.used * e.held / e.all
+	perRow := e.cols*e.in + 2*e.rows
+	if e.quantise {
+		perRow += e.cols * (2 + e.in)
+	}
+	bytes := e.weights*touched/e.held + rows*perRow
+	n := rows / math.Max(1, touched)
+	work := 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
+	return c[e.at.floor] + norm(work, bytes/(d.bandwidth*share(c[e.at.memory])))
+}

@@ -1,0 +1,136 @@
+package serving
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
+)
+
+// hostCoefs are what the engine's own code takes: in each layer, in each step, for each sequence of a step, more
+// in a step with a prompt; before the first step of a request, and how many steps a request waits for the next.
+type hostCoefs struct {
+	layer, step, request, prompt int
+	front, wait                  int
+	burst, share                 int
+	launch                       int // of a kernel without CUDA graphs
+}
+
+func (b *book) host() hostCoefs {
+	l := b.hostLevels()
+	return hostCoefs{
+		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
+		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), share: b.need("loop.share", nil),
+		launch: b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
+	}
+}
+
+// onHost is what a step takes beside its kernels.
+func (m *Model) onHost(layers float64, p *point) (t float64) {
+	m.hostTerms(layers, p, func(coef int, times float64) { t += times * m.c[coef] })
+	return t
+}
+
+// hostSlopes adds the same to slopes: each term is proportional to its coefficient.
+func (m *Model) hostSlopes(layers float64, p *point, out []float64) {
+	m.hostTerms(layers, p, func(coef int, times float64) { out[coef] += times * m.c[coef] })
+}
+
+func (m *Model) hostTerms(layers float64, p *point, f func(coef int, times float64)) {
+	h := &m.host
+	f(h.layer, layers)
+	f(h.step, 1)
+	if p.batch.Prefill == 0 || !m.alone() {
+		f(h.request, float64(p.batch.Decodes))
+	}
+	if p.batch.Prefill > 0 {
+		f(h.prompt, 1)
+	}
+}
+
+// alone reports whether the engine computes prompts in steps of their own (SGLang without mixed chunks).
+func (m *Model) alone() bool { return m.in.Engine == "sglang" }
+
+// Step is the time of a batch on the stages of a replica, in seconds, one after the other.
+func (m *Model) Step(b speed.Batch) (seconds float64) {
+	for i := range m.stages {
+		seconds += m.stageSeconds(&m.stages[i], b)
+	}
+	return seconds
+}
+
+func (m *Model) stageSeconds(s *stage, b speed.Batch) (seconds float64) {
+	p := newPointOf(s.rank, b, m.width, m.peers)
+	for j := range s.ops {
+		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
+	}
+	if m.in.Eager {
+		seconds = math.Max(seconds, s.launches()*m.c[m.host.launch])
+	}
+	return seconds + m.onHost(float64(s.rank.Layers), &p)
+}
+
+// Parts are where the time of a step goes.
+func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
+	add := func(name string, seconds float64, bound speed.Bound) {
+		for i := range out {
+			if out[i].Name == name && out[i].Bound == bound {
+				out[i].Seconds += seconds
+				return
+			}
+		}
+		out = append(out, speed.Part{Name: name, Seconds: seconds, Bound: bound})
+	}
+	for i := range m.stages {
+		s := &m.stages[i]
+		p := newPointOf(s.rank, b, m.width, m.peers)
+		kernels := 0.0
+		for j := range s.ops {
+			o := &s.ops[j]
+			t := o.count * o.seconds(&p, &m.device, m.c)
+			kernels += t
+			if t > 0 {
+				add(o.part, t, m.bound(o, &p))
+			}
+		}
+		host := m.onHost(float64(s.rank.Layers), &p)
+		if m.in.Eager {
+			host += math.Max(0, s.launches()*m.c[m.host.launch]-kernels)
+		}
+		add("host", host, speed.Host)
+	}
+	return out
+}
+
+// bound of a kernel: what would make it faster. Floors count as host: nothing but a larger kernel helps.
+func (m *Model) bound(o *op, p *point) speed.Bound {
+	if o.bound == speed.Network {
+		return o.bound
+	}
+	faster := m.device
+	faster.bandwidth *= 1 + nudge
+	t := o.seconds(p, &m.device, m.c)
+	gain := (t - o.seconds(p, &faster, m.c)) / (t * nudge)
+	switch {
+	case gain > 0.45:
+		return speed.Memory
+	case m.floor(o) > t/2:
+		return speed.Host
+	}
+	return speed.Compute
+}
+
+// floor is what a kernel takes however little it has to do.
+func (m *Model) floor(o *op) float64 {
+	switch l := o.law.(type) {
+	case *product:
+		return m.c[l.at[0]]
+	case *experts:
+		return m.c[l.at.floor]
+	case *attention:
+		return m.c[l.at.floor]
+	case *scan:
+		return m.c[l.floor]
+	}
+	return 0
+}

@@ -1,0 +1,74 @@
+package serving
+
+import "math"
+
+// collective is an all-reduce over the ranks of a tensor group.
+type collective struct {
+	perToken  float64 // bytes of a step's token
+	perOutput float64
+	shared    bool // tokens are those of all ranks that share experts
+	ranks     float64
+	rate      float64 // of a device's link, one way, bytes a second
+	at        collectiveCoefs
+}
+
+type collectiveCoefs struct{ call, peer, once, ring, start int }
+
+// Links that behave alike.
+func linkClass(name string) string {
+	switch {
+	case len(name) >= 6 && name[:6] == "NVLink":
+		return "nvlink"
+	case len(name) >= 4 && name[:4] == "PCIe", name == "":
+		return "pcie"
+	}
+	return "other"
+}
+
+func (b *book) collective(link string, rate float64, ranks int64) *collective {
+	l := b.levels(linkClass(link))
+	return &collective{ranks: float64(ranks), rate: rate, at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l)}}
+}
+
+func (l *collective) uses(f func(int)) {
+	for _, i := range []int{l.at.call, l.at.peer, l.at.once, l.at.ring, l.at.start} {
+		f(i)
+	}
+}
+
+func (l *collective) seconds(p *point, _ *device, c []float64) float64 {
+	tokens := p.tokens
+	if l.shared {
+		tokens = p.all
+	}
+	return l.of(tokens*l.perToken+p.outputs*l.perOutput, c)
+}
+
+// of is an all-reduce of some bytes. Small ones read every peer's whole copy in one go; larger ones go
+// around in pieces, 2(n-1)/n of the bytes over each link; the library takes the faster way.
+//
+//	once = call + (n-2) × peer + (n-1) × bytes / (rate × once)
+//	ring = call + (n-2) × peer + start + 2 (n-1)/n × bytes / (rate × ring)
+func (l *collective) of(bytes float64, c []float64) float64 {
+	n := l.ranks
+	if n < 2 {
+		return 0
+	}
+	call := c[l.at.call] + (n-2)*c[l.at.peer]
+	once := (n - 1) * bytes / (l.rate * share(c[l.at.once]))
+	ring := c[l.at.start] + 2*(n-1)/n*bytes/(l.rate*share(c[l.at.ring]))
+	return call + least(once, ring)
+}
+
+// least is a smooth minimum, the -4-norm.
+func least(a, b float64) float64 {
+	if a > b {
+		a, b = b, a
+	}
+	if a == 0 {
+		return 0
+	}
+	x := a / b
+	x *= x
+	return a / math.Sqrt(math.Sqrt(1+x*x))
+}

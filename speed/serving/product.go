@@ -1,0 +1,119 @@
+package serving
+
+import (
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/unit"
+)
+
+// product is a matrix product of a rank: weights of rows × cols with activations of some rows.
+type product struct {
+	output     bool // of rows with logits alone
+	rows, cols float64
+	weights    float64 // bytes
+	peak       float64 // operations a second
+	in         float64 // bytes of an activation that goes in
+	quantise   bool    // activations come in 16 bits and are quantised first
+	// at are the coefficients: floor, memory, compute, heat.
+	at [4]int
+}
+
+var productCoefs = [4]string{"product.floor", "product.memory", "product.compute", "product.heat"}
+
+func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) product {
+	p := product{rows: float64(rows), cols: float64(cols), weights: float64(stored)}
+	a := b.device.arithmetic(s)
+	p.peak, p.in, p.quantise = a.peak, a.in, a.in < 2
+	for i, name := range productCoefs {
+		p.at[i] = b.need(name, b.products(Class(s), a.format))
+	}
+	return p
+}
+
+// Class of a matrix for its products: kernels differ by it.
+func Class(s *dtype.Scheme) string {
+	if s == nil {
+		return "16bit"
+	}
+	switch s.Elem.Name {
+	case "f32", "bf16", "f16":
+		return "16bit"
+	}
+	switch name := s.Name; {
+	case strings.HasPrefix(name, "nvfp4"):
+		return "nvfp4"
+	case strings.HasPrefix(name, "mxfp4"):
+		return "mxfp4"
+	case strings.HasPrefix(name, "fp8-block"):
+		return "fp8-block"
+	case s.Elem == dtype.FP8E4M3:
+		return "fp8"
+	case strings.HasPrefix(name, "int8"), s == dtype.LLMInt8:
+		return "int8"
+	}
+	return "int4" // weights alone in few bits
+}
+
+// Tiles of a product on tensor cores, in elements.
+const tileRows, tileCols = 128, 128
+
+func (g *product) uses(f func(int)) {
+	for _, i := range g.at {
+		f(i)
+	}
+}
+
+func (g *product) seconds(p *point, d *device, c []float64) float64 {
+	if !g.output {
+		return g.of(p.tokens, d, c)
+	}
+	if p.outputs == 0 {
+		return 0
+	}
+	return g.of(p.outputs, d, c)
+}
+
+// of is what the product of m rows takes: a floor for the launch and the first tiles, and then what is
+// slower of memory and arithmetic. Both overlap but not quite, so that the sum is a p-norm (p = 4). Long
+// products run at a lower clock, so that the rate falls with the time they take.
+//
+//	floor + ((FLOPs / (peak × compute × fill × (1 + t/100 us)^-heat))^p + (bytes / (bandwidth × memory))^p)^(1/p)
+func (g *product) of(m float64, d *device, c []float64) float64 {
+	bytes := g.weights + m*(g.cols*g.in+2*g.rows)
+	if g.quantise {
+		bytes += m * g.cols * (2 + g.in)
+	}
+	work := 2 * m * g.rows * g.cols / (g.peak * share(c[g.at[2]]) * fill(m, g.rows, d.sms))
+	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes/(d.bandwidth*share(c[g.at[1]])))
+}
+
+// heated is the time of work at the clock that a device keeps for so long.
+func heated(work, heat float64) float64 { return work * math.Pow(1+work/1e-4, heat) }
+
+func norm(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if a == 0 {
+		return 0
+	}
+	x := b / a
+	x *= x
+	return a * math.Sqrt(math.Sqrt(1+x*x))
+}
+
+// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile, of 64 while the tiles
+// are fewer than the multiprocessors, and the last wave of tiles is not full.
+func fill(m, n, sms float64) float64 {
+	rows := math.Ceil(m / tileRows)
+	tiles := rows * math.Ceil(n/tileCols)
+	if tiles < sms {
+		return m / (64 * math.Ceil(m/64))
+	}
+	return m / (rows * tileRows) * tiles / (math.Ceil(tiles/sms) * sms)
+}
+
+// share of a datasheet's rate: a coefficient never takes more than there is.
+func share(c float64) float64 { return math.Min(1, c) }

@@ -1,0 +1,57 @@
+package serving
+
+import (
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+)
+
+// scan of a recurrent layer: decoding reads and writes the states, a prompt runs through its tokens in chunks.
+type scan struct {
+	decode, prompt model.Features // bytes of decoding, operations of prompts
+	peak           float64
+	floor, memory  int
+	multiply       int
+}
+
+func (b *book) scan(k *speed.Kernel) *scan {
+	l := b.levels("scan")
+	s := &scan{prompt: k.Prefill.FLOPs, peak: b.peak("bf16"), floor: b.need("scan.floor", l), memory: b.need("scan.memory", l), multiply: b.need("scan.multiply", l)}
+	for i := range s.decode {
+		s.decode[i] = k.Decode.CacheRead[i] + k.Decode.CacheWrite[i] + k.Decode.Activations[i]
+	}
+	return s
+}
+
+func (s *scan) uses(f func(int)) { f(s.floor); f(s.memory); f(s.multiply) }
+
+// seconds are floor + bytes / (bandwidth × memory) of decoding, floor + FLOPs / (peak × multiply) of prompts.
+func (s *scan) seconds(p *point, d *device, c []float64) (t float64) {
+	if p.batch.Decodes > 0 {
+		t += c[s.floor] + dot(&s.decode, &p.decode)/(d.bandwidth*share(c[s.memory]))
+	}
+	if p.batch.Prefill > 0 {
+		t += c[s.floor] + dot(&s.prompt, &p.prefill)/(s.peak*share(c[s.multiply]))
+	}
+	return t
+}
+
+// pointwise is all that goes through memory once: norms, rotations, activations, sums.
+type pointwise struct {
+	perToken, perOutput float64 // bytes
+	memory              int
+}
+
+func (b *book) pointwise() *pointwise {
+	return &pointwise{memory: b.need("pointwise.memory", b.levels("pointwise"))}
+}
+
+func (w *pointwise) add(k *speed.Kernel) {
+	w.perToken += float64(k.Count) * k.Decode.Activations[model.Tokens]
+	w.perOutput += float64(k.Count) * k.Decode.Activations[model.Outputs]
+}
+
+func (w *pointwise) uses(f func(int)) { f(w.memory) }
+
+func (w *pointwise) seconds(p *point, d *device, c []float64) float64 {
+	return (p.tokens*w.perToken + p.outputs*w.perOutput) / (d.bandwidth * c[w.memory])
+}

@@ -1,0 +1,268 @@
+// Package serving says how fast an engine that batches serves many users: the time of a step of any batch, and
+// what follows from it at a fixed number of users: time to the first token, time of each further token, tokens a
+// second.
+//
+// Compile makes a Model of a plan. Its Step is the time of one batch, for simulators; its Closed is the steady
+// state of a closed loop (closed.go). A step is the sum of its kernels (product.go, attention.go, experts.go,
+// scan.go, link.go) and of what the engine's own code takes (host.go). All coefficients are fitted, by
+// validation/fit/serving, to measurements of single kernels and of whole engines; fitted.tsv has them.
+package serving
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
+)
+
+// In is a plan as this package needs it.
+type In struct {
+	Model *model.Model
+	// Stages has the ranks of a pipeline in order, the slowest of each stage; one without a pipeline.
+	Stages []engine.Placed
+	Device *hardware.Device
+	Link   hardware.Link // between the ranks of a tensor group; the zero Link is the device's own
+	Engine string        // "vllm", "sglang", "tensorrt-llm" or another
+	// Version of the engine; zero when it is not known.
+	Version engine.Version
+	// Exec are the widths of activations, cache and states.
+	Exec model.Exec
+	// Replicas is how many replicas of the stages there are (data parallelism). Experts spread over more ranks
+	// than a tensor group has are shared by the replicas, which then wait for each other (attention DP).
+	Replicas int64
+	// CacheTokens is how many tokens the caches of a replica hold; 0 when it is not known, which bounds nothing.
+	CacheTokens int64
+	// MaxSequences is how many sequences a replica computes at once; 0 for no bound.
+	MaxSequences int64
+	// ChunkTokens is the most tokens of prompts in a step; 0 is 8192.
+	ChunkTokens int64
+	// Eager: kernels are launched one by one, not as CUDA graphs.
+	Eager bool
+	// StreamInterval is how many tokens the server sends at a time; 0 is 1.
+	StreamInterval int64
+	// Speculation drafts tokens that a step then verifies; nil without.
+	Speculation *Speculation
+}
+
+// Speculation is how a step gets more than one token of a sequence.
+type Speculation struct {
+	Tokens     int64   // drafted at a time
+	Acceptance float64 // chance that a drafted token is accepted, given that those before it were
+	Draft      *Model  // what drafts; nil for heads of the model itself that cost next to nothing
+}
+
+// Expected tokens of a verified draft: 1 + a + a² + … + a^k = (1 - a^(k+1)) / (1 - a); arXiv:2211.17192.
+func (s *Speculation) Expected() float64 {
+	sum, power := 0.0, 1.0
+	for range s.Tokens + 1 {
+		sum += power
+		power *= s.Acceptance
+	}
+	return sum
+}
+
+// Model is a plan, ready to be asked.
+type Model struct {
+	in     In
+	device device
+	stages []stage
+	uses   []coef.Use
+	c      []float64 // values of the coefficients
+	vars   []float64 // variances of their logarithms
+	host   hostCoefs
+	table  *coef.Table
+	peers  float64
+	width  float64 // tokens of a sequence in a step
+}
+
+// stage of a pipeline.
+type stage struct {
+	rank *speed.Rank
+	ops  []op
+}
+
+// Compile makes a Model with the coefficients of this package. It fails where the device's rates are not known.
+func Compile(in *In) (*Model, error) {
+	t, err := fitted()
+	if err != nil {
+		return nil, err
+	}
+	return CompileWith(in, t)
+}
+
+// CompileWith takes coefficients from another table: a fit that is going on, or a calibration.
+func CompileWith(in *In, t *coef.Table) (*Model, error) {
+	if err := check(in); err != nil {
+		return nil, err
+	}
+	m := &Model{in: *in, device: newDevice(in.Device), table: t, peers: 1, width: 1}
+	if s := in.Speculation; s != nil {
+		m.width = float64(s.Tokens + 1)
+	}
+	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
+	for i := range in.Stages {
+		m.stages = append(m.stages, m.stage(b, &in.Stages[i]))
+	}
+	m.host = b.host()
+	m.uses = b.uses
+	m.Use(t)
+	return m, nil
+}
+
+// launches of a step: its kernels, and those that only pass through memory, of which a layer has about as many.
+func (s *stage) launches() (n float64) {
+	for i := range s.ops {
+		n += s.ops[i].count
+	}
+	return 2 * n
+}
+
+// Use takes the values of the coefficients from a table.
+func (m *Model) Use(t *coef.Table) {
+	m.c, m.vars = make([]float64, len(m.uses)), make([]float64, len(m.uses))
+	for i := range m.uses {
+		v := t.At(m.uses[i])
+		m.c[i], m.vars[i] = v.Value, v.Var
+	}
+	m.table = t
+}
+
+// Uses are the coefficients that the model depends on.
+func (m *Model) Uses() []coef.Use { return m.uses }
+
+func check(in *In) error {
+	switch d := in.Device; {
+	case d == nil:
+		return errors.New("no device")
+	case !d.Bandwidth.Known:
+		return fmt.Errorf("the memory bandwidth of %s is not known", d.ID)
+	case len(in.Stages) == 0:
+		return errors.New("no stage")
+	default:
+		if _, p := speed.Arithmetic(d, nil); !p.Known {
+			return fmt.Errorf("the peak rate of %s is not known", d.ID)
+		}
+	}
+	return nil
+}
+
+// stage lists the kernels of a rank, like ones together.
+func (m *Model) stage(b *book, pl *engine.Placed) stage {
+	r := speed.Kernels(m.in.Model, pl, m.in.Exec)
+	s := stage{rank: r}
+	w := b.pointwise()
+	if pl.Parallel.EP > pl.Parallel.TP {
+		m.peers = float64(pl.Parallel.EP / pl.Parallel.TP)
+	}
+	merged := speed.Merge(r.Kernels)
+	for i := range merged {
+		if !m.kernel(b, &s, &merged[i]) {
+			w.add(&merged[i])
+		}
+	}
+	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory})
+	s.ops = append(s.ops, m.links(b, pl, &s)...)
+	return s
+}
+
+// kernel adds an operator with a law of its own; false for those that only pass through memory.
+func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) bool {
+	var l law
+	part := "weights"
+	switch {
+	case k.Attn != nil:
+		l, part = b.attention(k, m.in.Exec.KVBytes, m.width), "attention"
+	case k.Scan != nil && k.Op.Kind == model.Scan:
+		l, part = b.scan(k), "attention"
+	case k.Op.Kind == model.ExpertLinear:
+		l, part = b.experts(k), "experts"
+	case k.Op.Kind == model.Linear || k.Op.Kind == model.Route || k.Op.Kind == model.Head:
+		if k.Rows == 0 {
+			return false
+		}
+		p := b.product(k.Scheme, k.Rows, k.Cols, k.Bytes)
+		p.output = k.Op.Rows == model.PerOutput
+		if l = &p; k.Op.Kind == model.Head {
+			part = "head"
+		}
+		for i := range s.ops { // the same shape in another kind of layer
+			if o, ok := s.ops[i].law.(*product); ok && *o == p && s.ops[i].part == part {
+				s.ops[i].count += float64(k.Count)
+				return true
+			}
+		}
+	default:
+		return false
+	}
+	s.ops = append(s.ops, op{l, float64(k.Count), part, speed.Memory})
+	return true
+}
+
+// links are the all-reduces of a stage: two in a layer of a tensor group; experts that replicas share exchange
+// their tokens before and after.
+func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
+	name, rate := m.in.Link.Name, float64(m.in.Link.EachWay.Value)
+	if !m.in.Link.EachWay.Known {
+		name, rate = b.peers()
+	}
+	act := m.in.Exec.ActBytes
+	if tp := pl.Parallel.TP; tp > 1 {
+		l := b.collective(name, rate, tp)
+		l.perToken = act * float64(m.in.Model.Hidden)
+		out = append(out, op{l, 2 * float64(s.rank.Layers), "all-reduce", speed.Network})
+		if pl.Post {
+			h := *l
+			h.perToken, h.perOutput = 0, act*float64(m.in.Model.Vocab)/float64(tp)
+			out = append(out, op{&h, 1, "all-reduce", speed.Network})
+		}
+	}
+	if !pl.Post { // the stream goes on to the next stage
+		l := b.collective(name, rate, 2)
+		l.perToken = act * float64(m.in.Model.Hidden)
+		out = append(out, op{l, 1, "hand-over", speed.Network})
+	}
+	if m.peers > 1 {
+		l := b.collective(name, rate, pl.Parallel.EP)
+		l.perToken, l.shared = act*float64(m.in.Model.Hidden), true
+		out = append(out, op{l, 2 * mixtures(s), "all-to-all", speed.Network})
+	}
+	return out
+}
+
+// mixtures counts the layers of a stage with routed experts.
+func mixtures(s *stage) (n float64) {
+	for i := range s.rank.Kernels {
+		if k := &s.rank.Kernels[i]; k.Op.Kind == model.Route {
+			n += float64(k.Count)
+		}
+	}
+	return n
+}
+
+// versionKey lumps versions of an engine that behave alike: minor versions, of SGLang patches too.
+func versionKey(name string, v engine.Version) string {
+	if v == (engine.Version{}) {
+		return ""
+	}
+	if name == "sglang" {
+		return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
+	}
+	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+}
+
+// EngineOf is the name in "vllm@0.24".
+func EngineOf(text string) string {
+	name, _, _ := strings.Cut(text, "@")
+	return name
+}
+
+// Engines that are modelled as ones that batch.
+func Engines() []string { return slices.Clone(batching) }
+
+var batching = []string{"vllm", "sglang", "tensorrt-llm"}

@@ -1,0 +1,51 @@
+package serving
+
+import (
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+)
+
+// point is a batch as the laws look at it.
+type point struct {
+	batch           speed.Batch
+	tokens, outputs float64
+	all             float64 // tokens of all ranks that share experts
+	decode, prefill model.Features
+}
+
+// law is the time of a kernel.
+type law interface {
+	// uses calls f for each coefficient.
+	uses(f func(int))
+	seconds(p *point, d *device, c []float64) float64
+}
+
+// op is a kernel of a stage, and how often a step runs it.
+type op struct {
+	law
+	count float64
+	part  string
+	bound speed.Bound
+}
+
+// newPoint is a batch of a model without windows, whose experts peers replicas share.
+func newPoint(b speed.Batch, peers float64) point {
+	var whole speed.Rank
+	return newPointOf(&whole, b, 1, peers)
+}
+
+// newPointOf gives the point of a batch of which every sequence that goes on has width tokens.
+func newPointOf(r *speed.Rank, b speed.Batch, width, peers float64) point {
+	p := point{batch: b}
+	if b.Decodes > 0 {
+		p.decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
+	}
+	if b.Prefill > 0 {
+		p.prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
+	}
+	decodes := width * float64(b.Decodes)
+	p.tokens = decodes + float64(b.Prefill)
+	p.outputs = decodes + float64(b.Finished)
+	p.all = peers*decodes + float64(b.Prefill)
+	return p
+}

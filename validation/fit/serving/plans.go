@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/serving"
+)
+
+// plans builds what rows ask for; models and capacities are built once.
+type plans struct {
+	models   map[string]*model.Model
+	capacity map[string]int64
+	asker    memwall.Asker
+}
+
+func newPlans() *plans {
+	return &plans{models: map[string]*model.Model{}, capacity: map[string]int64{}}
+}
+
+func (p *plans) model(id string) (*model.Model, error) {
+	if m, ok := p.models[id]; ok {
+		return m, nil
+	}
+	e, err := catalog.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Spec()
+	if err != nil {
+		return nil, err
+	}
+	m := s.Model(e.ID)
+	p.models[id] = m
+	return m, nil
+}
+
+// in is the plan of a request.
+func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
+	m, err := p.model(ask.Model)
+	if err != nil {
+		return nil, err
+	}
+	machine, _, err := hardware.Parse(ask.Hardware, 0)
+	if err != nil {
+		return nil, err
+	}
+	recipe := dtype.FindRecipe(ask.Weights)
+	if recipe == nil {
+		return nil, fmt.Errorf("weights %q", ask.Weights)
+	}
+	stages, err := stages(m, recipe, shard.Parallel{TP: ask.TP, PP: ask.PP, EP: ask.EP})
+	if err != nil {
+		return nil, err
+	}
+	name, text, _ := strings.Cut(ask.Engine, "@")
+	in := &serving.In{Model: m, Stages: stages, Device: &machine.Groups[0].Device, Link: machine.Intra, Engine: name, Replicas: max(1, ask.DP), Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}}
+	if ask.KV == "fp8" {
+		in.Exec.KVBytes = 1
+	}
+	if text != "" {
+		if in.Version, err = engine.ParseVersion(text); err != nil {
+			return nil, err
+		}
+	}
+	in.CacheTokens = p.tokens(ask)
+	return in, nil
+}
+
+// stages are the slowest ranks of a pipeline: the first of each stage, which hold the larger shares.
+func stages(m *model.Model, recipe *dtype.Recipe, p shard.Parallel) ([]engine.Placed, error) {
+	w := m.Store(recipe)
+	ranks, err := engine.Place(m.Decoder(), &w.Parts[0], p)
+	if err != nil {
+		return nil, err
+	}
+	var out []engine.Placed
+	for _, r := range ranks {
+		if r.Stage == len(out) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// tokens that the caches of a replica hold by our own account of memory; 0 where that refuses the plan.
+func (p *plans) tokens(ask *memwall.Request) int64 {
+	q := *ask
+	q.Ask, q.Sequences = "fit", 1
+	key := fmt.Sprintf("%s %s %s %s %s %d %d %d %d", q.Model, q.Hardware, q.Engine, q.Weights, q.KV, q.TP, q.EP, q.DP, q.Context)
+	if n, ok := p.capacity[key]; ok {
+		return n
+	}
+	n := int64(0)
+	if a, err := p.asker.Size(&q); err == nil && a.KV != nil && a.KV.CapacityTokens != nil {
+		n = *a.KV.CapacityTokens
+	}
+	p.capacity[key] = n
+	return n
+}
+
+// empty is a table to compile plans with before any fit.
+var empty = coef.NewTable()
