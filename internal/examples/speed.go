@@ -5,20 +5,25 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
 )
 
-// stream is one user of an NVIDIA card: what memwall predicts of an answer of 256 tokens to a prompt of 128.
-func (c *calc) stream(id, recipe, engine, on string) (f stream.Figures) {
-	m, r, d := c.model(id), dtype.FindRecipe(recipe), c.device(on)
+// stream is one user of a program that launches kernel by kernel on an NVIDIA card: what memwall predicts of an
+// answer of 256 tokens to a prompt of 128.
+func (c *calc) stream(id, engine, on string) (f stream.Figures) {
+	m, d := c.model(id), c.device(on)
 	table, err := stream.Fitted()
-	if m == nil || r == nil || err != nil {
-		c.fail("%s of %s in %s: %v", engine, id, recipe, err)
+	if m == nil || err != nil {
+		c.fail("%s of %s: %v", engine, id, err)
 		return f
 	}
-	x, err := stream.Compile(stream.Input{Model: m, Weights: m.Store(r), Engine: engine, Stages: []stream.Stage{{Backend: "cuda", Device: &d, Dense: 1, Experts: 1, Head: 1}}})
+	x, err := stream.Compile(stream.Input{Model: m, Weights: m.Store(dtype.FindRecipe("bf16")), Engine: engine, Stages: []stream.Stage{{Backend: "cuda", Device: &d, Dense: 1, Experts: 1, Head: 1}}})
 	if err != nil {
 		c.fail("%s on %s: %w", id, on, err)
 		return f
@@ -26,37 +31,62 @@ func (c *calc) stream(id, recipe, engine, on string) (f stream.Figures) {
 	return x.With(table).Predict(stream.Test{Prompt: 128, Generated: 256})
 }
 
-// decodes is its tokens a second.
-func (c *calc) decodes(id, recipe, engine, on string) ledger.Num {
-	f := c.stream(id, recipe, engine, on)
-	if !f.Decode.Known() {
-		return c.fail("nothing predicts %s with %s on %s", id, engine, on)
+// served is the same with vLLM, on so many cards that share each layer.
+func (c *calc) served(id, recipe, on string, cards int64) (f serving.Figures) {
+	m, r, d := c.model(id), dtype.FindRecipe(recipe), c.device(on)
+	if m == nil || r == nil {
+		c.fail("no recipe %s", recipe)
+		return f
 	}
-	return c.Div(c.Lit(1), c.In("seconds_per_token", f.Decode.Mid, fmt.Sprintf("predicted for one stream of %s in %s with %s on %s", id, recipe, engine, on)))
+	ranks, err := engine.Place(m.Decoder(), &m.Store(r).Parts[0], shard.Parallel{TP: cards})
+	if err == nil {
+		var x *serving.Model
+		x, err = serving.Compile(&serving.In{Model: m, Stages: ranks[:1], Device: &d, Engine: "vllm", Replicas: 1, Exec: model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}})
+		if err == nil {
+			return x.Closed(serving.Load{Users: 1, Prompt: 128, Output: 256})
+		}
+	}
+	c.fail("%s on %s: %w", id, on, err)
+	return f
 }
 
-// waitsFor is the share of a token's time that is not its work: launches of kernels and steps of the host.
-func (c *calc) waitsFor(id, recipe, engine, on string) ledger.Num {
-	f := c.stream(id, recipe, engine, on)
+// rate of a predicted time of a token.
+func (c *calc) rate(seconds speed.Figure, what string) ledger.Num {
+	if !seconds.Known() {
+		return c.fail("nothing predicts %s", what)
+	}
+	return c.Div(c.Lit(1), c.In("seconds_per_token", seconds.Mid, "predicted for one user of "+what))
+}
+
+// streamed and serves are tokens a second of one user.
+func (c *calc) streamed(id, engine, on string) ledger.Num {
+	return c.rate(c.stream(id, engine, on).Decode, id+" with "+engine+" on "+on)
+}
+
+func (c *calc) serves(id, recipe, on string, cards int64) ledger.Num {
+	return c.rate(c.served(id, recipe, on, cards).PerToken, fmt.Sprintf("%s in %s with vLLM on %d %s", id, recipe, cards, on))
+}
+
+// waiting is the share of a step that is none of its kernels' work: launches, and what the host does.
+func (c *calc) waiting(parts []speed.Part, what string) ledger.Num {
 	var host, all float64
-	for _, p := range f.Parts {
+	for _, p := range parts {
 		all += p.Seconds
-		if p.Bound == "host" {
+		if p.Bound == speed.Host {
 			host += p.Seconds
 		}
 	}
 	if all == 0 {
-		return c.fail("%s with %s has no parts", id, engine)
+		return c.fail("%s has no parts", what)
 	}
-	from := fmt.Sprintf("predicted for %s with %s on %s", id, engine, on)
-	return c.Div(c.In("host_seconds", host, from), c.In("seconds_per_token", all, from))
+	return c.Div(c.In("host_seconds", host, "predicted for "+what), c.In("step_seconds", all, "predicted for "+what))
 }
 
 // speedRow is a claim of tokens a second on an H100, beside a program that launches each kernel from Python
 // and one that replays them, with what the memory allows above both.
 func speedRow(id, claim, m string, s Said, why string) Row {
 	return Row{ID: id, Claim: claim, Verdict: Depends, Why: why, Find: func(c *calc) []Finding {
-		return []Finding{c.when("transformers", s, c.decodes(m, "bf16", "transformers", h100)), c.when("vLLM", s, c.decodes(m, "bf16", "vllm", h100)),
+		return []Finding{c.when("transformers", s, c.streamed(m, "transformers", h100)), c.when("vLLM", s, c.serves(m, "bf16", h100, 1)),
 			c.beside("bandwidth allows", tokps, c.Div(c.bandwidth(h100), c.stored(m, "bf16")))}
 	}}
 }

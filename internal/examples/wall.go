@@ -198,8 +198,9 @@ var wallSpeed = []Row{
 			flop, read := c.traffic("qwen2.5-0.5b", "bf16", 1, 1024)
 			ridge := c.Div(c.peak(h100, "bf16"), c.bandwidth(h100))
 			return []Finding{c.is(least("above the ridge", ridge.V, perB), c.Div(flop, read)), c.beside("the ridge of an H100", perB, ridge),
-				c.beside("of a 1B's token, waiting for launches: transformers", pct, c.waitsFor("llama-3.2-1b", "bf16", "transformers", h100)),
-				c.beside("vLLM", pct, c.waitsFor("llama-3.2-1b", "bf16", "vllm", h100)),
+				c.beside("of a 1B's token, waiting for the host: transformers", pct, c.waiting(c.stream("llama-3.2-1b", "transformers", h100).Parts, "llama-3.2-1b with transformers on "+h100)),
+				c.beside("vLLM", pct, c.waiting(c.served("llama-3.2-1b", "bf16", h100, 1).Parts, "llama-3.2-1b with vLLM on "+h100)),
+				c.beside("vLLM, 70B on four cards", pct, c.waiting(c.served(l70, "bf16", h100, 4).Parts, l70+" with vLLM on 4 "+h100)),
 				c.beside("compute-bound from users, 1B", plain, c.computeBound("llama-3.2-1b", h100)), c.beside("and 70B", plain, c.computeBound(l70, h100))}
 		}},
 	speedRow("2.23", "1B on an H100", "llama-3.2-1b", aboutSpan("200", "300", tokps),
@@ -212,7 +213,8 @@ var wallSpeed = []Row{
 			w := c.stored(l70, "bf16")
 			return []Finding{
 				c.when("one card, which cannot hold it", aboutSpan("20", "30", tokps), c.Div(c.bandwidth(h100), w)),
-				c.when("two cards", aboutSpan("20", "30", tokps), c.Div(c.Mul(c.given("cards", 2), c.bandwidth(h100)), w))}
+				c.when("two cards", aboutSpan("20", "30", tokps), c.Div(c.Mul(c.given("cards", 2), c.bandwidth(h100)), w)),
+				c.beside("two cards, vLLM", tokps, c.serves(l70, "bf16", h100, 2))}
 		}},
 	{ID: "2.27", Claim: "405B, quantised, on an H100", Verdict: Wrong,
 		Why: "Impossible. In 4 bits it takes 217 GB, and what the card cannot hold crosses PCIe for every token: no faster than that. Four cards hold it.",
@@ -220,7 +222,8 @@ var wallSpeed = []Row{
 			w, held := c.stored("llama-3.1-405b", "awq"), c.usable(h100)
 			crossing := c.Div(c.Sub(w, held), c.pcie(h100))
 			return []Finding{c.when("one card, at most", aboutSpan("5", "10", tokps), c.Div(c.Lit(1), c.Add(crossing, c.Div(held, c.bandwidth(h100))))),
-				c.beside("weights in 4 bits", gb, w), c.beside("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w))}
+				c.beside("weights in 4 bits", gb, w), c.beside("four cards, at most", tokps, c.Div(c.Mul(c.given("cards", 4), c.bandwidth(h100)), w)),
+				c.beside("eight cards in FP8, vLLM", tokps, c.serves("llama-3.1-405b", "fp8", h100, 8))}
 		}},
 	{ID: "2.28", Claim: "that table: speed falls as size grows, inversely", Verdict: Wrong,
 		Why: "From 1B to 70B it falls to a tenth, not to a seventieth. By its own numbers the small models are bound by something else.",
