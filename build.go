@@ -24,7 +24,7 @@ func (q *question) size(ranks []engine.Rank) *Answer {
 	a.Disk = q.elsewhere(q.explain, "/disk/ledger", ranks, onDisk)
 	a.KV = q.kv(&ranks[0])
 	a.Prints = prints(&ranks[0])
-	a.Speed = q.speed()
+	a.Speed = q.speed(a.KV)
 	return a
 }
 

@@ -41,9 +41,7 @@ func (q *question) stream(v *Speed) error {
 		figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
 	}
 	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, rounded(f.BandwidthFraction), rounded(f.FLOPsFraction)
-	for _, part := range f.Parts {
-		v.Parts = append(v.Parts, SpeedPart{Name: part.Name, MS: *rounded(1000 * part.Seconds), Bound: part.Bound})
-	}
+	q.parted(v, f.Parts, 1000*f.Decode.Mid)
 	q.price(v, total)
 	return nil
 }
