@@ -3,6 +3,7 @@ package calibrate
 import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
 )
 
@@ -16,11 +17,15 @@ var _ memwall.Calibration = (*Tuned)(nil)
 
 // Tune prepares the tables.
 func (p *Profile) Tune() (*Tuned, error) {
-	table, err := stream.Fitted()
-	if err != nil {
-		return nil, err
+	t := &Tuned{p, map[string]*coef.Table{}}
+	for name, fitted := range map[string]func() (*coef.Table, error){memwall.StreamTable: stream.Fitted, memwall.ServingTable: serving.Fitted} {
+		table, err := fitted()
+		if err != nil {
+			return nil, err
+		}
+		t.tables[name] = p.Apply(name, table)
 	}
-	return &Tuned{p, map[string]*coef.Table{memwall.StreamTable: p.Apply(memwall.StreamTable, table)}}, nil
+	return t, nil
 }
 
 // Table with the machine's own offsets, where the profile has some of the device; else nil.

@@ -49,7 +49,8 @@ func (f *calibrating) flags(c *cobra.Command) {
 	flags.StringVar(&g.Hardware, "on", "", "the device, where the file does not name it")
 	flags.StringVar(&g.Weights, "weights", "", "how the weights are stored, such as q4_k_m")
 	flags.StringVar(&g.Engine, "engine", "", "the engine, where the file is a table of your own")
-	for _, name := range []string{"model", "on", "weights", "engine"} {
+	flags.Int64Var(&g.Sequences, "users", 0, "users at once, where the file does not say")
+	for _, name := range []string{"model", "on", "weights", "engine", "users"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")
@@ -62,7 +63,7 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 		return err
 	}
 	file.With(f.given)
-	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Stream{Models: a.Models})
+	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Formulas{Models: a.Models})
 	if err != nil {
 		return err
 	}
