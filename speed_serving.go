@@ -1,6 +1,10 @@
 package memwall
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
@@ -22,6 +26,9 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
 	f := m.Closed(load)
+	if !f.PerToken.Known() {
+		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
+	}
 	ms := func(f speed.Figure) speed.Figure { return f.Times(1000) }
 	figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
@@ -31,7 +38,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)
 	v.Bound = f.Bound
-	q.parted(v, f.Parts, *v.TPOT)
+	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
 	q.price(v, f.Throughput)
 	return nil
 }
@@ -47,15 +54,38 @@ func (q *question) shares(v *Speed, m *serving.Model, l serving.Load) {
 // parted lists the parts of a decode step, and what the prompts of others add to the time of a token.
 func (q *question) parted(v *Speed, parts []speed.Part, tpot float64) {
 	sum := 0.0
-	for _, part := range parts {
+	for _, part := range byName(parts) {
 		ms := *rounded(1000 * part.Seconds)
 		sum += ms
-		v.Parts = append(v.Parts, SpeedPart{Name: part.Name, MS: ms, Bound: part.Bound})
+		v.Parts = append(v.Parts, SpeedPart{Name: identifier(part.Name), MS: ms, Bound: part.Bound})
 	}
-	if rest := tpot - sum; rest > 0.005*tpot {
+	if rest := tpot - sum; rest > 0.0005*tpot {
 		v.Parts = append(v.Parts, SpeedPart{Name: "prompts_of_others", MS: *rounded(rest), Bound: speed.Compute})
 	}
 }
+
+// byName adds parts of one name, bound as most of their time is.
+func byName(parts []speed.Part) (out []speed.Part) {
+	for i := range parts {
+		at := slices.IndexFunc(out, func(p speed.Part) bool { return p.Name == parts[i].Name })
+		if at >= 0 {
+			continue
+		}
+		var same []speed.Part
+		sum := 0.0
+		for _, p := range parts[i:] {
+			if p.Name == parts[i].Name {
+				same = append(same, p)
+				sum += p.Seconds
+			}
+		}
+		out = append(out, speed.Part{Name: parts[i].Name, Seconds: sum, Bound: speed.Largest(same)})
+	}
+	return out
+}
+
+// identifier is a name that formulas can have.
+func identifier(name string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(name) }
 
 // served is the plan as the timing of engines that batch needs it.
 func (q *question) served(cache *KV) (*serving.In, error) {
