@@ -19,7 +19,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	if err != nil {
 		return err
 	}
-	m, err := serving.Compile(in)
+	m, err := q.servingModel(v, in)
 	if err != nil {
 		return err
 	}

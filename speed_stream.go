@@ -25,7 +25,7 @@ func (q *question) stream(v *Speed) error {
 	if err != nil {
 		return err
 	}
-	table, err := stream.Fitted()
+	table, err := q.streamTable(v, stages)
 	if err != nil {
 		return err
 	}
