@@ -131,7 +131,12 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 			k.Cols = l.Cols
 		}
 	}
-	bytes := func(i int) unit.Bytes { return stored[i].Local }
+	bytes := func(i int) unit.Bytes {
+		if i >= len(stored) {
+			return 0 // lent by a stage that holds it (rotary tables), and of no weight
+		}
+		return stored[i].Local
+	}
 	e := b.exec
 	e.Absorb = true
 	k.Decode = local.Coeffs(&e, bytes)
