@@ -39,7 +39,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	q.shares(v, m, load)
 	v.Bound = f.Bound
 	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
-	q.price(v, f.Throughput)
+	q.price(v, f.Throughput, 1)
 	return nil
 }
 

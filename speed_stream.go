@@ -42,7 +42,7 @@ func (q *question) stream(v *Speed) error {
 	}
 	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, rounded(f.BandwidthFraction), rounded(f.FLOPsFraction)
 	q.parted(v, f.Parts, 1000*f.Decode.Mid)
-	q.price(v, total)
+	q.price(v, total, len(stages))
 	return nil
 }
 
