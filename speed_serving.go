@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 )
 
 // serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
@@ -38,6 +39,10 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)
 	v.Bound = f.Bound
+	if v.RestsOn == "" {
+		level, rows := m.Evidence()
+		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
+	}
 	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
 	q.price(v, f.Throughput, 1)
 	return nil

@@ -29,7 +29,11 @@ func (q *question) stream(v *Speed) error {
 	if err != nil {
 		return err
 	}
-	f := m.With(table).Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
+	predictor := m.With(table)
+	if v.RestsOn == "" {
+		v.RestsOn = predictor.RestsOn()
+	}
+	f := predictor.Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(f.TTFT.Times(1000), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	total := speed.Figure{}
