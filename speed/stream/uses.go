@@ -125,7 +125,7 @@ func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coe
 	}
 	return append(out, coef.Level{Name: "format", Key: format}, coef.Level{Name: "library-class", Key: family(s) + "/" + m.library() + "/" + class}, coef.Level{Name: "format-backend", Key: s.Backend + "/" + format},
 		coef.Level{Name: "class-backend", Key: s.Backend + "/" + class}, coef.Level{Name: "class-family", Key: s.Backend + "/" + s.family + "/" + class},
-		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format})
+		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format}, coef.Level{Name: "class-engine", Key: m.in.Engine + "/" + s.Backend + "/" + class})
 }
 
 // levels of a stage, from the general to the special. A coefficient uses those that it has a deviation for.
@@ -141,6 +141,10 @@ func (m *Model) levels(s *stage) []coef.Level {
 		{Name: "ridge", Key: s.Backend, By: by(math.Log(s.bandwidth / (s.alu / 20)))},
 		{Name: "peak", Key: s.Backend, By: by(math.Log(s.peak / 100e12))},
 		{Name: "width", Key: s.Backend, By: by(m.width())},
+		{Name: "power", Key: s.Backend, By: by(s.power)},
+		{Name: "cores", Key: s.Backend, By: by(s.cores)},
+		{Name: "width-engine", Key: m.in.Engine, By: by(m.width())},
+		{Name: "size", Key: s.Backend, By: by(math.Log(m.work.perToken() / 4e9))},
 	}
 	if m.in.Engine != "llama.cpp" {
 		out = append(out, coef.Level{Name: "engine", Key: m.in.Engine}, coef.Level{Name: "engine-family", Key: m.in.Engine + "/" + family})
@@ -160,6 +164,7 @@ func (m *Model) levels(s *stage) []coef.Level {
 		flash = "unsaid"
 	}
 	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash}, coef.Level{Name: "flash-family", Key: family + "/" + flash},
+		coef.Level{Name: "group", Key: s.Backend + "/" + flash, By: by(m.work.sharing - math.Log(4))}, coef.Level{Name: "group-library", Key: family + "/" + m.library() + "/" + flash, By: by(m.work.sharing - math.Log(4))},
 		coef.Level{Name: "flash-library", Key: family + "/" + m.library() + "/" + flash})
 	if m.work.expertKernels > 0 {
 		share := m.work.expertKernels / m.work.kernels
