@@ -3,6 +3,7 @@ package memwall
 import (
 	"math"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 

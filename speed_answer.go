@@ -1,7 +1,6 @@
 package memwall
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/memwall/memwall/engine"
@@ -62,12 +61,12 @@ type SpeedPart struct {
 }
 
 // speed answers how fast the plan runs; nil where that is not known, and a note says why.
-func (q *question) speed() *Speed {
+func (q *question) speed(cache *KV) *Speed {
 	if q.job.Machine == nil || q.resolved.UnknownArch != "" || !q.job.Model.Samples() || !q.job.Model.Remembers() {
 		return nil
 	}
 	v := &Speed{}
-	if err := q.timed(v); err != nil {
+	if err := q.timed(v, cache); err != nil {
 		q.job.Note("speed_unknown", "info", "", "no speed: %s", err)
 		return nil
 	}
@@ -83,11 +82,11 @@ func slow(v *Speed) bool {
 	return v.Decode != nil && (*v.Decode < 5 || under(v.BandwidthFraction) && under(v.FLOPsFraction))
 }
 
-func (q *question) timed(v *Speed) error {
+func (q *question) timed(v *Speed, cache *KV) error {
 	if engine.ReadsGGUF(q.engine) {
 		return q.stream(v)
 	}
-	return fmt.Errorf("%s is not timed", q.engine.Name())
+	return q.serve(v, cache)
 }
 
 // figure writes a figure in a field and its edges, to four digits: no prediction of time has more.

@@ -48,6 +48,8 @@ func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) *Rank {
 		b.ends = groups[0].Tensors
 		b.kind(&pl.Part.Pre, pl, nil, groups[0].Tensors, 1, model.InPre)
 		groups = groups[1:]
+	} else {
+		b.ends = before(pl)
 	}
 	for i := range pl.Kinds {
 		k := &pl.Kinds[i]
@@ -57,6 +59,13 @@ func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) *Rank {
 		b.kind(&pl.Part.Post, pl, nil, groups[len(groups)-1].Tensors, 1, model.InPost)
 	}
 	return r
+}
+
+// before are the tensors in front of the layers, of which later stages have copies where they borrow them.
+func before(pl *engine.Placed) []engine.WeightTensor {
+	first := *pl
+	first.Pre = true
+	return first.WeightGroups()[0].Tensors
 }
 
 func operators(pl *engine.Placed) int {

@@ -95,6 +95,18 @@ func TestRanksShareTheWork(t *testing.T) {
 	}
 }
 
+// TestStagesBorrow: what later stages of a pipeline borrow from the front (a tied head, rotary factors) has its bytes.
+func TestStagesBorrow(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "gemma-3-27b", "mamba2-2.7b"} {
+		m, _, ranks := places(t, id, "bf16", shard.Parallel{PP: 2})
+		last := speed.Kernels(m, &ranks[len(ranks)-1], exec)
+		head := last.Kernels[len(last.Kernels)-1]
+		if got, want := head.Decode.Weights[model.One], 2*float64(m.Vocab*m.Hidden); got < 0.9*want {
+			t.Errorf("%s: the head of the last stage reads %g bytes of %g", id, got, want)
+		}
+	}
+}
+
 // TestMergeKeepsTheSum: fused launches do the same work with fewer kernels.
 func TestMergeKeepsTheSum(t *testing.T) {
 	m, _, ranks := places(t, "qwen3-30b-a3b", "fp8", shard.Parallel{TP: 2})

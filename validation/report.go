@@ -16,6 +16,7 @@ type Report struct {
 	// Scores are of rows that no constant was fitted to; Fitted are of the others, where it matters.
 	Scores, Fitted []Score
 	Groups         []Score // by what was asked for
+	Besides        []Beside
 }
 
 // Reason is why rows were refused.
@@ -32,8 +33,18 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	all := Compare(asker, sets)
+	streams, compared, err := CompareStreams()
+	if err != nil {
+		return nil, err
+	}
+	sets, all = append(sets, streams), append(all, compared...)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
+	peers, err := Peers()
+	if err != nil {
+		return nil, err
+	}
+	r.Besides = besides(peers, all)
 	if key := groupings[by]; key != nil {
 		r.Groups = grouped(all, key)
 	}

@@ -68,15 +68,56 @@ func (p *Predictor) Predict(t Test) (f Figures) {
 func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figure {
 	mid := s(p.values)
 	low, high := mid, mid
-	if spread, ok := p.table.Spread(p.Spread(kind)); ok {
+	if spread, ok := p.band(kind); ok {
 		low, high = spread.Band(mid, p.Variance(s))
 	}
 	return speed.Figure{Mid: mid, Low: low, High: high}
 }
 
-// Spread names whose errors the band is made of: engines that measurements describe loosely, or that wait for
-// the host, have their own.
-func (m *Model) Spread(kind string) string { return kind + "-" + Class(m.in.Engine) }
+// band is the narrowest group's that has one.
+func (p *Predictor) band(figure string) (s coef.Spread, ok bool) {
+	for _, name := range p.Spreads(figure) {
+		if s, ok = p.table.Spread(name); ok {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// Spreads names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
+// host, have their own; and so have devices that were measured, those of a measured family, and others; and of these
+// each backend with enough rows. The narrowest group comes first.
+func (p *Predictor) Spreads(figure string) []string {
+	wide := figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
+	return []string{wide + "-" + p.stages[0].Backend, wide}
+}
+
+// Rows that make a device or a family known.
+const (
+	deviceRows = 3
+	familyRows = 8
+)
+
+// known says how close to the device the measurements come that its figure rests on.
+func (p *Predictor) known(figure string) string {
+	name := coefRead
+	if figure == "prefill" {
+		name = coefAttend
+	}
+	s := &p.stages[0]
+	switch device, _ := p.table.Offset(name, "device", s.Backend+"/"+s.Device.ID); {
+	case device.Rows >= deviceRows:
+		return "device"
+	case p.rows(name, "family", family(s)) >= familyRows:
+		return "family"
+	}
+	return "backend"
+}
+
+func (p *Predictor) rows(name, level, key string) int {
+	o, _ := p.table.Offset(name, level, key)
+	return o.Rows
+}
 
 // Class of an engine: "steady" where reports state how it was run and what it waits for, else "loose".
 func Class(engine string) string {

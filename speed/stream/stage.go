@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/hardware"
@@ -14,8 +15,13 @@ type stage struct {
 	bandwidth float64 // bytes per second
 	peak      float64 // operations per second that prompts could reach
 	alu       float64 // elements per second that can be unpacked, in the processor's own terms
-	family    string
-	laptop    bool
+	link      float64 // bytes per second from the host
+	// power compares the watts that an operation may take, cores the operations of a multiprocessor, with common ones,
+	// in logarithms; 0 where they are not known.
+	power, cores float64
+	family       string
+	laptop       bool
+	lends        int // the stage that multiplies prompts with what lies here, -1 for itself
 }
 
 func newStage(s Stage) (stage, error) {
@@ -31,8 +37,14 @@ func newStage(s Stage) (stage, error) {
 	if !d.Peaks.FP32.Known && !d.Peaks.FP16.Known && !d.Peaks.BF16.Known {
 		return out, fmt.Errorf("no rate of arithmetic is known of %s", d.ID)
 	}
-	out.peak = peak(d)
+	out.peak, out.link = peak(d), fromHost(d)
 	out.alu = vector(d)
+	if d.TDP.Known {
+		out.power = math.Log(float64(d.TDP.Value) / (out.peak / 1e12))
+	}
+	if d.SMs.Known {
+		out.cores = math.Log(float64(d.SMs.Value) / 64)
+	}
 	return out, nil
 }
 
@@ -78,6 +90,20 @@ func peak(d *hardware.Device) float64 {
 		return 4 * fp32
 	}
 	return max(fp32, fp16)
+}
+
+// usualLink is PCI Express 4.0 with 16 lanes, which most cards of the years measured have.
+const usualLink = 31.5e9
+
+// fromHost is the rate at which a device reads the host's memory: its own where they are the same.
+func fromHost(d *hardware.Device) float64 {
+	switch {
+	case d.Unified != nil:
+		return float64(d.Bandwidth.Value)
+	case d.PCIe.EachWay.Known:
+		return float64(d.PCIe.EachWay.Value)
+	}
+	return usualLink
 }
 
 // vector is the rate of arithmetic outside of matrix units, in 32 bits.

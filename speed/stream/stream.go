@@ -52,7 +52,9 @@ type Model struct {
 	in     Input
 	work   *work
 	stages []stage
-	uses   usesOf
+	// accelerators are the stages that are no processor of the host.
+	accelerators int
+	uses         usesOf
 }
 
 // Compile prepares an input. The error names what is not known.
@@ -83,9 +85,31 @@ func Compile(in Input) (*Model, error) {
 		}
 		m.stages = append(m.stages, x)
 	}
+	m.lend()
 	m.uses = m.collect()
 	return m, nil
 }
 
 // Uses are the coefficients that predictions need, in the order in which Rate takes them.
 func (m *Model) Uses() []Use { return m.uses.list }
+
+// lend has the first accelerator multiply prompts with the matrices that lie in the host's memory: engines copy
+// them over for it where they are used for many tokens (op_offload of llama.cpp, from 32 tokens).
+func (m *Model) lend() {
+	first := -1
+	for i := range m.stages {
+		m.stages[i].lends = -1
+		if m.stages[i].Backend == "cpu" {
+			continue
+		}
+		m.accelerators++
+		if first < 0 {
+			first = i
+		}
+	}
+	for i := range m.stages {
+		if m.stages[i].Backend == "cpu" {
+			m.stages[i].lends = first
+		}
+	}
+}

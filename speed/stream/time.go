@@ -13,7 +13,7 @@ type seconds func(c []float64) float64
 
 // decode is the time of one token behind depth others.
 //
-//	step + sum over stages of: kernels × launch + (read⁴ + unpack⁴)^¼ + cache × bytes of the cache / memory rate
+//	step + hops + sum over stages of: kernels × launch + (read⁴ + unpack⁴)^¼ + cache × bytes of the cache / memory rate
 //
 // Reading and unpacking overlap; nothing is faster than the memory.
 func (m *Model) decode(depth float64) seconds {
@@ -22,6 +22,9 @@ func (m *Model) decode(depth float64) seconds {
 		t := c[m.uses.step]
 		for i := range m.stages {
 			t += m.stageDecode(i, kv, c)
+		}
+		if hops := float64(len(m.stages) - 1); hops > 0 {
+			t += hops * c[m.uses.hop]
 		}
 		return t
 	}
@@ -56,29 +59,54 @@ func (m *Model) prefill(n, depth float64) seconds {
 	u := float64(m.in.UBatch)
 	steps := math.Ceil(n / u)
 	touched := m.work.touched(math.Min(n, u))
+	each := math.Min(n, u) * m.work.used // tokens of an expert
 	attention := m.work.attention(n, depth)
 	return func(c []float64) float64 {
-		t := c[m.uses.step]
+		t := 0.0
 		for i := range m.stages {
-			t += m.stagePrefill(i, n, steps, touched, attention, c)
+			t += m.stagePrefill(i, n, steps, touched, each, attention, c)
 		}
-		return t
+		return c[m.uses.step] + t*m.overlap(steps, c)
 	}
 }
 
-func (m *Model) stagePrefill(i int, n, steps, touched, attention float64, c []float64) float64 {
+// overlap is what is left of the time when devices work one behind the other: n devices take steps + n - 1 turns
+// where one takes n × steps.
+func (m *Model) overlap(steps float64, c []float64) float64 {
+	n := float64(m.accelerators)
+	if n < 2 {
+		return 1
+	}
+	return math.Pow((steps+n-1)/(steps*n), math.Min(1, c[m.uses.pipe]))
+}
+
+func (m *Model) stagePrefill(i int, n, steps, touched, each, attention float64, c []float64) float64 {
 	s, at := &m.stages[i], &m.uses.at[i]
-	var multiply, flops, read float64
+	by, on := s, at // who multiplies
+	if s.lends >= 0 {
+		by, on = &m.stages[s.lends], &m.uses.at[s.lends]
+	}
+	var multiply, flops, read, bytes float64
+	scattered := 1.0
+	if m.work.moe != nil {
+		scattered = c[on.scatter] * (1 + c[on.tile]/each)
+	}
 	for j := range m.work.groups {
 		g := &m.work.groups[j]
 		dense, experts := 2*n*g.denseElems*s.Dense+2*g.headElems*s.Head, 2*n*g.expertElems*m.work.used*s.Experts
 		flops += dense + experts
-		multiply += (dense + experts*c[at.scatter]) / c[at.multiply[j]]
-		read += (steps*(g.dense*s.Dense+g.experts*touched*s.Experts) + g.head*s.Head) / c[at.read[j]]
+		multiply += (dense + experts*scattered) / c[on.multiply[j]]
+		b := steps*(g.dense*s.Dense+g.experts*touched*s.Experts) + g.head*s.Head
+		bytes += b
+		read += b / c[at.read[j]]
+	}
+	moved := read / s.bandwidth
+	if s.lends >= 0 {
+		moved = math.Max(moved, bytes/by.link)
 	}
 	attention *= s.Dense
-	t := math.Hypot(multiply/s.peak, read/s.bandwidth) + steps*m.work.kernels*s.Dense*c[at.prepare] + attention/(c[at.attend]*s.peak)
-	return math.Max(t, (flops+attention)/s.peak)
+	t := math.Hypot(multiply/by.peak, moved) + steps*m.work.kernels*s.Dense*c[on.prepare] + attention/(c[on.attend]*by.peak)
+	return math.Max(t, (flops+attention)/by.peak)
 }
 
 // Seconds is the time of a test, from the values of the coefficients in the order of Uses.

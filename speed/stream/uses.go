@@ -22,28 +22,42 @@ const (
 	coefPrepare  = "prepare"  // seconds that a kernel of a prompt's step takes beside its work
 	coefAttend   = "attend"   // share of the peak at which prompts attend
 	coefScatter  = "scatter"  // operations of experts over those counted, in prompts
+	coefHop      = "hop"      // seconds from one device to the next
+	coefPipe     = "pipe"     // how much of the gain of working one behind the other is reached on prompts, as a power
+	coefTile     = "tile"     // tokens of an expert at which its product takes twice as long as it should
 )
 
 // coefficients lists them, in the order in which sums are made.
-var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter}
+var coefficients = []string{coefRead, coefUnpack, coefLaunch, coefStep, coefCache, coefMultiply, coefPrepare, coefAttend, coefScatter, coefTile, coefHop, coefPipe}
+
+// OfPrompts reports whether a coefficient belongs to prompts alone.
+func OfPrompts(name string) bool {
+	return name == coefMultiply || name == coefPrepare || name == coefAttend || name == coefScatter || name == coefTile || name == coefPipe
+}
+
+// OfAnswers reports whether a coefficient belongs to answers alone.
+func OfAnswers(name string) bool {
+	return name == coefUnpack || name == coefLaunch || name == coefCache
+}
 
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefRead: 0.8, coefUnpack: 0.2, coefLaunch: 3e-6, coefStep: 2e-4, coefCache: 1.3,
-	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1,
+	coefMultiply: 0.25, coefPrepare: 3e-6, coefAttend: 0.25, coefScatter: 1, coefTile: 16, coefHop: 1e-4, coefPipe: 0.7,
 }
 
 // usesOf lists the coefficients of a model; at says where those of a stage begin.
 type usesOf struct {
-	list []Use
-	at   []stageUses
-	step int
+	list      []Use
+	at        []stageUses
+	step      int
+	hop, pipe int // of several stages
 }
 
 // stageUses are places in the list.
 type stageUses struct {
-	read, unpack, multiply                  []int // by group
-	launch, cache, prepare, attend, scatter int
+	read, unpack, multiply                        []int // by group
+	launch, cache, prepare, attend, scatter, tile int
 }
 
 func (m *Model) collect() (u usesOf) {
@@ -51,8 +65,13 @@ func (m *Model) collect() (u usesOf) {
 		u.list = append(u.list, Use{Name: name, Levels: levels})
 		return len(u.list) - 1
 	}
+	known := map[string]stageUses{}
 	for i := range m.stages {
 		s := &m.stages[i]
+		if at, ok := known[s.key()]; ok {
+			u.at = append(u.at, at)
+			continue
+		}
 		common := m.levels(s)
 		var at stageUses
 		seen := map[string][3]int{}
@@ -67,8 +86,16 @@ func (m *Model) collect() (u usesOf) {
 			at.read, at.unpack, at.multiply = append(at.read, places[0]), append(at.unpack, places[1]), append(at.multiply, places[2])
 		}
 		at.launch, at.cache = add(coefLaunch, common), add(coefCache, common)
-		at.prepare, at.attend, at.scatter = add(coefPrepare, common), add(coefAttend, common), add(coefScatter, common)
+		at.prepare, at.attend = add(coefPrepare, common), add(coefAttend, common)
+		if m.work.moe != nil {
+			at.scatter, at.tile = add(coefScatter, common), add(coefTile, common)
+		}
+		known[s.key()] = at
 		u.at = append(u.at, at)
+	}
+	if len(m.stages) > 1 {
+		first := m.levels(&m.stages[0])
+		u.hop, u.pipe = add(coefHop, first), add(coefPipe, first)
 	}
 	u.step = add(coefStep, m.levels(&m.stages[0]))
 	return u
@@ -98,7 +125,7 @@ func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coe
 	}
 	return append(out, coef.Level{Name: "format", Key: format}, coef.Level{Name: "library-class", Key: family(s) + "/" + m.library() + "/" + class}, coef.Level{Name: "format-backend", Key: s.Backend + "/" + format},
 		coef.Level{Name: "class-backend", Key: s.Backend + "/" + class}, coef.Level{Name: "class-family", Key: s.Backend + "/" + s.family + "/" + class},
-		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format})
+		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format}, coef.Level{Name: "class-engine", Key: m.in.Engine + "/" + s.Backend + "/" + class})
 }
 
 // levels of a stage, from the general to the special. A coefficient uses those that it has a deviation for.
@@ -114,6 +141,10 @@ func (m *Model) levels(s *stage) []coef.Level {
 		{Name: "ridge", Key: s.Backend, By: by(math.Log(s.bandwidth / (s.alu / 20)))},
 		{Name: "peak", Key: s.Backend, By: by(math.Log(s.peak / 100e12))},
 		{Name: "width", Key: s.Backend, By: by(m.width())},
+		{Name: "power", Key: s.Backend, By: by(s.power)},
+		{Name: "cores", Key: s.Backend, By: by(s.cores)},
+		{Name: "width-engine", Key: m.in.Engine, By: by(m.width())},
+		{Name: "size", Key: s.Backend, By: by(math.Log(m.work.perToken() / 4e9))},
 	}
 	if m.in.Engine != "llama.cpp" {
 		out = append(out, coef.Level{Name: "engine", Key: m.in.Engine}, coef.Level{Name: "engine-family", Key: m.in.Engine + "/" + family})
@@ -132,16 +163,21 @@ func (m *Model) levels(s *stage) []coef.Level {
 	if flash == "" {
 		flash = "unsaid"
 	}
-	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash})
+	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash}, coef.Level{Name: "flash-family", Key: family + "/" + flash},
+		coef.Level{Name: "group", Key: s.Backend + "/" + flash, By: by(m.work.sharing - math.Log(4))}, coef.Level{Name: "group-library", Key: family + "/" + m.library() + "/" + flash, By: by(m.work.sharing - math.Log(4))},
+		coef.Level{Name: "flash-library", Key: family + "/" + m.library() + "/" + flash})
 	if m.work.expertKernels > 0 {
 		share := m.work.expertKernels / m.work.kernels
-		out = append(out, coef.Level{Name: "experts", By: by(share)}, coef.Level{Name: "experts-backend", Key: s.Backend, By: by(share)})
+		out = append(out, coef.Level{Name: "experts", By: by(share)}, coef.Level{Name: "experts-backend", Key: s.Backend, By: by(share)}, coef.Level{Name: "experts-width", By: by(m.work.expertWidth())}, coef.Level{Name: "experts-format", Key: s.Backend + "/" + m.work.expertFormat()})
 	}
 	if m.work.scanKernels > 0 {
 		out = append(out, coef.Level{Name: "scan"}, coef.Level{Name: "scan-backend", Key: s.Backend})
 	}
 	return out
 }
+
+// key of a stage: those alike have the same coefficients.
+func (s *stage) key() string { return s.Backend + "/" + s.Device.ID }
 
 func family(s *stage) string { return s.Backend + "/" + s.family }
 
@@ -170,18 +206,23 @@ func by(x float64) float64 {
 
 // Era is the age of an engine, in steps; "" for one of the middle of 2025 or later.
 func Era(built float64) string {
-	switch {
-	case built == 0 || built >= 2025.5:
+	if built == 0 {
 		return ""
-	case built >= 2025:
-		return "2025a"
-	case built >= 2024.5:
-		return "2024b"
-	case built >= 2024:
-		return "2024a"
 	}
-	return "2023"
+	for _, e := range eras {
+		if built < e.until-1e-6 {
+			return e.name
+		}
+	}
+	return ""
 }
+
+// eras end where engines are known to have changed much: CUDA graphs and integer tensor cores in llama.cpp came in
+// the middle of 2024, integer dot products of its Vulkan backend in the summer of 2025. What is later is one era.
+var eras = []struct {
+	name  string
+	until float64
+}{{"2023", 2024}, {"2024a", 2024.5}, {"2024b", 2025}, {"2025a", 2025.5}, {"2025b", 2025.0 + 7.0/12}, {"2025c", 2025.75}, {"2025d", 2025.0 + 11.0/12}}
 
 // ParseBuilt reads a month, "2025-08", as years.
 func ParseBuilt(s string) float64 {

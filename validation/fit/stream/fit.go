@@ -2,76 +2,139 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
 )
 
-func fit(rows []row, without map[int]bool) (*coef.Table, error) {
-	p := coef.Problem{Start: stream.Start, Sigma: stream.Sigma, Scale: 0.08, Penalty: 2}
+// The loss turns from squares to absolute values at scale; penalty weighs what is believed before any row.
+const (
+	scale   = 0.08
+	penalty = 1
+)
+
+// fit finds the coefficients from the rows but some. from is a table nearby, or nil.
+func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error) {
+	p := coef.Problem{Start: stream.Start, Sigma: stream.Sigma, Scale: scale, Penalty: penalty, From: from}
 	for i := range rows {
-		r := &rows[i]
-		if without[i] {
-			continue
+		if r := &rows[i]; !without[i] && r.Count == 1 {
+			p.Rows = append(p.Rows, r.fitted())
 		}
-		p.Rows = append(p.Rows, coef.Row{Name: r.Name(), Uses: r.model.Uses(), Predict: r.predict, Measured: r.Rate, Weight: r.weight})
 	}
 	return p.Solve()
+}
+
+// together fits what several devices add to one, all else being known.
+func together(rows []row, known *coef.Table) (*coef.Table, error) {
+	p := coef.Problem{Start: stream.Start, Sigma: stream.Together, Scale: scale, Penalty: penalty, Known: known}
+	for i := range rows {
+		if r := &rows[i]; r.Count > 1 {
+			p.Rows = append(p.Rows, r.fitted())
+		}
+	}
+	return p.Solve()
+}
+
+// fitted is the row with the coefficients that it depends on.
+func (r *row) fitted() coef.Row {
+	all := r.model.Uses()
+	var uses []coef.Use
+	var at []int
+	for i, u := range all {
+		if r.decodes() && stream.OfPrompts(u.Name) || r.prefills() && stream.OfAnswers(u.Name) {
+			continue
+		}
+		uses, at = append(uses, u), append(at, i)
+	}
+	c := make([]float64, len(all))
+	for i := range c {
+		c[i] = 1
+	}
+	return coef.Row{Name: r.Name(), Uses: uses, Measured: r.Rate, Weight: r.weight, Predict: func(x []float64) float64 {
+		for i, k := range at {
+			c[k] = x[i]
+		}
+		return r.predict(c)
+	}}
 }
 
 func values(r *row, t *coef.Table) []float64 { return r.model.With(t).Values() }
 
 // out is a prediction of a row that was left out of the fit.
-type out struct{ rate, variance float64 }
+type out struct {
+	rate, variance float64
+	spreads        []string // the narrowest first
+}
 
 // leaveOut predicts every row from the others, whole groups left out together.
-func leaveOut(rows []row, key func(*row) string) ([]out, error) {
+func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]out, error) {
 	outs := make([]out, len(rows))
-	for _, f := range coef.Folds(len(rows), func(i int) string { return key(&rows[i]) }, folds) {
+	single := 0 // they come first
+	for single < len(rows) && rows[single].Count == 1 {
+		single++
+	}
+	for _, f := range coef.Folds(single, func(i int) string { return key(&rows[i]) }, folds) {
 		without := map[int]bool{}
 		for _, i := range f {
 			without[i] = true
 		}
-		t, err := fit(rows, without)
+		t, err := fit(rows, without, table)
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range f {
 			p := rows[i].model.With(t)
-			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict)}
+			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict), rows[i].spreads(p)}
 		}
 	}
 	return outs, nil
 }
 
-const folds = 5
+const folds = 8
 
-// spreads are the bands that the errors of left-out rows call for, by kind of figure and class of engine.
+// spreads are the bands that the errors of left-out rows call for, of each group that has enough of them.
 func spreads(rows []row, all ...[]out) map[string]coef.Spread {
 	by := map[string]*coef.Errors{}
 	for _, outs := range all {
 		for i, o := range outs {
-			r := &rows[i]
-			if !r.decodes() && !r.prefills() {
+			if rows[i].Count > 1 {
 				continue
 			}
-			e := by[r.spread()]
-			if e == nil {
-				e = &coef.Errors{}
-				by[r.spread()] = e
+			for _, name := range o.spreads {
+				if by[name] == nil {
+					by[name] = &coef.Errors{}
+				}
+				// of the time, which is what bands are about
+				by[name].Log, by[name].Var = append(by[name].Log, math.Log(o.rate/rows[i].Rate)), append(by[name].Var, o.variance)
 			}
-			// of the time, which is what bands are about
-			e.Log, e.Var = append(e.Log, math.Log(o.rate/r.Rate)), append(e.Var, o.variance)
 		}
 	}
 	found := map[string]coef.Spread{}
-	for kind, e := range by {
-		found[kind] = e.Spread(0.9)
+	for name, e := range by {
+		if least := enough[strings.Count(name, "-")]; len(e.Log) >= least {
+			found[name] = e.Spread(0.9)
+		}
 	}
 	return found
+}
+
+// enough errors make a band: of a group of all backends, and of one backend.
+var enough = map[int]int{2: 5, 3: 80}
+
+// band of a left-out prediction.
+func (o *out) band(bands map[string]coef.Spread) (name string, s coef.Spread) {
+	for _, name := range o.spreads {
+		if s, ok := bands[name]; ok {
+			return name, s
+		}
+	}
+	return "", s
 }
 
 func report(name string, rows []row, predicted []float64, outs []out, bands map[string]coef.Spread) {
@@ -84,12 +147,22 @@ func report(name string, rows []row, predicted []float64, outs []out, bands map[
 	for i := range rows {
 		r := &rows[i]
 		x := predicted[i]
+		if x == 0 {
+			continue
+		}
 		e := x/r.Rate - 1
 		kind := "both"
 		if r.decodes() {
 			kind = "decode"
 		} else if r.prefills() {
 			kind = "prefill"
+		}
+		if r.Count > 1 {
+			errs[fmt.Sprint(kind, " several ", r.Backend)] = append(errs[fmt.Sprint(kind, " several ", r.Backend)], e)
+			kind += "*"
+		}
+		if r.Count == 1 && r.Device != "ryzen-ai-max-395" {
+			errs[kind+" but Strix Halo"] = append(errs[kind+" but Strix Halo"], e)
 		}
 		for _, k := range []string{kind, kind + " " + r.Backend, kind + " " + r.Engine, kind + " " + r.Backend + "/" + stream.Family(r.device)} {
 			errs[k] = append(errs[k], e)
@@ -132,20 +205,24 @@ func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
-		b, ok := bands[r.spread()]
-		if !ok {
+		if r.Count > 1 {
+			continue
+		}
+		name, b := o.band(bands)
+		if name == "" {
 			continue
 		}
 		low, high := b.Band(1, o.variance)
 		x := o.rate / r.Rate
-		for _, k := range []string{r.spread(), r.spread() + " " + r.Backend} {
+		for _, k := range []string{name, "all " + r.Kind, r.Kind + " " + r.Backend} {
 			if low <= x && x <= high {
 				inside[k]++
 			}
 			widths[k] = append(widths[k], high-low)
 		}
 	}
-	for k, w := range widths {
+	for _, k := range slices.Sorted(maps.Keys(widths)) {
+		w := widths[k]
 		fmt.Fprintf(os.Stderr, "band %-30s %5d coverage %5.1f width %5.1f %+v\n", k, len(w), 100*float64(inside[k])/float64(len(w)), 100*q(w, .5, false), bands[k])
 	}
 }

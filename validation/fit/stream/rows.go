@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -30,15 +31,15 @@ func (r *row) hardware() string {
 func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
 func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
 
-// spread is the kind of band that the row belongs to.
-func (r *row) spread() string {
+// spreads are the groups whose errors make the row's band.
+func (r *row) spreads(p *stream.Predictor) []string {
 	switch {
 	case r.decodes():
-		return r.model.Spread("decode")
+		return p.Spreads("decode")
 	case r.prefills():
-		return r.model.Spread("prefill")
+		return p.Spreads("prefill")
 	}
-	return ""
+	return nil
 }
 
 type loader struct {
@@ -66,13 +67,17 @@ func load() (rows []row, refused map[string]int, err error) {
 		}
 		rows = append(rows, *r)
 	}
+	slices.SortStableFunc(rows, func(a, b row) int { return min(a.Count, 2) - min(b.Count, 2) })
 	weigh(rows)
 	return rows, refused, nil
 }
 
 func (l *loader) row(s validation.StreamRow) (*row, error) {
-	if s.Count > 1 {
-		return nil, fmt.Errorf("several devices")
+	if s.Kind == "both" {
+		return nil, fmt.Errorf("one rate for prompt and answer together")
+	}
+	if s.Count > 1 && !layered[s.Engine] {
+		return nil, fmt.Errorf("several devices that share every matrix")
 	}
 	m, err := l.model(s.Model)
 	if err != nil {
@@ -87,7 +92,7 @@ func (l *loader) row(s validation.StreamRow) (*row, error) {
 		return nil, err
 	}
 	in := stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(s.GiB * (1 << 30)), Engine: s.Engine, Variant: s.Variant, Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
-		Stages: []stream.Stage{{Backend: s.Backend, Device: d, Dense: 1, Experts: 1, Head: 1}}}
+		Stages: stages(&s, d)}
 	for i, v := range in.Variant {
 		if n, ok := strings.CutPrefix(v, "threads="); ok {
 			fmt.Sscan(n, &in.Stages[0].Threads)
@@ -95,7 +100,7 @@ func (l *loader) row(s validation.StreamRow) (*row, error) {
 			break
 		}
 	}
-	if bytes := max(float64(in.FileBytes), float64(w.Bytes())); s.GiB == 0 && !d.IsCPU() && d.Usable.Known && bytes > float64(d.Usable.Value) || float64(in.FileBytes) > float64(d.Usable.Value) && !d.IsCPU() {
+	if bytes := max(float64(in.FileBytes), float64(w.Bytes())); s.GiB == 0 && !d.IsCPU() && d.Usable.Known && bytes > float64(s.Count)*float64(d.Usable.Value) || float64(in.FileBytes) > float64(s.Count)*float64(d.Usable.Value) && !d.IsCPU() {
 		if d.Unified == nil {
 			return nil, fmt.Errorf("the weights are larger than the device's memory")
 		}
@@ -106,10 +111,24 @@ func (l *loader) row(s validation.StreamRow) (*row, error) {
 	}
 	r := &row{StreamRow: s, device: d, model: sm}
 	r.predict = rate(sm, &s)
-	if floor := sm.Floor(s.Kind, s.Prompt, s.Generated, s.Depth); s.Rate > 1.1/floor*1 {
+	if floor := sm.Floor(s.Kind, s.Prompt, s.Generated, s.Depth); s.Count == 1 && s.Rate > 1.1/floor {
 		return nil, fmt.Errorf("faster than the device can be")
 	}
 	return r, nil
+}
+
+// layered engines give each device some of the layers.
+var layered = map[string]bool{"llama.cpp": true, "llama.cpp-latency": true, "ik_llama.cpp": true, "ollama": true, "llamafile": true, "exllama": true, "exllamav2": true, "transformers": true}
+
+// stages are a row's devices, with as many layers each.
+func stages(s *validation.StreamRow, d *hardware.Device) []stream.Stage {
+	out := make([]stream.Stage, s.Count)
+	for i := range out {
+		share := 1 / float64(s.Count)
+		out[i] = stream.Stage{Backend: s.Backend, Device: d, Dense: share, Experts: share}
+	}
+	out[len(out)-1].Head = 1
+	return out
 }
 
 // rate of a row's test.

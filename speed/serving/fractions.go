@@ -1,0 +1,37 @@
+package serving
+
+import (
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+)
+
+// Fractions of the datasheet's rates that a rank of the first stage reaches in a step: bytes of weights and caches
+// over what the memory could move in that time, operations over the peak of 16 bits (or what the device has of the
+// widest).
+func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
+	s, seconds := &m.stages[0], m.Step(b)
+	p := s.rank.Points(b)
+	var bytes, flops float64
+	for i := range s.rank.Kernels {
+		k := &s.rank.Kernels[i]
+		decode, prefill, both := k.Cost(&p)
+		for _, c := range []model.Cost{decode, prefill, both} {
+			bytes += float64(k.Count) * (c.Weights + c.CacheRead + c.CacheWrite)
+			flops += float64(k.Count) * float64(c.FLOPs)
+		}
+	}
+	_, peak := speed.Arithmetic(m.in.Device, nil)
+	return bytes / (float64(m.in.Device.Bandwidth.Value) * seconds), flops / (float64(peak.Value) * seconds)
+}
+
+// Decoding is the step that decodes a load.
+func (m *Model) Decoding(l Load) speed.Batch {
+	p := m.loop(l)
+	b, _ := m.batches(l, &p)
+	return b
+}
+
+// Prompting is the step that a prompt of a load takes by itself.
+func (m *Model) Prompting(l Load) speed.Batch {
+	return speed.Batch{Prefill: max(1, l.Prompt), Prompts: 1, Finished: 1}
+}

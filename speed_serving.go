@@ -1,0 +1,131 @@
+package memwall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
+func (q *question) serve(v *Speed, cache *KV) error {
+	in, err := q.served(cache)
+	if err != nil {
+		return err
+	}
+	m, err := q.servingModel(v, in)
+	if err != nil {
+		return err
+	}
+	p := q.request.Plan
+	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
+	f := m.Closed(load)
+	if !f.PerToken.Known() {
+		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
+	}
+	ms := func(f speed.Figure) speed.Figure { return f.Times(1000) }
+	figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
+	figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
+	figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
+	figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
+	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
+	q.shares(v, m, load)
+	v.Bound = f.Bound
+	if v.RestsOn == "" {
+		level, rows := m.Evidence()
+		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
+	}
+	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
+	q.price(v, f.Throughput, 1)
+	return nil
+}
+
+// shares of the datasheet's rates that decoding and a prompt reach.
+func (q *question) shares(v *Speed, m *serving.Model, l serving.Load) {
+	memory, compute := m.Fractions(m.Decoding(l))
+	v.BandwidthFraction, v.FLOPsFraction = rounded(memory), rounded(compute)
+	_, prompt := m.Fractions(m.Prompting(l))
+	v.PrefillFLOPsFraction = rounded(prompt)
+}
+
+// parted lists the parts of a decode step, and what the prompts of others add to the time of a token.
+func (q *question) parted(v *Speed, parts []speed.Part, tpot float64) {
+	sum := 0.0
+	for _, part := range byName(parts) {
+		ms := *rounded(1000 * part.Seconds)
+		sum += ms
+		v.Parts = append(v.Parts, SpeedPart{Name: identifier(part.Name), MS: ms, Bound: part.Bound})
+	}
+	if rest := tpot - sum; rest > 0.0005*tpot {
+		v.Parts = append(v.Parts, SpeedPart{Name: "prompts_of_others", MS: *rounded(rest), Bound: speed.Compute})
+	}
+}
+
+// byName adds parts of one name, bound as most of their time is.
+func byName(parts []speed.Part) (out []speed.Part) {
+	for i := range parts {
+		at := slices.IndexFunc(out, func(p speed.Part) bool { return p.Name == parts[i].Name })
+		if at >= 0 {
+			continue
+		}
+		var same []speed.Part
+		sum := 0.0
+		for _, p := range parts[i:] {
+			if p.Name == parts[i].Name {
+				same = append(same, p)
+				sum += p.Seconds
+			}
+		}
+		out = append(out, speed.Part{Name: parts[i].Name, Seconds: sum, Bound: speed.Largest(same)})
+	}
+	return out
+}
+
+// identifier is a name that formulas can have.
+func identifier(name string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(name) }
+
+// served is the plan as the timing of engines that batch needs it.
+func (q *question) served(cache *KV) (*serving.In, error) {
+	p := q.request.Plan
+	par := shard.Parallel{TP: int64(p.TP), PP: int64(p.PP), EP: int64(p.EP)}
+	ranks, err := engine.Place(q.job.Model.Decoder(), &q.job.Weights.Parts[0], par)
+	if err != nil {
+		return nil, err
+	}
+	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
+		Exec: q.exec(), Replicas: int64(max(1, p.DP)), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager}
+	if cache != nil && cache.CapacityTokens != nil {
+		in.CacheTokens = *cache.CapacityTokens
+	}
+	if int64(p.TP) > q.job.PerNode() {
+		in.Link = q.job.Machine.Inter
+	}
+	return in, nil
+}
+
+// exec are the widths of what a step computes with.
+func (q *question) exec() model.Exec {
+	state := dtype.F32
+	if q.job.Model.State != nil {
+		state = q.job.Model.State
+	}
+	return model.Exec{ActBytes: 2, KVBytes: q.kvBytes(), StateBytes: state.Bits() / 8}
+}
+
+// slowest is the rank of each stage with the most layers and the largest shares: the first of its classes.
+func slowest(ranks []engine.Placed) (out []engine.Placed) {
+	for i := range ranks {
+		if len(out) == 0 || ranks[i].Stage != out[len(out)-1].Stage {
+			out = append(out, ranks[i])
+		}
+	}
+	return out
+}
