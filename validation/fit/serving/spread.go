@@ -17,27 +17,32 @@ const coverage = 0.9
 const enough = 100
 
 // spreads adds how far rows that were left out are off, of all engines and of each.
-func (s *servingRows) spreads(t *coef.Table, out map[*servingRow]left) {
+func (s *servingRows) spreads(t *coef.Table, ways []map[*servingRow]left) {
 	errs := map[string]*coef.Errors{}
-	for _, r := range s.rows { // in order: sums depend on it
-		l, ok := out[r]
-		if !ok || !r.fit || r.static {
-			continue
-		}
-		engine := serving.EngineOf(r.Ask.Engine)
-		for kind, measured := range r.measured() {
-			for _, name := range []string{kind, kind + "/" + engine} {
-				if errs[name] == nil {
-					errs[name] = &coef.Errors{}
-				}
-				errs[name].Log = append(errs[name].Log, math.Log(measured/l.figures[kind]))
-				errs[name].Var = append(errs[name].Var, l.vars[kind])
+	for _, out := range ways {
+		for _, r := range s.rows { // in order: sums depend on it
+			if l, ok := out[r]; ok && r.fit {
+				r.errors(errs, l)
 			}
 		}
 	}
 	for name, e := range errs {
 		if len(e.Log) >= enough {
 			t.SetSpread(name, e.Spread(coverage))
+		}
+	}
+}
+
+// errors adds what a row says of each kind of figure, for all engines and for its own.
+func (r *servingRow) errors(errs map[string]*coef.Errors, l left) {
+	engine := serving.EngineOf(r.Ask.Engine)
+	for kind, measured := range r.measured() {
+		for _, name := range []string{kind, kind + "/" + engine} {
+			if errs[name] == nil {
+				errs[name] = &coef.Errors{}
+			}
+			errs[name].Log = append(errs[name].Log, math.Log(measured/l.figures[kind]))
+			errs[name].Var = append(errs[name].Var, l.vars[kind])
 		}
 	}
 }
@@ -51,7 +56,7 @@ func (r *servingRow) measured() map[string]float64 {
 		}
 	}
 	first, perToken := out[serving.SpreadFirst], out[serving.SpreadPerToken]
-	if n := float64(r.load.Output); first > 0 && perToken > 0 {
+	if n := float64(r.load.Output); first > 0 && perToken > 0 && !r.static {
 		out[serving.SpreadThroughput] = float64(r.load.Users) * n / (first + (n-1)*perToken)
 	}
 	return out
