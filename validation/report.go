@@ -37,7 +37,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, all = append(sets, streams), append(all, compared...)
+	served, err := CompareServing(sets)
+	if err != nil {
+		return nil, err
+	}
+	sets, all = append(sets, streams), append(append(all, compared...), served...)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	peers, err := Peers()

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-//go:embed rows/*.jsonl
+//go:embed rows/*.jsonl rows/batches/*.jsonl
 var embedded embed.FS
 
 // Set is one collection of measurements.
@@ -51,9 +51,15 @@ type line struct {
 	Note    string           `json:"note"`
 }
 
-// Load reads the embedded sets.
-func Load() ([]Set, error) {
-	names, err := fs.Glob(embedded, "rows/*.jsonl")
+// Load reads the embedded sets whose questions are asked.
+func Load() ([]Set, error) { return load("rows/*.jsonl") }
+
+// Batches reads the sets "static" and "throughput", of runs that no question asks for: batches that start and end
+// together, and as many users as a server takes. Their errors are in speed/serving/leftout.tsv.
+func Batches() ([]Set, error) { return load("rows/batches/*.jsonl") }
+
+func load(pattern string) ([]Set, error) {
+	names, err := fs.Glob(embedded, pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -177,11 +177,11 @@ func slack(v Value) float64 { return math.Abs(v.Mid) * 1e-12 }
 
 // everyMeasure lists what is asked through an Asker, then what is predicted beforehand.
 func everyMeasure() []*Measure {
-	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures))
+	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures)+len(ServingMeasures))
 	for i := range Measures {
 		all = append(all, &Measures[i])
 	}
-	return append(all, StreamMeasures...)
+	return append(append(all, StreamMeasures...), ServingMeasures...)
 }
 
 // Scores sums up comparisons by measure; keep picks the ones that count.

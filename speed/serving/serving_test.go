@@ -226,7 +226,7 @@ func TestPipeline(t *testing.T) {
 	one := compile(t, plan(t, "llama-3.1-70b", "fp8", "h100", shard.Parallel{TP: 2}))
 	two := compile(t, plan(t, "llama-3.1-70b", "fp8", "h100", shard.Parallel{TP: 2, PP: 2}))
 	b := speed.Batch{Decodes: 1, Context: 1000}
-	if r := two.Step(b) / one.Step(b); r < 1 || r > 1.05 {
+	if r := two.Step(b) / one.Step(b); r < 1 || r > 1.1 {
 		t.Errorf("a step over two stages takes %.3f times as long", r)
 	}
 	l := serving.Load{Users: 64, Prompt: 1000, Output: 200}

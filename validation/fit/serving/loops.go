@@ -28,9 +28,14 @@ func loadServing() (*servingRows, error) {
 	if err != nil {
 		return nil, err
 	}
+	batches, err := validation.Batches()
+	if err != nil {
+		return nil, err
+	}
+	sets = append(sets, batches...)
 	out, p := &servingRows{}, newPlans()
 	for i := range sets {
-		if sets[i].Name != "serving" && sets[i].Name != "static-batches" {
+		if sets[i].Name != "serving" && sets[i].Name != "static" {
 			continue
 		}
 		for j := range sets[i].Rows {
@@ -46,7 +51,7 @@ func loadServing() (*servingRows, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static-batches"}
+			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static"}
 			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens), Burst: true}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)

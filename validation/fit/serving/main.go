@@ -3,7 +3,7 @@
 // and static batches. Beside it stands how far off the table is, on the rows it was fitted to and on plans that were
 // left out; with -study also on models, devices and kernels left out as a whole, which takes minutes.
 //
-//	go run ./validation/fit/serving -out speed/serving
+//	go run ./validation/fit/serving -out speed/serving -folds validation/rows/serving-folds.tsv
 package main
 
 import (
@@ -18,15 +18,16 @@ import (
 
 func main() {
 	out := flag.String("out", "speed/serving", "folder of the tables")
+	folds := flag.String("folds", "validation/rows/serving-folds.tsv", "predictions of rows that were left out")
 	study := flag.Bool("study", false, "leave out models, devices and kernels as well")
 	flag.Parse()
-	if err := run(*out, *study); err != nil {
+	if err := run(*out, *folds, *study); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out string, study bool) error {
+func run(out, folds string, study bool) error {
 	k, err := loadKernels()
 	if err != nil {
 		return err
@@ -54,6 +55,9 @@ func run(out string, study bool) error {
 	s.study(b, "in sample", s.predict(table, nil), table)
 	for i, f := range unseen {
 		s.study(b, f.name, left[i], table)
+	}
+	if err := os.WriteFile(folds, s.folds(left, table), 0o644); err != nil {
+		return err
 	}
 	if err := write(out, "fitted.tsv", table.Write()); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 // mostStudy lists the errors of the largest throughput, on rows to which nothing is fitted.
 func mostStudy(b *bytes.Buffer, t *coef.Table) error {
-	sets, err := validation.Load()
+	sets, err := validation.Batches()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -60,4 +62,26 @@ func (r *servingRow) measured() map[string]float64 {
 		out[serving.SpreadThroughput] = float64(r.load.Users) * n / (first + (n-1)*perToken)
 	}
 	return out
+}
+
+// folds lists what rows of closed loops were predicted to take by fits that lacked them, in milliseconds with their
+// bands: each way in turn, the token first.
+func (s *servingRows) folds(ways []map[*servingRow]left, t *coef.Table) []byte {
+	b := bytes.NewBufferString("line\tplan out: tpot\tlow\thigh\tttft\tlow\thigh\tmodel out: tpot\tlow\thigh\tttft\tlow\thigh\n")
+	for _, r := range s.rows {
+		if r.static || !r.fit {
+			continue
+		}
+		fmt.Fprint(b, r.Line)
+		for _, way := range ways {
+			for _, kind := range []string{serving.SpreadPerToken, serving.SpreadFirst} {
+				mid := way[r].figures[kind]
+				spread, _ := spreadOf(t, kind, r)
+				low, high := spread.Band(mid, way[r].vars[kind])
+				fmt.Fprintf(b, "\t%.4g\t%.4g\t%.4g", 1e3*mid, 1e3*low, 1e3*high)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }
