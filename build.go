@@ -41,7 +41,7 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 	a.Flags = q.flags()
 	a.Notes = append(a.Notes, q.notes()...)
 	if q.request.Explain {
-		q.explain.speed(a.Speed, "docs/formulas.md#speed")
+		q.explain.speed(a.Speed, a.Speed.source())
 		q.explain.rest(a)
 		a.Explain = q.explain.out
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/engine/tensorrt"
 	"github.com/memwall/memwall/engine/transformers"
 	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/model/family"
 )
 
 // engines are all that a plan may name. A new one is a line here.
@@ -50,6 +51,12 @@ func (q *question) chooseEngine() error {
 	if q.engine == nil {
 		return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: strings.Join(Engines(), ", ")}
 	}
+	if q.denoises() {
+		if name != transformersEngine {
+			return &Error{Code: Unsupported, Field: "engine", Value: q.request.Engine, Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.resolved.Model.ID, name), Hint: "--engine " + transformersEngine}
+		}
+		q.job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders and its autoencoder are models of their own")
+	}
 	return q.engineVersion(version)
 }
 
@@ -78,6 +85,14 @@ func (q *question) engineVersion(text string) error {
 	return nil
 }
 
+const transformersEngine = "transformers"
+
+// denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
+func (q *question) denoises() bool {
+	m := q.resolved.Model
+	return m != nil && m.Part(family.PartDenoiser) != nil
+}
+
 func (q *question) defaultEngine() string {
 	gguf := q.resolved.Format == "gguf"
 	if r := dtype.FindRecipe(q.request.Weights); r != nil {
@@ -85,6 +100,8 @@ func (q *question) defaultEngine() string {
 	}
 	d := q.job.Device(0)
 	switch {
+	case q.denoises():
+		return transformersEngine
 	case gguf, q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):
 		return "llama.cpp"
 	}

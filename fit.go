@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -210,6 +211,7 @@ func (q *question) model() error {
 		q.spec = &s
 		q.job.Note("override", "info", "override", "what if %s: the network is %s's but for that, and its weights are assumed", overridden(q.request.Override), cmp.Or(r.Name, r.ID))
 	}
+	q.predictor(r.Model, r.Weights)
 	if r.Weights != nil && !changed && recipe == nil && (r.Format == "gguf" || !engine.ReadsGGUF(q.engine)) {
 		q.job.Model, q.job.Weights = r.Model, r.Weights
 		return nil
@@ -239,12 +241,30 @@ func (q *question) model() error {
 		if q.request.MMProj != "" || q.request.Images > 0 {
 			q.job.Vision = spec.Model(r.ID).Part(family.PartVision)
 		}
+		if isTrue(q.request.MTP) {
+			m := spec.Model(r.ID)
+			q.predictor(m, m.Store(recipe))
+		}
 		spec = spec.Converted()
 	}
 	q.job.Model = spec.Model(r.ID)
 	q.job.Weights = q.job.Model.Store(recipe)
 	return nil
 }
+
+// predictor finds the prediction layers, where the plan has them draft.
+func (q *question) predictor(m *model.Model, w *model.Weights) {
+	if m == nil || w == nil || !isTrue(q.request.MTP) {
+		return
+	}
+	for i := range m.Parts {
+		if m.Parts[i].Name == model.PartMTP {
+			q.job.MTP = &engine.Predictor{Part: &m.Parts[i], Bytes: w.Parts[i].Bytes()}
+		}
+	}
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
 
 // converted is what a conversion to GGUF makes of a checkpoint whose quantisation GGUF does not have
 // (convert_hf_to_gguf.py dequantises, and writes bf16).

@@ -24,6 +24,8 @@ var Version = "0.1.0"
 // Asker answers requests with the models of a source.
 type Asker struct {
 	Models ModelSource
+	// Calibration tunes speeds to machines of the user's own; nil is none.
+	Calibration Calibration
 }
 
 // Ask answers a request about models of the catalog.

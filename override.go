@@ -164,10 +164,30 @@ func overrideOne(s *family.Spec, key string, n int64, all map[string]plan.Int) e
 			s.Source.Rotary[i].Dim = n
 		}
 		return overrideLayers(s, key, n, all)
+	case "head_dim":
+		widenRotary(s, n)
+		return overrideLayers(s, key, n, all)
 	default:
 		return overrideLayers(s, key, n, all)
 	}
 	return nil
+}
+
+// widenRotary keeps the share of a head that turns: tables of positions and stored factors follow the width of the heads. What
+// turns of latent attention is no part of that width.
+func widenRotary(s *family.Spec, n int64) {
+	i := slices.IndexFunc(s.Layers, func(l family.Layer) bool { return l.Attn.Heads > 0 })
+	if i < 0 || s.Layers[i].Attn.KVRank > 0 || s.Layers[i].Attn.DimK == 0 {
+		return
+	}
+	was := s.Layers[i].Attn.DimK
+	s.Source.Rotary, s.Tables = slices.Clone(s.Source.Rotary), slices.Clone(s.Tables)
+	for j := range s.Source.Rotary {
+		s.Source.Rotary[j].Dim = s.Source.Rotary[j].Dim * n / was
+	}
+	for j := range s.Tables {
+		s.Tables[j].Rows = s.Tables[j].Rows * n / was
+	}
 }
 
 // overrideLayers changes every layer that has the part, those that predict further tokens too. A change that changes

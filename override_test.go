@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -96,6 +97,27 @@ func TestOverrideRotary(t *testing.T) {
 	const positions = 163840
 	if d := beside(nil) - beside(map[string]plan.Int{"rope": 32}); d != positions*32*2 {
 		t.Errorf("%d bytes less", d)
+	}
+	for id, want := range map[string]int64{"qwen3-8b": 64, "deepseek-v2-lite": 64, "pythia-410m": 16, "llama-3.1-8b": 64} {
+		e, err := catalog.Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := override(spec, map[string]plan.Int{"head_dim": plan.Int(64)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := spec.Source.Rotary[0].Dim; got != want {
+			t.Errorf("%s with heads of 64: %d of them turn, want %d", id, got, want)
+		}
+		for _, table := range spec.Tables {
+			if table.Rows != want/2 {
+				t.Errorf("%s: %s has %d factors", id, table.Role, table.Rows)
+			}
+		}
 	}
 }
 

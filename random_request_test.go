@@ -24,7 +24,9 @@ var randomWords = map[string][]string{
 	"override_tensor": {
 		"exps=CPU", `\.ffn_.*_exps\.=CPU`, "blk=CUDA0,out=CPU", "(=CPU", "x=", "=", ".*=CPU",
 	},
-	"mmproj": {"mmproj.gguf", "x"},
+	"mmproj":     {"mmproj.gguf", "x"},
+	"fit_target": {"1024", "0,512", "x", ",", "-1", "99999999999999999999"},
+	"draft_kv":   {"q8_0", "f16", "no-format"}, "draft_kv_v": {"q4_0", "f16"},
 }
 
 var randomHardware = []string{

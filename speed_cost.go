@@ -7,8 +7,9 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// price adds what a token takes in energy and money, where devices are alike and rows speak of them.
-func (q *question) price(v *Speed, total speed.Figure) {
+// price adds what a token takes in energy and money, where devices are alike and rows speak of them. turns is how
+// many take turns, each at work while the others wait: a share of the time at the plan's rates.
+func (q *question) price(v *Speed, total speed.Figure, turns int) {
 	m := q.job.Machine
 	if len(m.Groups) != 1 || !total.Known() {
 		return
@@ -17,10 +18,10 @@ func (q *question) price(v *Speed, total speed.Figure) {
 	tokens := cost.Figure{Mid: total.Mid, Low: total.Low, High: total.High}
 	load := cost.Load{}
 	if v.BandwidthFraction != nil {
-		load.Memory = *v.BandwidthFraction
+		load.Memory = *v.BandwidthFraction / float64(turns)
 	}
 	if v.FLOPsFraction != nil {
-		load.Compute = *v.FLOPsFraction
+		load.Compute = *v.FLOPsFraction / float64(turns)
 	}
 	watts := cost.Watts(d, load)
 	figure(speed.Figure(cost.JoulesPerToken(watts.Figure, n, tokens)), &v.JoulesPerToken, &v.JoulesPerTokenLow, &v.JoulesPerTokenHigh)

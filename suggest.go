@@ -63,7 +63,7 @@ func faster(a, b *Speed) *float64 {
 // again answers further questions about the question's model without resolving it anew, which may mean
 // reading files.
 func (q *question) again() *Asker {
-	return &Asker{Models: resolvedOnce{q.asker.source(), q.request.Model, q.resolved}}
+	return &Asker{Models: resolvedOnce{q.asker.source(), q.request.Model, q.resolved}, Calibration: q.asker.Calibration}
 }
 
 type resolvedOnce struct {

@@ -26,10 +26,17 @@ func (q *question) offloadChanges(*Answer) (out []change) {
 // bestPlacement leaves the host as little to read as the devices allow.
 func (q *question) bestPlacement(e llamacpp.Engine) (change, bool) {
 	asked, j := q.given(), *q.job
+	open := asked.Context == 0 && asked.ContextTotal == 0 // --fit chose a context
+	if open {
+		asked.ContextTotal = q.request.ContextTotal
+	}
 	j.Plan, j.Notes = &asked.Plan, nil
 	best, err := e.Best(&j, llamacpp.RoomOf(q.job))
 	if err != nil {
 		return change{}, false
+	}
+	if open {
+		best.Patch["context_total"] = int64(asked.ContextTotal)
 	}
 	return change{placed(best), best.Patch}, true
 }

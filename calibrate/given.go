@@ -5,7 +5,7 @@ import "cmp"
 // Given is what the user says of a file. It wins over the file, whose names may be of a mount or a proxy.
 type Given struct {
 	Model, Hardware, Weights, Engine string
-	Prompt, Answer, Sequences        int64
+	Sequences                        int64
 }
 
 // With puts what is given into every observation.
@@ -13,7 +13,7 @@ func (f *File) With(g Given) {
 	for i := range f.Observations {
 		o := &f.Observations[i]
 		o.Model, o.Weights, o.Engine = cmp.Or(g.Model, o.Model), cmp.Or(g.Weights, o.Weights), cmp.Or(g.Engine, o.Engine)
-		o.Prompt, o.Answer, o.Concurrency = cmp.Or(g.Prompt, o.Prompt), cmp.Or(g.Answer, o.Answer), cmp.Or(g.Sequences, o.Concurrency)
+		o.Concurrency = cmp.Or(g.Sequences, o.Concurrency)
 		if g.Hardware != "" {
 			o.Hardware, o.Devices = g.Hardware, 0
 		}

@@ -99,12 +99,13 @@ func (o *Offset) check() error {
 
 // Apply gives a table with the profile's offsets of it. The table given is left as it is.
 func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
+	var shifts []coef.Shift
 	for _, o := range p.Offsets {
 		if o.Table == name {
-			t = t.Shifted(o.Coefficient, deviceLevel, o.Key, coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows})
+			shifts = append(shifts, coef.Shift{Coefficient: o.Coefficient, Level: deviceLevel, Key: o.Key, By: coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows}})
 		}
 	}
-	return t
+	return t.Shifted(shifts)
 }
 
 // Of reports whether the profile says something of a device in a table.

@@ -1,5 +1,7 @@
 package calibrate
 
+import "math"
+
 // Report is what a calibration did.
 type Report struct {
 	Schema  string    `json:"schema"`
@@ -17,10 +19,17 @@ type Effect struct {
 	Factor, Error float64
 }
 
-// Effects of the offsets that this calibration found, by device and coefficient.
-func (r *Report) Effects() (out []Effect) {
+// moved is the least offset that is shown: a fiftieth.
+const moved = 0.02
+
+// Effects of the offsets that this calibration found, and how many others hardly moved.
+func (r *Report) Effects() (out []Effect, still int) {
 	for _, o := range r.Profile.Offsets[:len(r.Profile.Offsets)-r.Kept] {
+		if math.Abs(o.Value) < moved {
+			still++
+			continue
+		}
 		out = append(out, o.effect())
 	}
-	return out
+	return out, still
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// StreamTable is the name of the table of single streams.
-const StreamTable = "stream"
-
 // Stream finds the formulas of single streams. It remembers models, so one Stream serves one file.
 type Stream struct {
 	Models memwall.ModelSource
@@ -48,7 +45,7 @@ func (s *Stream) Formula(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	kind := map[Test]string{Prefill: "prefill", Decode: "decode", Mixed: "both"}[o.Test]
-	return &Formula{Table: StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}, nil
+	return &Formula{Table: memwall.StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}, nil
 }
 
 // tokensPerSecond of a test: of the tokens that llama-bench counts, both kinds where both were timed.

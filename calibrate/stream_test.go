@@ -42,7 +42,7 @@ func TestStreamIsTuned(t *testing.T) {
 		t.Errorf("median error %.3f before, %.3f left out", *p.Before, *p.After)
 	}
 	for _, o := range p.Offsets {
-		if o.Table != StreamTable || o.Key != "cuda/rtx-3090" {
+		if o.Table != memwall.StreamTable || o.Key != "cuda/rtx-3090" {
 			t.Errorf("%+v", o)
 		}
 	}

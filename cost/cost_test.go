@@ -137,3 +137,29 @@ func BenchmarkWatts(b *testing.B) {
 		cost.Watts(d, cost.Load{Memory: 0.4, Compute: 0.1})
 	}
 }
+
+// TestRentByProvider: two devices cost no provider more than the cheapest of its instances that hold them, and
+// more devices never cost less.
+func TestRentByProvider(t *testing.T) {
+	last := 0.0
+	for _, n := range []int{1, 2, 4, 8, 16, 17} {
+		r := cost.Rent("h100-sxm-80gb", n)
+		providers := map[string]float64{}
+		for _, p := range hardware.Prices("h100-sxm-80gb") {
+			if p.Kind != "on-demand" {
+				continue
+			}
+			price := math.Ceil(float64(n)/float64(p.Devices)) * float64(p.PerHour)
+			if least, ok := providers[p.Provider]; !ok || price < least {
+				providers[p.Provider] = price
+			}
+		}
+		if r.Rows != len(providers) || r.PerHour.Mid != providers[r.Price.Provider] {
+			t.Errorf("%d devices: %v $/h of %d rows, %s asks %v of %d", n, r.PerHour.Mid, r.Rows, r.Price.Provider, providers[r.Price.Provider], len(providers))
+		}
+		if r.PerHour.Mid < last {
+			t.Errorf("%d devices cost %v $/h, fewer %v", n, r.PerHour.Mid, last)
+		}
+		last = r.PerHour.Mid
+	}
+}

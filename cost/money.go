@@ -13,18 +13,33 @@ type Rate struct {
 	PerHour Figure // dollars, of all devices
 	// Price is the row that the middle figure is from.
 	Price hardware.Price
-	// Rows is how many rows the range is over.
+	// Rows is how many rows the range is over: of rent one a provider.
 	Rows int
 	// Source is a citation; Date when it was asked, "" when only the version of the source is known.
 	Source, Date string
 }
 
 // Rent of so many devices for an hour, on demand. Instances are rented whole, so what a provider asks for is
-// its instances' number times their price. The range is from the cheapest to the dearest row, the figure the
-// lower median. Unknown where no row is.
+// its instances' number times their price, by the instance with which that is least. The range is from the
+// cheapest to the dearest provider, the figure the lower median. Unknown where no row is.
 func Rent(device string, devices int) Rate {
 	rows := asked(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
-	return rate(rows, func(p *hardware.Price) float64 { return whole(p, devices) })
+	hour := func(p *hardware.Price) float64 { return whole(p, devices) }
+	return rate(cheapest(rows, hour), hour)
+}
+
+// cheapest leaves one row of each provider; of equals the first.
+func cheapest(rows []hardware.Price, hour func(*hardware.Price) float64) (out []hardware.Price) {
+	for i := range rows {
+		at := slices.IndexFunc(out, func(p hardware.Price) bool { return p.Provider == rows[i].Provider })
+		switch {
+		case at < 0:
+			out = append(out, rows[i])
+		case hour(&rows[i]) < hour(&out[at]):
+			out[at] = rows[i]
+		}
+	}
+	return out
 }
 
 // whole is the price of an hour of as many instances as hold the devices.

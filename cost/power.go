@@ -20,7 +20,9 @@ type Load struct{ Memory, Compute float64 }
 //
 // Logic draws in proportion to its work; exponents below one stand for what runs whenever anything does. The
 // second line is the limit: a device that would draw more lowers its clocks. c holds the coefficients of Uses
-// in their order. docs/formulas.md#power
+// in their order. That shares are of the limit, whatever the device's rates for each watt, is all that seven
+// devices can tell: with energies of a byte and of an operation the error on devices left out depends on where
+// they are centred. docs/formulas.md#power
 func Law(c []float64, l Load) float64 {
 	x := c[idle] + c[memory]*math.Pow(l.Memory, c[memoryPower]) + c[compute]*math.Pow(l.Compute, c[computePower])
 	return x / math.Pow(1+math.Pow(x, c[knee]), 1/c[knee])

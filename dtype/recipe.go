@@ -37,6 +37,10 @@ type Site struct {
 	// Nth of Of tensors of the same Category, counted in layer order.
 	Nth, Of int
 	Model   *Facts
+	// InRows × InCols is the matrix of a file that holds the tensor among others, 0 when it is one of its own; First marks
+	// the tensor beside which its scales count.
+	InRows, InCols int64
+	First          bool
 }
 
 // Facts are what recipes ask about the whole model.

@@ -21,6 +21,10 @@ const (
 	SSMFB Role = "ssm_f_b"
 	SSMGA Role = "ssm_g_a"
 	SSMGB Role = "ssm_g_b"
+	// and a convolution each of queries, keys and values.
+	SSMConvQ Role = "ssm_conv1d_q"
+	SSMConvK Role = "ssm_conv1d_k"
+	SSMConvV Role = "ssm_conv1d_v"
 
 	// The indexer of sparse attention chooses the tokens that are attended to (DeepSeek V3.2).
 	IndexQ     Role = "indexer.attn_q_b"
@@ -81,4 +85,35 @@ const (
 	TimeMixKA   Role = "time_mix_k_a"
 	TimeMixRK   Role = "time_mix_r_k"
 	ChannelMix  Role = "channel_mix_lerp_k"
+
+	// Zamba2: a block that layers share, low-rank additions of each, and the matrix that lets it in.
+	SharedNorm    Role = "shared.attn_norm"
+	SharedQ       Role = "shared.attn_q"
+	SharedK       Role = "shared.attn_k"
+	SharedV       Role = "shared.attn_v"
+	SharedOut     Role = "shared.attn_output"
+	SharedFFNNorm Role = "shared.ffn_norm"
+	SharedUp      Role = "shared.ffn_up"
+	SharedDown    Role = "shared.ffn_down"
+	SharedQA      Role = "shared.attn_q_lora_a"
+	SharedQB      Role = "shared.attn_q_lora_b"
+	SharedKA      Role = "shared.attn_k_lora_a"
+	SharedKB      Role = "shared.attn_k_lora_b"
+	SharedVA      Role = "shared.attn_v_lora_a"
+	SharedVB      Role = "shared.attn_v_lora_b"
+	SharedUpA     Role = "shared.ffn_up_lora_a"
+	SharedUpB     Role = "shared.ffn_up_lora_b"
+	SharedBridge  Role = "shared.bridge"
+
+	// RWKV-4 to 6, and the MLP of all versions.
+	TimeMixLerpX    Role = "time_mix_lerp_x"
+	TimeMixFirst    Role = "time_mix_first"
+	TimeMixDecay    Role = "time_mix_decay"
+	TimeMixDecayW1  Role = "time_mix_decay_w1"
+	TimeMixDecayW2  Role = "time_mix_decay_w2"
+	TimeMixG        Role = "time_mix_gate"
+	ChannelMixR     Role = "channel_mix_lerp_r"
+	ChannelMixKey   Role = "channel_mix_key"
+	ChannelMixValue Role = "channel_mix_value"
+	ChannelMixGate  Role = "channel_mix_receptance"
 )

@@ -68,6 +68,24 @@ const (
 	AudioConv2          Role = "conv1d.1"
 	AudioPosition       Role = "audio_position_embd"
 	AudioBounds         Role = "audio_bounds"
+	AudioConvNorm       Role = "conv1d_norm"
+	AudioIn             Role = "input_projection"
+	AudioOut            Role = "output_projection"
+	HardEmbed           Role = "hard_embd"
+	HardNorm            Role = "hard_embd_norm"
+	SoftNorm            Role = "soft_embd_norm"
+
+	// Conformers.
+	FFNNorm1     Role = "ffn_norm_1"
+	FFNUp1       Role = "ffn_up_1"
+	FFNDown1     Role = "ffn_down_1"
+	AttnRelK     Role = "linear_pos"
+	AttnDimScale Role = "per_dim_scale"
+	ConvNorm     Role = "norm_conv"
+	ConvIn       Role = "conv_pw1"
+	ConvDepth    Role = "conv_dw"
+	ConvMidNorm  Role = "conv_norm"
+	ConvOut      Role = "conv_pw2"
 
 	// Table holds a row for each of many things: items and users of a recommender.
 	Table Role = "embedding_table"

@@ -35,11 +35,15 @@ var plainSchemes = func() map[*Format]*Scheme {
 
 // Bytes of a tensor of batch matrices with the given rows and columns.
 func (s *Scheme) Bytes(batch, rows, cols int64) unit.Bytes {
-	b := unit.Bytes(rows) * s.Elem.Row(cols)
+	return unit.Bytes(batch) * (unit.Bytes(rows)*s.Elem.Row(cols) + s.Beside(rows, cols))
+}
+
+// Beside is what the companions of one matrix take.
+func (s *Scheme) Beside(rows, cols int64) (b unit.Bytes) {
 	for i := range s.With {
 		b += s.With[i].bytes(rows, cols)
 	}
-	return unit.Bytes(batch) * b
+	return b
 }
 
 // Values is how many stored numbers the tensor has, companions and packed words included, when elements

@@ -71,7 +71,15 @@ type Job struct {
 	Vision *model.Part
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
+	// MTP are the prediction layers of the published model, when the plan has them draft.
+	MTP   *Predictor
 	Notes []Note
+}
+
+// Predictor is a part with multi-token prediction layers, and how many bytes it is stored in.
+type Predictor struct {
+	Part  *model.Part
+	Bytes unit.Bytes
 }
 
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there.

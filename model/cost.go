@@ -272,14 +272,21 @@ func (p *Part) Compile(w *PartWeights, e *Exec) (c Coeffs) {
 	return c
 }
 
-// lentBytes finds what a borrowed tensor is stored in: a tied head reads the embedding table.
-func (p *Part) lentBytes(w *PartWeights, t *Tensor) unit.Bytes {
-	i, found := 0, unit.Bytes(0)
-	p.Pre.owned(func(x *Tensor) {
-		if x == t {
-			found = w.Pre[i].Bytes
-		}
-		i++
-	})
+// lentBytes finds what a borrowed tensor is stored in: a tied head reads the embedding table, a layer the block that it shares
+// with an earlier one.
+func (p *Part) lentBytes(w *PartWeights, t *Tensor) (found unit.Bytes) {
+	look := func(k *Kind, stored []Stored) {
+		i := 0
+		k.owned(func(x *Tensor) {
+			if x == t {
+				found = stored[i].Bytes
+			}
+			i++
+		})
+	}
+	look(&p.Pre, w.Pre)
+	for i := range w.Variants {
+		look(&p.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors)
+	}
 	return found
 }

@@ -40,8 +40,15 @@ type Tensor struct {
 	ColUnit int64
 	Dims    int  // dimensions that GGUF files give it; 1-D tensors are never quantised
 	Table   bool // stored but not learned: rotary factors, masks
-	Adapt   bool // a LoRA adapter may sit on it
+	// In is the matrix of the hub's files that this tensor lies in with others, which scales are counted over; nil when the
+	// tensor is one of its own. First marks the one tensor that counts them.
+	In    *Matrix
+	First bool
+	Adapt bool // a LoRA adapter may sit on it
 }
+
+// Matrix is the shape of a file's matrix.
+type Matrix struct{ Rows, Cols int64 }
 
 // Rows of each matrix.
 func (t *Tensor) Rows() (n int64) {

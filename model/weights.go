@@ -103,6 +103,9 @@ func (m *Model) Store(r *dtype.Recipe) *Weights {
 			c := t.category()
 			s = dtype.Site{Part: m.Parts[i].Name, Role: t.Role, Bias: t.Bias, Table: t.Table, Dims: t.Dims, Batch: t.Batch, Rows: t.Rows(), Cols: t.Cols,
 				Layer: max(layer, -1), Nth: nth[c], Of: of[c], Model: facts}
+			if t.In != nil {
+				s.InRows, s.InCols, s.First = t.In.Rows, t.In.Cols, t.First
+			}
 			nth[c]++
 			return Store(t, r.Pick(&s))
 		})
@@ -115,7 +118,20 @@ func Store(t *Tensor, s *dtype.Scheme) Stored {
 	if s == nil {
 		return Stored{}
 	}
-	return Stored{Scheme: s, Bytes: s.Bytes(t.Batch, t.Rows(), t.Cols)}
+	return Stored{Scheme: s, Bytes: t.Stored(s, t.Batch, t.Rows(), t.Cols)}
+}
+
+// Stored is what so many matrices of the tensor take, or as many rows and columns of each: scales of a tensor that lies in a
+// larger matrix of the file count over their part of that.
+func (t *Tensor) Stored(s *dtype.Scheme, batch, rows, cols int64) unit.Bytes {
+	if t.In == nil || len(s.With) == 0 {
+		return s.Bytes(batch, rows, cols)
+	}
+	b := unit.Bytes(batch*rows) * s.Elem.Row(cols)
+	if t.First && batch > 0 {
+		b += s.Beside(t.In.Rows*batch/t.Batch, t.In.Cols)
+	}
+	return b
 }
 
 // category of a tensor; vectors have none, because mixtures only count matrices.

@@ -63,6 +63,7 @@ type LlamaCpp struct {
 	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
+	DryRun         *bool  `json:"dry_run,omitempty" flag:"llama-dry-run" doc:"the figures of llama-fit-params and --fit: their dry run forgets where norms are held" engines:"llama.cpp"`
 	MMProj         string `json:"mmproj,omitempty" flag:"mmproj" doc:"vision projector file" engines:"llama.cpp"`
 	Fit            string `json:"fit,omitempty" flag:"fit" enum:"on,off" doc:"--fit: on lets llama.cpp choose context, layers and tensors that are not given; off sizes the plan as it stands" engines:"llama.cpp"`
 	FitTarget      string `json:"fit_target,omitempty" flag:"fit-target" doc:"--fit-target: MiB that --fit leaves free on each device, as in 1024,512" engines:"llama.cpp"`
@@ -75,6 +76,7 @@ type LlamaCpp struct {
 	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
 	DraftKV        string `json:"draft_kv,omitempty" flag:"draft-kv" doc:"-ctkd: format of the draft model's keys, and of its values unless draft_kv_v is given" engines:"llama.cpp"`
 	DraftKVV       string `json:"draft_kv_v,omitempty" flag:"draft-kv-v" doc:"-ctvd: format of the draft model's values" engines:"llama.cpp"`
+	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"--spec-type draft-mtp: the model's own prediction layers draft" engines:"llama.cpp"`
 	MMProjOffload  *bool  `json:"mmproj_offload,omitempty" flag:"mmproj-offload" doc:"--mmproj-offload: vision projector on the device" engines:"llama.cpp"`
 	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }

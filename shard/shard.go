@@ -156,7 +156,7 @@ func (p *Parallel) Bytes(t *model.Tensor, s model.Stored, c Coord) unit.Bytes {
 	if s.Scheme == nil {
 		return unit.Bytes(float64(s.Bytes) * float64(piece.Elems()) / float64(t.Elems()))
 	}
-	return s.Scheme.Bytes(piece.Batch, piece.Rows, piece.Cols)
+	return t.Stored(s.Scheme, piece.Batch, piece.Rows, piece.Cols)
 }
 
 // Rank is a class of identical ranks.

@@ -44,14 +44,21 @@ func (c *counted) tensor(x *dtype.Scheme, s *dtype.Site) int64 {
 	if packed := x.Elem.BlockElems > 1 || x.Elem == dtype.I8 && c.word > 1; packed && c.word > 0 {
 		n = s.Rows * int64(x.Elem.Row(s.Cols)) / c.word
 	}
+	extra := int64(0)
 	for i := range x.With {
 		if k := x.With[i]; slices.Contains(c.beside, k.Name) {
 			ones := k
 			ones.Elem = dtype.U8
-			n += int64((&dtype.Scheme{Elem: nothing, With: []dtype.Companion{ones}}).Bytes(1, s.Rows, s.Cols))
+			beside := &dtype.Scheme{Elem: nothing, With: []dtype.Companion{ones}}
+			switch {
+			case s.InRows == 0:
+				extra += s.Batch * int64(beside.Bytes(1, s.Rows, s.Cols))
+			case s.First:
+				extra += int64(beside.Bytes(1, s.InRows, s.InCols))
+			}
 		}
 	}
-	return s.Batch * n
+	return s.Batch*n + extra
 }
 
 var nothing = &dtype.Format{Name: "nothing", BlockElems: 1}
@@ -243,8 +250,8 @@ var rowCounts = map[string]struct {
 	"MiniMaxAI/MiniMax-M2.7":       {counted: withScales},
 	"Qwen/Qwen3-235B-A22B-FP8":     {counted: withScales},
 	"openai/gpt-oss-20b":           {counted: withScales},
-	"zai-org/GLM-5-FP8":            {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
-	"zai-org/GLM-5.1-FP8":          {counted: withScales, beyond: -79 * 128, why: "blocks of kv_b run on from one head's 448 rows to the next's"},
+	"zai-org/GLM-5-FP8":            {counted: withScales},
+	"zai-org/GLM-5.1-FP8":          {counted: withScales},
 	"deepseek-ai/DeepSeek-V4-Pro": {counted: counted{word: 1, beside: withScales.beside}, beyond: 3*129280*6 + 2*56*56,
 		why: "tables of three layers that choose six experts by the token, and scales of the prediction layer's projections, taken to stay in 16 bits"},
 	"moonshotai/Kimi-K2-Instruct": {counted: withScales, beyond: 61 * 56, why: "56 more elements in each of 61 layers, of unknown purpose"},
@@ -352,6 +359,6 @@ var bytesBeyond = map[string]struct {
 	"MerlynMind/merlyn-education-teacher-assistant":      {36 * (2048*2048/8 + 64 + 4), "36 masks of 2048 × 2048 bits, rotary buffers of 16 f32, and a number each"},
 	"MBZUAI/AIN":                     {16582751232, "the files are in fp32, though the configuration says bf16"},
 	"Salesforce/instructcodet5p-16b": {55 * 2048 * 2048, "masks of one byte in 54 layers, and one for cross-attention"},
-	"deepseek-ai/DeepSeek-OCR-2":     {-168960, "of unknown origin: two published totals differ, and the tensors of the class add up to neither"},
+	"deepseek-ai/DeepSeek-OCR-2":     {2 * 564 * 896, "the files are of a study of its queries, which has as many more of them"},
 	"tiiuae/falcon-180B-chat":        {1930952704, "the files hold the tied head twice"},
 }

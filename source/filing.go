@@ -114,17 +114,28 @@ func (f *filing) place(t *fileTensor, n *tensorName) bool {
 	if p == nil {
 		return false
 	}
-	choices := forms(f.m.Family, n.scope(), n.module)
+	choices := spoken(f.m.Family, n)
 	if n.part == model.PartMTP && n.layer < 0 {
 		n.layer = 0 // stands once for all layers
 	}
 	wants := p.wants(n.layer)
-	h := held(biased(choices, n.param == biasTerm), func(s slot) bool { return wants[s].tensors > 0 })
+	h := held(choices, func(s slot) bool { return wants[s].tensors > 0 })
 	if h == nil {
 		return false
 	}
 	p.share(t, n, h, wants)
 	return true
+}
+
+// spoken are the forms of a tensor's module, or of its bias: most often the biases of what the module holds.
+func spoken(family string, n *tensorName) []form {
+	if n.param != biasTerm {
+		return forms(family, n.scope(), n.module)
+	}
+	if own := forms(family, n.scope(), n.module+".bias"); own != nil {
+		return own
+	}
+	return biased(forms(family, n.scope(), n.module), true)
 }
 
 // settle finds the part that a name means in this model: what names leave open are encoders beside a decoder,
@@ -134,14 +145,54 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	switch first := f.m.Parts[0].Name; {
 	case n.part == partDecoder && f.parts[family.PartEncoder] != nil && (first == family.PartEncoder || inEncoder(t.name)):
 		n.part = family.PartEncoder
+	case n.part == partDecoder && isDenoiser(first) && n.layer >= 0:
+		n.part, n.layer = first, n.layer+behind(f.parts[first], t.name)
 	case n.part == partDecoder && f.parts[partDecoder] == nil:
 		n.part = first
+	case f.m.Family == family.LongCat && n.layer >= 0:
+		n.ofBlock(t.name)
+	case n.part == partDecoder && (n.module == "pre_norm" || n.module == "pre_ln") && n.layer == 0:
+		n.layer = -1
 	case n.part == partDecoder && n.layer >= layers:
 		n.part, n.layer = model.PartMTP, n.layer-layers
 	case n.part == family.PartVision && f.parts[family.PartVision] == nil && f.parts[family.PartAudio] != nil:
 		n.part = family.PartAudio
+	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "timm_model."):
+		n.ofStage(t.name)
 	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "global_transformer."):
 		n.layer += firstGated(f.parts[n.part])
+	}
+}
+
+// ofBlock reads blocks of two layers, which LongCat's files number together: self_attn.1 and mlps.1 are of the second.
+func (n *tensorName) ofBlock(name string) {
+	if n.part != partDecoder {
+		return
+	}
+	n.layer *= 2
+	_, path, _ := strings.Cut(name, "layers.")
+	words := strings.Split(path, ".")
+	if len(words) < 3 || !isNumber(words[2]) {
+		return
+	}
+	if second, _ := strconv.Atoi(words[2]); second == 1 {
+		n.layer++
+	}
+	n.module = strings.Replace(strings.Replace(n.module, ".#", "", 1), "mlps", "mlp", 1)
+}
+
+// ofStage reads blocks of a convolutional encoder, which are numbered within a stage. The blocks of the last one but the
+// first pair up to layers; the others stand before them.
+func (n *tensorName) ofStage(name string) {
+	const last = 3
+	stage := n.layer
+	n.layer = -1
+	n.module = strings.TrimPrefix(n.module, "#.")
+	_, path, _ := strings.Cut(name, "timm_model.blocks.")
+	if words := strings.Split(path, "."); stage == last && len(words) > 1 && isNumber(words[1]) {
+		if block, _ := strconv.Atoi(words[1]); block > 0 {
+			n.layer = (block - 1) / 2
+		}
 	}
 }
 

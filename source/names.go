@@ -89,9 +89,9 @@ self_attn.index_q_proj            indexer.attn_q_b
 self_attn.index_k_proj            indexer.attn_k
 self_attn.index_q_norm            indexer.q_norm
 self_attn.index_k_norm            indexer.k_norm
-self_attn.q_conv1d                ssm_conv1d
-self_attn.k_conv1d                ssm_conv1d
-self_attn.v_conv1d                ssm_conv1d
+self_attn.q_conv1d                ssm_conv1d_q
+self_attn.k_conv1d                ssm_conv1d_k
+self_attn.v_conv1d                ssm_conv1d_v
 self_attn.f_a_proj                ssm_f_a
 self_attn.f_b_proj                ssm_f_b
 self_attn.g_a_proj                ssm_g_a
@@ -208,18 +208,18 @@ norm_attn_norm.norm_2             attn_output_norm
 operator_norm                     attn_norm
 attention_layernorm               attn_norm
 pre_attn_norm                     attn_norm
-post_attn_norm                    post_attention_norm
+post_attn_norm                    post_attention_norm | attn_output_norm
 norm_2                            ffn_norm
 feedforward_layernorm             ffn_norm
 pre_mlp_layernorm                 ffn_norm
 pre_moe_norm                      ffn_norm
-post_moe_norm                     post_ffw_norm
+post_moe_norm                     post_ffw_norm | layer_output_norm
 post_attention_layernorm          post_attention_norm | ffn_norm
 post_self_attn_layernorm          post_attention_norm
 pre_feedforward_layernorm         ffn_norm
 final_layer_norm                  ffn_norm | layer_output_norm
 pre_ff_layernorm                  ffn_norm
-ffn_norm                          ffn_norm
+ffn_norm                          ffn_norm | attn_norm_2
 ln_2                              ffn_norm
 post_feedforward_layernorm        post_ffw_norm
 post_mlp_layernorm                post_ffw_norm
@@ -299,6 +299,8 @@ mlp.gate.wg                       ffn_gate_inp
 mlp.router.gate                   ffn_gate_inp
 moe.gate                          ffn_gate_inp
 moe_block.gate                    ffn_gate_inp
+mlp.router.classifier             ffn_gate_inp
+mlp.router.e_score_correction_bias  exp_probs_b
 mlp.gate.expert_bias              exp_probs_b
 mlp.expert_bias                   exp_probs_b
 mlp.moe_statics.e_score_correction_bias  exp_probs_b
@@ -341,6 +343,14 @@ feed_forward.experts.#.w3         ffn_up_exps
 feed_forward.experts.#.w2         ffn_down_exps
 feed_forward.experts.gate_up_proj  ffn_gate_exps + ffn_up_exps
 feed_forward.experts.down_proj    ffn_down_exps
+mlp.gate_weight                   ffn_gate_inp
+mlp.experts.wi_gate               ffn_gate_exps
+mlp.experts.wi_up                 ffn_up_exps
+mlp.experts.wo                    ffn_down_exps
+extra_mlp.gate_proj               ffn_gate
+extra_mlp.up_proj                 ffn_up
+extra_mlp.down_proj               ffn_down
+pre_extra_mlp_layernorm           pre_ffw_norm_2
 ffn.experts.mlp.w1                ffn_gate_exps
 ffn.experts.mlp.v1                ffn_up_exps
 ffn.experts.mlp.w2                ffn_down_exps
@@ -389,6 +399,17 @@ share_expert.down_proj            ffn_down_shexp
 mixer.shared_experts.up_proj      ffn_up_shexp
 mixer.shared_experts.down_proj    ffn_down_shexp
 
+mixer.qkv_proj                    attn_qkv
+mixer.q_weight                    attn_q_norm
+mixer.k_weight                    attn_k_norm
+mixer.bcdt_proj                   ssm_x
+mixer.dt_norm_weight              ssm_dt_norm
+mixer.B_norm_weight               ssm_b_norm
+mixer.C_norm_weight               ssm_c_norm
+pre_mixer_norm                    attn_norm
+post_mixer_norm                   post_attention_norm
+pre_mlp_norm                      ffn_norm
+post_mlp_norm                     post_ffw_norm
 mixer.in_proj                     ssm_in
 mixer.conv1d                      ssm_conv1d
 mixer.x_proj                      ssm_x
@@ -474,6 +495,8 @@ embeddings.position_embedding     position_embd
 embeddings.token_type_embeddings  token_types
 embeddings.LayerNorm              token_embd_norm
 embeddings.norm                   token_embd_norm
+pre_norm                          token_embd_norm
+pre_ln                            token_embd_norm
 emb_ln                            token_embd_norm
 layernorm_embedding               token_embd_norm
 layer_norm                        output_norm
@@ -502,6 +525,7 @@ word_embeddings_layernorm         token_embd_norm
 norm                              output_norm
 norm_f                            output_norm
 ln_f                              output_norm
+ln_out                            output_norm
 final_layernorm                   output_norm
 final_layer_norm                  output_norm
 lm_head                           output
@@ -562,11 +586,13 @@ const (
 	inPrediction
 	inVision
 	atVision
+	inDenoiser
+	atDenoiser
 	scopes
 )
 
 var allModules = sync.OnceValue(func() (m [scopes]modules) {
-	for s, text := range [scopes]string{layerModules, endModules, predictionModules, visionModules, visionEnds} {
+	for s, text := range [scopes]string{layerModules + rwkvModules + zambaModules, endModules, predictionModules, visionModules + conformerModules, visionEnds + stageModules, denoiserModules, denoiserEnds} {
 		m[s] = parseModules(text)
 	}
 	return m

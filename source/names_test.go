@@ -45,7 +45,12 @@ func TestReadName(t *testing.T) {
 		"mlp1.3.weight":                {family.PartVision, -1, "mlp1.3", weight},
 		"multi_modal_projector.weight": {family.PartVision, -1, "multi_modal_projector", weight},
 		"model.layers.0.self_attn.q_layernorm.norms.31.weight": {partDecoder, 0, "self_attn.q_layernorm.norms.#", weight},
-		"weight":        {partDecoder, -1, "weight", weight},
+		"weight": {partDecoder, -1, "weight", weight},
+		"transformer_blocks.7.attn.to_out.0.bias":                                {partDecoder, 7, "attn.to_out.#", biasTerm},
+		"context_embedder.token_refiner.refiner_blocks.1.norm_out.linear.weight": {partDecoder, 1, "norm_out.linear", weight},
+		"context_embedder.weight":                                                {partDecoder, -1, "context_embedder", weight},
+		"model.audio_tower.conformer.2.attention.attn.per_dim_scale":             {family.PartAudio, 2, "attention.attn.per_dim_scale", weight},
+		"model.embed_audio.embedding_projection.weight":                          {family.PartAudio, -1, "embedding_projection", weight},
 		"layers.x.norm": {partDecoder, -1, "layers.x.norm", weight},
 		"model.language_model.altup_projections.2.weight":                                {partDecoder, -1, "altup_projections.#", weight},
 		"model.layers.1.block_sparse_moe.input_linear.weight":                            {partDecoder, 1, "block_sparse_moe.input_linear", weight},
@@ -75,10 +80,10 @@ func TestReadName(t *testing.T) {
 // TestEveryTensorHasAName: every tensor of every model of the catalog that files of the hub hold has a
 // module there.
 func TestEveryTensorHasAName(t *testing.T) {
-	// Roles of models that the catalog does not have yet: Kimi K3, MiniMax-M3, Qwen3-VL.
+	// Roles of models that the catalog does not have yet: Kimi K3, MiniMax-M3, Qwen3-VL, Qwen-Image-Layered.
 	used := map[dtype.Role]bool{dtype.FFNLatentNorm: true, dtype.RecallAttnNorm: true, dtype.RecallAttn: true, dtype.RecallFFNNorm: true,
 		dtype.RecallFFN: true, dtype.RecallOutNorm: true, dtype.RecallOut: true, dtype.IndexQNorm: true,
-		dtype.DeepStackNorm: true, dtype.DeepStackIn: true, dtype.DeepStackOut: true}
+		dtype.DeepStackNorm: true, dtype.DeepStackIn: true, dtype.DeepStackOut: true, dtype.SizeEmbed: true}
 	for _, e := range catalog.All() {
 		s, err := e.Spec()
 		if err != nil {
@@ -113,8 +118,9 @@ func hasName(p *filedPart, family string, layer int, x *model.Tensor) bool {
 	n := tensorName{part: p.part.Name, layer: layer}
 	wants := p.wants(layer)
 	for _, module := range append(spellings(n.scope(), x.Role), spellings(inPrediction, x.Role)...) {
-		for _, bias := range []bool{false, true} {
-			f := held(biased(forms(family, n.scope(), module), bias), func(s slot) bool { return wants[s].tensors > 0 })
+		for _, n.param = range []param{weight, biasTerm} {
+			n.module = module
+			f := held(spoken(family, &n), func(s slot) bool { return wants[s].tensors > 0 })
 			if slices.Contains(f, slot{x.Role, x.Bias}) {
 				return true
 			}
@@ -159,6 +165,46 @@ func TestLongLists(t *testing.T) {
 	for at, want := range map[string]float64{"decoder 9 attn_q_b": 16, "decoder 60 ffn_up_exps": 16, "decoder 60 ffn_down_exps": 8, "decoder -1 output": 8, "mtp 0 attn_q_a": 8} {
 		if bits[at] != want {
 			t.Errorf("%s has %v bits, want %v", at, bits[at], want)
+		}
+	}
+}
+
+// TestStagesAndStacks: blocks that files number within a stage or a stack are found where the model has them.
+func TestStagesAndStacks(t *testing.T) {
+	for _, c := range []struct {
+		model, name, part string
+		layer             int
+		module            string
+	}{
+		{"gemma-3n-e4b", "model.vision_tower.timm_model.blocks.3.5.attn.query.proj.weight", family.PartVision, 2, "attn.query.proj"},
+		{"gemma-3n-e4b", "model.vision_tower.timm_model.blocks.3.0.dw_start.conv.weight", family.PartVision, -1, "dw_start.conv"},
+		{"gemma-3n-e4b", "model.vision_tower.timm_model.blocks.2.11.pw_exp.bn.weight", family.PartVision, -1, "pw_exp.bn"},
+		{"flux.1-dev", "single_transformer_blocks.3.proj_mlp.weight", family.PartDenoiser, 22, "proj_mlp"},
+		{"hunyuan-video", "transformer_blocks.0.ff.net.2.weight", family.PartDenoiser, 2, "ff.net.#"},
+		{"z-image", "layers.1.adaLN_modulation.0.weight", family.PartDenoiser, 5, "adaLN_modulation.#"},
+		{"longcat-flash-chat", "model.layers.3.self_attn.1.q_a_proj.weight", partDecoder, 7, "self_attn.q_a_proj"},
+		{"longcat-flash-chat", "model.layers.3.mlps.0.gate_proj.weight", partDecoder, 6, "mlp.gate_proj"},
+		{"longcat-flash-chat", "model.layers.3.post_attention_layernorm.1.weight", partDecoder, 7, "post_attention_layernorm"},
+		{"longcat-flash-chat", "model.layers.3.mlp.experts.17.up_proj.weight", partDecoder, 6, "mlp.experts.#.up_proj"},
+		{"plamo-2-8b", "model.layers.layers.4.mixer.bcdt_proj.weight", partDecoder, 4, "mixer.bcdt_proj"},
+		{"wan2.1-t2v-14b", "blocks.39.attn2.to_k.weight", family.PartDenoiser, 39, "attn2.to_k"},
+	} {
+		e, err := catalog.Find(c.model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newFiling(s.Model(c.model))
+		n, ok := readName(c.name)
+		f.settle(&fileTensor{name: c.name}, &n)
+		if !ok || n.part != c.part || n.layer != c.layer || n.module != c.module {
+			t.Errorf("%s: %+v", c.name, n)
+		}
+		if forms("", n.scope(), n.module) == nil {
+			t.Errorf("%s: %q holds nothing", c.name, n.module)
 		}
 	}
 }

@@ -98,6 +98,101 @@ mlp.up_proj                       ffn_up
 mlp.down_proj                     ffn_down
 `
 
+// conformerModules and convolutionModules are the layers of Gemma 3n's and 4's encoders.
+const conformerModules = `
+feed_forward1.pre_layer_norm      ffn_norm_1
+feed_forward1.ffw_layer_1.linear  ffn_up_1
+feed_forward1.ffw_layer_2.linear  ffn_down_1
+feed_forward1.post_layer_norm     post_ffw_norm_1
+feed_forward2.pre_layer_norm      ffn_norm
+feed_forward2.ffw_layer_1.linear  ffn_up
+feed_forward2.ffw_layer_2.linear  ffn_down
+feed_forward2.post_layer_norm     post_ffw_norm
+self_attn.post.linear             attn_output
+self_attn.relative_k_proj         linear_pos
+self_attn.per_dim_scale           per_dim_scale
+norm_pre_attn                     attn_norm
+norm_post_attn                    post_attention_norm
+norm_out                          layer_output_norm
+lconv1d.pre_layer_norm            norm_conv
+lconv1d.linear_start.linear       conv_pw1
+lconv1d.linear_end.linear         conv_pw2
+lconv1d.linear_start              conv_pw1
+lconv1d.linear_end                conv_pw2
+lconv1d.depthwise_conv1d          conv_dw
+lconv1d.conv_norm                 conv_norm
+ffw_layer_start.pre_layer_norm    ffn_norm_1
+ffw_layer_start.ffw_layer_1       ffn_up_1
+ffw_layer_start.ffw_layer_2       ffn_down_1
+ffw_layer_start.post_layer_norm   post_ffw_norm_1
+ffw_layer_end.pre_layer_norm      ffn_norm
+ffw_layer_end.ffw_layer_1         ffn_up
+ffw_layer_end.ffw_layer_2         ffn_down
+ffw_layer_end.post_layer_norm     post_ffw_norm
+attention.pre_attn_norm           attn_norm
+attention.attn.q_proj             attn_q
+attention.attn.k_proj             attn_k
+attention.attn.v_proj             attn_v
+attention.attn.per_dim_scale      per_dim_scale
+attention.attn.relative_position_embedding.pos_proj  linear_pos
+attention.post                    attn_output
+attention.post_norm               post_attention_norm
+norm                              layer_output_norm | attn_norm
+attn.query.proj                   attn_q
+attn.key.proj                     attn_k
+attn.value.proj                   attn_v
+attn.output.proj                  attn_output
+` + convolutionModules
+
+const convolutionModules = `
+dw_start.conv                     conv_dw
+dw_start.bn                       stage_norm
+dw_mid.conv                       conv_dw
+dw_mid.bn                         stage_norm
+pw_exp.conv                       stage_up
+pw_exp.bn                         stage_norm
+pw_proj.conv                      stage_down
+pw_proj.bn                        stage_norm
+layer_scale.gamma                 stage_scale
+`
+
+// stageModules are those of the stages before the layers, and what Gemma 3n and 4 have around their encoders.
+const stageModules = `
+conv_stem.conv                    stem
+conv_stem.bn                      stem_norm
+conv_exp                          stage_up
+bn1                               stage_norm
+conv_pwl                          stage_down
+bn2                               stage_norm
+norm                              attn_norm
+attn.query.proj                   attn_q
+attn.key.proj                     attn_k
+attn.key.norm                     stage_norm
+attn.key.down_conv                conv_dw
+attn.value.proj                   attn_v
+attn.value.norm                   stage_norm
+attn.value.down_conv              conv_dw
+attn.output.proj                  attn_output
+msfa.ffn.pw_exp.conv              stage_up
+msfa.ffn.pw_exp.bn                stage_norm
+msfa.ffn.pw_proj.conv             stage_down
+msfa.ffn.pw_proj.bn               stage_norm
+msfa.norm                         head_norm
+embedding                         hard_embd
+hard_embedding_norm               hard_embd_norm
+soft_embedding_norm               soft_embd_norm
+subsample_conv_projection.layer0.conv  conv1d.0
+subsample_conv_projection.layer0.norm  conv1d_norm
+subsample_conv_projection.layer1.conv  conv1d.1
+subsample_conv_projection.layer1.norm  conv1d_norm
+subsample_conv_projection.conv_0.conv  conv1d.0
+subsample_conv_projection.conv_0.norm  conv1d_norm
+subsample_conv_projection.conv_1.conv  conv1d.1
+subsample_conv_projection.conv_1.norm  conv1d_norm
+subsample_conv_projection.input_proj_linear  input_projection
+output_proj                       output_projection
+` + convolutionModules
+
 // visionEnds are the modules before and after the layers of such a tower, projectors included.
 const visionEnds = `
 embeddings.patch_embeddings.projection  patch_embd

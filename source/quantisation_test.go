@@ -170,20 +170,23 @@ func TestHeadByHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipe := r.Scheme
-	if recipe == nil {
-		recipe = dtype.FindRecipe(r.Recipe)
+	one := func(scheme *dtype.Scheme) (scales int64) {
+		r.Model.Decoder().Tensors(func(layer int, x *model.Tensor) {
+			if layer == 0 && (x.Role == dtype.AttnKB || x.Role == dtype.AttnVB) {
+				scales += int64(model.Store(x, scheme).Bytes) - x.Elems()
+			}
+		})
+		return scales
 	}
-	var scales int64
-	w := r.Model.Store(recipe)
-	r.Model.Decoder().Tensors(func(layer int, x *model.Tensor) {
-		if layer == 0 && (x.Role == dtype.AttnKB || x.Role == dtype.AttnVB) {
-			scales += int64(model.Store(x, fitted(float8("fp8-channel", dtype.BF16, 1, 0, false), &dtype.Site{Role: x.Role})).Bytes) - x.Elems()
+	for _, c := range []struct {
+		scheme *dtype.Scheme
+		want   int64
+	}{{dtype.FP8Channel, 2 * 128}, {dtype.FP8Block, 4}, {dtype.FP8Tensor, 2 * 4}} {
+		if got := one(c.scheme); got != c.want {
+			t.Errorf("%s: %d bytes of scales beside kv_b_proj of 128 rows and 32 columns, want %d", c.scheme.Name, got, c.want)
 		}
-	})
-	if want := int64(2 * 128); scales != want {
-		t.Errorf("%d bytes of scales beside kv_b_proj of 128 rows, want %d", scales, want)
 	}
+	w := r.Model.Store(recipeOfResolved(r))
 	if w.Bytes() <= 0 {
 		t.Error("no bytes")
 	}

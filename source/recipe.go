@@ -65,17 +65,6 @@ func newPicker(q *quantisation, m *model.Model) (*picker, error) {
 	return p, nil
 }
 
-// fitted is a scheme for a tensor: matrices that a model holds head by head lie whole in the files.
-func fitted(scheme *dtype.Scheme, s *dtype.Site) *dtype.Scheme {
-	switch s.Role {
-	case dtype.AttnKB:
-		return turned(scheme)
-	case dtype.AttnVB:
-		return perHead(scheme)
-	}
-	return scheme
-}
-
 func (p *picker) pick(s *dtype.Site) *dtype.Scheme {
 	if s.Table {
 		return nil
@@ -89,7 +78,7 @@ func (p *picker) pick(s *dtype.Site) *dtype.Scheme {
 	}
 	for i := range p.q.groups {
 		if p.only[i] == nil || p.only[i].has(&at, s.Part) {
-			return fitted(p.q.groups[i].scheme, s)
+			return p.q.groups[i].scheme
 		}
 	}
 	return dtype.Of(s.Model.Native)

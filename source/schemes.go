@@ -110,26 +110,3 @@ func nvfp4(group int64, inputs bool) *dtype.Scheme {
 func mxfp4(group int64) *dtype.Scheme {
 	return &dtype.Scheme{Name: schemeName("mxfp4", group), Elem: dtype.FP4E2M1, With: []dtype.Companion{perGroup("scales", dtype.E8M0, group)}}
 }
-
-// turned is a scheme for attn_k_b, which lies transposed in a model compared with the files of the hub: what
-// went by rows goes by columns. Numbers that stand once beside the whole matrix are left out, because the
-// model holds one matrix per head.
-func turned(s *dtype.Scheme) *dtype.Scheme {
-	out := perHead(s)
-	for i := range out.With {
-		c := &out.With[i]
-		c.Rows, c.Cols = c.Cols, c.Rows
-	}
-	return out
-}
-
-// perHead is a scheme for a matrix that a model holds head by head.
-func perHead(s *dtype.Scheme) *dtype.Scheme {
-	out := &dtype.Scheme{Name: s.Name, Elem: s.Elem}
-	for _, c := range s.With {
-		if c.Fixed == 0 {
-			out.With = append(out.With, c)
-		}
-	}
-	return out
-}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,10 @@ type tensorName struct {
 // scope is where to look the module up. The layers of the decoder and those that predict share names.
 func (n *tensorName) scope() scope {
 	switch {
+	case isDenoiser(n.part) && n.layer < 0:
+		return atDenoiser
+	case isDenoiser(n.part):
+		return inDenoiser
 	case isTower(n.part) && n.layer < 0:
 		return atVision
 	case isTower(n.part):
@@ -56,19 +61,20 @@ var weightWords = words(`weight qweight weight_packed`)
 
 // wrappers are words before "layers" that leave the decoder the decoder.
 var wrappers = words(`model language_model text_model transformer backbone encoder decoder llm thinker base_model module gpt_neox
-	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer`)
+	bert roberta distilbert mpnet new vit dinov2 vlm image_vit whisper global_transformer timm_model rwkv`)
 
 // towers are words that begin the parts which see or hear, and the part.
 var towers = map[string]string{"visual": family.PartVision, "vision": family.PartVision, "vision_tower": family.PartVision, "vision_towers": family.PartVision,
 	"vision_model": family.PartVision, "vision_encoder": family.PartVision, "vision_backbone": family.PartVision, "vision_embed_tokens": family.PartVision,
 	"img_processor": family.PartVision, "embed_vision": family.PartVision, "multi_modal_projector": family.PartVision, "vpm": family.PartVision,
-	"qwen2_model": family.PartVision, "sam_model": family.PartPage, "audio_tower": family.PartAudio, "audio_encoder": family.PartAudio}
+	"qwen2_model": family.PartVision, "sam_model": family.PartPage, "audio_tower": family.PartAudio, "audio_encoder": family.PartAudio,
+	"embed_audio": family.PartAudio}
 
 // joints are words of modules beside the towers that belong to them; their numbers tell modules apart.
 var joints = words(`visual_projection mlp1 connector resampler img_projection glb_GN sub_GN mm_projector projector image_newline view_seperator`)
 
 // ordinals are words whose number tells modules apart.
-var ordinals = words(`layer mlp adapting neck stem downsample`)
+var ordinals = words(`layer mlp adapting neck stem downsample cap_embedder lora`)
 
 // isTower reports whether a part sees or hears.
 func isTower(part string) bool {
@@ -76,7 +82,7 @@ func isTower(part string) bool {
 }
 
 // layerWords begin the number of a layer.
-var layerWords = words(`layers layer h block blocks resblocks mtp_layers`)
+var layerWords = words(`layers layer h block blocks resblocks mtp_layers transformer_blocks single_transformer_blocks refiner_blocks noise_refiner context_refiner conformer`)
 
 func words(text string) map[string]bool {
 	m := map[string]bool{}
@@ -105,6 +111,8 @@ func readName(name string) (n tensorName, ok bool) {
 				return n, true
 			}
 		case isTower(n.part) && isNumber(w) && len(rest) > 0: // of several towers in a list
+		case (w == "context_embedder" || w == "token_refiner") && slices.Contains(rest, "refiner_blocks"): // of HunyuanVideo's text
+		case w == "layers" && len(rest) > 0 && rest[0] == "layers": // PLaMo 2
 		case w == "mtp" && len(rest) > 0:
 			n.part = model.PartMTP
 		case layerWords[w] && len(rest) > 1 && isNumber(rest[0]):

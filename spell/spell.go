@@ -41,8 +41,8 @@ func Nearest(word string, names []string) []string {
 	w := strings.ToLower(word)
 	far := max(2, len(w)/3)
 	for _, n := range names {
-		if len(w)-len(n) > far {
-			continue // so many letters would have to go: a word without end costs nothing
+		if len(w)-len(n) > far || len(n)-len(w) > far {
+			continue // so many letters would have to go or come: a word without end costs nothing
 		}
 		if d := Distance(w, strings.ToLower(n)); d <= far {
 			hits = append(hits, hit{n, d})

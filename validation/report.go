@@ -16,6 +16,7 @@ type Report struct {
 	// Scores are of rows that no constant was fitted to; Fitted are of the others, where it matters.
 	Scores, Fitted []Score
 	Groups         []Score // by what was asked for
+	Besides        []Beside
 }
 
 // Reason is why rows were refused.
@@ -39,6 +40,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	sets, all = append(sets, streams), append(all, compared...)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
+	peers, err := Peers()
+	if err != nil {
+		return nil, err
+	}
+	r.Besides = besides(peers, all)
 	if key := groupings[by]; key != nil {
 		r.Groups = grouped(all, key)
 	}

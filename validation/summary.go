@@ -9,6 +9,7 @@ type Summary struct {
 	Fitted   []MeasureRow `json:"fitted"`
 	Groups   []MeasureRow `json:"groups,omitempty"`
 	Reasons  []ReasonRow  `json:"refused"`
+	Peers    []PeerRow    `json:"peers,omitempty"`
 }
 
 // MeasureRow is a score as JSON. Errors are relative, or in GiB where unit says so.
@@ -49,11 +50,34 @@ type ReasonRow struct {
 	Reason string `json:"reason"`
 }
 
+// PeerRow is a peer's errors of the total on devices beside ours, as JSON.
+type PeerRow struct {
+	Peer    string    `json:"peer"`
+	Version string    `json:"version"`
+	Source  string    `json:"source"`
+	Rows    int       `json:"rows"`
+	Ours    ErrorsRow `json:"ours"`
+	Theirs  ErrorsRow `json:"theirs"`
+}
+
+// ErrorsRow are relative errors as JSON.
+type ErrorsRow struct {
+	Within int     `json:"within_1_percent"`
+	Median float64 `json:"median_error"`
+	P90    float64 `json:"p90_error"`
+	Max    float64 `json:"max_error"`
+}
+
+func (e Errors) row() ErrorsRow { return ErrorsRow(e) }
+
 // Summary gives the report's numbers without its rows.
 func (r *Report) Summary() *Summary {
 	s := &Summary{Used: r.Used, Refused: r.Refused, Met: r.Met(), Measures: measureRows(r.Scores), Fitted: measureRows(r.Fitted), Groups: measureRows(r.Groups)}
 	for _, x := range r.Reasons {
 		s.Reasons = append(s.Reasons, ReasonRow{x.Rows, x.Text})
+	}
+	for _, b := range r.Besides {
+		s.Peers = append(s.Peers, PeerRow{b.Peer.Name, b.Peer.Version, b.Peer.Source, b.Rows, b.Ours.row(), b.Theirs.row()})
 	}
 	return s
 }

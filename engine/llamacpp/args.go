@@ -182,13 +182,15 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl", Env: "LLAMA_ARG_SPEC_DRAFT_N_GPU_LAYERS", Set: argDraftLayers},
 	{Names: "-ctkd --cache-type-k-draft --spec-draft-type-k", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_K", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKV })},
 	{Names: "-ctvd --cache-type-v-draft --spec-draft-type-v", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKVV })},
+	{Names: "--spec-type", Env: "LLAMA_ARG_SPEC_TYPE", Set: argSpec},
+	{Names: "--mtp", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MTP })},
 	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
 
 	// Memory that no field of a plan holds.
 	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled --override-kv -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
-	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder --spec-type", Unread: true},
-	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --mtp --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
+	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
+	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--host --port --path --api-prefix --api-key --api-key-file --ssl-key-file --ssl-cert-file --chat-template --chat-template-file --chat-template-kwargs --reasoning-format --reasoning-budget -rea --reasoning -to --timeout --threads-http -a --alias"},
@@ -271,6 +273,15 @@ func argFit(l *launch, v string) error {
 func argVector(l *launch, _ string) error {
 	on := true
 	l.Plan.ControlVector = &on
+	return nil
+}
+
+// argSpec: of the ways to draft only prediction layers and a draft model, which -md names, take memory.
+func argSpec(l *launch, v string) error {
+	if strings.Contains(v, "mtp") {
+		on := true
+		l.Plan.MTP = &on
+	}
 	return nil
 }
 

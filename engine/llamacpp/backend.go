@@ -19,6 +19,7 @@ type backend struct {
 	narrowFA  bool   // flash attention only for the head sizes of flashHeads
 	async     bool   // devices can work one behind the other
 	unchecked bool   // the rounding was read, not seen in rows
+	remote    bool   // reached over RPC
 	compared  bool   // its compute buffers were compared with the scheduler's own
 }
 
@@ -29,7 +30,7 @@ var (
 	musa   = backend{name: "MUSA", host: "MUSA_Host", align: 128, rowPad: 512, rowSplit: true, narrowFA: true, async: true, unchecked: true}
 	sycl   = backend{name: "SYCL", host: "SYCL_Host", align: 128, rowPad: 512, rowSplit: true, unchecked: true}
 	vulkan = backend{name: "Vulkan", host: "Vulkan_Host", align: 16, rowPad: 1, unchecked: true}
-	cann   = backend{name: "CANN", host: "CANN_Host", align: 128, rowPad: 1, unchecked: true}
+	cann   = backend{name: "CANN", host: "CANN_Host", align: 128, rowPad: 512, unchecked: true}
 	metal  = backend{name: "MTL", align: 32, rowPad: 1, mapped: true, unchecked: true}
 	cpu    = backend{name: "CPU", align: 32, rowPad: 1}
 )
@@ -64,7 +65,10 @@ func backendOf(d *hardware.Device) *backend {
 
 // device names the i-th device: "CUDA0".
 func (b *backend) device(i int, r *rules) string {
-	if b.name == "MTL" {
+	switch {
+	case b.remote:
+		return "RPC" + strconv.Itoa(i)
+	case b.name == "MTL":
 		return r.metal
 	}
 	return b.name + strconv.Itoa(i)

@@ -36,6 +36,9 @@ type search struct {
 	host   mass
 	rates  []float64
 	tried  map[string]verdict
+	// prompts: ledgers count compute buffers of prompts alone, which takes half the time; what comes of it is
+	// checked with all of them.
+	prompts bool
 }
 
 // verdict is a placing's ledger against the room.
@@ -79,8 +82,19 @@ func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
 	return s, nil
 }
 
-// run finds the best placing: everything on the devices if they hold it, else part of it.
+// run finds the best placing, first by prompts alone.
 func (s *search) run() (placing, bool) {
+	s.prompts = true
+	at, ok := s.find()
+	s.prompts, s.tried = false, map[string]verdict{}
+	if ok && s.judge(at).fits {
+		return at, true
+	}
+	return s.find()
+}
+
+// find the best placing: everything on the devices if they hold it, else part of it.
+func (s *search) find() (placing, bool) {
 	if at, ok := s.settle(true); ok {
 		return at, true
 	}
@@ -177,7 +191,7 @@ func (s *search) size(at placing) []engine.Rank {
 	if err != nil {
 		return nil
 	}
-	z, err := s.engine.sizer(&j, m)
+	z, err := s.engine.sizer(&j, m, s.prompts)
 	if err != nil {
 		return nil
 	}

@@ -15,11 +15,13 @@ type settings struct {
 	fullSWA   bool // sliding layers keep as many cells as others
 	offloadKV bool
 	mmap      bool
+	dry       bool // the figures of llama.cpp's own dry run are asked for
 	batch     int64
 	ubatch    int64
 	rows      int64 // rows of logits, 0: by the program's rule
 	server    bool  // a row of logits for each slot
 	drafted   int64 // and for each token that was drafted
+	rollback  int64 // states beside the current one, which drafted tokens may be rolled back to
 	spare     bool  // one sequence more than slots
 	embeds    bool  // the output buffer has embeddings beside logits
 	// shared: the plan gave the context of all slots together, and any slot may fill it. total is that
@@ -36,6 +38,7 @@ type shape struct {
 	streams int64
 	slots   int64
 	seqs    int64 // slots, and what the program adds to them
+	states  int64 // recurrent states
 	batch   int64
 	tokens  int64   // computed at a time: n_ubatch
 	outputs int64   // rows of logits reserved
@@ -47,6 +50,7 @@ func (s *settings) shape(r *rules, l engine.Load) shape {
 	if sh.seqs = sh.slots; s.spare {
 		sh.seqs++
 	}
+	sh.states = sh.seqs * (1 + s.rollback)
 	switch {
 	case s.total > 0 && l == s.planned:
 		sh.asked = s.total

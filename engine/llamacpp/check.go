@@ -28,7 +28,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, e.checkHost, checkDraft} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -72,9 +72,6 @@ func checkDevices(j *engine.Job, _ *rules) error {
 	}
 	if n := j.Devices(); n > maxDevices {
 		return impossible("devices", n, fmt.Sprintf("at most %d devices", maxDevices), "%d devices are more than the %d that llama.cpp can use", n, maxDevices)
-	}
-	if j.Machine.Nodes > 1 {
-		return impossible("devices", j.Devices(), fmt.Sprintf("%d devices of one node", j.PerNode()), "%d nodes: llama.cpp's buffers over several nodes (RPC) are not known here", j.Machine.Nodes)
 	}
 	for i := range j.Machine.Groups {
 		d := &j.Machine.Groups[i].Device
@@ -244,7 +241,7 @@ func checkDraft(j *engine.Job, _ *rules) error {
 	for _, f := range []struct {
 		field, value string
 		given        bool
-	}{{"draft_kv", p.DraftKV, p.DraftKV != ""}, {"draft_kv_v", p.DraftKVV, p.DraftKVV != ""}, {"draft_gpu_layers", intText(p.DraftLayers), p.DraftLayers != nil}} {
+	}{{"draft_kv", p.DraftKV, p.DraftKV != "" && !isOn(p.MTP)}, {"draft_kv_v", p.DraftKVV, p.DraftKVV != "" && !isOn(p.MTP)}, {"draft_gpu_layers", intText(p.DraftLayers), p.DraftLayers != nil}} {
 		if f.given && p.DraftModel == "" {
 			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s, and there is no draft model", f.field, f.value), Fix: "draft_model too"}
 		}

@@ -22,7 +22,8 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, placeArgs(j)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
 	args = append(args, hostArgs(j)...)
-	args = append(args, draftArgs(j)...)
+	args = append(args, rpcArgs(j)...)
+	args = append(args, draftArgs(j, &r)...)
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
@@ -107,13 +108,18 @@ func hostArgs(j *engine.Job) (args []string) {
 }
 
 // draftArgs say how a model drafts.
-func draftArgs(j *engine.Job) (args []string) {
+func draftArgs(j *engine.Job, r *rules) (args []string) {
 	p := j.Plan
-	if p.DraftModel == "" {
+	if p.DraftModel == "" && !isOn(p.MTP) {
 		return nil
 	}
-	args = append(args, "-md "+p.DraftModel)
-	if p.DraftTokens != draftTokens {
+	if isOn(p.MTP) {
+		args = append(args, "--spec-type draft-mtp")
+	}
+	if p.DraftModel != "" {
+		args = append(args, "-md "+p.DraftModel)
+	}
+	if int64(p.DraftTokens) != r.drafts {
 		args = append(args, fmt.Sprintf("--draft-max %d", p.DraftTokens))
 	}
 	if n := p.DraftLayers; n != nil {

@@ -110,23 +110,20 @@ func (s *sizer) sizes(sh *shape, tokens, outputs int64) ggml.Sizes {
 	return n
 }
 
-// buffers are compute buffers of every device, and of the host behind them: those of a run, those that a dry
-// run counts, and those of a build without kernels for a cache of two formats.
-type buffers struct{ run, dry, without []unit.Bytes }
+// buffers are compute buffers of every device, and of the host behind them: those of the run, or of the dry run
+// when that was asked for, and those of a build without kernels for a cache of two formats.
+type buffers struct{ run, without []unit.Bytes }
 
 func (g *graph) buffers(sh *shape) buffers {
 	g.one.Lock()
 	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
-	if out.dry = out.run; g.site != nil && g.site.DryRun {
-		out.dry = make([]unit.Bytes, len(out.run))
+	g.raise(&out, sh, sh.tokens, sh.outputs)
+	if g.mixed && !g.s.prompts {
+		g.raise(&out, sh, sh.slots, sh.slots)
 	}
 	if out.without = out.run; g.without != nil {
 		out.without = g.without.buffers(sh).run
-	}
-	g.raise(&out, sh, sh.tokens, sh.outputs)
-	if g.mixed {
-		g.raise(&out, sh, sh.slots, sh.slots)
 	}
 	return out
 }
@@ -140,8 +137,5 @@ func (g *graph) raise(out *buffers, sh *shape, tokens, outputs int64) {
 	}
 	for i := range out.run {
 		out.run[i] = max(out.run[i], g.planner.Peak(&c.Spots[i], n))
-		if c.Dry != nil {
-			out.dry[i] = max(out.dry[i], g.planner.Peak(&c.Dry.Spots[i], n))
-		}
 	}
 }

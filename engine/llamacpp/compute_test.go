@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
@@ -30,14 +29,6 @@ func computeOf(ranks []engine.Rank) (out []ledger.Item) {
 	return out
 }
 
-// splitsOf a dry run.
-func splitsOf(c *ggml.Compiled) int {
-	if c.Dry != nil {
-		return c.Dry.Splits
-	}
-	return c.Splits
-}
-
 // TestComputeRows: the rows are of dry runs, and a dry run's buffers are given to the byte: on the CPU, one
 // device and two, with attention that falls back to the host, and of the host itself. What is said to be
 // exact is as printed, and the band of what is not holds it.
@@ -50,10 +41,10 @@ func TestComputeRows(t *testing.T) {
 		s := sizerOf(t, Engine{CLI}, j)
 		sh := s.set.shape(&s.rules, j.Load())
 		// more splits come with layers, of which not all are lowered
-		if c, err := s.graph.compile(s.sizes(&sh, sh.tokens, sh.outputs)); err != nil || r.splits > 0 && r.splits < 6 && splitsOf(c) != int(r.splits) {
-			t.Errorf("%s: %d splits, printed %d (%v)", r.name, splitsOf(c), r.splits, err)
+		if c, err := s.graph.compile(s.sizes(&sh, sh.tokens, sh.outputs)); err != nil || r.splits > 0 && r.splits < 6 && c.Splits != int(r.splits) {
+			t.Errorf("%s: %d splits, printed %d (%v)", r.name, c.Splits, r.splits, err)
 		}
-		dry, items := s.graph.buffers(&sh).dry, computeOf(s.Size(nil, j.Load()))
+		dry, items := s.graph.buffers(&sh).run, computeOf(s.Size(nil, j.Load()))
 		printed := r.compute
 		if r.devices > 0 {
 			printed = append(slices.Clone(printed), r.hostCompute)
@@ -75,19 +66,25 @@ func TestComputeRows(t *testing.T) {
 }
 
 // TestRunAndDryRun: where norms are held matters behind the first device only, and a run that holds them
-// copies less.
+// copies less. Both are exact.
 func TestRunAndDryRun(t *testing.T) {
 	fewer := 0
 	for _, id := range lawModels {
-		j := jobOf(t, id, "q4_k_m", cards(t, 3), Latest, small(nil))
-		s := sizerOf(t, Engine{CLI}, j)
-		sh := s.set.shape(&s.rules, j.Load())
-		b := s.graph.buffers(&sh)
-		for i := range b.run {
-			if b.run[i] != b.dry[i] && (i == 0 || i == len(s.devices)) || b.run[i] > b.dry[i] {
-				t.Errorf("%s, buffer %d: %d in a run, %d in a dry run", id, i, b.run[i], b.dry[i])
+		asked := func(dry bool) []ledger.Item {
+			j := jobOf(t, id, "q4_k_m", cards(t, 3), Latest, small(func(p *plan.Plan) { p.DryRun = &dry }))
+			return computeOf(sizerOf(t, Engine{CLI}, j).Size(nil, j.Load()))
+		}
+		run, dry := asked(false), asked(true)
+		for i := range run {
+			if run[i].Bytes != dry[i].Bytes && (i == 0 || i == len(run)-1) || run[i].Bytes > dry[i].Bytes {
+				t.Errorf("%s, buffer %d: %d in a run, %d in a dry run", id, i, run[i].Bytes, dry[i].Bytes)
 			}
-			if b.run[i] < b.dry[i] {
+			for _, it := range []ledger.Item{run[i], dry[i]} {
+				if it.Basis != ledger.Exact || it.Low != it.Bytes || it.High != it.Bytes {
+					t.Errorf("%s, buffer %d: %d to %d, %s", id, i, it.Low, it.High, it.Basis)
+				}
+			}
+			if run[i].Bytes < dry[i].Bytes {
 				fewer++
 			}
 		}

@@ -32,8 +32,8 @@ func (e Engine) Defaults(j *engine.Job) {
 		p.GPULayers = &all
 		j.Default("gpu_layers", "all")
 	}
-	if p.DraftModel != "" {
-		number(j, "draft_tokens", &p.DraftTokens, draftTokens)
+	if p.DraftModel != "" || isOn(p.MTP) {
+		number(j, "draft_tokens", &p.DraftTokens, r.drafts)
 	}
 	flag(j, "kv_unified", &p.KVUnified, !r.streams)
 	if slides(j.Model) {
@@ -186,6 +186,9 @@ func (e Engine) remarks(j *engine.Job) {
 	}
 	if p.SplitMode == "row" {
 		j.Note("split_row", "warn", "split_mode", "-sm row cuts matrices in proportion to -ts; the log prints them by the device of their layer (CUDA0_Split)")
+	}
+	if n := remoteDevices(j); n > 0 {
+		j.Note("rpc", "warn", "devices", "%d devices of other nodes are reached over RPC: an rpc-server on each node allocates there, and takes some of that node's memory itself", n)
 	}
 	if n := used(j); n > 1 && p.TensorSplit == "" && unequal(j) {
 		j.Note("split_by_free_memory", "info", "tensor_split", "layers are split by the memory that is free when the model loads; -ts pins the split")

@@ -10,9 +10,6 @@ import (
 // A draft model for speculative decoding (arXiv:2211.17192) lies on the same devices, all of it unless -ngld
 // says otherwise, and every slot drafts in a context as long as its own (tools/server/server-context.cpp).
 
-// draftTokens are drafted at a time when nobody says (common/common.h, --draft-max).
-const draftTokens = 16
-
 // drafter sizes the draft model; nil when there is none.
 func (s *sizer) drafter() (*sizer, error) {
 	if s.job.Draft == nil {

@@ -51,7 +51,7 @@ func TestDraft(t *testing.T) {
 		if c := find(t, ranks[0].Items, "draft.compute"); c.High <= c.Bytes || c.Basis != ledger.Derived {
 			t.Errorf("%d devices: the draft model's compute buffer is %d to %d, %s, for contexts that may be one or three", devices, c.Bytes, c.High, c.Basis)
 		}
-		if int64(j.Plan.LogitRows) != 3*(1+draftTokens) {
+		if int64(j.Plan.LogitRows) != 3*(1+int64(j.Plan.DraftTokens)) {
 			t.Errorf("%d rows of logits", j.Plan.LogitRows)
 		}
 	}

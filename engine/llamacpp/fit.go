@@ -203,7 +203,11 @@ func (f *fitter) remark(out *fitOutcome) {
 	if out.failed != "" {
 		f.job.Note("fit_failed", "warn", "fit", "llama.cpp loads the plan as it stands: failed to fit params to free device memory: %s, abort", out.failed)
 	}
-	if len(did) > 0 {
+	switch {
+	case len(did) == 0:
+	case out.failed != "":
+		f.job.Note("fit", "info", "fit", "--fit: %s, which does not suffice", strings.Join(did, ", "))
+	default:
 		f.job.Note("fit", "info", "fit", "--fit: %s, so that %s MiB stay free", strings.Join(did, ", "), f.marginText())
 	}
 }

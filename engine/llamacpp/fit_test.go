@@ -94,7 +94,7 @@ func fitLaw(t *testing.T, j *engine.Job) {
 	again.OverrideTensor = out.trial.overrides(f.layers, func(at int) string { return placeName(j, f.rules, at) })
 	k := *j
 	k.Plan, k.Notes = &again, nil
-	k.Plan.Mmap = new(bool)
+	k.Plan.Mmap, k.Plan.DryRun = new(bool), yes(true)
 	e.Defaults(&k)
 	s := sizerOf(t, e, &k)
 	if got := s.dryRun(); !slices.Equal(got.used, m.used) {

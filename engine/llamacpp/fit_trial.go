@@ -157,7 +157,8 @@ func (f *fitter) measure(t trial) (measured, error) {
 	j, p := *f.job, *f.job.Plan
 	j.Plan, j.Notes = &p, nil
 	t.write(&p)
-	p.Mmap = new(bool)
+	p.Mmap, p.DryRun = new(bool), new(bool)
+	*p.DryRun = true
 	f.engine.slotContext(&j, f.rules)
 	m, err := moverOf(&j, f.rules)
 	if err != nil {
@@ -166,7 +167,7 @@ func (f *fitter) measure(t trial) (measured, error) {
 	if t.placed() {
 		m.cuts = t.cuts(f.layers)
 	}
-	s, err := f.engine.sizer(&j, m)
+	s, err := f.engine.sizer(&j, m, true)
 	if err != nil {
 		return measured{}, err
 	}
@@ -180,7 +181,7 @@ var dryParts = map[string]bool{"weights": true, "kv_cache": true, "state": true}
 func (s *sizer) dryRun() measured {
 	load := s.job.Load()
 	sh := s.set.shape(&s.rules, load)
-	compute := s.graph.buffers(&sh).dry
+	compute := s.graph.buffers(&sh).run
 	var out measured
 	for i, r := range s.Size(nil, load) {
 		used, weights := int64(compute[i]), int64(0)
@@ -194,7 +195,7 @@ func (s *sizer) dryRun() measured {
 			case it.ID == "weights":
 				weights += int64(it.Bytes)
 				used += int64(it.Bytes)
-			case dryParts[it.ID], extra && (dryParts[part] || part == "compute"), strings.HasPrefix(it.ID, "mmproj."), it.ID == "output":
+			case dryParts[it.ID], extra && (dryParts[part] || part == "compute"), strings.HasPrefix(it.ID, "mmproj."), strings.HasPrefix(it.ID, "mtp."), it.ID == "output":
 				used += int64(it.Bytes)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func (s *sizer) hostItems(b *ledger.Book, sh *shape) (out []ledger.Item) {
 	out = s.hostWeights(b, out)
 	s.addCaches(b, &out, &s.host, sh, ledger.Host, ledger.Exact)
-	out = s.addAdapters(b, out, host, ledger.Host)
+	out = s.addMTP(b, s.addAdapters(b, out, host, ledger.Host), host, ledger.Host, sh)
 	out = append(out, s.output(b, sh, s.logitsPlace()), s.hostCompute(b, sh, s.inputsPlace()), processItem(b, ledger.Host))
 	if !on(s.job.Plan.MMProjOffload) {
 		out = s.addProjector(b, out, ledger.Host)
@@ -46,10 +46,20 @@ func (s *sizer) logitsPlace() ledger.Place {
 
 // inputsPlace: the host's part of the graph lies in the host buffer of the first device.
 func (s *sizer) inputsPlace() ledger.Place {
-	if len(s.devices) > 0 && s.devices[0].backend.host != "" {
+	if s.hostBuffer() != "" {
 		return ledger.Pinned
 	}
 	return ledger.Host
+}
+
+// hostBuffer is the page-locked buffer of the first device that has one; "" for none.
+func (s *sizer) hostBuffer() string {
+	for i := range s.devices {
+		if name := s.devices[i].backend.host; name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // output is the buffer of logits: at first a row for each slot; it grows when a batch asks for more.
@@ -146,7 +156,7 @@ func (s *sizer) hostOnly(b *ledger.Book, sh *shape) engine.Rank {
 	r.Items = append(r.Items, ledger.Known("weights", "weights", w, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#llama-weights"))
 	s.addCaches(b, &r.Items, &s.host, sh, ledger.Device, ledger.Exact)
 	r.Items = append(r.Items, s.output(b, sh, ledger.Device), s.hostCompute(b, sh, ledger.Device), processItem(b, ledger.Device))
-	r.Items = s.addAdapters(b, r.Items, host, ledger.Device)
+	r.Items = s.addMTP(b, s.addAdapters(b, r.Items, host, ledger.Device), host, ledger.Device, sh)
 	r.Items = append(s.addProjector(b, r.Items, ledger.Device), s.missing...)
 	r.Host = s.serverItems(b, nil, sh)
 	s.kvFigures(&r, &s.host, sh)

@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
@@ -44,8 +45,16 @@ func (s *sizer) caches(b *backend) [][]cacheRow {
 	for i := range part.Kinds {
 		k := &part.Kinds[i]
 		k.Caches(func(c model.Cache) { out[i] = append(out[i], s.row(b, uint8(i), k.Name, c, widest)) })
+		if widest > 0 && !attends(k) && !s.job.Model.Traits.Hybrid {
+			// padded to the widest layer's, values of a layer that does not attend take room too (Llama-Nemotron)
+			out[i] = append(out[i], cacheRow{name: k.Name, v: tensorOf(1, s.v, widest)})
+		}
 	}
 	return out
+}
+
+func attends(k *model.Kind) bool {
+	return slices.ContainsFunc(k.Ops, func(o model.Op) bool { return o.Attn != nil })
 }
 
 // widestValue is the width to which values of all layers are padded; 0 when they are not.
@@ -187,6 +196,9 @@ func (s *sizer) cacheNum(b *ledger.Book, h *heldCache, sh *shape, cells int64, n
 	if h.heads > 0 && h.k.whole(cells*sh.streams, align) {
 		return b.Mul(b.Lit(2), layers, b.Int("kv_heads", h.heads, "model"), b.Int("head_dim", h.dim, "model"), b.Int("bytes", s.k.BlockBytes, s.k.Name), c)
 	}
+	if h.k.elems == 0 {
+		return b.Mul(layers, s.tensorNum(b, "v_row", h.v, s.v, c, align))
+	}
 	n := s.tensorNum(b, "k_row", h.k, s.k, c, align)
 	if h.v.elems > 0 {
 		n = b.Add(n, s.tensorNum(b, "v_row", h.v, s.v, c, align))
@@ -217,11 +229,15 @@ func (s *sizer) tensorNum(b *ledger.Book, name string, t tensorRow, f *dtype.For
 
 // stateNum: the convolution's and the scan's state, in f32 for each slot.
 func (s *sizer) stateNum(b *ledger.Book, h *heldCache, sh *shape, align int64) ledger.Num {
-	conv, scan := 4*h.conv*sh.seqs, 4*h.scan*sh.seqs
+	conv, scan := 4*h.conv*sh.states, 4*h.scan*sh.states
 	if b == nil {
 		return ledger.Num{V: float64(h.count * (unit.PadUp(conv, align) + unit.PadUp(scan, align)))}
 	}
-	slots := b.Int("slots", sh.seqs, "sequences")
+	origin := "sequences"
+	if sh.states > sh.seqs {
+		origin = "states of each slot, one more than are drafted"
+	}
+	slots := b.Int("slots", sh.states, origin)
 	part := func(name string, elems, bytes int64) ledger.Num {
 		n := b.Mul(b.Lit(4), b.Int(name, elems, "model"), slots)
 		if bytes%align != 0 {

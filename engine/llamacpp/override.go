@@ -85,7 +85,7 @@ func badOverride(value, why, fix string) error {
 func bufferNames(j *engine.Job, r *rules) map[string]override {
 	names := map[string]override{"CPU": {place: host}}
 	for i := range used(j) {
-		b := backendOf(usedDevice(j, i))
+		b := backendAt(j, i)
 		names[b.device(i, r)] = override{place: i}
 		if b.host != "" {
 			names[b.host] = override{place: host, pinned: true}
@@ -99,7 +99,7 @@ func placeName(j *engine.Job, r *rules, place int) string {
 	if place == host {
 		return "CPU"
 	}
-	return backendOf(usedDevice(j, place)).device(place, r)
+	return backendAt(j, place).device(place, r)
 }
 
 func sortedNames(names map[string]override) []string {

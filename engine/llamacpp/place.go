@@ -33,12 +33,16 @@ func used(j *engine.Job) int {
 	return int(j.Devices())
 }
 
-// deviceIndex is the i-th device that the plan uses: the main one for -sm none, else all in their order.
+// deviceIndex is the i-th device that the plan uses: the main one for -sm none, else those of other nodes, then its own.
 func deviceIndex(j *engine.Job, i int) int64 {
 	if j.Plan.SplitMode == "none" {
 		return int64(mainDevice(j))
 	}
-	return int64(i)
+	away := remoteDevices(j)
+	if int64(i) < away {
+		return j.PerNode() + int64(i)
+	}
+	return int64(i) - away
 }
 
 // mainDevice is -mg.

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine"
@@ -177,5 +178,27 @@ func TestSettingsNeedTheirPlace(t *testing.T) {
 	old := jobOf(t, "llama-3.1-8b", "q4_k_m", machineOf(t, "rtx-4090"), build(7000), small(func(p *plan.Plan) { p.Fit = "on" }))
 	if p, ok := prepared(Engine{CLI}, old).(*plan.Problem); !ok || p.Field != "fit" {
 		t.Error("b7000 fits")
+	}
+}
+
+// TestRPC: devices of another node come first, without host buffers, and their figures are no longer exact.
+func TestRPC(t *testing.T) {
+	j := jobOf(t, "llama-3.1-70b", "q4_k_m", machineOf(t, "2xp4d.24xlarge"), Latest, small(nil))
+	s := sizerOf(t, Engine{CLI}, j)
+	r := s.Size(nil, j.Load())
+	if len(r) != 16 || r[0].Index != 8 || r[15].Index != 7 || !s.devices[0].backend.remote || s.devices[8].backend.remote {
+		t.Fatalf("%d ranks, first %d, last %d", len(r), r[0].Index, r[len(r)-1].Index)
+	}
+	for i, basis := range map[int]ledger.Basis{0: ledger.Derived, 15: ledger.Exact} {
+		if it := r[i].Items[0]; it.ID != "weights" || it.Basis != basis || (it.High > it.Bytes) != (basis == ledger.Derived) {
+			t.Errorf("rank %d: %+v", i, it)
+		}
+	}
+	if c := (Engine{CLI}).Command(j); !strings.Contains(c, "--rpc node2:50052") {
+		t.Error(c)
+	}
+	rows := jobOf(t, "llama-3.1-70b", "q4_k_m", machineOf(t, "2xp4d.24xlarge"), Latest, small(func(p *plan.Plan) { p.SplitMode = "row" }))
+	if p, ok := prepared(Engine{CLI}, rows).(*plan.Problem); !ok || p.Field != "split_mode" {
+		t.Error("rows are cut over nodes")
 	}
 }

@@ -34,7 +34,7 @@ func (s *sizer) bufferLines(out []engine.Print, d *held, items []ledger.Item) []
 		name := d.name
 		switch {
 		case it.Place == ledger.Pinned:
-			name = s.devices[0].backend.host
+			name = s.hostBuffer()
 		case it.ID == "weights" && d == &s.host && s.set.mmap && s.rules.version.AtLeast(mappedName):
 			name = "CPU_Mapped"
 		}

@@ -191,7 +191,7 @@ func sizerOf(t testing.TB, e Engine, j *engine.Job) *sizer {
 func (r *row) job(t testing.TB) *engine.Job {
 	p := plan.Plan{KV: r.k, KVV: r.v, Sequences: plan.Int(r.slots), Attention: "eager"}
 	p.ContextTotal, p.UBatch, p.BatchTokens, p.LogitRows = plan.Int(r.context), plan.Int(r.ubatch), plan.Int(r.batch), plan.Int(r.rows)
-	p.SWAFull, p.KVUnified, p.Mmap = yes(r.fullSWA), yes(r.unified), yes(false)
+	p.SWAFull, p.KVUnified, p.Mmap, p.DryRun = yes(r.fullSWA), yes(r.unified), yes(false), yes(true)
 	if r.flash {
 		p.Attention = "flash"
 	}

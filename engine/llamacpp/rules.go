@@ -33,6 +33,8 @@ type rules struct {
 	checks   checkpoints
 	metal    string // name of Apple's device
 	rowMain  bool   // -sm row keeps caches, norms and results on the main device
+	drafts   int64  // tokens drafted at a time
+	mtp      bool   // prediction layers may draft
 	fits     bool   // --fit, on unless it is switched off
 }
 
@@ -41,7 +43,7 @@ func rulesOf(v engine.Version) rules {
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
 		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
-		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), rowMain: at(rowsOnMain, v),
+		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), drafts: at(draftLengths, v), mtp: at(predictionLayers, v), rowMain: at(rowsOnMain, v),
 	}
 }
 
@@ -230,6 +232,18 @@ var metalName = []engine.Since[string]{
 var rowsOnMain = []engine.Since[bool]{
 	{From: first, Value: true, Source: "src/llama.cpp (llm_load_tensors, buft_layer)"},
 	{From: build(3990), Value: false, Source: "src/llama.cpp (#10026)"},
+}
+
+// draftLengths: the build is the first whose help was seen to say 3.
+var draftLengths = []engine.Since[int64]{
+	{From: first, Value: 16, Source: "common/common.h, --draft-max"},
+	{From: build(10200), Value: 3, Source: "common/common.h, --spec-draft-n-max"},
+}
+
+// predictionLayers: the build is the first whose help was seen to have them.
+var predictionLayers = []engine.Since[bool]{
+	{From: first, Value: false, Source: "common/arg.cpp"},
+	{From: build(9294), Value: true, Source: "common/arg.cpp, --spec-type draft-mtp (#22673)"},
 }
 
 var fitting = []engine.Since[bool]{

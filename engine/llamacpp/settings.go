@@ -11,12 +11,15 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 	p := j.Plan
 	s := settings{
 		flash: e.flash(j, r), unified: !r.streams && r.version.Before(build(5913)) || p.KVUnified != nil && *p.KVUnified, fullSWA: p.SWAFull != nil && *p.SWAFull,
-		offloadKV: on(p.KVOffload), mmap: on(p.Mmap), batch: int64(p.BatchTokens), ubatch: int64(p.UBatch),
+		offloadKV: on(p.KVOffload), mmap: on(p.Mmap), dry: p.DryRun != nil && *p.DryRun, batch: int64(p.BatchTokens), ubatch: int64(p.UBatch),
 		server: e.server(j) && r.slotRows, spare: e.Program == Server && r.spare, embeds: e.Program == Ollama && !e.server(j),
 		total: int64(p.ContextTotal), planned: j.Load(),
 	}
-	if p.DraftModel != "" {
+	if p.DraftModel != "" || isOn(p.MTP) {
 		s.drafted = int64(p.DraftTokens)
+	}
+	if isOn(p.MTP) {
+		s.rollback = int64(p.DraftTokens)
 	}
 	s.shared = s.total > 0 && s.unified
 	if p.LogitRows > 0 {
@@ -31,6 +34,9 @@ func (e Engine) settings(j *engine.Job, r *rules) settings {
 // flash reports whether attention is fused: as asked; when nobody says, by version and by what the device
 // can do. Quantised values need it.
 func (e Engine) flash(j *engine.Job, r *rules) bool {
+	if j.Model.Family == "grok" {
+		return false // whatever is asked (src/llama-context.cpp, llama_init_from_model)
+	}
 	switch j.Plan.Attention {
 	case "flash":
 		return true
@@ -50,7 +56,7 @@ func (e Engine) flash(j *engine.Job, r *rules) bool {
 // the automatic choice turns flash attention off (src/llama-context.cpp, resolve_fused_ops).
 func flashRuns(j *engine.Job, r *rules) bool {
 	for i := range min(used(j), maxDevices) {
-		if b := backendOf(usedDevice(j, i)); b != nil && b.narrowFA && !flashOn(j, r) {
+		if b := backendAt(j, i); b != nil && b.narrowFA && !flashOn(j, r) {
 			return false
 		}
 	}

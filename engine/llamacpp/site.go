@@ -31,7 +31,7 @@ func (s *sizer) site() *ggml.Site {
 	if s.rules.batches && on(s.job.Plan.OpOffload) {
 		t.Offload = offloadBatch
 	}
-	t.DryRun = len(s.devices) > 1
+	t.DryRun = s.set.dry
 	if s.pipelined() {
 		t.Copies = maxCopies
 	}

@@ -24,6 +24,7 @@ type sizer struct {
 	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
+	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft   *sizer        // of the draft model, nil for none
 	missing []ledger.Item // parts of the plan whose size is unknown
 }
@@ -47,16 +48,16 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.sizer(j, m)
+	s, err := e.sizer(j, m, false)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// sizer of a plan whose tensors a mover moves.
-func (e Engine) sizer(j *engine.Job, m *mover) (*sizer, error) {
-	s := &sizer{job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+// sizer of a plan whose tensors a mover moves; for a search it may look at prompts alone.
+func (e Engine) sizer(j *engine.Job, m *mover, prompts bool) (*sizer, error) {
+	s := &sizer{prompts: prompts, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
@@ -101,7 +102,7 @@ func (s *sizer) place() {
 	}
 	s.devices = make([]held, used(s.job))
 	for i := range s.devices {
-		b := backendOf(usedDevice(s.job, i))
+		b := backendAt(s.job, i)
 		s.devices[i] = held{backend: b, name: b.device(i, &s.rules), caches: caches(b, i)}
 	}
 	s.host = held{backend: &cpu, name: "CPU", caches: caches(&cpu, host)}
@@ -142,6 +143,7 @@ func (s *sizer) rank(b *ledger.Book, i int, sh *shape) engine.Rank {
 	s.addCaches(b, &r.Items, d, sh, ledger.Device, basis)
 	r.Items = append(r.Items, s.graph.item(b, i, sh, ledger.Device), driverItem(b, d.backend, usedDevice(s.job, i)))
 	r.Items = s.addAdapters(b, r.Items, i, ledger.Device)
+	r.Items = s.addMTP(b, r.Items, i, ledger.Device, sh)
 	if i == 0 {
 		if on(s.job.Plan.MMProjOffload) {
 			r.Items = s.addProjector(b, r.Items, ledger.Device)

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -243,7 +244,9 @@ func (ld *loader) add(name string, at int, pinned bool, n unit.Bytes) {
 }
 
 // pins reports whether host tensors go to page-locked memory: no mapping, and a device that has such memory.
-func (ld *loader) pins() bool { return !ld.mmap && len(ld.backends) > 0 && ld.backends[0].host != "" }
+func (ld *loader) pins() bool {
+	return !ld.mmap && slices.ContainsFunc(ld.backends, func(b *backend) bool { return b.host != "" })
+}
 
 // hostTakes reports whether the device can read the tensor from its host buffer: all but tables of rows
 // in formats that its row lookup lacks (ggml_backend_cuda_device_supports_op, GET_ROWS).

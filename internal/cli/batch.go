@@ -23,7 +23,12 @@ func (a *app) batch() *cobra.Command {
 			"A line may have 1 MiB. memwall schema says what a request may hold.",
 		Example: `echo '{"ask":"fit","model":"llama-3.1-8b","hardware":"rtx-4090"}' | memwall batch`,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return a.runBatch() },
+		RunE: func(*cobra.Command, []string) error {
+			if err := a.tune(""); err != nil {
+				return err
+			}
+			return a.runBatch()
+		},
 	}
 }
 

@@ -49,7 +49,8 @@ func (f *calibrating) flags(c *cobra.Command) {
 	flags.StringVar(&g.Hardware, "on", "", "the device, where the file does not name it")
 	flags.StringVar(&g.Weights, "weights", "", "how the weights are stored, such as q4_k_m")
 	flags.StringVar(&g.Engine, "engine", "", "the engine, where the file is a table of your own")
-	for _, name := range []string{"model", "on", "weights", "engine"} {
+	flags.Int64Var(&g.Sequences, "users", 0, "users at once, where the file does not say")
+	for _, name := range []string{"model", "on", "weights", "engine", "users"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.out, "out", "", "where to write, instead of the user's folder of settings")
@@ -62,7 +63,7 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 		return err
 	}
 	file.With(f.given)
-	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Stream{Models: a.Models})
+	p, refused, err := calibrate.Fit(file.Observations, &calibrate.Formulas{Models: a.Models})
 	if err != nil {
 		return err
 	}
@@ -153,6 +154,37 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 	return nil
 }
 
+// noCalibration in place of a file does without one.
+const noCalibration = "none"
+
+// tune gives the asker the calibration that is named, or the one in the usual place where there is one.
+func (a *app) tune(name string) error {
+	path := name
+	switch name {
+	case noCalibration:
+		return nil
+	case "":
+		if path = calibrationPath(a.Env, runtime.GOOS); path == "" {
+			return nil
+		}
+	}
+	p, err := a.profile(path)
+	switch {
+	case err != nil:
+		return err
+	case p == nil && name != "":
+		return &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: name, Message: name + " cannot be read: no such file", Hint: "memwall calibrate FILE --out " + name}
+	case p == nil:
+		return nil
+	}
+	t, err := p.Tune()
+	if err != nil {
+		return err
+	}
+	a.asker.Calibration = t
+	return nil
+}
+
 // profile reads a calibration; nil where there is none.
 func (a *app) profile(path string) (*calibrate.Profile, error) {
 	in, err := a.OpenFile(path)
@@ -169,7 +201,7 @@ func (a *app) profile(path string) (*calibrate.Profile, error) {
 		p, err = calibrate.ReadProfile(data)
 	}
 	if err != nil {
-		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or calibrate with --out FILE"}
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "calibration", Value: path, Message: fmt.Sprintf("%s: %v", path, plainError(err)), Hint: "remove it, or name another: --out FILE, --calibration FILE"}
 	}
 	return p, nil
 }

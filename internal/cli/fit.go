@@ -24,7 +24,9 @@ type fitFlags struct {
 	check   string
 	svg     string
 	by      string
-	from    string
+	// calibration is a file of one's own figures, noCalibration for none, "" for the usual place.
+	calibration string
+	from        string
 }
 
 const strict = "strict"
@@ -54,6 +56,8 @@ func (a *app) fit() *cobra.Command {
 	flags.StringVar(&f.svg, "svg", "", "also write the ledger as a picture")
 	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
+	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	group(flags.Lookup("calibration"), groupWhat)
 	for _, name := range []string{"explain", "layers", "notes", "by", "svg", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}
@@ -74,6 +78,9 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	a.asking = "fit"
 	r, unread, err := a.request(c, f, args)
 	if err != nil {
+		return err
+	}
+	if err := a.tune(f.calibration); err != nil {
 		return err
 	}
 	r.Ask = "fit"

@@ -103,8 +103,14 @@ var equationAttention = []Row{
 			}
 			return []Finding{c.when("heads of 64", about("10", times), save(64)), c.when("heads of 128", about("10", times), save(128))}
 		}},
-	{ID: "4.15", Claim: "speed on long contexts", Verdict: Later, Waits: Speed, Why: "To be computed: attention time of both kernels at 2k to 128k.",
-		Find: func(c *calc) []Finding { return []Finding{c.waits(span("2", "4", times))} }},
+	{ID: "4.15", Claim: "speed on long contexts", Verdict: Right, Why: "At any length: both do n² work, and the gain is the fused kernel's share of the peak. See 2.20.",
+		Find: func(c *calc) []Finding {
+			s := span("2", "4", times)
+			return []Finding{
+				c.when("version 2 on an H100, 128k", s, c.flashGain(l8, 131072, c.given("of_peak", 0.35))),
+				c.when("version 3, 128k", s, c.flashGain(l8, 131072, c.given("of_peak", 0.75))),
+				c.beside("version 3, 2k", times, c.flashGain(l8, 2048, c.given("of_peak", 0.75)))}
+		}},
 	{ID: "4.16", Claim: "cache of MHA (32 heads of 32), of MQA (1 of 32)", Verdict: Right, Why: "1/32 is 0.031.",
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("1.0", times), cacheShare(c, l7, 0)), c.is(said("0.03", times), cacheShare(c, l7, 1))}

@@ -12,6 +12,10 @@ import (
 var coefficientWords = map[string]string{
 	"read": "share of the memory rate, weights", "unpack": "rate of unpacking weights", "launch": "time of a kernel beside its work", "step": "time of a step beside its kernels",
 	"cache": "time of reading the cache", "multiply": "share of the peak, prompts", "prepare": "time of a kernel of a prompt", "attend": "share of the peak, attention", "scatter": "work of experts, prompts",
+	"product.memory": "share of the memory rate, products", "product.compute": "share of the peak, products", "product.floor": "least time of a product",
+	"attention.memory": "share of the memory rate, cache", "attention.prefill": "share of the peak, attention", "attention.floor": "least time of attention",
+	"pointwise.memory": "share of the memory rate, the rest", "host.launch": "time of a launch",
+	"link.call": "time of a collective beside its bytes", "link.ring": "share of the link's rate",
 }
 
 // Calibration draws what a benchmark taught: what was used, how far the table was off, and what is not like it.
@@ -19,7 +23,7 @@ func Calibration(r *calibrate.Report, st Style) string {
 	p := newPage(st)
 	p.heading("calibrated", plural(int64(r.Profile.Observations), "figure", "figures")+" of "+r.Format)
 	p.errors(r.Profile)
-	p.effects(r.Effects())
+	p.effects(r)
 	for i := range r.Refused {
 		p.labelled("not used", r.Refused[i].At+": "+Refusal(&r.Refused[i]))
 		if i == 9 && len(r.Refused) > 10 {
@@ -47,7 +51,8 @@ func (p *page) errors(c *calibrate.Profile) {
 
 func percent(x float64) string { return unit.Significant(100*x, 2) + " %" }
 
-func (p *page) effects(list []calibrate.Effect) {
+func (p *page) effects(r *calibrate.Report) {
+	list, still := r.Effects()
 	p.blank()
 	tb := &table{sides: []side{left, decimal, decimal, left}}
 	tb.row(say("of this machine", dim), say("×", dim), say("±", dim), nil)
@@ -58,7 +63,12 @@ func (p *page) effects(list []calibrate.Effect) {
 		}
 		tb.row(say(what), say(fmt.Sprintf("%.2f", e.Factor)), say(fmt.Sprintf("%.2f", e.Error)), say(e.Key, dim))
 	}
-	p.add(tb)
+	if len(list) > 0 {
+		p.add(tb)
+	}
+	if still > 0 {
+		p.para(pad(gap), say(plural(int64(still), "coefficient", "coefficients")+" as before", dim))
+	}
 	p.blank()
 }
 

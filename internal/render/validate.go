@@ -25,6 +25,7 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	}
 	p.blank()
 	p.scores(r.Scores)
+	p.peers(r.Besides)
 	if show.By != "" {
 		p.groups(r.Groups, show.By)
 	}
@@ -37,6 +38,16 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	p.blank()
 	p.para(pad(gap), say("cover: figures inside our 90 % band, or equal to the last printed digit where no band is due. Rows that constants were fitted to are left out. More: --worst, --refused, --by source|hardware|model|engine|set", dim))
 	return p.String()
+}
+
+// peers beside us, over the same rows.
+func (p *page) peers(all []validation.Beside) {
+	for i := range all {
+		b := &all[i]
+		p.blank()
+		p.para(pad(gap), say(fmt.Sprintf("peers: total on devices, %s rows: memwall median %s, p90 %s; %s (%s) median %s, p90 %s", unit.Count(int64(b.Rows)),
+			validation.Percent(b.Ours.Median), validation.Percent(b.Ours.P90), b.Peer.Name, b.Peer.Version, validation.Percent(b.Theirs.Median), validation.Percent(b.Theirs.P90))))
+	}
 }
 
 func abs(x float64) float64 { return max(x, -x) }

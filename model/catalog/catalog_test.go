@@ -1,6 +1,10 @@
 package catalog
 
-import "testing"
+import (
+	"errors"
+	"slices"
+	"testing"
+)
 
 func TestEveryEntryBuilds(t *testing.T) {
 	for _, e := range All() {
@@ -48,6 +52,26 @@ func BenchmarkFindLoose(b *testing.B) {
 	for b.Loop() {
 		if _, err := Find("LLaMA 3 8B"); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFindNone is a name that is not there, with what was meant.
+func BenchmarkFindNone(b *testing.B) {
+	for b.Loop() {
+		if _, err := Find("llama-3.1-70c-instrct"); err == nil {
+			b.Fatal("found")
+		}
+	}
+}
+
+// TestBeginnings: a name that is short of a size is answered with those that begin with it.
+func TestBeginnings(t *testing.T) {
+	for name, want := range map[string]string{"gemma4": "gemma-4-26b-a4b", "flux": "flux.1-dev", "zamba": "zamba2-2.7b"} {
+		_, err := Find(name)
+		var e *NotFoundError
+		if !errors.As(err, &e) || len(e.Candidates) > suggested || !slices.Contains(e.Candidates, want) {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ var apertus = &Family{
 		s.Layers = repeat(Layer{Norm: RMS, Attn: a, FFN: mlp}, c.Layers())
 		return s
 	},
+	Header: func(m *Meta) *Spec { return m.probed(0, XIELU) },
 }
 
 // minicpm: llama with constants on embedding, residuals and the head's input (arXiv:2404.06395; openbmb/MiniCPM-2B,
@@ -46,7 +47,15 @@ var grok = &Family{
 		s.EmbedScale, s.HeadScale = true, true
 		e := MoE{Experts: c.Int("num_experts", "num_local_experts"), Used: c.IntOr(2, "num_selected_experts", "num_experts_per_tok"),
 			Inner: c.Int("moe_intermediate_size", "intermediate_size"), Gated: true, Act: GELU}
-		s.Layers = repeat(Layer{Norm: RMS, Place: Sandwich, Attn: a, MoE: e}, c.Layers())
+		s.Layers = repeat(Layer{Norm: RMS, Place: SandwichOut, Attn: a, MoE: e}, c.Layers())
+		return s
+	},
+	Header: func(m *Meta) *Spec {
+		s := m.probed(0, GELU)
+		s.EmbedScale, s.HeadScale = true, true
+		for i := range s.Layers {
+			s.Layers[i].Attn.Cap = true
+		}
 		return s
 	},
 }

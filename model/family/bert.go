@@ -167,6 +167,12 @@ var modernBERT = &Family{
 		a.Fused, a.NoRope = true, false
 		l := Layer{Norm: norm, Attn: a, FFN: MLP{Inner: c.Int("intermediate_size"), Gated: true, Fused: true, Bias: c.Bool(false, "mlp_bias"), Act: GELU}}
 		s.Layers = repeat(l, c.Layers())
+		every, window := c.IntOr(3, "global_attn_every_n_layers"), c.IntOr(128, "local_attention")
+		for i := range s.Layers {
+			if every > 0 && int64(i)%every != 0 {
+				s.Layers[i].Attn.Window = window
+			}
+		}
 		s.Layers[0].NoAttnNorm = true
 		c.modernTask(s, norm)
 		return s

@@ -8,7 +8,7 @@ import (
 // Model turns a Spec into operators and tensors.
 func (s *Spec) Model(id string) *model.Model {
 	m := &model.Model{ID: id, Arch: s.Arch, Family: s.Family, Vocab: s.Vocab, Hidden: s.Hidden, Context: s.Context, Tied: s.Tied && !s.NoHead && s.Score == 0, Native: s.Native, State: s.Source.State, Rotary: s.Source.Rotary}
-	b := partBuilder{Spec: s, tables: s.tables()}
+	b := partBuilder{Spec: s, tables: s.tables(), blocks: map[blockTensor]*model.Tensor{}}
 	if s.Vocab > 0 || len(s.Layers) > 0 {
 		dec := b.part(s.partName(), s.Layers)
 		dec.Pre, dec.Post = b.ends()
@@ -28,6 +28,7 @@ func (s *Spec) Model(id string) *model.Model {
 type partBuilder struct {
 	*Spec
 	tables []*model.Tensor
+	blocks map[blockTensor]*model.Tensor // of blocks that layers share
 }
 
 func (s *Spec) tables() (out []*model.Tensor) {
@@ -62,11 +63,10 @@ func (s *Spec) traits() (t model.Traits) {
 	scans, attends := false, false
 	for i := range s.Layers {
 		l := &s.Layers[i]
-		if l.Attn.Heads > 0 {
-			if !attends {
-				t.Heads, t.KVHeads = l.Attn.Heads, l.Attn.KVHeads
+		for _, of := range [][2]int64{{l.Attn.Heads, l.Attn.KVHeads}, {l.Shared.Heads, l.Shared.KVHeads}} {
+			if of[0] > 0 && !attends {
+				t.Heads, t.KVHeads, attends = of[0], of[1], true
 			}
-			attends = true
 		}
 		scans = scans || l.SSM.Inner > 0
 		if l.MoE.Experts > 0 {
@@ -95,13 +95,13 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
 	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
-	if s.Positions > 0 {
-		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
-		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
-	}
 	if s.Segments > 0 {
 		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
+	}
+	if s.Positions > 0 {
+		p := matrix(dtype.PositionEmbd, whole(s.Positions), whole(s.Hidden))
+		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: p.Role, Out: s.Hidden, W: []*model.Tensor{p}}), s.Hidden)
 	}
 	if s.EmbedScale {
 		x = b.scale(x, s.Hidden)
@@ -197,8 +197,10 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 
 // kind builds one structure of layer.
 func (s *partBuilder) kind(l Layer) model.Kind {
-	b := &layerBuilder{kindBuilder: &kindBuilder{}, l: l, h: s.Hidden, tables: s.tables}
+	b := &layerBuilder{kindBuilder: &kindBuilder{}, l: l, h: s.Hidden, tables: s.tables, blocks: s.blocks}
 	switch {
+	case l.Row != nil:
+		b.row()
 	case l.AltUp > 1:
 		b.altUp()
 	case l.Hyper > 1:
@@ -219,18 +221,21 @@ type layerBuilder struct {
 	l      Layer
 	h      int64
 	tables []*model.Tensor // of rotary factors, lent to ropes
+	blocks map[blockTensor]*model.Tensor
 }
 
 func (b *layerBuilder) name() string {
 	n := ""
 	switch l := &b.l; {
-	case l.SSM.Inner > 0 && l.Attn.Heads > 0:
+	case l.Row != nil:
+		return l.Row.Name
+	case l.SSM.Inner > 0 && (l.Attn.Heads > 0 || l.Shared.Heads > 0):
 		n = "attention, mamba"
 	case l.SSM.Inner > 0 && (l.SSM.Style == DeltaNet || l.SSM.Style == DeltaHeads):
 		n = "delta net"
 	case l.SSM.Inner > 0 && l.SSM.Style == Lightning:
 		n = "linear attention"
-	case l.SSM.Inner > 0 && l.SSM.Style == TimeMix:
+	case l.SSM.Inner > 0 && l.SSM.mixesTime():
 		n = "time mix"
 	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
 		n = "short convolution"
@@ -268,11 +273,17 @@ func (b *layerBuilder) before(role dtype.Role, x model.Val) model.Val {
 }
 
 func (b *layerBuilder) after(role dtype.Role, x model.Val) model.Val {
-	if b.l.Place == PostNorm || b.l.Place == Sandwich {
+	switch b.l.Place {
+	case SandwichOut:
+		return b.norm(b.l.Norm, outNorm[role], x, b.h)
+	case PostNorm, Sandwich:
 		return b.norm(b.l.Norm, role, x, b.h)
 	}
 	return x
 }
+
+// outNorm is what some files call the norms behind the branches.
+var outNorm = map[dtype.Role]dtype.Role{dtype.AttnPostNorm: dtype.AttnOutNorm, dtype.FFNPostNorm: dtype.LayerOutNorm}
 
 func (b *layerBuilder) residual(x, r model.Val) model.Val {
 	if b.l.ResidualScale {
@@ -298,6 +309,9 @@ func (b *layerBuilder) sequential() {
 	f := b.feedForward(b.l.Place.ffnNorm(), b.recalled(r, dtype.RecallFFNNorm, dtype.RecallFFN))
 	f = b.gated(dtype.FFNGateScale, b.weighed(dtype.LayerScale2, f))
 	out := b.sum(dtype.LayerOutNorm, b.after(dtype.FFNPostNorm, f), r)
+	if b.l.MoE.Behind {
+		out = b.add(b.mlp(b.norm(b.l.Norm, dtype.FFNPreNorm2, out, b.h), b.l.FFN), out, b.h)
+	}
 	if b.l.PLE > 0 {
 		out = b.perLayer(out)
 	}
@@ -331,6 +345,8 @@ func (p NormPlace) ffnNorm() dtype.Role {
 		return dtype.AttnPostNorm
 	case PreNormOut:
 		return dtype.AttnMidNorm
+	case PreNorm2:
+		return dtype.AttnNorm2
 	}
 	return dtype.FFNNorm
 }
@@ -348,20 +364,22 @@ func (b *layerBuilder) feedForward(role dtype.Role, r model.Val) model.Val {
 func (b *layerBuilder) parallel() {
 	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
 	y := x
-	switch b.l.Place {
-	case Parallel2:
-		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
-	case Parallel2Attn:
+	if b.l.Place == Parallel2Attn {
 		x = b.norm(b.l.Norm, dtype.AttnNorm2, 0, b.h)
 	}
 	o := b.gather(b.mixer(x), b.h)
 	if b.l.Cross.Heads > 0 {
 		o = b.add(o, b.cross(x), b.h)
 	}
+	if b.l.Place == Parallel2 {
+		y = b.norm(b.l.Norm, dtype.FFNNorm, 0, b.h)
+	}
 	f := b.ffn(y)
 	switch b.l.Sum {
 	case Branches:
 		b.add(b.add(o, f, b.h), 0, b.h)
+	case FFNBranches:
+		b.add(b.add(f, o, b.h), 0, b.h)
 	case MixerFirst:
 		b.add(f, b.add(o, 0, b.h), b.h)
 	default:
@@ -370,7 +388,11 @@ func (b *layerBuilder) parallel() {
 }
 
 func (b *layerBuilder) single() {
-	x := b.norm(b.l.Norm, dtype.AttnNorm, 0, b.h)
+	x := model.Val(0)
+	if b.l.Shared.Heads > 0 {
+		x = b.sharedBlock()
+	}
+	x = b.norm(b.l.Norm, dtype.AttnNorm, x, b.h)
 	var o model.Val
 	if b.l.Attn.Heads > 0 || b.l.SSM.Inner > 0 {
 		o = b.mixer(x)
@@ -413,6 +435,8 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.shortConv(x)
 	case TimeMix:
 		return b.timeMix(x)
+	case Channels, Eagle, Finch:
+		return b.earlierTimeMix(x)
 	case MambaWide:
 		return b.mambaWide(x)
 	}

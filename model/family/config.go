@@ -336,12 +336,12 @@ func (c *Config) Text() *Config {
 	return c
 }
 
-// Class is the model's class name: the first of "architectures".
+// Class is the model's class name: the first of "architectures", or in diffusers' configs "_class_name".
 func (c *Config) Class() string {
 	if a := c.Strs("architectures"); len(a) > 0 {
 		return a[0]
 	}
-	return ""
+	return c.Str("_class_name")
 }
 
 // Layers reads the number of layers.

@@ -1,5 +1,7 @@
 package family
 
+import "github.com/memwall/memwall/dtype"
+
 // ignoresWindows are architectures whose sliding windows llama.cpp does not apply: every layer keeps all
 // keys and values (src/llama-model.cpp, v0.5.0; phi3 since its window was found to harm quality).
 var ignoresWindows = map[string]bool{"llama": true, "qwen2": true, "qwen2moe": true, "qwen3": true, "qwen3moe": true, "starcoder2": true, "phi3": true, "phimoe": true}
@@ -18,15 +20,21 @@ func (s *Spec) Converted() *Spec {
 			}
 		}
 	}
+	if len(c.After) == 1 && c.After[0].Role == dtype.Pooler {
+		c.After = nil // conversion/bert.py leaves a pooler without a classifier out
+	}
 	c.Layers = append([]Layer(nil), s.Layers...)
 	for i := range c.Layers {
 		if ignoresWindows[c.Family] {
 			c.Layers[i].Attn.Window = 0
 		}
+		if c.Layers[i].FFN.Act == XIELU {
+			c.Layers[i].FFN.Act = XIELUKnown
+		}
 	}
-	const gemma3Tokens, gemma3Rows = 262144, 262208
-	if c.Family == "gemma3" && c.Vocab == gemma3Rows {
-		c.Vocab = gemma3Tokens
+	const gemmaTokens = 262144 // further rows are of images and sounds
+	if (c.Family == "gemma3" || c.Family == "gemma3n") && c.Vocab > gemmaTokens && c.Vocab < gemmaTokens+512 {
+		c.Vocab = gemmaTokens
 	}
 	return &c
 }

@@ -82,6 +82,9 @@ var deepseekOCR = &Family{
 			s.Vision = widths.qwenOCR()
 		}
 		sam := widths.part("sam_vit_b").samTower()
+		if c.Class() == "DeepseekOCR2ForCausalLM" {
+			sam.narrowed(s.Vision.Width)
+		}
 		s.Beside = []*Tower{sam}
 		out := p.Int("n_embed")
 		s.Vision.After = append(s.Vision.After, mapping(dtype.ProjectorIn, p.Int("input_dim"), out, true), mixesIn(dtype.VisionSeparator, out))
@@ -116,6 +119,14 @@ func (c *Config) qwenOCR() *Tower {
 	a.KVHeads = kv
 	return &Tower{Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: MLP{Inner: inner, Gated: true}}, layers),
 		Before: []Weight{{Role: dtype.ProjectorQuery, Use: MixesIn, In: local + global, Out: w}}, After: []Weight{norms(dtype.VisionPostNorm, RMS, w)}}
+}
+
+// narrowed ends in the width of what reads the page next, whatever the config says: the class of the second version has
+// that number and not the config's last one (deepencoderv2.py).
+func (t *Tower) narrowed(width int64) {
+	if n := len(t.After); n > 0 {
+		t.After[n-1].Out = width
+	}
 }
 
 // PartPage is the name of the part that reads pages before the vision tower does.

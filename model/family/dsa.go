@@ -4,6 +4,20 @@ package family
 var deepseek32 = &Family{
 	Name: "deepseek32", Classes: []string{"DeepseekV32ForCausalLM"}, Types: []string{"deepseek_v32"},
 	Config: func(c *Config) *Spec { return c.indexed(deepseek2.Config(c)) },
+	Header: indexedHeader,
+}
+
+// indexedHeader is DeepSeek-V3's with an indexer in the layers whose tensors have one.
+func indexedHeader(m *Meta) *Spec {
+	s := deepseek2.Header(m)
+	x := Indexer{Heads: m.Int("attention.indexer.head_count"), Dim: m.Int("attention.indexer.key_length")}
+	for i := range s.Layers {
+		s.Layers[i].Attn.Chosen = m.IntOr(0, "attention.indexer.top_k")
+		if m.InLayer(i, "indexer.attn_k.weight") {
+			s.Layers[i].Attn.Index = x
+		}
+	}
+	return s
 }
 
 // glmDSA: GLM-5: the same network; later ones share an indexer's choice among a few layers, which then have none
@@ -18,6 +32,7 @@ var glmDSA = &Family{
 		}
 		return c.indexed(s)
 	},
+	Header: indexedHeader,
 }
 
 // indexed gives each layer its indexer. Layers of prediction have one of their own.

@@ -49,6 +49,13 @@ var exaoneMoE = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec {
+		s := m.turnedWhereSliding(4)
+		for i := range s.Layers {
+			s.Layers[i].Attn.LocalFactors = s.Layers[i].Attn.Window > 0
+		}
+		return s
+	},
 }
 
 // exaoneWindow is 0 where no layer slides: the 1.2B names none.
@@ -60,7 +67,7 @@ func exaone4Spec(s *Spec, layers []Layer, window int64, slides []bool) {
 		switch {
 		case window == 0:
 		case slides[i]:
-			a.Window = window
+			a.Window, a.LocalFactors = window, true
 		default:
 			a.NoRope = true
 		}

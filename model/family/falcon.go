@@ -15,7 +15,7 @@ var falcon = &Family{
 			s.Source.Rotary = nil
 		}
 		l := Layer{Norm: LayerNormBias, Attn: a, FFN: MLP{Inner: c.IntOr(4*s.Hidden, "ffn_hidden_size"), Bias: b, Act: GELU}}
-		l.Place = c.falconPlace()
+		l.Place, l.Sum = c.falconPlace(), FFNBranches
 		s.Layers = repeat(l, c.Layers())
 		return s
 	},
@@ -25,7 +25,7 @@ var falcon = &Family{
 		s.OutNorm = LayerNormBias
 		a := m.heads(n)[0]
 		a.Fused = true
-		l := Layer{Norm: LayerNormBias, Place: Parallel, Attn: a, FFN: MLP{Inner: m.Int("feed_forward_length"), Act: GELU}}
+		l := Layer{Norm: LayerNormBias, Place: Parallel, Sum: FFNBranches, Attn: a, FFN: MLP{Inner: m.Int("feed_forward_length"), Act: GELU}}
 		if m.InLayer(0, "attn_norm_2.weight") {
 			l.Place = Parallel2Attn
 		}

@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,7 +30,7 @@ func (e *UnknownError) Error() string {
 }
 
 // Families lists all families by name.
-func Families() []*Family { return families }
+func Families() []*Family { return append(slices.Clone(families), probedFiles...) }
 
 // ByClass finds the family of a class name or model type; nil when unknown.
 func ByClass(class, modelType string) *Family {
@@ -52,15 +53,9 @@ func ByClass(class, modelType string) *Family {
 
 // ByGGUF finds the family of a GGUF architecture; nil when unknown.
 func ByGGUF(arch string) *Family {
-	for _, f := range families {
-		if f.Header == nil {
-			continue
-		}
-		if f.Name == arch {
-			return f
-		}
-		for _, g := range f.GGUF {
-			if g == arch {
+	for _, list := range [][]*Family{families, probedFiles} {
+		for _, f := range list {
+			if f.Header != nil && (f.Name == arch || slices.Contains(f.GGUF, arch)) {
 				return f
 			}
 		}
@@ -159,6 +154,9 @@ func (s *Spec) checkSizes() error {
 
 // size of a layer in elements, roughly and never too small by more than the smallest tensors.
 func (l *Layer) size(hidden float64) float64 {
+	if l.Row != nil {
+		return weightSize(l.Row.Weights)
+	}
 	a, m, x := &l.Attn, &l.MoE, &l.SSM
 	heads, wide := float64(a.Heads), float64(max(a.DimK, a.Nope)+a.DimV)
 	n := 2*heads*wide*max(hidden, float64(a.QRank), float64(a.KVRank)) + hidden*float64(a.QRank+a.KVRank)
@@ -168,6 +166,9 @@ func (l *Layer) size(hidden float64) float64 {
 	n += float64(a.Index.Heads+4) * float64(a.Index.Dim) * max(hidden, float64(a.QRank)) * 2
 	n += float64(a.OutGroups)*float64(a.OutRank)*(hidden+heads*wide) + 2*float64(a.Compress)*wide*wide
 	n += 2 * (2 + float64(l.Hyper)) * float64(l.Hyper) * float64(l.Hyper) * hidden
+	n += float64(x.Ranks[0]+x.Ranks[1]+x.Ranks[2]+x.Ranks[3]) * 6 * hidden
+	b := &l.Shared
+	n += (2*hidden+float64(b.Rank))*float64(b.Heads*b.Dim)*4 + 4*float64(b.Inner)*(hidden+float64(b.Rank)) + 8*float64(b.Rank)*hidden + hidden*hidden
 	scan := 2*float64(x.Inner) + 2*float64(x.Groups)*float64(x.State) + float64(x.Heads)
 	n += scan*max(hidden, float64(x.Conv)) + float64(x.Inner)*(hidden+float64(x.State)+2*float64(x.Rank))
 	return n + hidden*(float64(l.AltUp)*float64(l.AltUp)+2*float64(l.Laurel)+2*float64(l.PLE))
@@ -200,7 +201,7 @@ func (l *Layer) check(i int) error {
 	if l.Hyper > 1<<10 || a.Compress > 1<<24 || a.Index.Dim > 1<<24 || a.Index.Heads > 1<<20 {
 		return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(l.Hyper, " streams, ", a.Index.Heads, " × ", a.Index.Dim, " index heads"), Problem: "more than any model's", Fix: "correct the config"}
 	}
-	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
+	for _, x := range []int64{a.Heads * a.DimK, l.FFN.Inner, l.Shared.Inner, l.Shared.Rank, l.Shared.Heads * l.Shared.Dim, l.MoE.Inner, l.SSM.Inner, l.MoE.Experts} {
 		if x < 0 || x > 1<<24 {
 			return &FieldError{Field: fmt.Sprintf("layer %d", i), Value: fmt.Sprint(x), Problem: "a width larger than any model's", Fix: "correct the config"}
 		}

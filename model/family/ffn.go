@@ -5,19 +5,19 @@ import (
 	"github.com/memwall/memwall/model"
 )
 
-var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU, XIELU: model.XIELU}
+var actFn = map[Activation]model.ActFn{SiLU: model.SiLU, GELU: model.GELU, ReLU2: model.ReLU2, ReLU: model.ReLU, XIELU: model.XIELU, XIELUKnown: model.XIELU}
 
 // mlp is a dense feed-forward block, gated or not.
 func (b *layerBuilder) mlp(x model.Val, f MLP) model.Val {
+	if f.Shift {
+		return b.channelMix(x, f)
+	}
 	return b.dense(x, f, dtype.FFNGate, dtype.FFNUp, dtype.FFNDown)
 }
 
 func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) model.Val {
 	var p model.Val
 	fn := actFn[f.Act]
-	if f.Shift {
-		x = b.shifted(x, dtype.ChannelMix, 1)
-	}
 	switch {
 	case f.Gated && f.Fused:
 		t := matrix(up, inner(f.Inner), whole(b.h))
@@ -25,17 +25,31 @@ func (b *layerBuilder) dense(x model.Val, f MLP, gate, up, down dtype.Role) mode
 		gu := b.linear(x, t, f.Bias)
 		p = b.glu(fn, b.slice(gu, f.Inner, 0, f.Inner), b.slice(gu, f.Inner, f.Inner, f.Inner), 0)
 	case f.Gated:
-		g := b.linear(x, matrix(gate, inner(f.Inner), whole(b.h)), f.Bias)
+		g := b.gate(x, f, gate)
 		if f.Sparse {
 			g = b.act(model.TopK, g)
 		}
 		u := b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias)
+		if f.GateTwice {
+			fn = model.Identity
+		}
 		p = b.glu(fn, g, u, 0)
 	default:
 		p = b.act(fn, b.linear(x, matrix(up, inner(f.Inner), whole(b.h)), f.Bias))
 		b.learned(f.Act, p)
 	}
 	return b.linear(p, matrix(down, whole(b.h), inner(f.Inner)), f.Bias || f.BiasDown)
+}
+
+// gate of an MLP; one that is gated in turn leaves the activation to its halves.
+func (b *layerBuilder) gate(x model.Val, f MLP, role dtype.Role) model.Val {
+	t := matrix(role, inner(f.Inner), whole(b.h))
+	if !f.GateTwice {
+		return b.linear(x, t, f.Bias)
+	}
+	t.Segs = append(t.Segs, inner(f.Inner))
+	both := b.linear(x, t, f.Bias)
+	return b.glu(actFn[f.Act], b.slice(both, f.Inner, f.Inner, f.Inner), b.slice(both, f.Inner, 0, f.Inner), 0)
 }
 
 // learned gives an activation its numbers: xIELU has two (arXiv:2411.13010).
@@ -54,7 +68,7 @@ func (b *layerBuilder) moe(x, chooser model.Val) model.Val {
 	if m.Shared == 0 {
 		return y
 	}
-	s := b.dense(x, MLP{Inner: m.Shared, Gated: m.Gated, Act: m.Act}, dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh)
+	s := b.dense(x, MLP{Inner: m.Shared, Gated: m.Gated, Act: m.Act, GateTwice: m.GateTwice}, dtype.FFNGateSh, dtype.FFNUpSh, dtype.FFNDownSh)
 	if m.SharedGate {
 		g := matrix(dtype.FFNGateInpSh, whole(1), whole(b.h))
 		g.Dims, g.Adapt = 1, false
@@ -80,7 +94,14 @@ func (b *layerBuilder) routed(x, chooser model.Val, e *model.Experts) model.Val 
 		gu := b.expertLinear(x, r, t, e)
 		p = b.glu(fn, b.choiceSlice(gu, m.Inner, 0, e), b.choiceSlice(gu, m.Inner, m.Inner, e), 0)
 	case m.Gated:
-		g := b.expertLinear(x, r, expert(dtype.FFNGateExps, e, inner(m.Inner), whole(width)), e)
+		gate := expert(dtype.FFNGateExps, e, inner(m.Inner), whole(width))
+		if m.GateTwice {
+			gate.Segs = append(gate.Segs, inner(m.Inner))
+		}
+		g := b.expertLinear(x, r, gate, e)
+		if m.GateTwice {
+			g, fn = b.glu(fn, b.choiceSlice(g, m.Inner, m.Inner, e), b.choiceSlice(g, m.Inner, 0, e), 0), model.Identity
+		}
 		u := b.expertLinear(x, r, expert(dtype.FFNUpExps, e, inner(m.Inner), whole(width)), e)
 		p = b.glu(fn, g, u, 0)
 	default:

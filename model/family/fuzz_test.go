@@ -35,6 +35,10 @@ func FuzzConfig(f *testing.F) {
 		`{"model_type":"modernbert","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256}`,
 		`{"model_type":"clip","text_config":{},"vision_config":{}}`,
 		`{"model_type":"dinov2","use_swiglu_ffn":true}`,
+		`{"_class_name":"FluxTransformer2DModel","num_attention_heads":2,"num_layers":1,"num_single_layers":1,"attention_head_dim":8}`,
+		`{"_class_name":"SD3Transformer2DModel","num_attention_heads":2,"attention_head_dim":8,"caption_projection_dim":16,"num_layers":2,"dual_attention_layers":[0]}`,
+		`{"_class_name":"WanTransformer3DModel","num_attention_heads":2,"attention_head_dim":8,"image_dim":8,"added_kv_proj_dim":16,"num_layers":1,"patch_size":[1,2,2]}`,
+		`{"_class_name":"ZImageTransformer2DModel","dim":64,"n_heads":4,"n_kv_heads":4,"n_layers":1}`,
 		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
 	} {
 		f.Add([]byte(s))

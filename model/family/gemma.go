@@ -3,6 +3,7 @@ package family
 import (
 	"encoding/json"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 )
 
@@ -108,6 +109,7 @@ var gemma3n = &Family{
 		s.PLEVocab = t.IntOr(262144, "vocab_size_per_layer_input")
 		gemma3nSpec(s, n, t.heads(), f, t.IntOr(512, "sliding_window"), t.sliding(n, 5),
 			gemma3nDims{t.IntOr(4, "altup_num_inputs"), t.IntOr(64, "laurel_rank"), t.IntOr(256, "hidden_size_per_layer_input"), t.IntOr(15, "num_kv_shared_layers")}, t.sparse(n))
+		c.gemma3nTowers(s)
 		return c.outerTie(s)
 	},
 	Header: func(m *Meta) *Spec {
@@ -189,8 +191,16 @@ var gemma4 = &Family{
 			moe = MoE{Experts: t.Int("num_experts"), Used: t.Int("top_k_experts"), Inner: t.Int("moe_intermediate_size", "expert_intermediate_size")}
 		}
 		s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
-		gemma4Spec(s, sw, full, t.gated(), moe, t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers"))
+		slides, shared := t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers")
+		gemma4Spec(s, sw, full, t.gated(), moe, slides, shared)
+		s.sharesKV(shared, t.Bool(false, "use_double_wide_mlp"))
 		s.Vision = c.gemma4Vision(s.Hidden)
+		if a := c.Sub("audio_config"); a != nil {
+			a.defaults(map[string]int64{"output_proj_dims": 1536})
+			audio := a.gemmaAudio()
+			audio.After = append(audio.After, mapping(dtype.ProjectorIn, a.Int("output_proj_dims"), s.Hidden, false))
+			s.Beside = []*Tower{audio}
+		}
 		return c.outerTie(s)
 	},
 	Header: func(m *Meta) *Spec {
@@ -204,9 +214,57 @@ var gemma4 = &Family{
 			moe = MoE{Experts: e, Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length")}
 		}
 		s.PLE, s.PLEVocab = m.IntOr(0, "embedding_length_per_layer_input"), m.Rows("per_layer_token_embd.weight")
-		gemma4Spec(s, sw, full, m.gated(), moe, slides, m.IntOr(0, "attention.shared_kv_layers"))
+		inner, _ := m.PerLayer("feed_forward_length", n)
+		gemma4Spec(s, sw, full, MLP{Inner: 1, Gated: true}, moe, slides, m.IntOr(0, "attention.shared_kv_layers"))
+		for i := range s.Layers {
+			l := &s.Layers[i]
+			l.Attn.OwnKV = l.Attn.SharesKV && m.InLayer(i, "attn_k.weight")
+			if l.FFN.Inner = 1; i < len(inner) {
+				l.FFN.Inner = inner[i]
+			}
+		}
 		return s
 	},
+}
+
+// sharesKV: the last layers use an earlier cache; their files hold keys' and values' matrices all the same, and in the smallest
+// model their MLP is twice as wide.
+func (s *Spec) sharesKV(last int64, wide bool) {
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		if int64(i) < int64(len(s.Layers))-last {
+			continue
+		}
+		l.Attn.OwnKV = true
+		if wide {
+			l.FFN.Inner *= 2
+		}
+	}
+}
+
+// gemma3nTowers: an encoder of images, one of sounds, each with a table of tokens of its own and a projection.
+func (c *Config) gemma3nTowers(s *Spec) {
+	if v := c.Sub("vision_config"); v != nil {
+		const known = "mobilenetv5_300m_enc"
+		if got := v.Str("architecture"); got != known && got != "" {
+			v.lacks("architecture", got, "names an encoder whose sizes the config does not give", fromFiles)
+		}
+		w := v.IntOr(2048, "hidden_size")
+		s.Vision = mobileNetV5(w)
+		s.Vision.After = append(s.Vision.After, multimodalEmbedding(v.IntOr(128, "vocab_size"), w, s.Hidden)...)
+		s.Vision.Tokens = c.IntOr(256, "vision_soft_tokens_per_image")
+	}
+	if a := c.Sub("audio_config"); a != nil {
+		a.defaults(map[string]int64{"hidden_size": 1536})
+		t := a.gemmaAudio()
+		t.After = append(t.After, multimodalEmbedding(a.IntOr(128, "vocab_size"), t.Width, s.Hidden)...)
+		s.Beside = []*Tower{t}
+	}
+}
+
+// multimodalEmbedding has a few tokens of its own beside what an encoder gives, and maps both to the text's width.
+func multimodalEmbedding(tokens, from, to int64) []Weight {
+	return []Weight{table(dtype.HardEmbed, tokens, from), norms(dtype.HardNorm, RMS, from), norms(dtype.SoftNorm, RMS, from), mapping(dtype.ProjectorIn, from, to, false)}
 }
 
 func (m *Meta) gemma4Heads(slides []bool) (sw, full Attention) {

@@ -31,7 +31,7 @@ func gptneoxSpec(s *Spec, a Attention, inner int64, parallel bool, n int) {
 	s.OutNorm = LayerNormBias
 	l := Layer{Norm: LayerNormBias, Attn: a, FFN: MLP{Inner: inner, Bias: true, Act: GELU}}
 	if parallel {
-		l.Place, l.Sum = Parallel2, Branches
+		l.Place = Parallel2
 	}
 	s.Layers = repeat(l, n)
 }

@@ -140,8 +140,10 @@ func (m *Meta) Has(name string) bool {
 
 // InLayer reports whether the layer has a tensor.
 func (m *Meta) InLayer(layer int, name string) bool {
-	return m.Has("blk." + strconv.Itoa(layer) + "." + name)
+	return m.Has(layerTensor(layer, name))
 }
+
+func layerTensor(layer int, name string) string { return "blk." + strconv.Itoa(layer) + "." + name }
 
 // Rows is the outermost matrix dimension of a tensor; 0 when it does not exist.
 func (m *Meta) Rows(name string) int64 {

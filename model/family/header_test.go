@@ -14,6 +14,8 @@ type header struct {
 	arch    string
 	ints    map[string][]int64
 	flags   map[string]bool
+	lists   map[string][]bool
+	numbers map[string]float64
 	tensors map[string][]int64
 }
 
@@ -27,8 +29,11 @@ func (h *header) Ints(key string) ([]int64, bool) {
 	return v, ok
 }
 func (h *header) Bool(key string) (bool, bool) { v, ok := h.flags[key]; return v, ok }
-func (h *header) Bools(string) ([]bool, bool)  { return nil, false }
-func (h *header) Float(string) (float64, bool) { return 0, false }
+func (h *header) Bools(key string) ([]bool, bool) {
+	v, ok := h.lists[key]
+	return v, ok
+}
+func (h *header) Float(key string) (float64, bool) { v, ok := h.numbers[key]; return v, ok }
 func (h *header) TensorDims(n string) ([]int64, bool) {
 	d, ok := h.tensors[n]
 	return d, ok
@@ -42,7 +47,7 @@ func first(v []int64) int64 {
 }
 
 func headerOf(arch string, m *model.Model, ints map[string][]int64) *header {
-	h := &header{arch: arch, ints: map[string][]int64{}, flags: map[string]bool{}, tensors: map[string][]int64{}}
+	h := &header{arch: arch, ints: map[string][]int64{}, flags: map[string]bool{}, lists: map[string][]bool{}, numbers: map[string]float64{}, tensors: map[string][]int64{}}
 	for k, v := range ints {
 		h.ints[arch+"."+k] = v
 	}

@@ -14,7 +14,7 @@ var hunyuanDense = &Family{
 	Header: func(m *Meta) *Spec {
 		s := m.base()
 		n := m.Layers()
-		s.Layers = repeat(Layer{Norm: RMS, Attn: normed(m.heads(n)[0]), FFN: m.gated()}, n)
+		s.Layers = repeat(Layer{Norm: RMS, Attn: turnedFirst(normed(m.heads(n)[0])), FFN: m.gated()}, n)
 		return s
 	},
 }
@@ -46,7 +46,7 @@ var hunyuanMoE = &Family{
 		n := m.Layers()
 		e := MoE{Experts: m.Int("expert_count"), Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length"), Gated: true, Norm: true,
 			Shared: m.IntOr(0, "expert_shared_feed_forward_length")}
-		s.Layers = repeat(Layer{Norm: RMS, Attn: normed(m.heads(n)[0]), MoE: e}, n)
+		s.Layers = repeat(Layer{Norm: RMS, Attn: turnedFirst(normed(m.heads(n)[0])), MoE: e}, n)
 		return s
 	},
 }
@@ -57,7 +57,13 @@ func (c *Config) hunyuanHeads() Attention {
 	if c.Bool(true, "use_qk_norm") {
 		a.QKNorm = PerHead
 	}
-	return a.bias(b, b, b)
+	return turnedFirst(a.bias(b, b, b))
+}
+
+// turnedFirst: rotation comes before the norms.
+func turnedFirst(a Attention) Attention {
+	a.TurnFirst = true
+	return a
 }
 
 // hunyuanMoE of one layer: numbers may be given for each.

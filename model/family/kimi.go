@@ -30,6 +30,18 @@ var kimiLinear = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec {
+		s := deepseek2.Header(m)
+		h := m.Int("attention.head_count")
+		kv, _ := m.PerLayer("attention.head_count_kv", len(s.Layers))
+		kda := SSM{Style: DeltaHeads, Conv: m.Int("ssm.conv_kernel"), Inner: h * m.Int("kda.head_dim"), Heads: h, NoConvBias: true}
+		for i := range s.Layers {
+			if s.Layers[i].Attn.NoRope = true; i < len(kv) && kv[i] == 0 {
+				s.Layers[i].Attn, s.Layers[i].SSM = Attention{}, kda
+			}
+		}
+		return s
+	},
 }
 
 // kimiDelta reads the delta attention, and which layers have latent attention instead; layers count from 1.

@@ -21,14 +21,17 @@ func likeDeepseek(name, class, kind string, biased bool) *Family {
 			}
 		}
 		return s
-	}}
+	}, Header: func(m *Meta) *Spec { return deepseek2.Header(m) }}
 }
+
+// LongCat is the name of the family whose files number two layers as one.
+const LongCat = "longcat-flash"
 
 // longcat: LongCat-Flash: blocks of two layers of latent attention with a dense MLP each; experts run beside the first MLP,
 // and some choices of the router return their input (arXiv:2509.01322; transformers, models/longcat_flash). A block is two
 // layers here.
 var longcat = &Family{
-	Name: "longcat-flash", Classes: []string{"LongcatFlashForCausalLM"}, Types: []string{"longcat_flash"},
+	Name: LongCat, Classes: []string{"LongcatFlashForCausalLM"}, Types: []string{"longcat_flash"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		dense := Layer{Norm: RMS, Attn: c.latent(), FFN: MLP{Inner: c.Int("ffn_hidden_size"), Gated: true}}

@@ -61,3 +61,37 @@ var bailingLinear = &Family{
 		return s
 	},
 }
+
+// bailingHybrid: Ling and Ring 2.5: linear attention as in Ring-linear, and latent attention in every layer_group_size-th
+// layer (inclusionAI/Ring-2.5-1T; vLLM, model_executor/models/bailing_moe_linear.py).
+var bailingHybrid = &Family{
+	Name: "bailing-hybrid", Classes: []string{"BailingMoeV2_5ForCausalLM"}, Types: []string{"bailing_hybrid"},
+	Config: func(c *Config) *Spec {
+		if c.Class() == "BailingMoeV3ForCausalLM" || c.Has("short_conv_kernel_size") {
+			c.lacks("short_conv_kernel_size", c.m["short_conv_kernel_size"], "is of Ling 3, whose delta attention is not described", fromFiles)
+		}
+		s := c.base(false)
+		n := c.Layers()
+		h := c.IntOr(c.Int("num_attention_heads"), "num_kv_heads_for_linear_attn")
+		linear := SSM{Style: Lightning, Inner: h * (s.Hidden / max(1, h)), Heads: h, BiasIn: c.Bool(false, "attention_bias"), HeadNorm: c.Bool(true, "use_qk_norm")}
+		e := c.bailingExperts()
+		e.Sigmoid, e.ChoiceBias, e.Scaled = true, true, true
+		group := max(1, int(c.IntOr(8, "layer_group_size")))
+		s.Layers = denseFirst(n, int(c.IntOr(0, "first_k_dense_replace")), 1, Layer{Norm: RMS}, c.gated(), e)
+		types, a := c.Strs("layer_types"), c.latent()
+		for i := range s.Layers {
+			full := (i+1)%group == 0 || i >= n/group*group
+			if len(types) >= n {
+				full = types[i] == "full_attention"
+			}
+			if full {
+				s.Layers[i].Attn = a
+			} else {
+				s.Layers[i].SSM = linear
+			}
+		}
+		last := Layer{Norm: RMS, Attn: a, MoE: e}
+		s.MTP = repeat(last, int(min(c.IntOr(0, "num_nextn_predict_layers"), 8)))
+		return s
+	},
+}

@@ -59,7 +59,7 @@ func llama4Layers(l Layer, chunk int64, turns []bool) []Layer {
 	for i := range out {
 		a := &out[i].Attn
 		if turns[i] {
-			a.Chunk = chunk
+			a.Chunk, a.TurnFirst = chunk, true
 		} else {
 			a.NoRope, a.QKNorm = true, NoQKNorm
 		}

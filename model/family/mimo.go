@@ -43,6 +43,7 @@ var mimo2 = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec { return m.probed(6, SiLU) },
 }
 
 func (c *Config) mimoHeads(prefix string) Attention {

@@ -14,6 +14,9 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if a.Gate {
 		q, gate = b.ofEach(q, a.Heads, 2*a.DimK, 0, a.DimK), b.ofEach(q, a.Heads, 2*a.DimK, a.DimK, a.DimK)
 	}
+	if a.TurnFirst {
+		q, k = b.turned(q, k)
+	}
 	q = b.qkNorm(dtype.AttnQNorm, q, a.DimK, a.Heads, model.ByHead)
 	if k != model.None {
 		k = b.qkNorm(dtype.AttnKNorm, k, a.DimK, a.KVHeads, model.ByKVHead)
@@ -21,11 +24,8 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 	if a.VNorm && v != model.None {
 		v = b.op(model.Op{Kind: model.Norm, Out: b.width(v), Unit: a.DimV}, v)
 	}
-	if !a.NoRope {
-		q = b.rope(q, a.DimK)
-		if k != model.None {
-			k = b.rope(k, a.DimK)
-		}
+	if !a.TurnFirst {
+		q, k = b.turned(q, k)
 	}
 	if a.Scale {
 		q = b.scale(q, b.width(q))
@@ -35,6 +35,19 @@ func (b *layerBuilder) attention(x model.Val) model.Val {
 		o = b.glu(model.Sigmoid, gate, o, 0)
 	}
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)
+}
+
+// turned gives queries and keys their positions.
+func (b *layerBuilder) turned(q, k model.Val) (model.Val, model.Val) {
+	a := &b.l.Attn
+	if a.NoRope {
+		return q, k
+	}
+	q = b.rope(q, a.DimK)
+	if k != model.None {
+		k = b.rope(k, a.DimK)
+	}
+	return q, k
 }
 
 // gateOut weighs the heads, or their elements, by a function of the layer's input.
@@ -51,7 +64,7 @@ func (b *layerBuilder) gateOut(o, x model.Val) model.Val {
 // model that has them.
 func (b *layerBuilder) rope(x model.Val, unit int64) model.Val {
 	o := model.Op{Kind: model.Rope, Out: b.width(x), Unit: unit}
-	if b.l.Attn.Window == 0 && len(b.tables) > 0 {
+	if a := &b.l.Attn; (a.Window == 0 || a.LocalFactors) && len(b.tables) > 0 {
 		o.W, o.Lent = b.tables, true
 	}
 	return b.op(o, x)
@@ -147,6 +160,8 @@ func (b *layerBuilder) latentAttention(x model.Val) model.Val {
 	c, kr := b.latent(x)
 	kb := &model.Tensor{Role: dtype.AttnKB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.KVRank)}, Cols: a.Nope, Dims: 3, Adapt: true}
 	vb := &model.Tensor{Role: dtype.AttnVB, Batch: a.Heads, BatchBy: model.ByHead, Segs: []model.Seg{whole(a.DimV)}, Cols: a.KVRank, Dims: 3, Adapt: true}
+	kb.In = &model.Matrix{Rows: a.Heads * (a.Nope + a.DimV), Cols: a.KVRank} // kv_b, of both heads' rows in turn
+	vb.In, kb.First = kb.In, true
 	o := b.op(model.Op{Kind: model.Attention, Out: a.Heads * a.DimV, W: []*model.Tensor{kb, vb}, Attn: &model.Attn{Heads: a.Heads, KVHeads: 1, DimK: a.DimK, DimV: a.DimV, Index: a.Index.keys(), Chosen: a.Chosen,
 		Latent: &model.Latent{Rank: a.KVRank, Rope: rope, Nope: a.Nope, V: a.DimV}}}, qn, qr, c, kr)
 	return b.linear(b.gateOut(o, x), matrix(dtype.AttnOutput, whole(b.h), heads(a.Heads*a.DimV, a.DimV)), a.BiasOut)

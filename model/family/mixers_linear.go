@@ -16,7 +16,7 @@ func (b *layerBuilder) deltaHeads(x model.Val) model.Val {
 	k := b.linear(x, matrix(dtype.AttnK, rows, whole(b.h)), false)
 	v := b.linear(x, matrix(dtype.AttnV, rows, whole(b.h)), false)
 	qkv := b.op(model.Op{Kind: model.Concat, Out: 3 * s.Inner}, q, k, v)
-	u := b.conv(qkv, dims, rows, rows, rows)
+	u := b.op(model.Op{Kind: model.Conv, Role: dtype.SSMConvQ, Out: dims.ConvDim(), Scan: dims, W: convs(rows, s.Conv), Fn: model.SiLU}, qkv)
 	decay := b.lowRank(x, dtype.SSMFA, dtype.SSMFB, rows, hd)
 	beta := b.linear(x, matrix(dtype.SSMBeta, heads(s.Heads, 1), whole(b.h)), false)
 	dtBias := vector(dtype.SSMDt, s.Inner, model.ByHead, hd)
@@ -24,6 +24,14 @@ func (b *layerBuilder) deltaHeads(x model.Val) model.Val {
 	y := b.op(model.Op{Kind: model.Scan, Out: s.Inner, Scan: dims, W: []*model.Tensor{dtBias, b.perHead(dtype.SSMA)}}, u, decay, beta)
 	n := b.headNorm(dtype.SSMNorm, y, hd)
 	return b.linear(b.glu(model.Sigmoid, b.outerGate(x, rows, hd), n, 0), matrix(dtype.AttnOutput, whole(b.h), rows), false)
+}
+
+// convs are short convolutions of queries, keys and values of their own.
+func convs(rows model.Seg, kernel int64) (out []*model.Tensor) {
+	for _, role := range []dtype.Role{dtype.SSMConvQ, dtype.SSMConvK, dtype.SSMConvV} {
+		out = append(out, &model.Tensor{Role: role, Batch: 1, Segs: []model.Seg{rows}, Cols: kernel, Dims: 2})
+	}
+	return out
 }
 
 func (b *layerBuilder) outerGate(x model.Val, rows model.Seg, rank int64) model.Val {
@@ -65,13 +73,13 @@ func (b *layerBuilder) shortConv(x model.Val) model.Val {
 	dims := &model.ScanDims{Conv: s.Conv, Inner: s.Inner, Heads: s.Inner, HeadDim: 1}
 	in := matrix(dtype.ShortConvIn, rows, whole(b.h))
 	in.Segs = append(in.Segs, rows, rows)
-	z := b.linear(x, in, s.BiasIn)
+	z := b.grouped(b.linear(x, in, s.BiasIn))
 	before, after, u := b.bySeq(z, s.Inner, 0, 0), b.bySeq(z, s.Inner, s.Inner, 0), b.bySeq(z, s.Inner, 2*s.Inner, 0)
 	t := &model.Tensor{Role: dtype.ShortConv, Batch: 1, Segs: []model.Seg{rows}, Cols: s.Conv, Dims: 2}
 	w := []*model.Tensor{t}
 	if !s.NoConvBias {
 		w = append(w, bias(t))
 	}
-	y := b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: s.Inner, Scan: dims, W: w}, b.glu(model.Identity, before, u, 0))
-	return b.linear(b.glu(model.Identity, after, y, 0), matrix(dtype.ShortConvOut, whole(b.h), rows), s.BiasIn)
+	y := b.op(model.Op{Kind: model.Conv, Role: t.Role, Out: s.Inner, Scan: dims, W: w, Fn: model.Identity}, b.glu(model.Identity, before, u, 0))
+	return b.grouped(b.linear(b.glu(model.Identity, after, y, 0), matrix(dtype.ShortConvOut, whole(b.h), rows), s.BiasIn))
 }

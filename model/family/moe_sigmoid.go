@@ -39,7 +39,7 @@ func (c *Config) deepseekExperts() MoE {
 // deepseek1: DeepSeekMoE 16B: multi-head attention, softmax routing (arXiv:2401.06066; deepseek-ai/deepseek-moe-16b-base,
 // modeling_deepseek.py).
 var deepseek1 = &Family{
-	Name: "deepseek", Classes: []string{"DeepseekForCausalLM"}, Types: []string{"deepseek"},
+	Name: "deepseek", Classes: []string{"DeepseekForCausalLM"}, Types: []string{"deepseek"}, GGUF: []string{"deepseek2-ocr"},
 	Config: func(c *Config) *Spec {
 		s := c.base(false)
 		b := c.Bool(false, "attention_bias")
@@ -75,6 +75,21 @@ var afmoe = &Family{
 		exaone4Spec(s, layers, c.IntOr(0, "sliding_window"), c.sliding(n, c.IntOr(4, "global_attn_every_n_layers")))
 		return s
 	},
+	Header: func(m *Meta) *Spec {
+		s := m.turnedWhereSliding(4)
+		s.EmbedScale = true
+		return s
+	},
+}
+
+// turnedWhereSliding reads a header whose layers without a window have no rotary positions.
+func (m *Meta) turnedWhereSliding(period int64) *Spec {
+	s := m.probed(period, SiLU)
+	w := m.IntOr(0, "attention.sliding_window")
+	for i := range s.Layers {
+		s.Layers[i].Attn.NoRope = w > 0 && s.Layers[i].Attn.Window == 0
+	}
+	return s
 }
 
 // bailing: Ling and Ring: fused qkv, routed and shared experts behind dense layers (arXiv:2503.05139,

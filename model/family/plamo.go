@@ -28,6 +28,22 @@ var plamo2 = &Family{
 		}
 		return s
 	},
+	Header: func(m *Meta) *Spec {
+		s := m.base()
+		n := m.Layers()
+		heads := m.Int("ssm.time_step_rank")
+		mamba := SSM{Style: MambaWide, Conv: m.Int("ssm.conv_kernel"), Inner: m.Int("ssm.inner_size"), State: m.Int("ssm.state_size"), Heads: heads, Rank: max(64, s.Hidden/16), NoConvBias: true}
+		s.Layers = repeat(Layer{Norm: RMS, Place: Sandwich, FFN: MLP{Inner: m.Int("feed_forward_length"), Gated: true, Fused: true}}, n)
+		for i, a := range m.heads(n) {
+			if a.Heads == 0 {
+				s.Layers[i].SSM = mamba
+				continue
+			}
+			a.Fused, a.QKNorm = true, EachHead
+			s.Layers[i].Attn = a
+		}
+		return s
+	},
 }
 
 // plamoAttends: the layer in the middle of each run of mamba_step attends; in a network shorter than that, the last.

@@ -25,8 +25,16 @@ var rwkv7 = &Family{
 		}
 		inner := c.IntOr(int64(ratio*float64(s.Hidden)), "intermediate_size")
 		s.EmbedNorm, s.OutNorm = norm, norm
-		s.Layers = repeat(Layer{Norm: norm, SSM: mix, FFN: MLP{Inner: inner, Act: ReLU2, Shift: true}}, c.Layers())
+		s.Layers = repeat(Layer{Norm: norm, Place: PreNorm2, SSM: mix, FFN: MLP{Inner: inner, Act: ReLU2, Shift: true}}, c.Layers())
 		s.Layers[0].SSM.Ranks[2] = 0 // there are no values of an earlier layer to take a share of
+		return s
+	},
+	Header: func(m *Meta) *Spec {
+		s, mix := m.rwkv()
+		mix.Style = TimeMix
+		mix.Ranks = [4]int64{m.Int("attention.decay_lora_rank"), m.Int("attention.iclr_lora_rank"), m.Int("attention.value_residual_mix_lora_rank"), m.IntOr(0, "attention.gate_lora_rank")}
+		s.Layers = repeat(Layer{Norm: LayerNormBias, Place: PreNorm2, SSM: mix, FFN: MLP{Inner: m.Int("feed_forward_length"), Act: ReLU2, Shift: true}}, m.Layers())
+		s.Layers[0].SSM.Ranks[2] = mix.Ranks[1] // the converter copies the learning rate's here, which nothing reads
 		return s
 	},
 }

@@ -95,6 +95,9 @@ type Layer struct {
 	Recall bool
 	Laurel int64 // rank of the augmented residual, 0 for none
 	PLE    int64
+	Shared SharedBlock // a block that several layers share, before the mixer; zero Heads: none
+	// Row writes the layer out in place of all else; nil for none.
+	Row *Row
 }
 
 // NormKind is the normalisation used throughout a layer.
@@ -123,6 +126,10 @@ const (
 	AfterSum // after each residual sum (the first transformer, BERT)
 	// PreNormOut names the FFN's norm attn_output_norm (DBRX).
 	PreNormOut
+	// PreNorm2 names the FFN's norm attn_norm_2 (RWKV).
+	PreNorm2
+	// SandwichOut is Sandwich whose later norms are attn_output_norm and layer_output_norm (Grok).
+	SandwichOut
 	// Parallel2Attn is Parallel2 whose added norm is the mixer's (Falcon 40B and 180B).
 	Parallel2Attn
 )
@@ -132,9 +139,10 @@ const (
 type SumOrder uint8
 
 const (
-	FFNFirst   SumOrder = iota // (FFN + residual) + mixer (Command R)
-	Branches                   // (mixer + FFN) + residual (Phi-2)
-	MixerFirst                 // FFN + (mixer + residual) (StableLM 2)
+	FFNFirst    SumOrder = iota // (FFN + residual) + mixer (Command R)
+	Branches                    // (mixer + FFN) + residual (Phi-2)
+	MixerFirst                  // FFN + (mixer + residual) (StableLM 2)
+	FFNBranches                 // (FFN + mixer) + residual (Falcon)
 )
 
 // Attention describes softmax attention.
@@ -142,12 +150,15 @@ type Attention struct {
 	Heads, KVHeads int64
 	DimK, DimV     int64
 	NoRope         bool // no rotary positions
-	Window, Chunk  int64
-	Fused          bool // one qkv matrix
-	BiasQ, BiasKV  bool
-	BiasOut        bool
-	QKNorm         QKNorm
-	Gate           bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
+	TurnFirst      bool // queries and keys are normalised after they are turned (Hunyuan, Llama 4)
+	// LocalFactors: layers with a window read the stored rotary factors too (EXAONE 4).
+	LocalFactors  bool
+	Window, Chunk int64
+	Fused         bool // one qkv matrix
+	BiasQ, BiasKV bool
+	BiasOut       bool
+	QKNorm        QKNorm
+	Gate          bool // query matrix is doubled; the second half gates the output (Qwen3-Next)
 	// OutGate: a matrix of its own gates the output by this many numbers a head: 1 (Step-3.5) or DimV (Trinity).
 	OutGate  int64
 	Sinks    bool
@@ -211,7 +222,8 @@ type SSM struct {
 	NoConvBias bool
 	NoNorm     bool // no gated norm before the output projection
 	HeadNorm   bool // queries and keys normalised per head (Lightning of Ling 2.5)
-	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate.
+	// Ranks of TimeMix: of decay, learning rate, the share of the first layer's values (0: none), and gate; of Finch: of
+	// the mixes and the decay.
 	Ranks    [4]int64
 	WideGate bool // the gate is one matrix, not a product of two (Kimi K3)
 }
@@ -227,6 +239,9 @@ const (
 	Lightning  // linear attention with a fixed decay of every head (MiniMax-Text-01)
 	MambaWide  // Mamba-2's heads with Mamba-1's projections (PLaMo 2)
 	TimeMix    // RWKV-7: a delta rule whose inputs are mixed with those of the token before
+	Channels   // RWKV-4: a decay of every channel, and a number of state for it
+	Eagle      // RWKV-5: the same with a matrix of state for every head
+	Finch      // RWKV-6: decays and mixes depend on the input
 	ShortOnly  // a gated short convolution without a scan (LFM2)
 )
 
@@ -237,12 +252,15 @@ type MLP struct {
 	Fused bool // gate and up in one matrix
 	Bias  bool
 	Act   Activation
-	// Shift: the input is mixed with that of the token before (RWKV).
-	Shift bool
+	// Shift: the input is mixed with that of the token before (RWKV); with Receptance a matrix of its own gates the output
+	// (before RWKV-7).
+	Shift, Receptance bool
 	// BiasDown: the second matrix alone has a bias.
 	BiasDown bool
 	// Sparse: of the gate only what lies above a quantile passes (Gemma 3n).
 	Sparse bool
+	// GateTwice: the gate is gated in turn, by the other half of its matrix (OpenMoE).
+	GateTwice bool
 }
 
 // Activation function of an MLP.
@@ -254,6 +272,8 @@ const (
 	ReLU2
 	ReLU
 	XIELU // with two learned numbers (Apertus)
+	// XIELUKnown has its numbers beside the tensors (the metadata of a GGUF file).
+	XIELUKnown
 )
 
 // MoE is a routed mixture with an optional shared expert.
@@ -276,6 +296,8 @@ type MoE struct {
 	Zero          int64 // further choices of the router that return their input (LongCat)
 	Beside        bool  // runs beside a dense FFN with norms of its own (Gemma 4)
 	Latent        int64 // experts work on a projection of this width (Nemotron 3)
+	GateTwice     bool  // as in MLP
+	Behind        bool  // a dense FFN with a norm of its own follows (OpenMoE)
 	LatentNorm    bool  // their sum is normalised before it leaves the projection (Kimi K3)
 	Act           Activation
 }

@@ -41,6 +41,7 @@ var step35 = &Family{
 		s.MTPHead = len(s.MTP) > 0
 		return s
 	},
+	Header: func(m *Meta) *Spec { return m.probed(4, SiLU) },
 }
 
 // stepExperts marks the layers with experts: a list of numbers in words, or all behind the first dense ones.

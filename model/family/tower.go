@@ -31,6 +31,7 @@ type Weight struct {
 	Norm    NormKind
 	// Branch: it reads what entered the row of weights, not what the one before gives.
 	Branch bool
+	Fixed  bool // stored and not learned
 }
 
 // Use is what a weight does.
@@ -41,6 +42,8 @@ const (
 	LooksUp            // a row of Out numbers from a table of In rows, added
 	Norms              // a normalisation of width Out
 	MixesIn            // In × Out numbers that take part as they are: class tokens, separators, gates
+	Attends            // attention without a cache, of In heads that are Out wide; no tensor
+	Steers             // a matrix of what all tokens are conditioned on, multiplied once a step
 )
 
 func mapping(role dtype.Role, in, out int64, bias bool) Weight {
@@ -116,6 +119,7 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 	switch w.Use {
 	case LooksUp:
 		t := matrix(w.Role, whole(w.In), whole(w.Out))
+		t.Table = w.Fixed
 		e := b.op(model.Op{Kind: model.Embed, Role: w.Role, Out: w.Out, W: []*model.Tensor{t}})
 		return b.add(x, e, w.Out)
 	case Norms:
@@ -126,13 +130,23 @@ func (b *kindBuilder) weight(w *Weight, x model.Val, width int64) model.Val {
 			t.Dims = 1
 		}
 		return b.scale(x, width, t)
+	case Attends:
+		return b.attendsTo(w, x)
+	case Steers:
+		return b.steer(w, x, width)
 	}
 	return b.linear(x, matrix(w.Role, whole(w.Out), whole(w.In)), w.Bias)
 }
 
 // odd finds a weight whose size cannot be.
 func (t *Tower) odd() *Weight {
-	for _, row := range [][]Weight{t.Before, t.After} {
+	written := [][]Weight{t.Before, t.After}
+	for i := range t.Layers {
+		if r := t.Layers[i].Row; r != nil {
+			written = append(written, r.Weights)
+		}
+	}
+	for _, row := range written {
 		for i := range row {
 			if w := &row[i]; w.In < 0 || w.Out < 0 || float64(w.In)*float64(w.Out) > 1<<57 {
 				return w

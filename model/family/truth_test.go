@@ -91,7 +91,7 @@ var beyond = map[string]int64{
 	"BAAI/bge-large-en":                 512,                                         // numbers of positions, a buffer
 	"MBZUAI/AIN":                        8_291_375_616,                               // bytes halved, though the files are in fp32
 	"Salesforce/instructcodet5p-16b":    55 * 2048 * 2048 / 2,                        // bytes halved; a mask of one byte each in 54 layers, and one more for cross-attention
-	"deepseek-ai/DeepSeek-OCR-2":        -84_480,                                     // of unknown origin: two published totals differ by 505,344, and the tensors of the class add up to neither
+	"deepseek-ai/DeepSeek-OCR-2":        564 * 896,                                   // the total is of a study of its queries, which has as many more; unsloth/DeepSeek-OCR-2 is exact
 	"THUDM/glm-4-9b-chat":               32,                                          // rotary frequencies
 	"microsoft/Phi-3-small-8k-instruct": 32 * 64,                                     // rotary frequencies in each layer
 	"openai-community/gpt2-large":       36 * 1024 * 1024,                            // a mask in each layer

@@ -65,7 +65,6 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 	if v == nil {
 		return nil
 	}
-	c.refuseAudio()
 	w, p := v.Int("hidden_size"), v.Int("patch_size")
 	a := v.heads()
 	a.Bidirectional, a.QKNorm, a.VNorm = true, PerHead, true
@@ -75,11 +74,4 @@ func (c *Config) gemma4Vision(hidden int64) *Tower {
 		Before: []Weight{mapping(dtype.VisionPatch, 3*p*p, w, false), table(dtype.VisionPosition, 2*v.IntOr(10240, "position_embedding_size"), w)}}
 	t.After = append(t.After, mapping(dtype.ProjectorIn, w, hidden, false))
 	return t
-}
-
-// refuseAudio: the audio encoder of the small Gemma 4 models is not described. (Bounds of their linear maps are buffers.)
-func (c *Config) refuseAudio() {
-	if a := c.Sub("audio_config"); a != nil {
-		c.lacks("audio_config", nil, "is of an audio encoder that is not described", "give its text_config alone to size the text model")
-	}
 }

@@ -2,14 +2,22 @@ package coef
 
 import "maps"
 
-// Shifted is the table with an offset moved by what a calibration found: the values add up, and what is not
-// known of the sum is what the calibration says, because it took the table's doubt as its start. A level that
-// had none gets one. The table itself stays as it is.
-func (t *Table) Shifted(name, level, key string, by Offset) *Table {
+// Shift moves an offset of a level.
+type Shift struct {
+	Coefficient, Level, Key string
+	By                      Offset
+}
+
+// Shifted is the table with offsets moved by what a calibration found: the values add up, and what is not known
+// of a sum is what the calibration says, because it took the table's doubt as its start. A level that had no
+// offset gets one. The table itself stays as it is.
+func (t *Table) Shifted(shifts []Shift) *Table {
 	out := *t
 	out.offsets = maps.Clone(t.offsets)
-	k := term{name, level, key}
-	old := out.offsets[k]
-	out.offsets[k] = Offset{Value: old.Value + by.Value, StdErr: by.StdErr, Rows: old.Rows + by.Rows}
+	for _, s := range shifts {
+		k := term{s.Coefficient, s.Level, s.Key}
+		old := out.offsets[k]
+		out.offsets[k] = Offset{Value: old.Value + s.By.Value, StdErr: s.By.StdErr, Rows: old.Rows + s.By.Rows}
+	}
 	return &out
 }

@@ -1,6 +1,7 @@
 package coef
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,7 +30,9 @@ type Problem struct {
 	Scale float64
 	// Penalty weighs the priors against the rows (0: 1).
 	Penalty float64
-	Known   *Table
+	// Enough is the share of the objective below which another round is not worth it (0: 3e-5).
+	Enough float64
+	Known  *Table
 	// From is where the descent begins; nil: with no offsets. It changes how long the fit takes, not what it finds.
 	From *Table
 	Rows []Row
@@ -312,7 +315,7 @@ func (s *solver) slopes(i int, c []float64, r float64, out []float64) ([]float64
 }
 
 // rounds of descent, and the share of the objective that so many rounds in a row must gain for another to be
-// worth it.
+// worth it, where the problem does not say.
 const (
 	rounds = 80
 	enough = 3e-5
@@ -333,7 +336,7 @@ func (s *solver) descend() error {
 		}
 		gain := f - lower
 		s.theta, f = next, lower
-		if gain > enough*(1+f) {
+		if gain > cmp.Or(s.p.Enough, enough)*(1+f) {
 			idle = 0
 		} else if idle++; idle == inRow {
 			return nil

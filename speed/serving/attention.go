@@ -82,7 +82,7 @@ func (a *attention) decoding(f *model.Features, d *device, c []float64) float64 
 func (a *attention) prefilling(p *point, d *device, c []float64) float64 {
 	prompts := float64(max(1, p.batch.Prompts))
 	length := float64(p.batch.Prefill) / prompts
-	tiles := prompts * a.heads * math.Ceil(length/tileRows)
+	tiles := prompts * a.heads * math.Max(1, length/tileRows)
 	used := math.Min(1, tiles/d.sms) * length / (length + c[a.at.half])
 	work := dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used)
 	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)

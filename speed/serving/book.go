@@ -7,18 +7,22 @@ type book struct {
 	device
 	engine, version string
 	uses            []coef.Use
-	index           map[string]int
+	index           map[use]int
+	known           map[use][]coef.Level
 }
 
+// use is a coefficient of a class of kernels.
+type use struct{ name, class string }
+
 func newBook(d device, engine, version string) *book {
-	return &book{device: d, engine: engine, version: version, index: map[string]int{}}
+	return &book{device: d, engine: engine, version: version, index: map[use]int{}, known: map[use][]coef.Level{}}
 }
 
 // need gives the number of a coefficient. Two uses of one name differ in their first level only.
 func (b *book) need(name string, levels []coef.Level) int {
-	key := name
+	key := use{name: name}
 	if len(levels) > 0 {
-		key += " " + levels[0].Key
+		key.class = levels[0].Key
 	}
 	i, ok := b.index[key]
 	if !ok {
@@ -31,7 +35,23 @@ func (b *book) need(name string, levels []coef.Level) int {
 
 // levels that a coefficient of a kernel inherits from: the class of what it works on, the device, and the
 // program whose kernels they are. The levels named step are what whole steps say beyond single kernels.
-func (b *book) levels(class string) []coef.Level {
+func (b *book) levels(class string) []coef.Level { return b.products(class, "") }
+
+// products differ by the arithmetic too, which classes share.
+func (b *book) products(class, format string) []coef.Level {
+	key := use{class, format}
+	l, ok := b.known[key]
+	if !ok {
+		l = b.list(class)
+		if format != "" {
+			l = append(l, coef.Level{Name: "arithmetic", Key: b.family + "/" + format})
+		}
+		b.known[key] = l
+	}
+	return l
+}
+
+func (b *book) list(class string) []coef.Level {
 	return []coef.Level{
 		{Name: "class", Key: class},
 		{Name: "memory", Key: b.memory()},
@@ -45,11 +65,6 @@ func (b *book) levels(class string) []coef.Level {
 		{Name: "step.engine", Key: b.engine},
 		{Name: "step.engine.class", Key: b.engine + "/" + class},
 	}
-}
-
-// products differ by the arithmetic too, which classes share.
-func (b *book) products(class, format string) []coef.Level {
-	return append(b.levels(class), coef.Level{Name: "arithmetic", Key: b.family + "/" + format})
 }
 
 // hostLevels are those of what the program's own code takes.

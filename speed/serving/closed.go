@@ -55,11 +55,7 @@ func (m *Model) loop(l Load) loop {
 // batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go. The
 // sequences of a pipeline are spread over its stages.
 func (m *Model) batches(l Load, p *loop) (decode, mixed speed.Batch) {
-	chunk := m.in.ChunkTokens
-	if chunk <= 0 {
-		chunk = ChunkTokens
-	}
-	p.chunks = math.Max(1, math.Ceil(float64(l.Prompt)/float64(chunk)))
+	p.chunks = math.Max(1, math.Ceil(float64(l.Prompt)/float64(m.chunk())))
 	length := max(1, int64(math.Round(float64(l.Prompt)/p.chunks)))
 	b, context := max(1, int64(math.Round(p.batch/p.stages))), l.Prompt+l.Output/2
 	decode = speed.Batch{Decodes: b, Context: context}

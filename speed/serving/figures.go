@@ -29,9 +29,9 @@ func (m *Model) Closed(l Load) Figures {
 	p := m.loop(l)
 	decode, _ := m.batches(l, &p)
 	f := Figures{
-		PerToken:   m.band(SpreadPerToken, c.PerToken, m.variance(e.PerToken)),
-		First:      m.band(SpreadFirst, c.First, m.variance(e.First)),
-		Throughput: m.band(SpreadThroughput, c.Throughput, m.variance(e.Throughput)),
+		PerToken:   m.band(SpreadPerToken, c.PerToken, m.Variance(e.PerToken)),
+		First:      m.band(SpreadFirst, c.First, m.Variance(e.First)),
+		Throughput: m.band(SpreadThroughput, c.Throughput, m.Variance(e.Throughput)),
 		Batch:      p.batch, Step: p.decode, Parts: m.Parts(decode),
 	}
 	f.Bound = speed.Largest(f.Parts)
@@ -44,14 +44,16 @@ func (m *Model) Closed(l Load) Figures {
 		return f
 	}
 	c, e = m.Elasticities(alone)
-	f.FirstUnloaded = m.band(SpreadFirst, c.First, m.variance(e.First))
+	f.FirstUnloaded = m.band(SpreadFirst, c.First, m.Variance(e.First))
 	return f
 }
 
-// Variances of the logarithms of the figures that the coefficients' own leave.
-func (m *Model) Variances(l Load) (perToken, first, throughput float64) {
-	_, e := m.Elasticities(l)
-	return m.variance(e.PerToken), m.variance(e.First), m.variance(e.Throughput)
+// Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.
+func (m *Model) Variance(elasticity []float64) (v float64) {
+	for i, e := range elasticity {
+		v += e * e * m.vars[i]
+	}
+	return v
 }
 
 // band around a figure. A table without a spread of that kind, of a fit that is not finished, gives none.
@@ -65,40 +67,6 @@ func (m *Model) band(kind string, mid, variance float64) speed.Figure {
 	}
 	low, high := s.Band(mid, variance)
 	return speed.Figure{Mid: mid, Low: low, High: high}
-}
-
-// Static is a batch that starts together and ends together, as a library's generate runs it: seconds to the first
-// token, and for each further one. Sequences that find no room in the caches wait for the next round.
-func (m *Model) Static(l Load) Closed {
-	users := float64(max(1, l.Users)) / float64(max(1, m.in.Replicas))
-	chunk := m.in.ChunkTokens
-	if chunk <= 0 {
-		chunk = ChunkTokens
-	}
-	room := m.room(users, l)
-	b := max(1, int64(room+0.5))
-	step := m.Step(speed.Batch{Decodes: b, Context: l.Prompt + l.Output/2})
-	first := m.prompts(b, l.Prompt, chunk)
-	rounds := users / room
-	c := Closed{PerToken: step * rounds, First: first * rounds}
-	c.Throughput = float64(l.Users) * float64(l.Output) / (c.First + float64(max(0, l.Output-1))*c.PerToken)
-	return c
-}
-
-// prompts of a static batch go through in steps of as many whole prompts as fit, or in pieces.
-func (m *Model) prompts(b, prompt, chunk int64) (seconds float64) {
-	each := max(1, chunk/max(1, prompt))
-	if prompt > chunk {
-		pieces := (prompt + chunk - 1) / chunk
-		length := prompt / pieces
-		return float64(b*pieces) * m.Step(speed.Batch{Prefill: length, Prompts: 1, Cached: (prompt - length) / 2, Finished: 1})
-	}
-	full, rest := b/each, b%each
-	seconds = float64(full) * m.Step(speed.Batch{Prefill: each * prompt, Prompts: each, Finished: each})
-	if rest > 0 {
-		seconds += m.Step(speed.Batch{Prefill: rest * prompt, Prompts: rest, Finished: rest})
-	}
-	return seconds
 }
 
 // Most is the load that gives the most tokens a second: as many users as the caches hold.

@@ -74,11 +74,3 @@ func (e *Elasticities) add(i int, by [3]float64, times float64) {
 	e.First[i] += by[1] * times
 	e.Throughput[i] += by[2] * times
 }
-
-// variance of a figure's logarithm that the coefficients' own leave.
-func (m *Model) variance(elasticity []float64) (v float64) {
-	for i, e := range elasticity {
-		v += e * e * m.vars[i]
-	}
-	return v
-}

@@ -157,12 +157,12 @@ func TestElasticities(t *testing.T) {
 		was, e := m.Elasticities(l)
 		for i, u := range m.Uses() {
 			c := m.Values()
-			c[i] *= 1.001
+			c[i] *= 1.0001 // as little as the slopes: at the rate of the datasheet a coefficient has a kink
 			is := m.With(c).Mean(l)
 			for _, x := range []struct {
 				name      string
 				got, want float64
-			}{{"per token", e.PerToken[i], math.Log(is.PerToken/was.PerToken) / math.Log(1.001)}, {"first", e.First[i], math.Log(is.First/was.First) / math.Log(1.001)}} {
+			}{{"per token", e.PerToken[i], math.Log(is.PerToken/was.PerToken) / math.Log(1.0001)}, {"first", e.First[i], math.Log(is.First/was.First) / math.Log(1.0001)}} {
 				if math.Abs(x.got-x.want) > 0.01+0.02*math.Abs(x.want) {
 					t.Errorf("%s: %s gains %g for %s, the slope says %g", "a plan", x.name, x.want, u.Name, x.got)
 				}
@@ -258,8 +258,8 @@ func TestStatic(t *testing.T) {
 	whole := m.Static(l)
 	in.CacheTokens = 16 * (512 + 64)
 	quarter := compile(t, in).Static(l)
-	if quarter.Throughput >= whole.Throughput {
-		t.Errorf("room for 16 of 64 gives %g tokens/s, for all %g", quarter.Throughput, whole.Throughput)
+	if quarter.Total <= whole.Total {
+		t.Errorf("room for 16 of 64 takes %g s, for all %g", quarter.Total, whole.Total)
 	}
 	if n := compile(t, in).Most(512, 128).Users; n != 16 {
 		t.Errorf("the most users are %d, want 16", n)

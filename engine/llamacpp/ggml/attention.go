@@ -23,6 +23,9 @@ type qkv struct {
 }
 
 func (l *lowering) attention(o *model.Op) ID {
+	if o.Attn.Bidirectional {
+		return l.encode(o)
+	}
 	s := l.project(o)
 	l.Expand(s.q)
 	if l.slides || l.shape.Older.OneInput {
@@ -71,8 +74,22 @@ func (l *lowering) project(o *model.Op) *qkv {
 			s.v = l.like(Cont, s.v)
 		}
 	}
+	switch {
+	case l.quirks.scaledQueries:
+		s.q = l.like(Scale, s.q)
+	case l.quirks.tempered && l.producer(o, 0).Kind == model.Linear:
+		s.q = l.like(Mul, s.q, l.temperature())
+	}
 	l.rotate(a, s)
 	return s
+}
+
+// temperature is a number for each position.
+func (l *lowering) temperature() ID {
+	if l.temper == 0 {
+		l.temper = l.leaf(f32, n(1), n(1), of(tokens))
+	}
+	return l.temper
 }
 
 // rotate turns queries, keys and values for a quantised cache.
@@ -220,11 +237,13 @@ func (l *lowering) plain(o *model.Op, s *qkv, q, k, v ID, mask []ID) ID {
 	return y
 }
 
-// transposedLatent: values inside the keys must be copied out transposed, one stream at a time.
+// transposedLatent: values inside the keys must be copied out transposed, those of all streams.
 func (l *lowering) transposedLatent(s *qkv, v ID) ID {
 	t := l.part(v)
 	l.at(t).typ = f16
-	return l.new(Cont, f16, dims(of(cells), n(s.dimV)), t)
+	var f Form
+	f[s.allCells()] = width[f16] * s.dimV
+	return l.sized(l.new(Cont, f16, dims(of(s.cells), n(s.dimV)), t), f)
 }
 
 func (s *qkv) flashHeads(heads int64) flashHeads {

@@ -2,7 +2,6 @@ package ggml
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/unit"
@@ -46,7 +45,7 @@ func check(m *model.Model) error {
 	}
 	for _, k := range append([]model.Kind{p.Pre, p.Post}, p.Kinds...) {
 		for i := range k.Ops {
-			if step := newer(&k, &k.Ops[i]); step != "" {
+			if step := newer(&k.Ops[i]); step != "" {
 				return &UnknownError{m.Family, step}
 			}
 			if err := checkOp(m, &k.Ops[i]); err != nil {
@@ -54,16 +53,38 @@ func check(m *model.Model) error {
 			}
 		}
 	}
+	return checkRoom(p)
+}
+
+// A graph has room for at most so many nodes a tensor, and for so many in any case (src/llama-context.cpp,
+// graph_max_nodes, of the architectures with the most and 512 tokens).
+const (
+	nodesOfTensor = 32
+	nodesAnyway   = 512 * 40
+)
+
+// checkRoom refuses experts whose rows alone, a view and a sum of each, are more nodes than a graph holds.
+func checkRoom(p *model.Part) error {
+	var tensors, nodes int64
+	p.Each(func(k *model.Kind, count int64) {
+		for i := range k.Ops {
+			tensors += count * int64(len(k.Ops[i].W))
+			if o := &k.Ops[i]; o.Kind == model.Combine {
+				nodes += count * 2 * o.Moe.Used
+			}
+		}
+	})
+	if most := max(nodesAnyway, nodesOfTensor*tensors); nodes > most {
+		return &LimitError{"nodes that add the rows of experts", nodes, 0, most}
+	}
 	return nil
 }
 
 // newer names a step that has no rule here, "" when it has one.
-func newer(k *model.Kind, o *model.Op) string {
+func newer(o *model.Op) string {
 	switch {
 	case o.Attn != nil && (o.Attn.Index != nil || o.Attn.OneKV):
 		return "attention to chosen or compressed tokens"
-	case o.Kind == model.Conv && !slices.ContainsFunc(k.Ops, func(x model.Op) bool { return x.Kind == model.Scan }):
-		return "a convolution without a scan"
 	case o.Kind == model.Scan && o.Scan.Conv == 1:
 		return "linear attention"
 	case o.Kind == model.Concat && o.Unit == 0:
@@ -75,8 +96,8 @@ func newer(k *model.Kind, o *model.Op) string {
 }
 
 func checkOp(m *model.Model, o *model.Op) error {
-	if a := o.Attn; a != nil && (a.Bidirectional || a.CrossEncoder) {
-		return &UnknownError{m.Family, "attention of an encoder"}
+	if a := o.Attn; a != nil && (a.CrossEncoder) {
+		return &UnknownError{m.Family, "attention to an encoder"}
 	}
 	for _, l := range limits(o) {
 		if l.Got < l.Min || l.Got > l.Max {
@@ -101,8 +122,10 @@ func limits(o *model.Op) (out []LimitError) {
 	}
 	if s := o.Scan; s != nil {
 		add("convolution kernel", s.Conv, maxKernel)
-		add("state width", s.State, maxWidth)
 		add("state heads", s.Heads, maxWidth)
+	}
+	if s := o.Scan; s != nil && o.Kind == model.Scan {
+		add("state width", s.State, maxWidth)
 	}
 	if o.Kind == model.Slice && o.Stride > 0 {
 		add("part of a head", o.Unit, maxWidth)

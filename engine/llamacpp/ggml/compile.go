@@ -1,8 +1,6 @@
 package ggml
 
 import (
-	"slices"
-
 	"github.com/memwall/memwall/lifetime"
 	"github.com/memwall/memwall/unit"
 )
@@ -13,7 +11,6 @@ type Compiled struct {
 	Spots  []Lifetimes
 	Nodes  int // of the graph, before copies
 	Splits int
-	Dry    *Compiled // what a dry run counts, where the site asks for it
 	// early tells of each segment whether it needs memory that is allocated before all of them: what is brought
 	// in several copies.
 	early []bool
@@ -51,27 +48,10 @@ type live struct {
 	spot        Spot  // of the slot
 }
 
-// Compile schedules the graph and compiles its lifetimes. The graph is of no use afterwards.
+// Compile schedules the graph and compiles its lifetimes: events cut at the beginnings of layers, so that equal
+// layers become equal segments. The graph is of no use afterwards.
 func (g *Graph) Compile(site *Site) *Compiled {
-	var dry *Compiled
-	if site != nil && site.DryRun {
-		dry = g.fork().compile(site, true)
-	}
-	c := g.compile(site, false)
-	c.Dry = dry
-	return c
-}
-
-// fork is the same graph, to be scheduled in another way.
-func (g *Graph) fork() *Graph {
-	f := *g
-	f.all, f.src, f.odd = slices.Clone(g.all), slices.Clone(g.src), slices.Clone(g.odd)
-	return &f
-}
-
-// compile cuts the events at the beginnings of layers, so that equal layers become equal segments.
-func (g *Graph) compile(site *Site, dry bool) *Compiled {
-	s := g.schedule(site, dry)
+	s := g.schedule(site)
 	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: make([]live, len(g.all)), early: make([]bool, 1, len(g.Marks)+2)}
 	for i := range c.lanes {
 		c.lanes[i].begin()

@@ -10,7 +10,7 @@ func (l *lowering) deltaNet(o *model.Op, u ID) ID {
 	q := l.keyHeads(s, u)
 	k := l.keyHeads(s, u)
 	ne := dims(n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
-	v := l.part(u, ne[:]...)
+	v := l.reaching(l.part(u, ne[:]...), s.Inner)
 	state := l.reshape(rows, n(s.State), n(s.HeadDim), n(s.Heads), of(seqs))
 	y := l.new(GatedDelta, f32, dims(), q, k, v, l.decay(s, l.in(o, 1)), l.step(s, l.in(o, 2)), state)
 	l.withStates(y, s)
@@ -20,7 +20,7 @@ func (l *lowering) deltaNet(o *model.Op, u ID) ID {
 
 // keyHeads are queries or keys, normalised to length one.
 func (l *lowering) keyHeads(s *model.ScanDims, u ID) ID {
-	x := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
+	x := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
 	x = l.like(Scale, l.like(RMSNorm, x))
 	if times := s.Heads / s.Groups; l.quirks.repeatsHeads && times > 1 {
 		x = l.reshape(x, n(s.State), n(1), n(s.Groups), of(tokens))

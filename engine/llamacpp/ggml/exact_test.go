@@ -41,11 +41,17 @@ func (s settings) sizes(m *model.Model) Sizes {
 	}
 	batch := min(s.batch, s.ctx)
 	ubatch := min(s.ubatch, batch)
-	out := Sizes{Tokens: unit.PadUp(ubatch, s.slots), Outputs: batch, Cells: cells, WindowCells: cells, Seqs: s.slots}
+	out := Sizes{Tokens: unit.PadUp(ubatch, s.slots), Outputs: batch, Cells: cells, WindowCells: cells, Seqs: s.slots, Streams: s.slots}
+	if s.unified {
+		out.Streams = 1
+	}
 	if s.outputs > 0 {
 		out.Outputs = s.outputs
 	}
 	out.Outputs = min(out.Outputs, ubatch)
+	if !m.Remembers() {
+		out.Cells, out.WindowCells = out.Tokens, out.Tokens
+	}
 	for _, w := range m.Windows() {
 		if s.unified {
 			w *= s.slots

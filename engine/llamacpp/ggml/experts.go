@@ -1,6 +1,9 @@
 package ggml
 
-import "github.com/memwall/memwall/model"
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+)
 
 // route: scores, the choice, and the weights of the chosen. The result carries the choice in aux.
 func (l *lowering) route(o *model.Op, x ID) ID {
@@ -11,6 +14,7 @@ func (l *lowering) route(o *model.Op, x ID) ID {
 			scores = l.like(Add, scores, l.weight())
 		}
 	}
+	plain := scores
 	switch {
 	case e.Sigmoid:
 		scores = l.like(Unary, scores)
@@ -18,6 +22,9 @@ func (l *lowering) route(o *model.Op, x ID) ID {
 		scores = l.like(SoftMax, scores)
 	}
 	choice := scores
+	if l.quirks.earlyWeights {
+		choice = plain
+	}
 	if e.Bias {
 		choice = l.like(Add, scores, l.weight())
 	}
@@ -44,7 +51,7 @@ func (l *lowering) chosenWeights(e *model.Experts, w ID) ID {
 	if e.SoftLate {
 		w = l.reshape(l.like(SoftMax, l.reshape(w, n(e.Used), rows)), ne[:]...)
 	}
-	if e.Norm {
+	if e.Norm || l.quirks.normsChoice {
 		row := l.reshape(w, n(e.Used), rows)
 		sum := l.like(Clamp, l.new(SumRows, f32, dims(n(1), rows), row))
 		w = l.reshape(l.like(Div, row, sum), ne[:]...)
@@ -75,7 +82,11 @@ func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 	if nd := l.at(x); nd.ne[1] == r { // gate and up share one view
 		x = l.expertRows.reshape(l.Graph, x, dims(nd.ne[0], n(1), r))
 	}
-	choice := l.at(l.in(o, 1)).aux
+	weights := l.in(o, 1)
+	if l.quirks.earlyWeights && o.Role != dtype.FFNDownExps {
+		x = l.weighted(o, x, weights)
+	}
+	choice := l.at(weights).aux
 	y := l.new(MulMatID, f32, dims(n(o.Out), n(o.Moe.Used), r), l.weight(), x, choice)
 	for _, t := range o.W {
 		if t.Bias {
@@ -83,6 +94,16 @@ func (l *lowering) expertLinear(o *model.Op, x ID) ID {
 		}
 	}
 	return y
+}
+
+// weighted gives every chosen expert a row of its own, times its weight; gate and up share them.
+func (l *lowering) weighted(o *model.Op, x, weights ID) ID {
+	if l.expertWeighted.of != x {
+		nd := l.at(x)
+		each := l.new(Repeat, f32, dims(nd.ne[0], n(o.Moe.Used), l.rows()), x)
+		l.expertWeighted = memo{of: x, view: l.like(Mul, each, weights)}
+	}
+	return l.expertWeighted.view
 }
 
 // combine: scaled by a number of each expert in some models, weighted, then the experts' rows are added
@@ -94,7 +115,11 @@ func (l *lowering) combine(o *model.Op, x ID) ID {
 		all := l.new(Repeat, f32, dims(n(1), n(e.N), r), l.reshape(l.weight(), n(1), n(e.N)))
 		x = l.like(Mul, x, l.new(GetRows, f32, dims(n(1), n(e.Used), r), all, l.at(weights).aux))
 	}
-	weighted := l.like(Mul, x, weights)
+	weighted := x
+	if !l.quirks.earlyWeights {
+		weighted = l.like(Mul, x, weights)
+	}
+	l.Expand(weighted)
 	parts := make([]ID, e.Used)
 	for i := range parts {
 		parts[i] = l.part(weighted, n(o.Out), r)

@@ -15,6 +15,7 @@ const (
 	formTokensPerSeq // tokens × tokens of one sequence
 	formAllCells     // of all streams
 	formAllWindowCells
+	formPerSeq // tokens of one sequence
 	forms
 )
 
@@ -31,7 +32,7 @@ func (s Sizes) values() Form {
 	return Form{
 		formOne: 1, formTokens: s.Tokens, formOutputs: s.Outputs, formCells: s.Cells, formWindowCells: s.WindowCells, formSeqs: s.Seqs,
 		formCellsTokens: s.Cells * s.Tokens, formWindowCellsTokens: s.WindowCells * s.Tokens, formTokensPerSeq: per * s.Tokens,
-		formAllCells: s.Cells * max(1, s.Streams), formAllWindowCells: s.WindowCells * max(1, s.Streams),
+		formAllCells: s.Cells * max(1, s.Streams), formAllWindowCells: s.WindowCells * max(1, s.Streams), formPerSeq: per,
 	}
 }
 

@@ -222,9 +222,12 @@ func (g *Graph) part(x ID, d ...Dim) ID { return g.viewOf(x, true, dims(d...)) }
 
 func (g *Graph) viewOf(x ID, strided bool, ne extent) ID {
 	v := g.new(View, g.at(x).typ, ne, x)
-	nd := g.at(v)
-	nd.strided = strided || g.at(x).strided
+	nd, from := g.at(v), g.at(x)
+	nd.strided = strided || from.strided
 	nd.view = g.root(x)
+	if from.view != 0 && from.odd > 0 && !from.external && formOf(nd.typ, &nd.ne) == formOf(from.typ, &from.ne) {
+		nd.odd = from.odd // the same elements, grouped in another way, span the same bytes
+	}
 	return v
 }
 

@@ -184,14 +184,20 @@ func TestRefusals(t *testing.T) {
 	}
 	deep := dense(func(*family.Layer) {})
 	deep.Decoder().Layers = make([]uint8, 513)
+	crowded := dense(func(l *family.Layer) {
+		l.FFN, l.MoE = family.MLP{}, family.MoE{Experts: 512, Used: 200, Inner: 8, Gated: true}
+	})
+	crowded.Decoder().Layers = make([]uint8, 512)
+	crowded.Decoder().Count()
 	for _, c := range []struct {
 		m    *model.Model
 		want string
 	}{
-		{dense(func(l *family.Layer) { l.Attn.Bidirectional = true }), "llama.cpp's graph of llama is not known: no rule for attention of an encoder"},
+		{dense(func(l *family.Layer) { l.Cross = l.Attn; l.Cross.Encoder = 64 }), "llama.cpp's graph of llama is not known: no rule for attention to an encoder"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 8, Inner: 8, Gated: true} }), "experts used of 0: must be from 1 to 512"},
 		{dense(func(l *family.Layer) { l.MoE = family.MoE{Experts: 1 << 20, Used: 1 << 20, Inner: 8, Gated: true} }), "experts used of 1,048,576: must be from 1 to 512"},
 		{deep, "layers of 513: must be from 1 to 512"},
+		{crowded, "nodes that add the rows of experts of 204,800: must be from 0 to 163,936"},
 		{dense(func(l *family.Layer) { l.Attn.DimV = 0 }), "value width of 0: must be from 1 to 16,777,216"},
 	} {
 		_, err := Compile(c.m, Shape{}, nil)

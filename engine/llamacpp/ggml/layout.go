@@ -92,13 +92,18 @@ func (l *lowering) spanned(v, x ID, o *model.Op) ID {
 	if ne := l.at(l.root(x)).ne; o.In[0] == model.Side || o.Rows == model.PerChoice || ne[1].Sym == tokens && !ne[2].isOne() {
 		return v // experts' rows, or one of several streams, which lie behind each other
 	}
-	whole := l.size(l.root(x))
 	reach := o.Out
 	if o.Stride > 0 {
 		reach = (o.Out/o.Unit-1)*o.Stride + o.Unit
 	}
+	return l.reaching(v, reach)
+}
+
+// reaching gives a part of every row, whose last element is so many behind its first, the bytes that it spans.
+func (g *Graph) reaching(v ID, reach int64) ID {
+	whole := g.size(g.root(v))
 	whole[formOne] -= whole[formTokens] + whole[formOutputs] - width[f32]*reach
-	return l.sized(v, whole)
+	return g.sized(v, whole)
 }
 
 // concat of a part of each head with a part that all heads share.

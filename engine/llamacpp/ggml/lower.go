@@ -39,17 +39,20 @@ type lowering struct {
 	gathered bool
 	delta    bool // the layer's mixer is a delta net
 	side     ID   // what layers read beside the stream
+	deep     ID   // embeddings beside the first, which single layers read
 
-	pos, outIDs ID
-	keyIDs      [2]ID // by cache: full, sliding
-	valueIDs    [2]ID
-	mask        [2]ID
-	rotK, rotV  [2]ID
-	stateIDs    ID
-	stateMain   ID
-	stateExtra  ID
-	parting     memo // of the last value that slices parted
-	expertRows  memo // of the last value that experts read
+	pos, outIDs    ID
+	temper         ID
+	keyIDs         [2]ID // by cache: full, sliding
+	valueIDs       [2]ID
+	mask           [2]ID
+	rotK, rotV     [2]ID
+	stateIDs       ID
+	stateMain      ID
+	stateExtra     ID
+	parting        memo // of the last value that slices parted
+	expertRows     memo // of the last value that experts read
+	expertWeighted memo // of the same, weighted before
 }
 
 // memo is a reshaped value that several operators share.
@@ -87,6 +90,9 @@ func lower(m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
 		if x, err = l.kind(&p.Kinds[p.Layers[n]], x); err != nil {
 			return nil, err
 		}
+		if int64(n) < l.quirks.deepStack {
+			x = l.like(Add, x, l.part(l.deep, Dim{N: m.Hidden}, of(tokens)))
+		}
 	}
 	l.mark()
 	if l.quirks.keepsStream {
@@ -115,12 +121,20 @@ func (l *lowering) inputs() ID {
 	ids := l.leaf(i32, of(tokens))
 	l.Expand(ids)
 	if !l.shape.Older.OneInput {
-		l.Expand(l.leaf(f32, n(l.m.Hidden), of(tokens)))
+		l.Expand(l.leaf(f32, n(l.embedded()), of(tokens)))
 	}
 	x := l.new(GetRows, f32, dims(n(l.m.Hidden), of(tokens)), table, ids)
+	if l.quirks.deepStack > 0 {
+		x = l.new(Pad, f32, dims(n(l.embedded()), of(tokens)), x)
+		x = l.part(x, n(l.m.Hidden), of(tokens))
+		l.deep = x
+	}
 	l.Expand(x)
 	return x
 }
+
+// embedded is the width of embeddings that come instead of tokens.
+func (l *lowering) embedded() int64 { return l.m.Hidden * (1 + l.quirks.deepStack) }
 
 func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
 	l.k, l.val, l.dropped, l.delta = k, append(l.val[:0], x), 0, false
@@ -233,6 +247,8 @@ func (l *lowering) embed(o *model.Op) ID {
 	switch o.Role {
 	case dtype.PositionEmbd:
 		return l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.positions())
+	case dtype.TokenTypes:
+		return l.part(l.weight(), n(o.Out)) // the first row: all tokens are of one segment
 	case dtype.PerLayerEmbd:
 		x := l.new(GetRows, f32, dims(n(o.Out), of(tokens)), l.weight(), l.leaf(i32, of(tokens)))
 		return l.reshape(x, n(o.Unit), n(o.Out/o.Unit), of(tokens))

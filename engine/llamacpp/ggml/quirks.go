@@ -23,6 +23,26 @@ type quirks struct {
 	unparted bool
 	// positions of a token, 0 for one.
 	positions int64
+	// positionsFirst: learned positions are the first operand of their sum.
+	positionsFirst bool
+	// deepStack: further embeddings of an image that come beside its own, each for one of the first layers.
+	deepStack int64
+	// lateScale: a constant that the head's input is multiplied by is multiplied to the logits.
+	lateScale bool
+	// rootNorms: layer norms run without the mean.
+	rootNorms bool
+	// scaledQueries: queries are divided by the root of their width in a step of their own.
+	scaledQueries bool
+	// earlyWeights: what experts read is weighted, not what they give; they are chosen by plain scores.
+	earlyWeights bool
+	// normsChoice: weights of the chosen experts are normalised.
+	normsChoice bool
+	// tempered: queries that are not turned are scaled by a number of each position.
+	tempered bool
+	// clamps: queries, keys and values are limited in the projection of all three.
+	clamps bool
+	// shapedGate: a number for each head is multiplied to the attention's result in heads.
+	shapedGate bool
 }
 
 type gatherPoint uint8
@@ -37,18 +57,30 @@ var qwenDelta = quirks{gather: beforeHead, normFirst: true}
 
 // familyQuirks has a row for every family that has any.
 var familyQuirks = map[string]quirks{
+	"bert":           {positionsFirst: true},
+	"dbrx":           {clamps: true},
 	"gemma3n":        {gather: beforeNorm, plainGates: true},
 	"gemma4":         {gather: beforeHead},
 	"gpt-oss":        {gather: beforeNorm, keepsStream: true},
+	"grok":           {normsChoice: true},
 	"jamba":          {mixerSum: true, ffnSum: true},
+	"lfm2":           {mixerSum: true, ffnSum: true},
+	"lfm2moe":        {mixerSum: true, ffnSum: true},
+	"llama4":         {earlyWeights: true, tempered: true},
+	"minicpm":        {lateScale: true},
 	"minicpm3":       {straightValues: true, unparted: true},
 	"nemotron_h":     {gather: beforeHead},
 	"nemotron_h_moe": {gather: beforeHead},
 	"phi3":           {ffnSum: true},
+	"phimoe":         {ffnSum: true, rootNorms: true, scaledQueries: true, normsChoice: true},
 	"qwen2moe":       {quotientGate: true},
+	"qwen2vl":        {positions: 4},
 	"qwen3next":      qwenDelta.with(func(q *quirks) { q.repeatsHeads = true }),
 	"qwen35":         qwenDelta.with(func(q *quirks) { q.positions, q.unparted = 4, true }),
 	"qwen35moe":      qwenDelta.with(func(q *quirks) { q.positions, q.unparted = 4, true }),
+	"qwen3vl":        {positions: 4, deepStack: 3},
+	"qwen3vlmoe":     {positions: 4, deepStack: 3},
+	"step35":         {gather: beforeNorm, keepsStream: true, shapedGate: true},
 }
 
 func (q quirks) with(change func(*quirks)) quirks {

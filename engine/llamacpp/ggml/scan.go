@@ -48,14 +48,24 @@ func (l *lowering) conv(o *model.Op, x ID) ID {
 	}
 	window := Dim{N: 1, Sym: perSeq, Plus: int32(s.Conv - 1)}
 	both := l.new(Concat, f32, dims(window, channels, of(seqs)), old, l.part(x, of(perSeq), channels, of(seqs)))
-	l.Expand(l.into(Cpy, cache, l.part(both, n(s.Conv-1), channels, of(seqs)), l.part(cache)))
+	l.Expand(l.into(Cpy, cache, l.lastColumns(both, n(s.Conv-1), channels, of(seqs)), l.part(cache)))
 	y := l.new(SSMConv, f32, dims(channels, of(perSeq), of(seqs)), both, l.weight())
 	for _, t := range o.W {
 		if t.Bias {
 			y = l.like(Add, y, l.weight())
 		}
 	}
+	if o.Fn == model.Identity {
+		return y
+	}
 	return l.like(Unary, y)
+}
+
+// lastColumns of the old rows and the new ones together; what they span begins behind a sequence's tokens.
+func (l *lowering) lastColumns(both ID, d ...Dim) ID {
+	f := l.size(both)
+	f[formPerSeq] -= width[f32]
+	return l.sized(l.part(both, d...), f)
 }
 
 func (l *lowering) scan(o *model.Op, u ID) ID {
@@ -83,12 +93,12 @@ func (l *lowering) mamba1(o *model.Op, u ID) ID {
 func (l *lowering) mamba2(o *model.Op, u ID) ID {
 	s := o.Scan
 	ne := dims(n(s.HeadDim), n(s.Heads), of(perSeq), of(seqs))
-	x := l.part(u, ne[:]...)
+	x := l.reaching(l.part(u, ne[:]...), s.Inner)
 	y := l.selective(s, func(state ID) []ID {
 		dt := l.like(Cont, l.in(o, 1))
 		dt = l.like(Add, dt, l.weight())
-		b := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
-		c := l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs))
+		b := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
+		c := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
 		return []ID{state, x, dt, l.weight(), b, c}
 	})
 	return l.new(Add, f32, ne, l.part(y, ne[:]...), l.like(Mul, x, l.weight()))

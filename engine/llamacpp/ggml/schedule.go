@@ -34,7 +34,7 @@ type split struct {
 // maxInputs is how many inputs a split begins with room for (GGML_SCHED_MAX_SPLIT_INPUTS).
 const maxInputs = 30
 
-func (g *Graph) schedule(site *Site, dry bool) *schedule {
+func (g *Graph) schedule(site *Site) *schedule {
 	s := &schedule{Graph: g, site: site, spot: make([]Spot, len(g.all)), copied: make([][]ID, site.spots())}
 	if site.spots() == 1 {
 		s.splits = make([]split, 1)
@@ -46,7 +46,7 @@ func (g *Graph) schedule(site *Site, dry bool) *schedule {
 	for i := range s.copied {
 		s.copied[i] = make([]ID, len(g.all))
 	}
-	s.fromTensors(dry)
+	s.fromTensors()
 	s.expand(true)
 	s.expand(false)
 	s.rest()
@@ -57,7 +57,7 @@ func (g *Graph) schedule(site *Site, dry bool) *schedule {
 
 // fromTensors: leafs lie where they lie; nodes run where they must (but in a dry run), where they write, or
 // where their tensors are.
-func (s *schedule) fromTensors(dry bool) {
+func (s *schedule) fromTensors() {
 	for _, x := range s.Leafs {
 		s.spot[x] = s.site.host()
 		if nd := s.at(x); nd.external {
@@ -65,7 +65,7 @@ func (s *schedule) fromTensors(dry bool) {
 		}
 	}
 	for _, x := range s.Nodes {
-		if nd := s.at(x); nd.pin > 0 && !dry {
+		if nd := s.at(x); nd.pin > 0 && !s.site.DryRun {
 			s.spot[x] = nd.pin - 1
 		} else {
 			s.spot[x] = s.fixedSpot(x, nd)

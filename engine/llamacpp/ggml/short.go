@@ -3,6 +3,7 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/model"
 )
@@ -39,7 +40,7 @@ func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 			}
 		}()
 	}
-	layers := site.classes(m.Decoder())
+	layers := deepened(site.classes(m.Decoder()), familyQuirks[m.Family].deepStack)
 	runs := runsOf(layers)
 	factors := firstFactors(runs, site)
 	for range maxFactor {
@@ -61,6 +62,19 @@ func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 		return nil, err
 	}
 	return g.Compile(site), nil
+}
+
+// deepened sets the first layers apart, which read embeddings of their own.
+func deepened(layers []uint16, first int64) []uint16 {
+	if first == 0 {
+		return layers
+	}
+	const apart = 1 << 15
+	out := slices.Clone(layers)
+	for i := range out[:min(len(out), int(first))] {
+		out[i] |= apart
+	}
+	return out
 }
 
 // firstFactors: on devices equal layers mostly settle in pairs.
@@ -135,7 +149,7 @@ func shorten(layers int, runs []run, factors []int) (short []int, reps []repetit
 func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
 	all := true
 	for _, r := range reps {
-		if !c.settled(r) || c.Dry != nil && !c.Dry.settled(r) {
+		if !c.settled(r) {
 			all = false
 			factors[r.run]++
 		}
@@ -143,21 +157,11 @@ func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
 	if !all {
 		return false
 	}
-	for _, one := range c.runs() {
-		for i := range one.Spots {
-			p := &one.Spots[i].Program
-			p.Order = lengthened(p.Order, reps)
-		}
+	for i := range c.Spots {
+		p := &c.Spots[i].Program
+		p.Order = lengthened(p.Order, reps)
 	}
 	return true
-}
-
-// runs are the compiled graph, and that of its dry run.
-func (c *Compiled) runs() []*Compiled {
-	if c.Dry == nil {
-		return []*Compiled{c}
-	}
-	return []*Compiled{c, c.Dry}
 }
 
 // beforeLayers is the segment in front of the layers; another follows them.

@@ -28,7 +28,7 @@ type Site struct {
 	CacheOnHost bool
 	// Copies of every input, so that devices can work on batches one behind the other.
 	Copies int
-	// DryRun: what a dry run counts is asked for too. A dry run forgets where nodes must run before it schedules
+	// DryRun: what a dry run counts is asked for. It forgets where nodes must run before it schedules
 	// (ggml_backend_sched_reserve_size).
 	DryRun bool
 	// Whole: all layers and the head are on devices.

@@ -20,7 +20,13 @@ func (l *lowering) linear(o *model.Op, x ID) ID {
 			y = l.like(Add, y, l.weight())
 		}
 	}
-	if o.BySeq && o.Role == dtype.SSMOut {
+	switch {
+	case l.quirks.clamps && o.Role == dtype.AttnQKV:
+		y = l.like(Clamp, y)
+	case l.quirks.lateScale && o.Kind == model.Head:
+		y = l.like(Scale, y)
+	}
+	if o.BySeq && (o.Role == dtype.SSMOut || o.Role == dtype.ShortConvOut) {
 		y = l.flat(y, o.Out)
 	}
 	return y
@@ -36,7 +42,7 @@ func (l *lowering) norm(o *model.Op, x ID) ID {
 		x = l.heads(x, o.Unit, o.Out)
 	}
 	op := RMSNorm
-	if o.Mean {
+	if o.Mean && !l.quirks.rootNorms {
 		op = Norm
 	}
 	y := l.like(op, x)
@@ -73,7 +79,8 @@ func (l *lowering) rope(o *model.Op, x ID) ID {
 
 // sum: operands in the model's order, but for families that put the stream first.
 func (l *lowering) sum(o *model.Op) ID {
-	swap := l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum && o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
+	p := l.producer(o, 1)
+	swap := l.quirks.positionsFirst && p != nil && p.Role == dtype.PositionEmbd || l.quirks.mixerSum && o.In[1] == 0 || l.quirks.ffnSum && o.In[1] != 0 && model.Val(l.i+1) == l.k.Out
 	if swap {
 		b := l.in(o, 1)
 		return l.like(Add, b, l.in(o, 0))
@@ -85,6 +92,9 @@ func (l *lowering) sum(o *model.Op) ID {
 func (l *lowering) scale(o *model.Op, x ID) ID {
 	if len(o.W) > 0 {
 		return l.like(Mul, x, l.weight())
+	}
+	if l.quirks.lateScale && l.layer == model.InPost {
+		return x
 	}
 	y := l.like(Scale, x)
 	if p := l.producer(o, 0); p != nil && p.Role == dtype.PerLayerEmbd {
@@ -123,6 +133,13 @@ func (l *lowering) glu(o *model.Op) ID {
 		return l.new(Glu, f32, dims(n(o.Out), l.rows()), x)
 	}
 	gate, value := l.in(o, 0), l.in(o, 1)
+	if l.quirks.shapedGate && o.Unit > 0 && l.at(gate).ne[0] == n(o.Out/o.Unit) {
+		ofHeads := l.reshape(value, n(o.Unit), n(o.Out/o.Unit), l.rows())
+		return l.like(Mul, ofHeads, l.reshape(l.like(Unary, gate), n(1), n(o.Out/o.Unit), l.rows()))
+	}
+	if o.Fn == model.Identity {
+		return l.like(Mul, gate, value)
+	}
 	p := l.producer(o, 1)
 	bySide := p != nil && p.In[0] == model.Side
 	plain := o.Fn == model.Sigmoid || bySide || l.quirks.plainGates || l.shape.Older.PlainGates || l.delta && o.Unit > 0

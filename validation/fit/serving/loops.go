@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"os"
-	"sort"
 	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -21,6 +18,7 @@ type servingRow struct {
 	device    string
 	saturated bool
 	fit       bool
+	static    bool
 }
 
 type servingRows struct{ rows []*servingRow }
@@ -32,7 +30,7 @@ func loadServing() (*servingRows, error) {
 	}
 	out, p := &servingRows{}, newPlans()
 	for i := range sets {
-		if sets[i].Name != "serving" {
+		if sets[i].Name != "serving" && sets[i].Name != "static-batches" {
 			continue
 		}
 		for j := range sets[i].Rows {
@@ -48,7 +46,7 @@ func loadServing() (*servingRows, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit}
+			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static-batches"}
 			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens), Burst: true}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)
@@ -57,15 +55,41 @@ func loadServing() (*servingRows, error) {
 	return out, nil
 }
 
-// figures of a row, with the weight of one and of one whose requests wait for room.
-var figures = []struct {
-	name, got        string
-	weight, saturate float64
-	of               func(c serving.Closed) float64
-	slopes           func(e serving.Elasticities) []float64
-}{
-	{serving.SpreadPerToken, "tpot_ms", 1, 0.3, func(c serving.Closed) float64 { return c.PerToken }, func(e serving.Elasticities) []float64 { return e.PerToken }},
-	{serving.SpreadFirst, "ttft_ms", 0.4, 0, func(c serving.Closed) float64 { return c.First }, func(e serving.Elasticities) []float64 { return e.First }},
+// figure of a row: its name in the row, what it counts, and one unit of the row in seconds.
+type figure struct {
+	kind, got              string
+	weight, saturate, unit float64
+}
+
+var (
+	looped  = []figure{{serving.SpreadPerToken, "tpot_ms", 1, 0.3, 1e-3}, {serving.SpreadFirst, "ttft_ms", 0.4, 0, 1e-3}}
+	batched = []figure{{serving.SpreadPerToken, "tpot_ms", 0.5, 0.2, 1e-3}, {serving.SpreadFirst, "ttft_ms", 0.2, 0.1, 1e-3}, {"total", "e2e_s", 0.5, 0.2, 1}}
+)
+
+func (r *servingRow) figures() []figure {
+	if r.static {
+		return batched
+	}
+	return looped
+}
+
+// predict a figure with coefficients.
+func (r *servingRow) predict(m *serving.Model, kind string) float64 {
+	if r.static {
+		w := m.Static(r.load)
+		return map[string]float64{serving.SpreadPerToken: w.PerToken, serving.SpreadFirst: w.First, "total": w.Total}[kind]
+	}
+	c := m.Mean(r.load)
+	return map[string]float64{serving.SpreadPerToken: c.PerToken, serving.SpreadFirst: c.First}[kind]
+}
+
+func (r *servingRow) slopes(m *serving.Model, kind string) []float64 {
+	if r.static {
+		_, first, perToken, total := m.StaticElasticities(r.load)
+		return map[string][]float64{serving.SpreadPerToken: perToken, serving.SpreadFirst: first, "total": total}[kind]
+	}
+	_, e := m.Elasticities(r.load)
+	return map[string][]float64{serving.SpreadPerToken: e.PerToken, serving.SpreadFirst: e.First}[kind]
 }
 
 // penalty weighs the priors of whole engines against their rows, which are many for few plans.
@@ -73,23 +97,20 @@ const penalty = 1.5
 
 // fit adds what whole engines take to a table of kernels.
 func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coef.Table, error) {
-	p := &coef.Problem{Start: start, Sigma: sigmas(), Known: known, Scale: 0.12, Penalty: penalty}
+	p := &coef.Problem{Start: start, Sigma: sigmas(), Known: known, Scale: 0.12, Penalty: penalty, Enough: 1e-6}
 	for _, r := range s.rows {
 		if !r.fit || out != nil && out(r) {
 			continue
 		}
-		for _, f := range figures {
+		for _, f := range r.figures() {
 			w := f.weight
 			if r.saturated {
 				w *= f.saturate
 			}
 			if v, ok := r.Got[f.got]; ok && w > 0 {
-				p.Rows = append(p.Rows, coef.Row{Name: r.Name() + " " + f.name, Uses: r.model.Uses(), Measured: v.Mid / 1e3, Weight: w,
-					Predict: func(c []float64) float64 { return f.of(r.model.With(c).Mean(r.load)) },
-					Slopes: func(c []float64) []float64 {
-						_, e := r.model.With(c).Elasticities(r.load)
-						return f.slopes(e)
-					}})
+				p.Rows = append(p.Rows, coef.Row{Name: r.Name() + " " + f.kind, Uses: r.model.Uses(), Measured: v.Mid * f.unit, Weight: w,
+					Predict: func(c []float64) float64 { return r.predict(r.model.With(c), f.kind) },
+					Slopes:  func(c []float64) []float64 { return r.slopes(r.model.With(c), f.kind) }})
 			}
 		}
 	}
@@ -102,8 +123,16 @@ func (s *servingRows) predict(t *coef.Table, chosen func(r *servingRow) bool) ma
 	for _, r := range s.rows {
 		if chosen == nil || chosen(r) {
 			r.model.Use(t)
-			l := left{Closed: r.model.Mean(r.load)}
-			l.perToken, l.first, l.throughput = r.model.Variances(r.load)
+			l := left{figures: map[string]float64{}, vars: map[string]float64{}}
+			for _, f := range r.figures() {
+				if _, ok := r.Got[f.got]; ok {
+					l.figures[f.kind], l.vars[f.kind] = r.predict(r.model, f.kind), r.model.Variance(r.slopes(r.model, f.kind))
+				}
+			}
+			if !r.static {
+				c, e := r.model.Elasticities(r.load)
+				l.figures[serving.SpreadThroughput], l.vars[serving.SpreadThroughput] = c.Throughput, r.model.Variance(e.Throughput)
+			}
 			out[r] = l
 		}
 	}
@@ -123,14 +152,23 @@ type fold struct {
 	name string
 	key  func(r *servingRow) string
 	k    int
-	// hardware: kernels of the device are left out too.
-	hardware bool
+	// hardware: kernels of the device are left out too. static: the rows are static batches; else these, of old
+	// engines, take no part.
+	hardware, static bool
 }
 
-var folds = []fold{
-	{"model and hardware", func(r *servingRow) string { return network(r) + " " + r.device }, 8, false},
-	{"models out", func(r *servingRow) string { return network(r) }, 11, false},
-	{"hardware out", func(r *servingRow) string { return r.device }, 5, true},
+func plan(r *servingRow) string { return network(r) + " " + r.device }
+
+// unseen are the folds that bands rest on: what a model does on a device left out as a whole, and whole models.
+var unseen = []fold{
+	{name: "plan out", key: plan, k: 4},
+	{name: "model out", key: network, k: 4},
+}
+
+// wholesale are further folds of a study.
+var wholesale = []fold{
+	{name: "device out", key: func(r *servingRow) string { return r.device }, k: 5, hardware: true},
+	{name: "plan out", key: plan, k: 4, static: true},
 }
 
 func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]left, error) {
@@ -140,7 +178,7 @@ func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*
 		for _, i := range group {
 			keys[f.key(s.rows[i])] = true
 		}
-		out := func(r *servingRow) bool { return keys[f.key(r)] }
+		out := func(r *servingRow) bool { return keys[f.key(r)] || r.static && !f.static }
 		known := known
 		if f.hardware {
 			var err error
@@ -152,47 +190,10 @@ func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*
 		if err != nil {
 			return nil, err
 		}
-		for r, c := range s.predict(t, out) {
+		asked := func(r *servingRow) bool { return keys[f.key(r)] && r.static == f.static }
+		for r, c := range s.predict(t, asked) {
 			all[r] = c
 		}
 	}
 	return all, nil
-}
-
-func (s *servingRows) report(title string, p map[*servingRow]left) {
-	groups := map[string][]float64{}
-	for _, r := range s.rows {
-		for _, f := range figures {
-			v, ok := r.Got[f.got]
-			if _, predicted := p[r]; !ok || !predicted {
-				continue
-			}
-			e := math.Log(f.of(p[r].Closed) / (v.Mid / 1e3))
-			names := []string{"  all rows"}
-			if r.fit {
-				e0, _, _ := strings.Cut(r.Ask.Engine, "@")
-				names = append(names, " kept", e0, r.Ask.Model, r.device, e0+" "+r.device, e0+" "+r.Ask.Model+" "+r.device, fmt.Sprint("tp ", r.Ask.TP), fmt.Sprint("users ", r.Ask.Sequences), fmt.Sprint("dp ", r.Ask.DP), fmt.Sprint("ep ", r.Ask.EP), fmt.Sprint("saturated ", r.saturated))
-			} else {
-				names = append(names, " "+r.Note)
-			}
-			for _, n := range names {
-				groups[f.name+" "+n] = append(groups[f.name+" "+n], e)
-			}
-		}
-	}
-	var names []string
-	for g := range groups {
-		names = append(names, g)
-	}
-	sort.Strings(names)
-	for _, g := range names {
-		e := groups[g]
-		sort.Float64s(e)
-		abs := make([]float64, len(e))
-		for i, x := range e {
-			abs[i] = math.Abs(math.Expm1(x))
-		}
-		sort.Float64s(abs)
-		fmt.Fprintf(os.Stderr, "%-20s %-60.60s n=%4d median %5.1f p90 %5.1f bias %+5.1f\n", title, g, len(e), 100*abs[len(abs)/2], 100*abs[len(abs)*9/10], 100*math.Expm1(e[len(e)/2]))
-	}
 }

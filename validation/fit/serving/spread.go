@@ -7,11 +7,8 @@ import (
 	"github.com/memwall/memwall/speed/serving"
 )
 
-// left is what the model says of a row that its coefficients did not see.
-type left struct {
-	serving.Closed
-	perToken, first, throughput float64 // variances of the logarithms
-}
+// left is what the model says of a row: figures, and the variances of their logarithms.
+type left struct{ figures, vars map[string]float64 }
 
 // coverage of the bands.
 const coverage = 0.9
@@ -20,32 +17,13 @@ const coverage = 0.9
 const enough = 100
 
 // spreads adds how far rows that were left out are off, of all engines and of each.
-func (s *servingRows) spreads(t *coef.Table, out map[*servingRow]left) {
+func (s *servingRows) spreads(t *coef.Table, ways []map[*servingRow]left) {
 	errs := map[string]*coef.Errors{}
-	for _, r := range s.rows { // in order: sums depend on it
-		l, ok := out[r]
-		if !ok || !r.fit {
-			continue
-		}
-		engine := serving.EngineOf(r.Ask.Engine)
-		tpot, ttft := r.Got["tpot_ms"].Mid/1e3, r.Got["ttft_ms"].Mid/1e3
-		add := func(kind string, measured, predicted, variance float64) {
-			for _, name := range []string{kind, kind + "/" + engine} {
-				if errs[name] == nil {
-					errs[name] = &coef.Errors{}
-				}
-				errs[name].Log = append(errs[name].Log, math.Log(measured/predicted))
-				errs[name].Var = append(errs[name].Var, variance)
+	for _, out := range ways {
+		for _, r := range s.rows { // in order: sums depend on it
+			if l, ok := out[r]; ok && r.fit {
+				r.errors(errs, l)
 			}
-		}
-		if tpot > 0 {
-			add(serving.SpreadPerToken, tpot, l.PerToken, l.perToken)
-		}
-		if ttft > 0 {
-			add(serving.SpreadFirst, ttft, l.First, l.first)
-		}
-		if tpot > 0 && ttft > 0 {
-			add(serving.SpreadThroughput, r.throughput(ttft, tpot), l.Throughput, l.throughput)
 		}
 	}
 	for name, e := range errs {
@@ -55,8 +33,31 @@ func (s *servingRows) spreads(t *coef.Table, out map[*servingRow]left) {
 	}
 }
 
-// throughput that follows from the two times of a closed loop, in output tokens a second.
-func (r *servingRow) throughput(first, perToken float64) float64 {
-	n := float64(r.load.Output)
-	return float64(r.load.Users) * n / (first + (n-1)*perToken)
+// errors adds what a row says of each kind of figure, for all engines and for its own.
+func (r *servingRow) errors(errs map[string]*coef.Errors, l left) {
+	engine := serving.EngineOf(r.Ask.Engine)
+	for kind, measured := range r.measured() {
+		for _, name := range []string{kind, kind + "/" + engine} {
+			if errs[name] == nil {
+				errs[name] = &coef.Errors{}
+			}
+			errs[name].Log = append(errs[name].Log, math.Log(measured/l.figures[kind]))
+			errs[name].Var = append(errs[name].Var, l.vars[kind])
+		}
+	}
+}
+
+// measured figures of a closed loop, in seconds; its throughput follows from the two times.
+func (r *servingRow) measured() map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range r.figures() {
+		if v, ok := r.Got[f.got]; ok {
+			out[f.kind] = v.Mid * f.unit
+		}
+	}
+	first, perToken := out[serving.SpreadFirst], out[serving.SpreadPerToken]
+	if n := float64(r.load.Output); first > 0 && perToken > 0 && !r.static {
+		out[serving.SpreadThroughput] = float64(r.load.Users) * n / (first + (n-1)*perToken)
+	}
+	return out
 }

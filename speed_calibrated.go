@@ -1,0 +1,85 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// Calibration is what benchmarks of the user's own machines taught. Package calibrate makes one.
+type Calibration interface {
+	// Table gives the table of a name with what is known of a device of one's own; nil where nothing is. The
+	// device is named as the table's keys are: "cuda/rtx-3090".
+	Table(name, device string) *coef.Table
+}
+
+// Names of the tables of coefficients: of single streams, and of engines that batch.
+const (
+	StreamTable  = "stream"
+	ServingTable = "serving"
+)
+
+// streamTable is that table, tuned where the asker has measured a device of the plan.
+func (q *question) streamTable(v *Speed, stages []stream.Stage) (*coef.Table, error) {
+	if c := q.asker.Calibration; c != nil {
+		for i := range stages {
+			if t := c.Table(StreamTable, stages[i].Key()); t != nil {
+				q.calibrated(v, stages[i].Device)
+				return t, nil
+			}
+		}
+	}
+	return stream.Fitted()
+}
+
+// servingModel compiles a plan with the same for engines that batch.
+func (q *question) servingModel(v *Speed, in *serving.In) (*serving.Model, error) {
+	if c := q.asker.Calibration; c != nil {
+		if t := c.Table(ServingTable, in.Device.ID); t != nil {
+			q.calibrated(v, in.Device)
+			return serving.CompileWith(in, t)
+		}
+	}
+	return serving.Compile(in)
+}
+
+func (q *question) calibrated(v *Speed, d *hardware.Device) {
+	v.RestsOn = "figures of one of your own: memwall calibrate"
+	q.job.Note("calibrated", "info", "hardware", "speeds of %s rest on %s", d.Name, v.RestsOn)
+}
+
+// Served compiles the plan of a request for an engine that batches, as answers of speed do, with no calibration.
+// The error is an *Error.
+func (a *Asker) Served(r *Request) (*serving.Model, error) {
+	q, err := (&Asker{Models: a.Models}).prepare(r)
+	if err != nil {
+		return nil, asError(err)
+	}
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, asError(err)
+	}
+	size := q.size(ranks)
+	if size.Verdict == DoesNotFit {
+		return nil, &Error{Code: ImpossiblePlan, Field: "hardware", Value: r.Hardware, Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
+	}
+	in, err := q.served(size.KV)
+	if err != nil {
+		return nil, asError(err)
+	}
+	m, err := serving.Compile(in)
+	if err != nil {
+		return nil, asError(err)
+	}
+	return m, nil
+}
+
+// source of the figures of time, and what they rest on beside the law.
+func (v *Speed) source() string {
+	const law = "docs/formulas.md#speed"
+	if v == nil || v.RestsOn == "" {
+		return law
+	}
+	return law + ", " + v.RestsOn
+}
