@@ -119,9 +119,6 @@ func spreads(rows []row, all ...[]out) map[string]coef.Spread {
 	by := map[string]*coef.Errors{}
 	for _, outs := range all {
 		for i, o := range outs {
-			if rows[i].Count > 1 {
-				continue
-			}
 			for _, name := range o.spreads {
 				if by[name] == nil {
 					by[name] = &coef.Errors{}
@@ -221,9 +218,6 @@ func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
-		if r.Count > 1 {
-			continue
-		}
 		name, b := o.band(bands)
 		if name == "" {
 			continue
