@@ -149,8 +149,13 @@ func TestExact(t *testing.T) {
 // TestRefused: few rows are refused, and each says why.
 func TestRefused(t *testing.T) {
 	r := report(t)
-	if share := float64(r.Refused) / float64(r.Used+r.Refused); share > 0.05 {
-		t.Errorf("%d of %d rows are refused, more than 5 %%", r.Refused, r.Used+r.Refused)
+	all, refused := streams(t)
+	if n, of := r.Refused-refused, r.Used+r.Refused-all; float64(n) > 0.05*float64(of) {
+		t.Errorf("%d of %d rows are refused, more than 5 %%", n, of)
+	}
+	// benchmarks of single streams run fine-tunes that no catalog has, and report rates of several kinds
+	if float64(refused) > 0.2*float64(all) {
+		t.Errorf("%d of %d rows of single streams are refused, more than 20 %%", refused, all)
 	}
 	for _, x := range r.Reasons {
 		if x.Text == "" {
@@ -171,4 +176,20 @@ func TestSources(t *testing.T) {
 			}
 		}
 	}
+}
+
+// streams counts the rows of single streams, and those refused.
+func streams(t *testing.T) (all, refused int) {
+	t.Helper()
+	set, compared, err := CompareStreams()
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[int]bool{}
+	for i := range compared {
+		if compared[i].Refused == "" {
+			used[compared[i].Row.Line] = true
+		}
+	}
+	return len(set.Rows), len(set.Rows) - len(used)
 }
