@@ -93,7 +93,7 @@ func (r *servingRow) slopes(m *serving.Model, kind string) []float64 {
 }
 
 // penalty weighs the priors of whole engines against their rows, which are many for few plans.
-const penalty = 1.5
+const penalty = 3
 
 // fit adds what whole engines take to a table of kernels.
 func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coef.Table, error) {

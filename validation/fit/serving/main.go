@@ -74,6 +74,9 @@ func leaveOut(out string, k *kernelRows, s *servingRows, known, table *coef.Tabl
 		}
 		s.study(b, f.name, p, table)
 	}
+	if err := mostStudy(b, table); err != nil {
+		return err
+	}
 	if err := k.study(b); err != nil {
 		return err
 	}
