@@ -27,6 +27,9 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
 	f := m.Closed(load)
+	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
+		return err
+	}
 	if !f.PerToken.Known() {
 		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
 	}

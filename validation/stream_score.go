@@ -4,6 +4,7 @@ import (
 	"bufio"
 	_ "embed"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -21,11 +22,13 @@ var (
 	decodeModels   = Measure{Name: "one stream: tokens/s", About: "of an answer, its model left out of the fit", Target: 0.08}
 	decodeHardware = Measure{Name: "one stream: tokens/s, unseen hardware", About: "of an answer, its device left out of the fit", Target: 0.15}
 	promptModels   = Measure{Name: "one stream: prompt tokens/s", About: "of a prompt, its model left out of the fit", Target: 0.15}
+	decodeSeveral  = Measure{Name: "one stream on several devices: tokens/s", About: "of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
+	promptSeveral  = Measure{Name: "one stream on several devices: prompt tokens/s", About: "of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
 	promptHardware = Measure{Name: "one stream: prompt tokens/s, unseen hardware", About: "of a prompt, its device left out of the fit", Target: 0.15}
 )
 
 // StreamMeasures in the order of the report.
-var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware}
+var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral}
 
 // Fold is how a row was predicted by a fit that lacked it.
 type Fold struct{ Models, Hardware Range }
@@ -60,34 +63,40 @@ func (r *StreamRow) asRow() Row {
 
 func (r *StreamRow) compare(row *Row, folds map[int]Fold) []Comparison {
 	f, ok := folds[r.Line]
-	models, hardware := &decodeModels, &decodeHardware
-	if strings.HasSuffix(r.Kind, "prefill") {
-		models, hardware = &promptModels, &promptHardware
-	}
-	out := []Comparison{{Measure: models, Row: row, Figure: r.Kind, Measured: Value{Mid: r.Rate}, Ours: f.Models},
-		{Measure: hardware, Row: row, Figure: r.Kind, Measured: Value{Mid: r.Rate}, Ours: f.Hardware}}
-	for i := range out {
-		switch c := &out[i]; {
-		case row.Refused != "":
-			c.Refused = row.Refused
+	prompt := strings.HasSuffix(r.Kind, "prefill")
+	var out []Comparison
+	add := func(m *Measure, ours Range) {
+		c := Comparison{Measure: m, Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}, Ours: ours, Refused: row.Refused}
+		switch {
+		case c.Refused != "":
 		case !ok:
 			c.Refused = "not predicted: " + r.unfit()
 		default:
 			c.judge()
 		}
+		out = append(out, c)
+	}
+	switch {
+	case r.Count > 1 && prompt:
+		add(&promptSeveral, f.Models)
+	case r.Count > 1:
+		add(&decodeSeveral, f.Models)
+	case prompt:
+		add(&promptModels, f.Models)
+		add(&promptHardware, f.Hardware)
+	default:
+		add(&decodeModels, f.Models)
+		add(&decodeHardware, f.Hardware)
 	}
 	return out
 }
 
 // unfit says why the fit left a row alone.
 func (r *StreamRow) unfit() string {
-	switch {
-	case r.Kind == "both":
+	if r.Kind == "both" {
 		return "the report has one rate for prompt and answer together"
-	case r.Count > 1:
-		return "several devices, which no fold leaves out"
 	}
-	return "the row breaks a bound, or a rate of the device is not known"
+	return "the weights are larger than the devices, the rate is beyond the datasheet, or how devices share is not said"
 }
 
 func readFolds(text string) (map[int]Fold, error) {

@@ -85,10 +85,14 @@ func (p *Predictor) band(figure string) (s coef.Spread, ok bool) {
 }
 
 // Spreads names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
-// host, have their own; and so have devices that were measured, those of a measured family, and others; and of these
+// host, have their own; and so have devices that were measured, those of a measured family, and others; and several devices; and of these
 // each backend with enough rows. The narrowest group comes first.
 func (p *Predictor) Spreads(figure string) []string {
 	wide := figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
+	if len(p.stages) > 1 {
+		wide = figure + "-" + Class(p.in.Engine) + "-several"
+		return []string{wide, figure + "-steady-several"}
+	}
 	return []string{wide + "-" + p.stages[0].Backend, wide}
 }
 

@@ -31,10 +31,10 @@ func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error
 }
 
 // together fits what several devices add to one, all else being known.
-func together(rows []row, known *coef.Table) (*coef.Table, error) {
+func together(rows []row, without map[int]bool, known *coef.Table) (*coef.Table, error) {
 	p := coef.Problem{Start: stream.Start, Sigma: stream.Together, Scale: scale, Penalty: penalty, Known: known}
 	for i := range rows {
-		if r := &rows[i]; r.Count > 1 {
+		if r := &rows[i]; r.Count > 1 && !without[i] {
 			p.Rows = append(p.Rows, r.fitted())
 		}
 	}
@@ -72,28 +72,44 @@ type out struct {
 	spreads        []string // the narrowest first
 }
 
-// leaveOut predicts every row from the others, whole groups left out together.
+// leaveOut predicts every row from the others, whole groups left out together. Rows of several devices are in
+// the fold of their group, but none is fitted with the others: what several devices add is fitted on top.
 func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]out, error) {
 	outs := make([]out, len(rows))
-	single := 0 // they come first
-	for single < len(rows) && rows[single].Count == 1 {
-		single++
-	}
-	for _, f := range coef.Folds(single, func(i int) string { return key(&rows[i]) }, folds) {
-		without := map[int]bool{}
-		for _, i := range f {
-			without[i] = true
-		}
+	for _, without := range foldsOf(rows, key) {
 		t, err := fit(rows, without, table)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range f {
+		if t, err = together(rows, without, t); err != nil {
+			return nil, err
+		}
+		for i := range without {
 			p := rows[i].model.With(t)
 			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict), rows[i].spreads(p)}
 		}
 	}
 	return outs, nil
+}
+
+// foldsOf deals the groups of rows of one device to folds; those of several devices follow, and groups that have
+// no others are in the first.
+func foldsOf(rows []row, key func(*row) string) []map[int]bool {
+	single := 0 // they come first
+	for single < len(rows) && rows[single].Count == 1 {
+		single++
+	}
+	out, of := make([]map[int]bool, folds), map[string]int{}
+	for f, list := range coef.Folds(single, func(i int) string { return key(&rows[i]) }, folds) {
+		out[f] = map[int]bool{}
+		for _, i := range list {
+			out[f][i], of[key(&rows[i])] = true, f
+		}
+	}
+	for i := single; i < len(rows); i++ {
+		out[of[key(&rows[i])]][i] = true
+	}
+	return out
 }
 
 const folds = 8
@@ -103,9 +119,6 @@ func spreads(rows []row, all ...[]out) map[string]coef.Spread {
 	by := map[string]*coef.Errors{}
 	for _, outs := range all {
 		for i, o := range outs {
-			if rows[i].Count > 1 {
-				continue
-			}
 			for _, name := range o.spreads {
 				if by[name] == nil {
 					by[name] = &coef.Errors{}
@@ -205,9 +218,6 @@ func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
-		if r.Count > 1 {
-			continue
-		}
 		name, b := o.band(bands)
 		if name == "" {
 			continue

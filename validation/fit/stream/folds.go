@@ -12,7 +12,7 @@ func writeFolds(rows []row, models, hardware []out, bands map[string]coef.Spread
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "line\tmodels\tlow\thigh\thardware\tlow\thigh")
 	for i := range rows {
-		if rows[i].Count > 1 || len(models[i].spreads) == 0 {
+		if len(models[i].spreads) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "%d", rows[i].Line)

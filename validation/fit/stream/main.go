@@ -35,7 +35,7 @@ func run(out, folds string) error {
 	if err != nil {
 		return err
 	}
-	if table, err = together(rows, table); err != nil {
+	if table, err = together(rows, nil, table); err != nil {
 		return err
 	}
 	inside := make([]float64, len(rows))
