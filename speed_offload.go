@@ -108,4 +108,3 @@ func (q *question) linkTo(d *hardware.Device, where string) unit.ByteRate {
 	}
 	return rate
 }
-

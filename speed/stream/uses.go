@@ -62,7 +62,7 @@ type stageUses struct {
 
 func (m *Model) collect() (u usesOf) {
 	add := func(name string, levels []coef.Level) int {
-		u.list = append(u.list, Use{Name: name, Levels: levels})
+		u.list = append(u.list, Use{Name: name, Levels: inherited(name, levels)})
 		return len(u.list) - 1
 	}
 	known := map[string]stageUses{}
@@ -99,6 +99,21 @@ func (m *Model) collect() (u usesOf) {
 	}
 	u.step = add(coefStep, m.levels(&m.stages[0]))
 	return u
+}
+
+// inherited are the levels that a coefficient uses, and the device's, which a calibration of one's own may move.
+func inherited(name string, levels []coef.Level) []coef.Level {
+	sigma := Sigma[name]
+	if sigma == nil {
+		sigma = Together[name]
+	}
+	out := make([]coef.Level, 0, len(sigma)+1)
+	for _, l := range levels {
+		if l.Name == "device" || sigma[l.Name] > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // small groups, below this share of the bytes, have no levels of their format.
