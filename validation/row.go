@@ -3,6 +3,7 @@ package validation
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,11 @@ type Set struct {
 	Name  string
 	About string
 	Rows  []Row
+	// File is where the rows lie, below rows; "" is the name as JSON lines.
+	File string
 }
+
+func (s *Set) file() string { return cmp.Or(s.File, s.Name+".jsonl") }
 
 // Row is a measurement: the question that asks for it, and the figures that were measured.
 type Row struct {

@@ -43,7 +43,7 @@ func CompareStreams() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	set := Set{Name: "decode", About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
+	set := Set{Name: "decode", File: "decode.tsv", About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
 	var out []Comparison
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()

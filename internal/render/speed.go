@@ -48,7 +48,11 @@ func (s *screen) speed() []text {
 	}
 	users := max(1, int64(s.a.Plan.Sequences))
 	tb := &table{sides: []side{left, left, left}}
-	tb.row(say("speed", dim), say(people(users), dim), say("90 % band", dim))
+	name := "speed"
+	if s.a.Verdict == memwall.DoesNotFit {
+		name = "if it fit"
+	}
+	tb.row(say(name, dim), say(people(users), dim), say("90 % band", dim))
 	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()
