@@ -17,7 +17,8 @@ func (p *page) beside(first, second []text) {
 	width += 2 * gap
 	for _, l := range second {
 		if width+l.cells() > p.st.width() {
-			p.lines = append(append(append(p.lines, first...), nil), second...)
+			p.lines = append(append(p.lines, first...), nil)
+			p.lines = append(p.lines, second...)
 			return
 		}
 	}
