@@ -295,6 +295,9 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, &Error{Code: BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	q.request.Weights = found.Name
+	if found.StandsFor != "" {
+		q.job.Note("mixture_assumed", "warn", "weights", "%s; the file itself is exact", found.StandsFor)
+	}
 	if q.resolved.Weights != nil && found.Name == q.resolved.Recipe {
 		return nil, nil
 	}

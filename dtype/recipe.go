@@ -12,7 +12,9 @@ type Recipe struct {
 	Base    *Format // what most of the weights are in
 	FType   int     // general.file_type of GGUF files, NoGGML elsewhere
 	Note    string
-	Pick    func(*Site) *Scheme
+	// StandsFor says that the mixture is another's: what is known of it, "" for a recipe that is known.
+	StandsFor string
+	Pick      func(*Site) *Scheme
 }
 
 // Store is the kind of file that a recipe writes.
@@ -181,7 +183,7 @@ func plainRecipes() []*Recipe {
 	return []*Recipe{
 		one(F32, "float32", "fp32", "float"),
 		one(F16, "float16", "fp16", "half"),
-		one(BF16, "bfloat16", "bf16"),
+		one(BF16, "bfloat16", "bf16", "16bit", "16-bit", "16 bit"),
 		one(F64, "float64", "fp64"),
 	}
 }

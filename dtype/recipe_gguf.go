@@ -1,5 +1,7 @@
 package dtype
 
+import "strings"
+
 // The mixtures of llama.cpp: src/llama-quant.cpp at 007dbbf (v0.5.0 era). A file type names a default
 // type; single tensors get more or fewer bits by what they are for and where they sit. Written for
 // quantisation without an importance matrix except where a type needs one.
@@ -41,7 +43,34 @@ func ggufRecipes() []*Recipe {
 		t := &ftypes[i]
 		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: t.aliases, Store: GGUF, Base: t.base, FType: t.id, Pick: t.pick})
 	}
+	for _, u := range dynamic {
+		out = append(out, standIn(u, out))
+	}
 	return out
+}
+
+// dynamic are Unsloth's mixtures, whose formats differ from layer to layer and from model to model
+// (docs.unsloth.ai, "Dynamic 2.0 GGUFs"): name and the mixture of llama.cpp that it is nearest to in size.
+var dynamic = []struct{ name, like string }{
+	{"ud-q2_k_xl", "q2_k"}, {"ud-q3_k_xl", "q3_k_m"}, {"ud-q4_k_xl", "q4_k_m"}, {"ud-q5_k_xl", "q5_k_m"}, {"ud-q6_k_xl", "q6_k"}, {"ud-q8_k_xl", "q8_0"},
+	{"ud-iq1_s", "iq1_s"}, {"ud-iq1_m", "iq1_m"}, {"ud-iq2_xxs", "iq2_xxs"}, {"ud-iq2_m", "iq2_m"}, {"ud-iq3_xxs", "iq3_xxs"},
+}
+
+func standIn(u struct{ name, like string }, known []*Recipe) *Recipe {
+	for _, r := range known {
+		if r.Name == u.like {
+			out := *r
+			out.Name, out.Title, out.FType = u.name, strings.ToUpper(u.name), NoGGML
+			out.Aliases = nil
+			if short, ok := strings.CutPrefix(u.name, "ud-"); ok && strings.HasSuffix(short, "_xl") {
+				out.Aliases = []string{short}
+			}
+			out.StandsFor = u.like + " stands for Unsloth's dynamic mixture, which differs from layer to layer and from model to model: up to a tenth larger or smaller"
+			out.Note = "dynamic mixture of Unsloth, sized as " + u.like
+			return &out
+		}
+	}
+	panic("no recipe " + u.like) // a name in the table above
 }
 
 // unquantised is the conversion step (convert_hf_to_gguf.py): matrices in f, everything small in F32.

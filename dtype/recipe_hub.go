@@ -145,7 +145,7 @@ func hubRecipes() []*Recipe {
 		hub("gptq-g32", "4-bit, groups of 32", I4, GPTQ(I4, 32), "gptq-int4-g32"),
 		hub("gptq-int8", "8-bit, groups of 128", I8, GPTQ(I8, g128), "gptq-8bit"),
 		hub("awq", "4-bit with zero points, groups of 128", I4, AWQ(g128), "awq-int4", "awq-4bit"),
-		hub("int4", "4-bit symmetric, groups of 128", I4, Packed(I4, g128), "w4a16", "int4-g128", "i4"),
+		hub("int4", "4-bit symmetric, groups of 128", I4, Packed(I4, g128), "int4_wo", "w4a16", "int4-g128", "i4"),
 		hub("int4-g32", "4-bit symmetric, groups of 32", I4, Packed(I4, 32), "w4a16-g32"),
 		{Name: "int4-g32-experts", Base: I4, FType: NoGGML, Note: "experts only, symmetric, groups of 32", Pick: expertsOnly(Packed(I4, 32))},
 		hub("int4-g64", "4-bit symmetric, groups of 64", I4, Packed(I4, 64), "w4a16-g64"),
