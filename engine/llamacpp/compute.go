@@ -18,6 +18,7 @@ type graph struct {
 	site     *ggml.Site // nil on the host alone
 	compiled map[batchKind]*ggml.Compiled
 	planner  ggml.Planner
+	unfused  bool  // devices have no kernels for flash attention
 	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
 	err      error // the model has a step that no rule lowers
 	// without is the same graph for a build without kernels for a cache of two formats; nil for other caches.
@@ -41,13 +42,13 @@ func (g *graph) kind(n *ggml.Sizes) batchKind {
 }
 
 func newGraph(s *sizer) *graph {
-	g := s.graphOn(s.site())
+	g := s.graphOn(s.site(), false)
 	if s.twoFormats() {
 		site := s.site()
 		for i := range site.Devices {
 			site.Devices[i].Flash = func(_, _, _ int64) bool { return false }
 		}
-		g.without = s.graphOn(site)
+		g.without = s.graphOn(site, true)
 	}
 	return g
 }
@@ -63,8 +64,8 @@ func (s *sizer) twoFormats() bool {
 	return false
 }
 
-func (s *sizer) graphOn(site *ggml.Site) *graph {
-	g := &graph{s: s, site: site, compiled: map[batchKind]*ggml.Compiled{}}
+func (s *sizer) graphOn(site *ggml.Site, unfused bool) *graph {
+	g := &graph{s: s, site: site, unfused: unfused, compiled: map[batchKind]*ggml.Compiled{}}
 	g.mixed = g.site != nil && (!g.site.Whole || !s.loader.m.none())
 	sh := s.set.shape(&s.rules, s.job.Load())
 	_, g.err = g.compile(s.sizes(&sh, sh.tokens, sh.outputs))
@@ -79,8 +80,9 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 	}
 	if g.site != nil {
 		g.site.Rows = n
+		g.site.Key = g.s.siteKey(g, kind)
 	}
-	c, err := ggml.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
+	c, err := g.s.known.graphs.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
 	if err != nil {
 		return nil, err
 	}

@@ -101,27 +101,26 @@ func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
 // classes number the layers that are alike in structure and place, and, where devices may copy tensors from
 // the host, in storage.
 func (s *sizer) classes() []uint16 {
-	type like struct {
-		kind    uint8
-		variant uint16
-		at      int
-		moved   string
-	}
-	numbers := map[like]uint16{}
 	out := make([]uint16, len(s.layout.layer))
 	for l, at := range s.layout.layer {
 		k := like{kind: s.job.Model.Decoder().Layers[l], at: at, moved: s.loader.movedOf(l)}
 		if at == host || k.moved != "" {
 			k.variant = s.job.Weights.Parts[0].Layers[l]
 		}
-		n, ok := numbers[k]
-		if !ok {
-			n = uint16(len(numbers))
-			numbers[k] = n
-		}
-		out[l] = n
+		out[l] = s.known.class(k)
 	}
 	return out
+}
+
+// kindAt is the kind of a layer, or of what lies before or behind the layers.
+func kindAt(p *model.Part, layer int) *model.Kind {
+	switch layer {
+	case model.InPre:
+		return &p.Pre
+	case model.InPost:
+		return &p.Post
+	}
+	return &p.Kinds[p.Layers[layer]]
 }
 
 // movedOf says which tensors of a layer lie elsewhere, in no particular words.
@@ -129,9 +128,8 @@ func (ld *loader) movedOf(layer int) string {
 	if ld.m.none() {
 		return ""
 	}
-	part := ld.j.Model.Decoder()
 	var out []byte
-	k := &part.Kinds[part.Layers[layer]]
+	k := kindAt(ld.j.Model.Decoder(), layer)
 	for i := range k.Ops {
 		for _, t := range k.Ops[i].W {
 			o, moved := ld.m.place(layer, t)

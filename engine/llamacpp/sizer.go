@@ -24,6 +24,7 @@ type sizer struct {
 	loader  *loader
 	buffers *modelBuffers
 	graph   *graph
+	known   *known        // of other plans for the model
 	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft   *sizer        // of the draft model, nil for none
 	missing []ledger.Item // parts of the plan whose size is unknown
@@ -48,7 +49,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.sizer(j, m, false)
+	s, err := e.sizer(j, m, &known{}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +57,8 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 }
 
 // sizer of a plan whose tensors a mover moves; for a search it may look at prompts alone.
-func (e Engine) sizer(j *engine.Job, m *mover, prompts bool) (*sizer, error) {
-	s := &sizer{prompts: prompts, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+func (e Engine) sizer(j *engine.Job, m *mover, k *known, prompts bool) (*sizer, error) {
+	s := &sizer{prompts: prompts, known: k, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {

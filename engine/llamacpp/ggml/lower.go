@@ -63,20 +63,24 @@ type memo struct {
 
 // Lower builds the graph of a model's decoder for one micro-batch.
 func Lower(m *model.Model, s Shape, site *Site) (*Graph, error) {
-	all := make([]int, len(m.Decoder().Layers))
+	return lower(&Graph{}, m, allOf(m.Decoder().Layers), s, site)
+}
+
+func allOf[T any](layers []T) []int {
+	all := make([]int, len(layers))
 	for i := range all {
 		all[i] = i
 	}
-	return lower(m, all, s, site)
+	return all
 }
 
-// lower builds it with some of the layers, in this order.
-func lower(m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
+// lower builds it with some of the layers, in this order, in the memory of another graph.
+func lower(g *Graph, m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
 	if err := check(m); err != nil {
 		return nil, err
 	}
 	p := m.Decoder()
-	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
+	l := &lowering{Graph: g.roomFor(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {

@@ -42,6 +42,9 @@ type Site struct {
 	Rows Sizes
 	// Home is where a tensor of a layer, or of model.InPre, model.InPost, lies.
 	Home func(layer int, t *model.Tensor) Spot
+	// Key tells sites of a model apart, but for Layers and Classes: where all else is equal, classes of one number
+	// are alike on both. Comparable; graphs of a site without one are not kept.
+	Key any
 	// Bytes is what a device, or the host, allocates for a copy of it.
 	Bytes func(layer int, t *model.Tensor, at Spot) int64
 }
