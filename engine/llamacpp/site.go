@@ -80,22 +80,33 @@ func (s *sizer) backendAt(at ggml.Spot) *backend {
 
 // copied is what a spot allocates for a copy of a tensor.
 func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
-	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
-	list := listed(&part.Pre, w.Pre)
-	switch layer {
-	case model.InPre:
-	case model.InPost:
-		list = append(list, listed(&part.Post, w.Post)...)
-	default:
-		v := &w.Variants[w.Layers[layer]]
-		list = append(list, listed(&part.Kinds[v.Kind], v.Tensors)...)
-	}
+	list := s.storedIn(layer)
 	for i := range list {
 		if list[i].Tensor == t {
 			return int64(s.backendAt(at).alloc(&list[i]))
 		}
 	}
 	return 0
+}
+
+// storedIn is the tensors of a layer, or of model.InPre, model.InPost, to which a tied head's belong too. Equal
+// layers share a list.
+func (s *sizer) storedIn(layer int) []stored {
+	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
+	switch layer {
+	case model.InPre:
+		return listed(&part.Pre, w.Pre)
+	case model.InPost:
+		return append(listed(&part.Pre, w.Pre), listed(&part.Post, w.Post)...)
+	}
+	if s.variants == nil {
+		s.variants = make([][]stored, len(w.Variants))
+	}
+	v := w.Layers[layer]
+	if s.variants[v] == nil {
+		s.variants[v] = listed(&part.Kinds[w.Variants[v].Kind], w.Variants[v].Tensors)
+	}
+	return s.variants[v]
 }
 
 // classes number the layers that are alike in structure and place, and, where devices may copy tensors from

@@ -13,21 +13,22 @@ import (
 
 // sizer is what does not depend on the load.
 type sizer struct {
-	job     *engine.Job
-	program Engine
-	rules   rules
-	set     settings
-	k, v    *dtype.Format
-	layout  *layout
-	devices []held
-	host    held
-	loader  *loader
-	buffers *modelBuffers
-	graph   *graph
-	known   *known        // of other plans for the model
-	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
-	draft   *sizer        // of the draft model, nil for none
-	missing []ledger.Item // parts of the plan whose size is unknown
+	job      *engine.Job
+	program  Engine
+	rules    rules
+	set      settings
+	k, v     *dtype.Format
+	layout   *layout
+	devices  []held
+	host     held
+	loader   *loader
+	buffers  *modelBuffers
+	graph    *graph
+	known    *known        // of other plans for the model
+	variants [][]stored    // of layers, as storedIn lists them
+	prompts  bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
+	draft    *sizer        // of the draft model, nil for none
+	missing  []ledger.Item // parts of the plan whose size is unknown
 }
 
 // rowSplit reports whether -sm row cuts matrices: a backend without such buffers ignores it (make_gpu_buft_list).
