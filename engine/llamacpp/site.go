@@ -80,24 +80,27 @@ func (s *sizer) backendAt(at ggml.Spot) *backend {
 
 // copied is what a spot allocates for a copy of a tensor.
 func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
-	list := s.storedIn(layer)
-	for i := range list {
-		if list[i].Tensor == t {
-			return int64(s.backendAt(at).alloc(&list[i]))
+	for _, list := range [...][]stored{s.storedIn(layer), s.storedIn(model.InPre)} { // which is lent to others
+		for i := range list {
+			if list[i].Tensor == t {
+				return int64(s.backendAt(at).alloc(&list[i]))
+			}
 		}
 	}
 	return 0
 }
 
-// storedIn is the tensors of a layer, or of model.InPre, model.InPost, to which a tied head's belong too. Equal
-// layers share a list.
+// storedIn is the tensors of a layer, or of model.InPre, model.InPost. Equal layers share a list.
 func (s *sizer) storedIn(layer int) []stored {
 	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
 	switch layer {
 	case model.InPre:
-		return listed(&part.Pre, w.Pre)
+		if s.before == nil {
+			s.before = listed(&part.Pre, w.Pre)
+		}
+		return s.before
 	case model.InPost:
-		return append(listed(&part.Pre, w.Pre), listed(&part.Post, w.Post)...)
+		return listed(&part.Post, w.Post)
 	}
 	if s.variants == nil {
 		s.variants = make([][]stored, len(w.Variants))

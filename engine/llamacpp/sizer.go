@@ -24,8 +24,9 @@ type sizer struct {
 	loader   *loader
 	buffers  *modelBuffers
 	graph    *graph
-	known    *known        // of other plans for the model
-	variants [][]stored    // of layers, as storedIn lists them
+	known    *known     // of other plans for the model
+	variants [][]stored // of layers, and what lies before them, as storedIn lists them
+	before   []stored
 	prompts  bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft    *sizer        // of the draft model, nil for none
 	missing  []ledger.Item // parts of the plan whose size is unknown
