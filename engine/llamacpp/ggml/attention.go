@@ -35,10 +35,10 @@ func (l *lowering) attention(o *model.Op) ID {
 		l.Expand(s.v)
 		l.Expand(s.k)
 	}
-	keys := l.cache()
+	keys := l.keptOf(s.cache, o.Attn.SharesKV)
 	values := keys
 	if !s.valueInKey {
-		values = l.cache()
+		values = l.external(l.at(keys).home)
 	}
 	if !o.Attn.SharesKV {
 		l.storeKeys(s, keys)

@@ -46,6 +46,8 @@ type lowering struct {
 	keyIDs         [2]ID // by cache: full, sliding
 	valueIDs       [2]ID
 	mask           [2]ID
+	lies           [2]Spot // the last cache
+	tables         []ID
 	rotK, rotV     [2]ID
 	stateIDs       ID
 	stateMain      ID
@@ -166,6 +168,27 @@ func (l *lowering) weight() ID {
 
 // cache is memory that the layer keeps between batches.
 func (l *lowering) cache() ID { return l.external(l.site.cache(l.layer)) }
+
+// table is a tensor that layers share where it lies.
+func (l *lowering) table(t *model.Tensor) ID {
+	home := l.site.home(l.layer, t)
+	for _, x := range l.tables {
+		if l.tensors[l.at(x).aux].t == t && l.at(x).home == home {
+			return x
+		}
+	}
+	x := l.stored(tensorOf{l.layer, t}, home)
+	l.tables = append(l.tables, x)
+	return x
+}
+
+// keptOf is an attention's cache; layers that share one read that of the last layer with its own of that kind.
+func (l *lowering) keptOf(kind int, shared bool) ID {
+	if !shared {
+		l.lies[kind] = l.site.cache(l.layer)
+	}
+	return l.external(l.lies[kind])
+}
 
 // in is an operator's input. Once rows are dropped, what was computed before loses them on first use.
 func (l *lowering) in(o *model.Op, i int) ID {
