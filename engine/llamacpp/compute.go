@@ -13,15 +13,14 @@ import (
 // graph is the worst-case graph of a model under a plan. It remembers what it compiled, and works for one
 // caller at a time; others wait.
 type graph struct {
-	one        sync.Mutex
-	s          *sizer
-	site       *ggml.Site // nil on the host alone
-	compiled   map[batchKind]*ggml.Compiled
-	planner    ggml.Planner
-	rehearsals map[rehearsed][]*ggml.Compiled // where splits are crowded
-	unfused    bool                           // devices have no kernels for flash attention
-	mixed      bool                           // tensors of layers, or the head, lie on the host beside devices
-	err        error                          // the model has a step that no rule lowers
+	one      sync.Mutex
+	s        *sizer
+	site     *ggml.Site // nil on the host alone
+	compiled map[batchKind]*ggml.Compiled
+	planner  ggml.Planner
+	unfused  bool  // devices have no kernels for flash attention
+	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
+	err      error // the model has a step that no rule lowers
 	// without is the same graph for a build without kernels for a cache of two formats; nil for other caches.
 	without *graph
 }
@@ -121,13 +120,9 @@ func (g *graph) buffers(sh *shape) buffers {
 	g.one.Lock()
 	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
-	prompts, tokens := g.s.sizes(sh, sh.tokens, sh.outputs), g.s.sizes(sh, sh.slots, sh.slots)
-	crowded := g.raise(&out, prompts)
-	if g.mixed && !g.s.prompts && !g.s.set.dry {
-		crowded = g.raise(&out, tokens) || crowded
-	}
-	if crowded {
-		out.run = g.rehearse(prompts, tokens)
+	g.raise(&out, g.s.sizes(sh, sh.tokens, sh.outputs))
+	if g.mixed && !g.s.prompts && !g.s.set.dry { // a dry run counts prompts alone
+		g.raise(&out, g.s.sizes(sh, sh.slots, sh.slots))
 	}
 	if out.without = out.run; g.without != nil {
 		out.without = g.without.buffers(sh).run
@@ -136,56 +131,12 @@ func (g *graph) buffers(sh *shape) buffers {
 }
 
 // raise buffers to what a batch needs: one of prompts, and where that runs elsewhere, a token of each slot.
-func (g *graph) raise(out *buffers, n ggml.Sizes) (crowded bool) {
+func (g *graph) raise(out *buffers, n ggml.Sizes) {
 	c, err := g.compile(n)
 	if err != nil {
-		return false
+		return
 	}
-	g.raiseTo(out.run, c, n)
-	return c.Crowded
-}
-
-func (g *graph) raiseTo(run []unit.Bytes, c *ggml.Compiled, n ggml.Sizes) {
-	for i := range run {
-		run[i] = max(run[i], g.planner.Peak(&c.Spots[i], n))
+	for i := range out.run {
+		out.run[i] = max(out.run[i], g.planner.Peak(&c.Spots[i], n))
 	}
-}
-
-// probes are the graphs of a token for each slot that a context cuts before it reserves any, to see which fused
-// operations run (src/llama-context.cpp, resolve_fused_ops).
-const probes = 3
-
-// rehearsed are the graphs of a rehearsal, by the kinds of its batches.
-type rehearsed struct{ prompts, tokens batchKind }
-
-// rehearse cuts all graphs that a context reserves in their order, for the room that splits have hangs on it: after
-// the probes prompts, tokens, and prompts once more. A dry run counts the first prompts.
-func (g *graph) rehearse(prompts, tokens ggml.Sizes) []unit.Bytes {
-	batches := make([]ggml.Sizes, 0, probes+3)
-	for range probes {
-		batches = append(batches, tokens)
-	}
-	if batches = append(batches, prompts); !g.s.set.dry {
-		batches = append(batches, tokens, prompts)
-	}
-	run := make([]unit.Bytes, len(g.s.devices)+1)
-	for i, c := range g.rehearsal(rehearsed{g.kind(&prompts), g.kind(&tokens)}, batches)[probes:] {
-		g.raiseTo(run, c, batches[probes+i])
-	}
-	return run
-}
-
-// rehearsal compiles the graphs once for each pair of kinds.
-func (g *graph) rehearsal(of rehearsed, batches []ggml.Sizes) []*ggml.Compiled {
-	if g.rehearsals[of] == nil {
-		if g.rehearsals == nil {
-			g.rehearsals = map[rehearsed][]*ggml.Compiled{}
-		}
-		list, err := ggml.Rehearse(g.s.job.Model, g.s.graphShape(of.prompts.streams), g.site, batches)
-		if err != nil { // which the graph of prompts did not have
-			panic(err)
-		}
-		g.rehearsals[of] = list
-	}
-	return g.rehearsals[of]
 }

@@ -31,7 +31,7 @@ func (s *sizer) site() *ggml.Site {
 	if s.rules.batches && on(s.job.Plan.OpOffload) {
 		t.Offload = offloadBatch
 	}
-	t.DryRun = s.set.dry
+	t.DryRun, t.FewInputs = s.set.dry, !s.rules.crowds
 	if s.pipelined() {
 		t.Copies = maxCopies
 	}

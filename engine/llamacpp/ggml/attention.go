@@ -190,6 +190,9 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	var v ID
 	if s.valueInKey {
 		v = l.cached(l.part(l.part(kc)), s, l.site.keyRow(s.dimK*s.kvHeads))
+		whole := l.size(v)
+		whole[formOne] -= l.site.keyRow(s.dimK) - l.site.keyRow(s.dimV) // what follows the values in the last row
+		v = l.sized(v, whole)
 	} else {
 		v = l.cached(l.part(l.part(values)), s, l.site.valueRow(s.dimV*s.kvHeads))
 	}

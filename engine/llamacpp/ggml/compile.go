@@ -14,10 +14,6 @@ type Compiled struct {
 	// early tells of each segment whether it needs memory that is allocated before all of them: what is brought
 	// in several copies.
 	early []bool
-	// Crowded: what a split brings in fills the room that it began with, so that the graphs before decide where the
-	// split ends. A Rehearsal has them.
-	Crowded bool
-	fills   []fill
 }
 
 // Lifetimes are those of one spot, and the forms of its table of sizes.
@@ -86,7 +82,7 @@ func (g *Graph) compileIn(lib *Library, site *Site) *Compiled {
 }
 
 func (c *compiler) compiled() *Compiled {
-	out := &Compiled{Nodes: len(c.Nodes), Splits: len(c.splits), early: c.early, Crowded: c.crowded, fills: c.fills, Spots: make([]Lifetimes, len(c.lanes))}
+	out := &Compiled{Nodes: len(c.Nodes), Splits: len(c.splits), early: c.early, Spots: make([]Lifetimes, len(c.lanes))}
 	for i := range c.lanes {
 		out.Spots[i] = Lifetimes{c.lanes[i].program, c.lanes[i].sizes, c.site.align(Spot(i))}
 	}

@@ -50,7 +50,6 @@ func (lib *Library) compiled(m *model.Model, layers []int, classes []uint16, s S
 	if err != nil {
 		return nil, err
 	}
-	lib.schedule.rooms = nil
 	c := g.compileIn(lib, site)
 	if site == nil || site.Key != nil {
 		lib.keep(key, c)

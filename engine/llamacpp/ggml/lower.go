@@ -47,7 +47,7 @@ type lowering struct {
 	valueIDs       [2]ID
 	mask           [2]ID
 	lies           [2]Spot // the last cache
-	tables         []ID
+	own, shared    []ID    // tensors of what is at hand, and of all layers
 	rotK, rotV     [2]ID
 	stateIDs       ID
 	stateMain      ID
@@ -143,7 +143,7 @@ func (l *lowering) inputs() ID {
 func (l *lowering) embedded() int64 { return l.m.Hidden * (1 + l.quirks.deepStack) }
 
 func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
-	l.k, l.val, l.dropped, l.delta = k, append(l.val[:0], x), 0, false
+	l.k, l.val, l.own, l.dropped, l.delta = k, append(l.val[:0], x), l.own[:0], 0, false
 	for l.i = range k.Ops {
 		l.w = 0
 		y, err := l.op(&k.Ops[l.i])
@@ -163,24 +163,24 @@ func (l *lowering) weight() ID {
 	w := l.k.Ops[l.i].W
 	t := w[min(l.w, len(w)-1)]
 	l.w++
-	return l.stored(tensorOf{l.layer, t}, l.site.home(l.layer, t))
+	return l.tensor(&l.own, t)
 }
 
-// cache is memory that the layer keeps between batches.
-func (l *lowering) cache() ID { return l.external(l.site.cache(l.layer)) }
-
-// table is a tensor that layers share where it lies.
-func (l *lowering) table(t *model.Tensor) ID {
+// tensor is a tensor of the model where it lies: one node, however often it is read.
+func (l *lowering) tensor(known *[]ID, t *model.Tensor) ID {
 	home := l.site.home(l.layer, t)
-	for _, x := range l.tables {
+	for _, x := range *known {
 		if l.tensors[l.at(x).aux].t == t && l.at(x).home == home {
 			return x
 		}
 	}
 	x := l.stored(tensorOf{l.layer, t}, home)
-	l.tables = append(l.tables, x)
+	*known = append(*known, x)
 	return x
 }
+
+// cache is memory that the layer keeps between batches.
+func (l *lowering) cache() ID { return l.external(l.site.cache(l.layer)) }
 
 // keptOf is an attention's cache; layers that share one read that of the last layer with its own of that kind.
 func (l *lowering) keptOf(kind int, shared bool) ID {

@@ -12,11 +12,6 @@ type schedule struct {
 	spot   []Spot // of every node; nowhere for undecided
 	copied [][]ID // for each spot, the first copy of a node there
 	splits []split
-	rooms  rooms
-	// crowded: a split has as many inputs as it began with room for, so that where it ends hangs on the graphs before.
-	crowded bool
-	// fills are of the split that is open where each layer begins.
-	fills  []fill
 	inputs []ID // of the graph, in the order of their first use; with several copies only
 	// With several copies, what is allocated before all else: the copies of inputs, and of what is brought.
 	kept, brought []placed
@@ -29,9 +24,6 @@ type placed struct {
 	spot Spot
 }
 
-// fill is a split's number, and how many inputs it has so far.
-type fill struct{ split, inputs int }
-
 // split is a run of nodes on one backend, with what must be copied there before.
 type split struct {
 	spot   Spot
@@ -39,30 +31,12 @@ type split struct {
 	inputs []ID
 }
 
-// firstRoom is how many inputs a split begins with room for (GGML_SCHED_MAX_SPLIT_INPUTS).
-const firstRoom = 30
-
-// rooms is how many inputs each split has room for, by number. A node that needs more doubles it
-// (ggml_backend_sched_split_inputs_grow), and it stays so for the graphs that the scheduler cuts later.
-type rooms []int
-
-func (r rooms) of(split int) int {
-	if split < len(r) {
-		return r[split]
-	}
-	return firstRoom
-}
-
-func (r *rooms) double(split int) {
-	for len(*r) <= split {
-		*r = append(*r, firstRoom)
-	}
-	(*r)[split] *= 2
-}
+// maxInputs is how many inputs a split of older builds has room for (GGML_SCHED_MAX_SPLIT_INPUTS).
+const maxInputs = 30
 
 // plan schedules a graph, in the memory of another schedule.
 func (s *schedule) plan(g *Graph, site *Site) {
-	*s = schedule{Graph: g, site: site, spot: zeroed(s.spot, len(g.all)), copied: s.copied, rooms: s.rooms}
+	*s = schedule{Graph: g, site: site, spot: zeroed(s.spot, len(g.all)), copied: s.copied}
 	if site.spots() == 1 {
 		s.splits = make([]split, 1)
 		return
@@ -246,9 +220,6 @@ func (s *schedule) views() {
 func (s *schedule) cut() {
 	s.splits = []split{{spot: nowhere}}
 	for i, x := range s.Nodes {
-		for len(s.fills) < len(s.Marks) && s.Marks[len(s.fills)] == i {
-			s.fills = append(s.fills, fill{len(s.splits) - 1, len(s.splits[len(s.splits)-1].inputs)})
-		}
 		if s.at(x).op == View {
 			continue
 		}
@@ -271,7 +242,7 @@ func (s *schedule) fetches(x ID, now *split) bool {
 	}
 	for _, p := range s.sourcesOf(x) {
 		away := s.spot[p] != now.spot && !s.reads(now.spot, p)
-		if away && (s.at(p).stored || len(now.inputs) >= s.rooms.of(len(s.splits)-1) && s.copied[now.spot][p] == 0) {
+		if away && (s.at(p).stored || s.site.FewInputs && len(now.inputs) >= maxInputs && s.copied[now.spot][p] == 0) {
 			return true
 		}
 	}
@@ -290,21 +261,11 @@ func (s *schedule) bring(x ID, now *split) {
 		}
 		if s.copied[now.spot][p] == 0 {
 			s.copied[now.spot][p] = s.copyTo(now.spot, p)
-			s.admit(now, p)
+			now.inputs = append(now.inputs, p)
 			src = s.sourcesOf(x)
 		}
 		src[j] = s.copied[now.spot][p]
 	}
-}
-
-// admit an input to the last split.
-func (s *schedule) admit(now *split, x ID) {
-	number := len(s.splits) - 1
-	if len(now.inputs) == s.rooms.of(number) {
-		s.rooms.double(number)
-	}
-	now.inputs = append(now.inputs, x)
-	s.crowded = s.crowded || len(now.inputs) >= firstRoom
 }
 
 // input reports whether the program writes the value before the graph runs.

@@ -179,17 +179,7 @@ func (c *Compiled) settled(r repetition) bool {
 			}
 		}
 	}
-	return !c.fillsUp(r)
-}
-
-// fillsUp reports whether every period brings more into one split, which so many periods would fill.
-func (c *Compiled) fillsUp(r repetition) bool {
-	last := r.last() - beforeLayers
-	if len(c.fills) <= last {
-		return false
-	}
-	from, to := c.fills[last-r.period], c.fills[last]
-	return from.split == to.split && to.inputs > from.inputs && to.inputs+(to.inputs-from.inputs)*(r.times-keptPeriods) >= firstRoom
+	return true
 }
 
 func lengthened(order []int16, reps []repetition) (out []int16) {

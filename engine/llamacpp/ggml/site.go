@@ -33,6 +33,8 @@ type Site struct {
 	DryRun bool
 	// Whole: all layers and the head are on devices.
 	Whole bool
+	// FewInputs: a split that has maxInputs ends where one more would be copied.
+	FewInputs bool
 	// Offload: a device takes over an operation on at least so many rows whose tensor lies on the host; 0 for
 	// never (GGML_OP_OFFLOAD_MIN_BATCH).
 	Offload int64

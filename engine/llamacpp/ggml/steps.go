@@ -72,7 +72,7 @@ func (l *lowering) rope(o *model.Op, x ID) ID {
 	}
 	x = l.heads(x, o.Unit, o.Out)
 	if len(o.W) > 0 {
-		return l.like(Rope, x, l.positions(), l.table(o.W[0]))
+		return l.like(Rope, x, l.positions(), l.tensor(&l.shared, o.W[0]))
 	}
 	return l.like(Rope, x, l.positions())
 }
