@@ -94,7 +94,7 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 func (s *sizer) graphShape(streams bool) ggml.Shape {
 	in := &s.rules.inputs
 	return ggml.Shape{Flash: s.set.flash, QuantisedK: s.k.BlockElems > 1 && s.rules.rotate, QuantisedV: s.v.BlockElems > 1 && s.rules.rotate, Streams: streams,
-		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, CopiedParts: s.rules.copied, Latent: latentGraph[s.rules.latent]}}
+		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, CopiedParts: s.rules.copied, OwnTables: s.rules.tables, Latent: latentGraph[s.rules.latent]}}
 }
 
 var latentGraph = map[latentCache]ggml.LatentCache{latentOnly: ggml.LatentOnly, latentAndV: ggml.LatentAndValue, latentExpanded: ggml.LatentExpanded}
