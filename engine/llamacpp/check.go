@@ -42,7 +42,10 @@ func impossible(field string, value any, fix, format string, args ...any) error 
 }
 
 // checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
-func checkModel(j *engine.Job, _ *rules) error {
+func checkModel(j *engine.Job, r *rules) error {
+	if absent(j.Model.Family, r.version) {
+		return impossible("engine", "llama.cpp", "--engine transformers or --engine vllm", "llama.cpp has no architecture for %s (%s): no GGUF file of it can be made or loaded", j.Model.ID, j.Model.Family)
+	}
 	if part := j.Model.Parts[0].Name; part != "decoder" && part != "encoder" {
 		return impossible("engine", "llama.cpp", "--engine transformers", "%s reads no text: llama.cpp loads such a model only beside a text model, as mmproj", j.Model.ID)
 	}
