@@ -111,7 +111,7 @@ func checkCache(j *engine.Job, r *rules) error {
 	case latent && r.latent != latentExpanded && p.KV != p.KVV:
 		return impossible("kv_v", p.KVV, "kv_v = "+p.KV, "kv = %s and kv_v = %s: latent attention keeps keys and values in one format", p.KV, p.KVV)
 	case narrowK > 0 && p.Attention != "eager":
-		return impossible("kv", p.KV, "f16, or attention eager", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)
+		return impossible("kv", p.KV, "kv f16, or attention eager with kv_v f16", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)
 	case narrowV > 0 && p.Attention != "eager":
 		return impossible("kv_v", p.KVV, "f16", "kv_v = %s: blocks of %d do not divide values of %d elements", p.KVV, cacheFormat(p.KVV).BlockElems, narrowV)
 	}
