@@ -32,8 +32,8 @@ func Engines() []string {
 	return out
 }
 
-// chooseEngine reads "vllm@0.19"; without a name llama.cpp takes GGUF files and formats, Apple's devices
-// and processors, and vLLM everything else.
+// chooseEngine reads "vllm@0.19"; without a name llama.cpp takes GGUF files and formats, and on Apple's devices
+// and processors all that it loads; transformers takes what else they run, and vLLM everything else.
 func (q *question) chooseEngine() error {
 	name, version, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.request.Engine)), "@")
 	if name == "" {
@@ -102,7 +102,12 @@ func (q *question) defaultEngine() string {
 	switch {
 	case q.denoises():
 		return transformersEngine
-	case gguf, q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):
+	case gguf:
+		return "llama.cpp"
+	case q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):
+		if s := q.resolved.Spec; s != nil && !llamacpp.Loads(s.Family) {
+			return transformersEngine
+		}
 		return "llama.cpp"
 	}
 	return "vllm"

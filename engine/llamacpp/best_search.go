@@ -36,6 +36,7 @@ type search struct {
 	host   mass
 	rates  []float64
 	tried  map[string]verdict
+	known  *known
 	// prompts: ledgers count compute buffers of prompts alone, which takes half the time; what comes of it is
 	// checked with all of them.
 	prompts bool
@@ -61,7 +62,7 @@ func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
 	if err := e.Check(&k); err != nil {
 		return nil, err
 	}
-	s := &search{engine: e, job: &k, given: j.Plan, rules: e.rules(&k), room: room, layers: len(k.Model.Decoder().Layers), share: expertShare(k.Model), tried: map[string]verdict{}}
+	s := &search{engine: e, job: &k, given: j.Plan, rules: e.rules(&k), room: room, layers: len(k.Model.Decoder().Layers), share: expertShare(k.Model), tried: map[string]verdict{}, known: &known{}}
 	if len(room.Devices) == 0 || len(room.Devices) != used(&k) || s.layers == 0 {
 		return nil, ErrNoRoom
 	}
@@ -187,15 +188,25 @@ func (s *search) size(at placing) []engine.Rank {
 	p := at.plan(s)
 	j := *s.job
 	j.Plan, j.Notes = &p, nil
-	m, err := moverOf(&j, &s.rules)
-	if err != nil {
-		return nil
-	}
-	z, err := s.engine.sizer(&j, m, s.prompts)
+	z, err := s.engine.sizer(&j, at.mover(), s.known, s.prompts)
 	if err != nil {
 		return nil
 	}
 	return z.Size(nil, j.Load())
+}
+
+// mover leaves experts on the host, as the words of the plan do.
+func (at placing) mover() *mover {
+	m := &mover{}
+	for _, x := range at.slices {
+		for l := x.first; l < x.first+x.hosted; l++ {
+			if m.cuts == nil {
+				m.cuts = map[int]cut{}
+			}
+			m.cuts[l] = cut{keeps: dense, place: host}
+		}
+	}
+	return m
 }
 
 // cost of a placing: what the host reads, then the time that devices read.

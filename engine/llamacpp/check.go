@@ -42,7 +42,10 @@ func impossible(field string, value any, fix, format string, args ...any) error 
 }
 
 // checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
-func checkModel(j *engine.Job, _ *rules) error {
+func checkModel(j *engine.Job, r *rules) error {
+	if absent(j.Model.Family, r.version) {
+		return impossible("engine", "llama.cpp", "--engine transformers or --engine vllm", "llama.cpp has no architecture for %s (%s): no GGUF file of it can be made or loaded", j.Model.ID, j.Model.Family)
+	}
 	if part := j.Model.Parts[0].Name; part != "decoder" && part != "encoder" {
 		return impossible("engine", "llama.cpp", "--engine transformers", "%s reads no text: llama.cpp loads such a model only beside a text model, as mmproj", j.Model.ID)
 	}
@@ -108,7 +111,7 @@ func checkCache(j *engine.Job, r *rules) error {
 	case latent && r.latent != latentExpanded && p.KV != p.KVV:
 		return impossible("kv_v", p.KVV, "kv_v = "+p.KV, "kv = %s and kv_v = %s: latent attention keeps keys and values in one format", p.KV, p.KVV)
 	case narrowK > 0 && p.Attention != "eager":
-		return impossible("kv", p.KV, "f16, or attention eager", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)
+		return impossible("kv", p.KV, "kv f16, or attention eager with kv_v f16", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)
 	case narrowV > 0 && p.Attention != "eager":
 		return impossible("kv_v", p.KVV, "f16", "kv_v = %s: blocks of %d do not divide values of %d elements", p.KVV, cacheFormat(p.KVV).BlockElems, narrowV)
 	}

@@ -18,6 +18,7 @@ type graph struct {
 	site     *ggml.Site // nil on the host alone
 	compiled map[batchKind]*ggml.Compiled
 	planner  ggml.Planner
+	unfused  bool  // devices have no kernels for flash attention
 	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
 	err      error // the model has a step that no rule lowers
 	// without is the same graph for a build without kernels for a cache of two formats; nil for other caches.
@@ -41,13 +42,13 @@ func (g *graph) kind(n *ggml.Sizes) batchKind {
 }
 
 func newGraph(s *sizer) *graph {
-	g := s.graphOn(s.site())
+	g := s.graphOn(s.site(), false)
 	if s.twoFormats() {
 		site := s.site()
 		for i := range site.Devices {
 			site.Devices[i].Flash = func(_, _, _ int64) bool { return false }
 		}
-		g.without = s.graphOn(site)
+		g.without = s.graphOn(site, true)
 	}
 	return g
 }
@@ -63,8 +64,8 @@ func (s *sizer) twoFormats() bool {
 	return false
 }
 
-func (s *sizer) graphOn(site *ggml.Site) *graph {
-	g := &graph{s: s, site: site, compiled: map[batchKind]*ggml.Compiled{}}
+func (s *sizer) graphOn(site *ggml.Site, unfused bool) *graph {
+	g := &graph{s: s, site: site, unfused: unfused, compiled: map[batchKind]*ggml.Compiled{}}
 	g.mixed = g.site != nil && (!g.site.Whole || !s.loader.m.none())
 	sh := s.set.shape(&s.rules, s.job.Load())
 	_, g.err = g.compile(s.sizes(&sh, sh.tokens, sh.outputs))
@@ -79,8 +80,9 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 	}
 	if g.site != nil {
 		g.site.Rows = n
+		g.site.Key = g.s.siteKey(g, kind)
 	}
-	c, err := ggml.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
+	c, err := g.s.known.graphs.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 func (s *sizer) graphShape(streams bool) ggml.Shape {
 	in := &s.rules.inputs
 	return ggml.Shape{Flash: s.set.flash, QuantisedK: s.k.BlockElems > 1 && s.rules.rotate, QuantisedV: s.v.BlockElems > 1 && s.rules.rotate, Streams: streams,
-		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, CopiedParts: s.rules.copied, Latent: latentGraph[s.rules.latent]}}
+		Older: ggml.Older{OneInput: !in.both, WideMask: !in.halfMask, NoRows: !in.rows, PlainGates: !s.rules.gated, CopiedParts: s.rules.copied, OwnTables: s.rules.tables, Latent: latentGraph[s.rules.latent]}}
 }
 
 var latentGraph = map[latentCache]ggml.LatentCache{latentOnly: ggml.LatentOnly, latentAndV: ggml.LatentAndValue, latentExpanded: ggml.LatentExpanded}
@@ -118,9 +120,9 @@ func (g *graph) buffers(sh *shape) buffers {
 	g.one.Lock()
 	defer g.one.Unlock()
 	out := buffers{run: make([]unit.Bytes, len(g.s.devices)+1)}
-	g.raise(&out, sh, sh.tokens, sh.outputs)
-	if g.mixed && !g.s.prompts {
-		g.raise(&out, sh, sh.slots, sh.slots)
+	g.raise(&out, g.s.sizes(sh, sh.tokens, sh.outputs))
+	if g.mixed && !g.s.prompts && !g.s.set.dry { // a dry run counts prompts alone
+		g.raise(&out, g.s.sizes(sh, sh.slots, sh.slots))
 	}
 	if out.without = out.run; g.without != nil {
 		out.without = g.without.buffers(sh).run
@@ -129,8 +131,7 @@ func (g *graph) buffers(sh *shape) buffers {
 }
 
 // raise buffers to what a batch needs: one of prompts, and where that runs elsewhere, a token of each slot.
-func (g *graph) raise(out *buffers, sh *shape, tokens, outputs int64) {
-	n := g.s.sizes(sh, tokens, outputs)
+func (g *graph) raise(out *buffers, n ggml.Sizes) {
 	c, err := g.compile(n)
 	if err != nil {
 		return

@@ -30,6 +30,7 @@ type fitter struct {
 	layers  int     // repeating layers
 	experts bool    // routed experts may leave for the host one by one
 	free    []int64 // bytes of each device, or of the host
+	known   *known
 	target  []int64 // most that may be used of each
 }
 
@@ -66,7 +67,7 @@ func (e Engine) fit(j *engine.Job, r *rules, g given) {
 }
 
 func newFitter(e Engine, j *engine.Job, r *rules, g given) (*fitter, error) {
-	f := &fitter{engine: e, job: j, rules: r, given: g, layers: len(j.Model.Decoder().Layers), experts: j.Model.Traits.Experts > 0}
+	f := &fitter{engine: e, job: j, rules: r, given: g, layers: len(j.Model.Decoder().Layers), experts: j.Model.Traits.Experts > 0, known: &known{}}
 	margins, err := fitMargins(j.Plan.FitTarget, max(1, used(j)))
 	if err != nil {
 		return nil, err

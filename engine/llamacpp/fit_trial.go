@@ -167,7 +167,7 @@ func (f *fitter) measure(t trial) (measured, error) {
 	if t.placed() {
 		m.cuts = t.cuts(f.layers)
 	}
-	s, err := f.engine.sizer(&j, m, true)
+	s, err := f.engine.sizer(&j, m, f.known, true)
 	if err != nil {
 		return measured{}, err
 	}

@@ -118,6 +118,9 @@ func (m *mover) none() bool { return len(m.rules) == 0 && m.experts == 0 && len(
 func (m *mover) place(layer int, t *model.Tensor) (o override, ok bool) {
 	if len(m.rules) > 0 {
 		name := t.GGUF(layer)
+		if ropeTables[t.Role] {
+			name = t.GGUF(model.InPre) // of all layers
+		}
 		for i := range m.rules {
 			if m.rules[i].pattern.MatchString(name) {
 				return m.rules[i], true
@@ -132,6 +135,8 @@ func (m *mover) place(layer int, t *model.Tensor) (o override, ok bool) {
 	}
 	return override{}, false
 }
+
+var ropeTables = map[dtype.Role]bool{dtype.RopeFreqs: true, dtype.RopeLong: true, dtype.RopeShort: true}
 
 // expertMatrix: ffn_(up|down|gate|gate_up)_exps, with their biases and scales.
 func expertMatrix(r dtype.Role) bool {

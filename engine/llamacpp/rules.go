@@ -19,6 +19,7 @@ type rules struct {
 	spare    bool // llama-server has a sequence more than slots, for the system prompt
 	slotOut  bool // the output buffer starts with a row for each slot
 	inputs   graphInputs
+	crowds   bool // a split brings in as much as its nodes need
 	batches  bool // devices take over products of large batches from the host
 	copied   bool // queries, keys and values are copied out of one projection
 	gated    bool // gate × activation is one operator with a result of its own
@@ -42,7 +43,7 @@ func rulesOf(v engine.Version) rules {
 	return rules{
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
-		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
+		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), crowds: at(crowdedSplits, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
 		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), drafts: at(draftLengths, v), mtp: at(predictionLayers, v), rowMain: at(rowsOnMain, v),
 	}
 }
@@ -195,6 +196,12 @@ var slotLimit = []engine.Since[int64]{
 	{From: first, Value: 1 << 24, Source: "no limit"},
 	{From: build(5485), Value: 64, Source: "src/llama-cparams.h (#13706)"},
 	{From: build(6507), Value: 256, Source: "src/llama-cparams.h (#15916)"},
+}
+
+// crowdedSplits: the source of August 2026 still ends a split at 30 inputs; a run of v0.5.0 does not.
+var crowdedSplits = []engine.Since[bool]{
+	{From: first, Value: false, Source: "ggml/src/ggml-backend.cpp"},
+	{From: engine.V(0, 5, 0), Value: true, Source: "splits that v0.5.0 printed of Gemma 3n E4B with its cache on the host"},
 }
 
 // batches are the defaults of -b and -ub.

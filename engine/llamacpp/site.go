@@ -31,7 +31,7 @@ func (s *sizer) site() *ggml.Site {
 	if s.rules.batches && on(s.job.Plan.OpOffload) {
 		t.Offload = offloadBatch
 	}
-	t.DryRun = s.set.dry
+	t.DryRun, t.FewInputs = s.set.dry, !s.rules.crowds
 	if s.pipelined() {
 		t.Copies = maxCopies
 	}
@@ -80,48 +80,61 @@ func (s *sizer) backendAt(at ggml.Spot) *backend {
 
 // copied is what a spot allocates for a copy of a tensor.
 func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
-	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
-	list := listed(&part.Pre, w.Pre)
-	switch layer {
-	case model.InPre:
-	case model.InPost:
-		list = append(list, listed(&part.Post, w.Post)...)
-	default:
-		v := &w.Variants[w.Layers[layer]]
-		list = append(list, listed(&part.Kinds[v.Kind], v.Tensors)...)
-	}
-	for i := range list {
-		if list[i].Tensor == t {
-			return int64(s.backendAt(at).alloc(&list[i]))
+	for _, list := range [...][]stored{s.storedIn(layer), s.storedIn(model.InPre)} { // which is lent to others
+		for i := range list {
+			if list[i].Tensor == t {
+				return int64(s.backendAt(at).alloc(&list[i]))
+			}
 		}
 	}
 	return 0
 }
 
+// storedIn is the tensors of a layer, or of model.InPre, model.InPost. Equal layers share a list.
+func (s *sizer) storedIn(layer int) []stored {
+	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
+	switch layer {
+	case model.InPre:
+		if s.before == nil {
+			s.before = listed(&part.Pre, w.Pre)
+		}
+		return s.before
+	case model.InPost:
+		return listed(&part.Post, w.Post)
+	}
+	if s.variants == nil {
+		s.variants = make([][]stored, len(w.Variants))
+	}
+	v := w.Layers[layer]
+	if s.variants[v] == nil {
+		s.variants[v] = listed(&part.Kinds[w.Variants[v].Kind], w.Variants[v].Tensors)
+	}
+	return s.variants[v]
+}
+
 // classes number the layers that are alike in structure and place, and, where devices may copy tensors from
 // the host, in storage.
 func (s *sizer) classes() []uint16 {
-	type like struct {
-		kind    uint8
-		variant uint16
-		at      int
-		moved   string
-	}
-	numbers := map[like]uint16{}
 	out := make([]uint16, len(s.layout.layer))
 	for l, at := range s.layout.layer {
 		k := like{kind: s.job.Model.Decoder().Layers[l], at: at, moved: s.loader.movedOf(l)}
 		if at == host || k.moved != "" {
 			k.variant = s.job.Weights.Parts[0].Layers[l]
 		}
-		n, ok := numbers[k]
-		if !ok {
-			n = uint16(len(numbers))
-			numbers[k] = n
-		}
-		out[l] = n
+		out[l] = s.known.class(k)
 	}
 	return out
+}
+
+// kindAt is the kind of a layer, or of what lies before or behind the layers.
+func kindAt(p *model.Part, layer int) *model.Kind {
+	switch layer {
+	case model.InPre:
+		return &p.Pre
+	case model.InPost:
+		return &p.Post
+	}
+	return &p.Kinds[p.Layers[layer]]
 }
 
 // movedOf says which tensors of a layer lie elsewhere, in no particular words.
@@ -129,9 +142,8 @@ func (ld *loader) movedOf(layer int) string {
 	if ld.m.none() {
 		return ""
 	}
-	part := ld.j.Model.Decoder()
 	var out []byte
-	k := &part.Kinds[part.Layers[layer]]
+	k := kindAt(ld.j.Model.Decoder(), layer)
 	for i := range k.Ops {
 		for _, t := range k.Ops[i].W {
 			o, moved := ld.m.place(layer, t)

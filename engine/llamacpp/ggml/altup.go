@@ -62,7 +62,7 @@ func (l *lowering) predict(o *model.Op, x, modalities ID) ID {
 // correct: every stream gains its share of what the layer did to the first.
 func (l *lowering) correct(o *model.Op, predicted, modalities, activated ID) ID {
 	streams := n(o.Out / o.Unit)
-	innovation := l.like(Sub, activated, l.part(predicted, n(o.Unit), of(tokens)))
+	innovation := l.like(Sub, activated, l.reshape(predicted, n(o.Unit), of(tokens)))
 	all := l.new(Repeat, f32, dims(n(o.Unit), of(tokens), streams), innovation)
 	coefs := l.like(Scale, l.new(MulMat, f32, dims(streams, of(tokens)), l.weight(), modalities))
 	coefs = l.new(Cont, f32, dims(n(1), of(tokens), streams), l.part(coefs, of(tokens), streams))
@@ -72,19 +72,19 @@ func (l *lowering) correct(o *model.Op, predicted, modalities, activated ID) ID 
 // toOthers adds a value to every stream but the first.
 func (l *lowering) toOthers(o *model.Op, x, y ID) ID {
 	h, streams := n(o.Unit), o.Out/o.Unit
-	first := l.part(x, h, of(tokens))
-	rest := l.new(Add, f32, dims(h, of(tokens), n(streams-1)), l.part(x, h, of(tokens), n(streams-1)), y)
+	first := l.reshape(x, h, of(tokens))
+	rest := l.new(Add, f32, dims(h, of(tokens), n(streams-1)), l.reshape(x, h, of(tokens), n(streams-1)), y)
 	return l.new(Concat, f32, dims(h, of(tokens), n(streams)), first, rest)
 }
 
 // merge is the mean of the first stream and the others brought back to it.
 func (l *lowering) merge(o *model.Op, x ID) ID {
 	h, others := n(o.Out), o.W[0].Batch
-	y := l.part(x, h, of(tokens))
-	rest := l.new(MulMat, f32, dims(h, of(tokens), n(others)), l.weight(), l.part(x, h, of(tokens), n(others)))
-	rest = l.asLong(rest, l.part(x, h, of(tokens)))
+	y := l.reshape(x, h, of(tokens))
+	rest := l.new(MulMat, f32, dims(h, of(tokens), n(others)), l.weight(), l.reshape(x, h, of(tokens), n(others)))
+	rest = l.asLong(rest, l.reshape(x, h, of(tokens)))
 	for range others {
-		y = l.new(Add, f32, dims(h, of(tokens)), y, l.part(rest, h, of(tokens)))
+		y = l.new(Add, f32, dims(h, of(tokens)), y, l.reshape(rest, h, of(tokens)))
 	}
 	return l.like(Scale, y)
 }

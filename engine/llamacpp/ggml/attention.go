@@ -35,10 +35,10 @@ func (l *lowering) attention(o *model.Op) ID {
 		l.Expand(s.v)
 		l.Expand(s.k)
 	}
-	keys := l.cache()
+	keys := l.keptOf(s.cache, o.Attn.SharesKV)
 	values := keys
 	if !s.valueInKey {
-		values = l.cache()
+		values = l.external(l.at(keys).home)
 	}
 	if !o.Attn.SharesKV {
 		l.storeKeys(s, keys)
@@ -190,6 +190,9 @@ func (l *lowering) attend(o *model.Op, s *qkv, keys, values ID) ID {
 	var v ID
 	if s.valueInKey {
 		v = l.cached(l.part(l.part(kc)), s, l.site.keyRow(s.dimK*s.kvHeads))
+		whole := l.size(v)
+		whole[formOne] -= l.site.keyRow(s.dimK) - l.site.keyRow(s.dimV) // what follows the values in the last row
+		v = l.sized(v, whole)
 	} else {
 		v = l.cached(l.part(l.part(values)), s, l.site.valueRow(s.dimV*s.kvHeads))
 	}

@@ -50,9 +50,14 @@ type live struct {
 
 // Compile schedules the graph and compiles its lifetimes: events cut at the beginnings of layers, so that equal
 // layers become equal segments. The graph is of no use afterwards.
-func (g *Graph) Compile(site *Site) *Compiled {
-	s := g.schedule(site)
-	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: make([]live, len(g.all)), early: make([]bool, 1, len(g.Marks)+2)}
+func (g *Graph) Compile(site *Site) *Compiled { return g.compileIn(&Library{}, site) }
+
+// compileIn the memory of a library.
+func (g *Graph) compileIn(lib *Library, site *Site) *Compiled {
+	s := &lib.schedule
+	s.plan(g, site)
+	lib.nodes = zeroed(lib.nodes, len(g.all))
+	c := &compiler{schedule: s, lanes: make([]lane, site.spots()), nodes: lib.nodes, early: make([]bool, 1, len(g.Marks)+2)}
 	for i := range c.lanes {
 		c.lanes[i].begin()
 	}

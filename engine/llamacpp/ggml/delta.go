@@ -14,8 +14,8 @@ func (l *lowering) deltaNet(o *model.Op, u ID) ID {
 	state := l.reshape(rows, n(s.State), n(s.HeadDim), n(s.Heads), of(seqs))
 	y := l.new(GatedDelta, f32, dims(), q, k, v, l.decay(s, l.in(o, 1)), l.step(s, l.in(o, 2)), state)
 	l.withStates(y, s)
-	l.Expand(l.into(Cpy, cache, l.part(y), l.part(cache)))
-	return l.part(y, ne[:]...)
+	l.Expand(l.into(Cpy, cache, l.part(y, n(s.StateElems()), of(seqs)), l.part(cache)))
+	return l.reshape(y, ne[:]...)
 }
 
 // keyHeads are queries or keys, normalised to length one.

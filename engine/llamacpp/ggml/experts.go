@@ -39,9 +39,13 @@ func (l *lowering) route(o *model.Op, x ID) ID {
 	return w
 }
 
-// topK sorts rows and gives the indices of their largest elements.
+// topK sorts rows and gives the indices of their largest elements: the first of each row, so that they span all rows
+// but what follows them in the last.
 func (l *lowering) topK(x ID, d ...Dim) ID {
-	return l.part(l.new(Argsort, i32, l.at(x).ne, x), d...)
+	sorted := l.new(Argsort, i32, l.at(x).ne, x)
+	f := l.size(sorted)
+	f[formOne] -= width[i32] * (l.at(x).ne[0].N - d[0].N)
+	return l.sized(l.part(sorted, d...), f)
 }
 
 // chosenWeights: normalised or by softmax among the chosen, then scaled.

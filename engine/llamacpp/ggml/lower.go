@@ -46,6 +46,8 @@ type lowering struct {
 	keyIDs         [2]ID // by cache: full, sliding
 	valueIDs       [2]ID
 	mask           [2]ID
+	lies           [2]Spot // the last cache
+	own, shared    []ID    // tensors of what is at hand, and of all layers
 	rotK, rotV     [2]ID
 	stateIDs       ID
 	stateMain      ID
@@ -63,20 +65,24 @@ type memo struct {
 
 // Lower builds the graph of a model's decoder for one micro-batch.
 func Lower(m *model.Model, s Shape, site *Site) (*Graph, error) {
-	all := make([]int, len(m.Decoder().Layers))
+	return lower(&Graph{}, m, allOf(m.Decoder().Layers), s, site)
+}
+
+func allOf[T any](layers []T) []int {
+	all := make([]int, len(layers))
 	for i := range all {
 		all[i] = i
 	}
-	return lower(m, all, s, site)
+	return all
 }
 
-// lower builds it with some of the layers, in this order.
-func lower(m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
+// lower builds it with some of the layers, in this order, in the memory of another graph.
+func lower(g *Graph, m *model.Model, layers []int, s Shape, site *Site) (*Graph, error) {
 	if err := check(m); err != nil {
 		return nil, err
 	}
 	p := m.Decoder()
-	l := &lowering{Graph: newGraph(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
+	l := &lowering{Graph: g.roomFor(256 + 128*len(layers)), m: m, shape: s, site: site, layer: model.InPre, quirks: familyQuirks[m.Family], slides: len(m.Windows()) > 0, maxV: widestValues(p)}
 	x := l.inputs()
 	x, err := l.kind(&p.Pre, x)
 	if err != nil {
@@ -137,7 +143,7 @@ func (l *lowering) inputs() ID {
 func (l *lowering) embedded() int64 { return l.m.Hidden * (1 + l.quirks.deepStack) }
 
 func (l *lowering) kind(k *model.Kind, x ID) (ID, error) {
-	l.k, l.val, l.dropped, l.delta = k, append(l.val[:0], x), 0, false
+	l.k, l.val, l.own, l.dropped, l.delta = k, append(l.val[:0], x), l.own[:0], 0, false
 	for l.i = range k.Ops {
 		l.w = 0
 		y, err := l.op(&k.Ops[l.i])
@@ -157,11 +163,32 @@ func (l *lowering) weight() ID {
 	w := l.k.Ops[l.i].W
 	t := w[min(l.w, len(w)-1)]
 	l.w++
-	return l.stored(tensorOf{l.layer, t}, l.site.home(l.layer, t))
+	return l.tensor(&l.own, t)
+}
+
+// tensor is a tensor of the model where it lies: one node, however often it is read.
+func (l *lowering) tensor(known *[]ID, t *model.Tensor) ID {
+	home := l.site.home(l.layer, t)
+	for _, x := range *known {
+		if l.tensors[l.at(x).aux].t == t && l.at(x).home == home {
+			return x
+		}
+	}
+	x := l.stored(tensorOf{l.layer, t}, home)
+	*known = append(*known, x)
+	return x
 }
 
 // cache is memory that the layer keeps between batches.
 func (l *lowering) cache() ID { return l.external(l.site.cache(l.layer)) }
+
+// keptOf is an attention's cache; layers that share one read that of the last layer with its own of that kind.
+func (l *lowering) keptOf(kind int, shared bool) ID {
+	if !shared {
+		l.lies[kind] = l.site.cache(l.layer)
+	}
+	return l.external(l.lies[kind])
+}
 
 // in is an operator's input. Once rows are dropped, what was computed before loses them on first use.
 func (l *lowering) in(o *model.Op, i int) ID {

@@ -14,7 +14,9 @@ type Older struct {
 	PlainGates bool
 	// CopiedParts: queries, keys and values are copied out of one projection of all three.
 	CopiedParts bool
-	Latent      LatentCache
+	// OwnTables: each layer has a table of rotary factors of its own.
+	OwnTables bool
+	Latent    LatentCache
 }
 
 // LatentCache is what latent attention keeps.

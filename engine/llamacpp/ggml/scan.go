@@ -86,7 +86,7 @@ func (l *lowering) mamba1(o *model.Op, u ID) ID {
 		x := l.reshape(u, n(1), n(s.Inner), of(perSeq), of(seqs))
 		return []ID{state, x, l.in(o, 1), l.weight(), l.in(o, 2), l.in(o, 3)}
 	})
-	return l.new(Add, f32, ne, l.part(y, ne[:]...), l.like(Mul, u, l.weight()))
+	return l.new(Add, f32, ne, l.reshape(y, ne[:]...), l.like(Mul, u, l.weight()))
 }
 
 // mamba2: B and C are parts of what was convolved; dt has a bias.
@@ -101,7 +101,7 @@ func (l *lowering) mamba2(o *model.Op, u ID) ID {
 		c := l.reaching(l.part(u, n(s.State), n(s.Groups), of(perSeq), of(seqs)), s.State*s.Groups)
 		return []ID{state, x, dt, l.weight(), b, c}
 	})
-	return l.new(Add, f32, ne, l.part(y, ne[:]...), l.like(Mul, x, l.weight()))
+	return l.new(Add, f32, ne, l.reshape(y, ne[:]...), l.like(Mul, x, l.weight()))
 }
 
 // selective is the scan between reading its states and writing them. One tensor holds outputs and new
@@ -113,7 +113,7 @@ func (l *lowering) selective(s *model.ScanDims, sources func(state ID) []ID) ID 
 	y := l.withStates(l.new(SSMScan, f32, dims(), append(src, main)...), s)
 	l.Expand(y)
 	l.carryOver(cache, state, s.StateElems())
-	l.Expand(l.into(Cpy, cache, l.part(y), l.part(cache)))
+	l.Expand(l.into(Cpy, cache, l.part(y, n(s.StateElems()), of(seqs)), l.part(cache)))
 	return y
 }
 

@@ -31,20 +31,25 @@ type split struct {
 	inputs []ID
 }
 
-// maxInputs is how many inputs a split begins with room for (GGML_SCHED_MAX_SPLIT_INPUTS).
+// maxInputs is how many inputs a split of older builds has room for (GGML_SCHED_MAX_SPLIT_INPUTS).
 const maxInputs = 30
 
-func (g *Graph) schedule(site *Site) *schedule {
-	s := &schedule{Graph: g, site: site, spot: make([]Spot, len(g.all)), copied: make([][]ID, site.spots())}
+// plan schedules a graph, in the memory of another schedule.
+func (s *schedule) plan(g *Graph, site *Site) {
+	*s = schedule{Graph: g, site: site, spot: zeroed(s.spot, len(g.all)), copied: s.copied}
 	if site.spots() == 1 {
 		s.splits = make([]split, 1)
-		return s
+		return
 	}
 	for i := range s.spot {
 		s.spot[i] = nowhere
 	}
+	for len(s.copied) < site.spots() {
+		s.copied = append(s.copied, nil)
+	}
+	s.copied = s.copied[:site.spots()]
 	for i := range s.copied {
-		s.copied[i] = make([]ID, len(g.all))
+		s.copied[i] = zeroed(s.copied[i], len(g.all))
 	}
 	s.fromTensors()
 	s.expand(true)
@@ -52,7 +57,13 @@ func (g *Graph) schedule(site *Site) *schedule {
 	s.rest()
 	s.views()
 	s.cut()
-	return s
+}
+
+// zeroed is a list of so many zeroes in the memory of another.
+func zeroed[T any](list []T, n int) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
 }
 
 // fromTensors: leafs lie where they lie; nodes run where they must (but in a dry run), where they write, or
@@ -231,7 +242,7 @@ func (s *schedule) fetches(x ID, now *split) bool {
 	}
 	for _, p := range s.sourcesOf(x) {
 		away := s.spot[p] != now.spot && !s.reads(now.spot, p)
-		if away && (s.at(p).stored || len(now.inputs) >= maxInputs && s.copied[now.spot][p] == 0) {
+		if away && (s.at(p).stored || s.site.FewInputs && len(now.inputs) >= maxInputs && s.copied[now.spot][p] == 0) {
 			return true
 		}
 	}

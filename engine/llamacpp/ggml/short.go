@@ -26,10 +26,12 @@ type repetition struct{ first, period, times, run int }
 // ErrNoLayers is what an unknown architecture has: tensors of a file, and no layer that says what they do.
 var ErrNoLayers = errors.New("the graph of an unknown architecture")
 
-// Compile lowers a model's decoder, schedules it on a site and compiles its lifetimes. A family whose graph
-// nobody compared may build its layers in forms that the rules of others do not expect: its graph is then
-// an UnknownError too.
-func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
+// Compile is a Library's for a graph that nobody asks for again.
+func Compile(m *model.Model, s Shape, site *Site) (*Compiled, error) {
+	return new(Library).Compile(m, s, site)
+}
+
+func (lib *Library) compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 	if len(m.Decoder().Layers) == 0 {
 		return nil, ErrNoLayers
 	}
@@ -48,20 +50,15 @@ func Compile(m *model.Model, s Shape, site *Site) (c *Compiled, err error) {
 		if 3*len(short) > 2*len(layers) {
 			break // too little to gain for an attempt
 		}
-		g, err := lower(m, short, s, site)
+		c, err := lib.compiled(m, short, layers, s, site)
 		if err != nil {
 			return nil, err
 		}
-		c := g.Compile(site)
-		if c.lengthen(reps, factors) {
-			return c, nil
+		if c.settles(reps, factors) {
+			return c.lengthened(reps), nil
 		}
 	}
-	g, err := Lower(m, s, site)
-	if err != nil {
-		return nil, err
-	}
-	return g.Compile(site), nil
+	return lib.compiled(m, allOf(layers), layers, s, site)
 }
 
 // deepened sets the first layers apart, which read embeddings of their own.
@@ -144,9 +141,8 @@ func shorten(layers int, runs []run, factors []int) (short []int, reps []repetit
 	return short, reps
 }
 
-// lengthen repeats the periods that settled. When some did not at some spot it gives false, and raises their
-// factors.
-func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
+// settles reports whether all periods settled at all spots. It raises the factors of those that did not.
+func (c *Compiled) settles(reps []repetition, factors []int) bool {
 	all := true
 	for _, r := range reps {
 		if !c.settled(r) {
@@ -154,14 +150,18 @@ func (c *Compiled) lengthen(reps []repetition, factors []int) bool {
 			factors[r.run]++
 		}
 	}
-	if !all {
-		return false
-	}
-	for i := range c.Spots {
-		p := &c.Spots[i].Program
+	return all
+}
+
+// lengthened repeats the periods that settled.
+func (c *Compiled) lengthened(reps []repetition) *Compiled {
+	out := *c
+	out.Spots = slices.Clone(c.Spots)
+	for i := range out.Spots {
+		p := &out.Spots[i].Program
 		p.Order = lengthened(p.Order, reps)
 	}
-	return true
+	return &out
 }
 
 // beforeLayers is the segment in front of the layers; another follows them.

@@ -33,6 +33,8 @@ type Site struct {
 	DryRun bool
 	// Whole: all layers and the head are on devices.
 	Whole bool
+	// FewInputs: a split that has maxInputs ends where one more would be copied.
+	FewInputs bool
 	// Offload: a device takes over an operation on at least so many rows whose tensor lies on the host; 0 for
 	// never (GGML_OP_OFFLOAD_MIN_BATCH).
 	Offload int64
@@ -42,6 +44,9 @@ type Site struct {
 	Rows Sizes
 	// Home is where a tensor of a layer, or of model.InPre, model.InPost, lies.
 	Home func(layer int, t *model.Tensor) Spot
+	// Key tells sites of a model apart, but for Layers and Classes: where all else is equal, classes of one number
+	// are alike on both. Comparable; graphs of a site without one are not kept.
+	Key any
 	// Bytes is what a device, or the host, allocates for a copy of it.
 	Bytes func(layer int, t *model.Tensor, at Spot) int64
 }

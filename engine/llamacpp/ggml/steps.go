@@ -72,9 +72,17 @@ func (l *lowering) rope(o *model.Op, x ID) ID {
 	}
 	x = l.heads(x, o.Unit, o.Out)
 	if len(o.W) > 0 {
-		return l.like(Rope, x, l.positions(), l.weight())
+		return l.like(Rope, x, l.positions(), l.table(o.W[0]))
 	}
 	return l.like(Rope, x, l.positions())
+}
+
+// table of all layers, or of each its own.
+func (l *lowering) table(t *model.Tensor) ID {
+	if l.shape.Older.OwnTables {
+		return l.tensor(&l.own, t)
+	}
+	return l.tensor(&l.shared, t)
 }
 
 // sum: operands in the model's order, but for families that put the stream first.

@@ -1,0 +1,63 @@
+package llamacpp
+
+import (
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine/llamacpp/ggml"
+	"github.com/memwall/memwall/model"
+)
+
+// known is what plans for one model share, so that a search among them builds equal graphs once. The zero value
+// is ready; it is for one goroutine at a time.
+type known struct {
+	graphs  ggml.Library
+	numbers map[like]uint16
+}
+
+// like is a class of layers: alike in structure and place, and, where devices may copy tensors from the host, in
+// storage.
+type like struct {
+	kind    uint8
+	variant uint16
+	at      int
+	moved   string
+}
+
+// class numbers a class of layers, the same for every plan.
+func (k *known) class(of like) uint16 {
+	n, ok := k.numbers[of]
+	if !ok {
+		if n = uint16(len(k.numbers)); k.numbers == nil {
+			k.numbers = map[like]uint16{}
+		}
+		k.numbers[of] = n
+	}
+	return n
+}
+
+// siteKey is what a site hangs on, beside its layers.
+type siteKey struct {
+	weights  *model.Weights
+	k, v     *dtype.Format
+	backends [maxDevices]*backend
+	devices  int
+	head     int
+	ends     string // tensors before and behind the layers that lie elsewhere
+	kind     batchKind
+	copies   int
+	offload  int64
+
+	cacheOnHost, whole, dry, scratch, unfused bool
+}
+
+// siteKey tells the graph's site from others; nil where there are more devices than it has room for.
+func (s *sizer) siteKey(g *graph, kind batchKind) any {
+	if len(s.devices) > maxDevices {
+		return nil
+	}
+	k := siteKey{weights: s.job.Weights, k: s.k, v: s.v, devices: len(s.devices), head: s.layout.head, ends: s.loader.movedOf(model.InPre) + "/" + s.loader.movedOf(model.InPost), kind: kind,
+		copies: g.site.Copies, offload: g.site.Offload, cacheOnHost: g.site.CacheOnHost, whole: g.site.Whole, dry: g.site.DryRun, scratch: s.rules.scratch, unfused: g.unfused}
+	for i := range s.devices {
+		k.backends[i] = s.devices[i].backend
+	}
+	return k
+}
