@@ -50,7 +50,7 @@ func (c *Coeffs) AddN(o *Coeffs, n float64) {
 // Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
 // tensor. A multiply-add is two operations.
 func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
-	if o.Rows == PerSource {
+	if o.Rows == PerSource || o.Rows == PerOther {
 		return c
 	}
 	row := o.rowFeature()

@@ -45,6 +45,7 @@ const (
 	PerChoice      // tokens × experts used
 	PerOutput      // rows with logits
 	PerSource      // tokens of an encoder's output, once: not in a step of the decoder
+	PerOther       // tokens of another modality: none in a step of text
 )
 
 // Activation functions, where engines treat them differently.

@@ -212,6 +212,7 @@ func (s *partBuilder) kind(l Layer) model.Kind {
 	default:
 		b.sequential()
 	}
+	b.branches()
 	b.k.Name = b.name()
 	return b.k
 }
