@@ -17,7 +17,7 @@ var families = []*Family{
 	deepseek1, minicpm, bailing, step35, grok, mistral4, glm4lite,
 	qwen, phimoe, phi3small, exaone, exaone4, exaoneMoE, mimo, mimo2,
 	granite, granitemoe, granitehybrid,
-	mamba, mamba2Only, rwkv4, rwkv5, rwkv6, rwkv7, plamo2, zamba2, longcat, jamba, nemotronH,
+	mamba, mamba2Only, rwkv4, rwkv5, rwkv6, rwkv7, plamo2, zamba2, longcat, jamba, nemotronH, stripedHyena,
 	qwen2vl, qwen3vl, qwen3vlmoe, qwen25Omni,
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics1, idefics2, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
 	llama4vl, phi3v, phi4mm, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni,

@@ -247,6 +247,7 @@ const (
 	Eagle      // RWKV-5: the same with a matrix of state for every head
 	Finch      // RWKV-6: decays and mixes depend on the input
 	ShortOnly  // a gated short convolution without a scan (LFM2)
+	LongConv   // a gated convolution over the whole text, by poles (StripedHyena)
 )
 
 // Branch is a product of two matrices of a low rank, whose result tokens of one modality add to that of each matrix of
