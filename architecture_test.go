@@ -19,7 +19,7 @@ var houseOrder = []string{
 	"model hardware format/internal/window format/internal/sparse",
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
-	"format/gguf/gguftest format/safetensors/safetensorstest",
+	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup",
 	"speed",
 	"speed/stream speed/serving cost",

@@ -7,27 +7,27 @@ import (
 	"github.com/memwall/memwall/speed"
 )
 
-// price adds what a token takes in energy and money, where devices are alike and rows speak of them.
-func (q *question) price(v *Speed, total speed.Figure) {
+// price adds what a token takes in energy and money, where devices are alike and rows speak of them. turns is how
+// many take turns, each at work while the others wait: a share of the time at the plan's rates.
+func (q *question) price(v *Speed, total speed.Figure, turns int) {
 	m := q.job.Machine
 	if len(m.Groups) != 1 || !total.Known() {
 		return
 	}
 	d, n := &m.Groups[0].Device, m.Devices()
-	tokens := cost.Figure{Mid: total.Mid, Low: total.Low, High: total.High}
 	load := cost.Load{}
 	if v.BandwidthFraction != nil {
-		load.Memory = *v.BandwidthFraction
+		load.Memory = *v.BandwidthFraction / float64(turns)
 	}
 	if v.FLOPsFraction != nil {
-		load.Compute = *v.FLOPsFraction
+		load.Compute = *v.FLOPsFraction / float64(turns)
 	}
 	watts := cost.Watts(d, load)
-	figure(speed.Figure(cost.JoulesPerToken(watts.Figure, n, tokens)), &v.JoulesPerToken, &v.JoulesPerTokenLow, &v.JoulesPerTokenHigh)
+	figure(cost.JoulesPerToken(watts.Figure, n, total), &v.JoulesPerToken, &v.JoulesPerTokenLow, &v.JoulesPerTokenHigh)
 	rent := cost.Rent(d.ID, n)
 	if !rent.PerHour.Known() {
 		return
 	}
-	figure(speed.Figure(cost.PerMillion(rent, tokens)), &v.USDPerMillion, &v.USDPerMillionLow, &v.USDPerMillionHigh)
+	figure(cost.PerMillion(rent, total), &v.USDPerMillion, &v.USDPerMillionLow, &v.USDPerMillionHigh)
 	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, rent.Date)
 }

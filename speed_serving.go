@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 )
 
 // serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
@@ -26,6 +27,9 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
 	f := m.Closed(load)
+	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
+		return err
+	}
 	if !f.PerToken.Known() {
 		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
 	}
@@ -37,10 +41,23 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)
-	v.Bound = f.Bound
+	v.Bound = nearer(f.Bound, v)
+	if v.RestsOn == "" {
+		level, rows := m.Evidence()
+		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
+	}
 	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
-	q.price(v, f.Throughput)
+	q.price(v, f.Throughput, 1)
 	return nil
+}
+
+// nearer says memory where a kernel waits for its own arithmetic and the step is yet nearer to the roof of memory: a
+// few rows leave most of a tile empty, and more of them would cost nothing.
+func nearer(b speed.Bound, v *Speed) speed.Bound {
+	if b == speed.Compute && *v.FLOPsFraction < *v.BandwidthFraction {
+		return speed.Memory
+	}
+	return b
 }
 
 // shares of the datasheet's rates that decoding and a prompt reach.

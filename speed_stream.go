@@ -29,7 +29,11 @@ func (q *question) stream(v *Speed) error {
 	if err != nil {
 		return err
 	}
-	f := m.With(table).Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
+	predictor := m.With(table)
+	if v.RestsOn == "" {
+		v.RestsOn = predictor.RestsOn()
+	}
+	f := predictor.Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(f.TTFT.Times(1000), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	total := speed.Figure{}
@@ -42,7 +46,7 @@ func (q *question) stream(v *Speed) error {
 	}
 	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, rounded(f.BandwidthFraction), rounded(f.FLOPsFraction)
 	q.parted(v, f.Parts, 1000*f.Decode.Mid)
-	q.price(v, total)
+	q.price(v, total, len(stages))
 	return nil
 }
 

@@ -5,31 +5,22 @@
 // row is unknown: it is not guessed.
 package cost
 
-import "math"
+import (
+	"math"
+
+	"github.com/memwall/memwall/speed"
+)
 
 // Figure is a value with its 90 % band. The zero Figure is unknown.
-type Figure struct{ Mid, Low, High float64 }
-
-// Known reports whether there is a value.
-func (f Figure) Known() bool { return f.Mid > 0 }
-
-func exactly(x float64) Figure { return Figure{x, x, x} }
-
-func (f Figure) times(x float64) Figure { return Figure{f.Mid * x, f.Low * x, f.High * x} }
+type Figure = speed.Figure
 
 // per divides two figures whose errors have different causes: their logarithms' deviations add in quadrature.
-func (f Figure) per(g Figure) Figure {
+func per(f, g Figure) Figure {
 	if !f.Known() || !g.Known() {
 		return Figure{}
 	}
 	mid := f.Mid / g.Mid
-	return Figure{mid, mid * math.Exp(-apart(f.Mid/f.Low, g.High/g.Mid)), mid * math.Exp(apart(f.High/f.Mid, g.Mid/g.Low))}
-}
-
-// plus adds two figures; their errors add in quadrature.
-func (f Figure) plus(g Figure) Figure {
-	mid := f.Mid + g.Mid
-	return Figure{mid, mid - math.Hypot(f.Mid-f.Low, g.Mid-g.Low), mid + math.Hypot(f.High-f.Mid, g.High-g.Mid)}
+	return Figure{Mid: mid, Low: mid * math.Exp(-apart(f.Mid/f.Low, g.High/g.Mid)), High: mid * math.Exp(apart(f.High/f.Mid, g.Mid/g.Low))}
 }
 
 func apart(a, b float64) float64 { return math.Hypot(math.Log(a), math.Log(b)) }

@@ -65,8 +65,8 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 	rows := asked(device, func(p *hardware.Price) bool { return (p.Kind == "msrp" || p.Kind == "street") && p.Purchase > 0 })
 	r := rate(rows, func(p *hardware.Price) float64 { return float64(devices) * float64(p.Purchase) / t.LifetimeHours })
 	if r.PerHour.Known() {
-		energy := watts.times(float64(devices) * t.Overhead * 3600 / joulesPerKWh * float64(t.PerKWh))
-		r.PerHour = r.PerHour.plus(energy)
+		energy := watts.Times(float64(devices) * t.Overhead * 3600 / joulesPerKWh * float64(t.PerKWh))
+		r.PerHour = r.PerHour.Plus(energy)
 	}
 	return r
 }
@@ -74,7 +74,7 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 // PerMillion is the price of a million tokens: an hour's over the tokens of an hour. tokens is the rate of all
 // sequences together.
 func PerMillion(r Rate, tokens Figure) Figure {
-	return r.PerHour.times(1e6 / 3600).per(tokens)
+	return per(r.PerHour.Times(1e6/3600), tokens)
 }
 
 func asked(device string, keep func(*hardware.Price) bool) (rows []hardware.Price) {
@@ -92,7 +92,7 @@ func rate(rows []hardware.Price, hour func(*hardware.Price) float64) Rate {
 	}
 	slices.SortStableFunc(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
 	mid := rows[(len(rows)-1)/2]
-	r := Rate{PerHour: Figure{hour(&mid), hour(&rows[0]), hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows), Date: mid.Date}
+	r := Rate{PerHour: Figure{Mid: hour(&mid), Low: hour(&rows[0]), High: hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows), Date: mid.Date}
 	if s, ok := hardware.Cite(mid.Source); ok {
 		r.Source = s.Citation
 		r.Date = cmp.Or(r.Date, s.Date)

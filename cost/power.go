@@ -86,7 +86,7 @@ func Watts(d *hardware.Device, l Load) Power {
 	mid, variance := Predict(t, d, l)
 	on := evidence(t, d)
 	low, high := Band(t, on == "device", mid, variance)
-	return Power{Figure{mid, low, math.Max(mid, math.Min(high, float64(d.TDP.Value)))}, on}
+	return Power{Figure{Mid: mid, Low: low, High: math.Max(mid, math.Min(high, float64(d.TDP.Value)))}, on}
 }
 
 // Band around watts of a device that was measured, or of another: that is not known better than the first.

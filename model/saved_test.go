@@ -5,21 +5,13 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 )
 
 // build gives a model of the catalog.
 func build(t testing.TB, id string) *model.Model {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Model(id)
+	return catalogtest.Model(t, id)
 }
 
 // TestSavedDense: one block of Mistral 7B against the rules measured on 244 runs of transformers 4.45 to

@@ -6,20 +6,13 @@ import (
 
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/shard"
 )
 
 func build(t testing.TB, id string) *model.Model {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Model(id)
+	return catalogtest.Model(t, id)
 }
 
 // TestSharesSumToTheWhole: over the ranks of a group, elements less declared replicas are the model.

@@ -39,6 +39,9 @@ func New(o Options) *Files { return &Files{Options: o} }
 // recognises), and an id or alias of the catalog.
 func (f *Files) Model(ref string) (*Resolved, error) {
 	if scheme, _, ok := strings.Cut(ref, ":"); ok && schemes[strings.ToLower(scheme)] {
+		if strings.EqualFold(scheme, "ollama") {
+			return ollama(ref)
+		}
 		return nil, remote(ref)
 	}
 	d, err := openDisk(f.Options.Root)

@@ -1,5 +1,7 @@
 package speed
 
+import "math"
+
 // Figure is a prediction with its 90 % band.
 type Figure struct{ Mid, Low, High float64 }
 
@@ -8,6 +10,12 @@ func (f Figure) Known() bool { return f.Mid > 0 }
 
 // Times is the figure in other units.
 func (f Figure) Times(x float64) Figure { return Figure{f.Mid * x, f.Low * x, f.High * x} }
+
+// Plus adds a figure whose error has another cause: the bands add in quadrature.
+func (f Figure) Plus(g Figure) Figure {
+	mid := f.Mid + g.Mid
+	return Figure{mid, max(0, mid-math.Hypot(f.Mid-f.Low, g.Mid-g.Low)), mid + math.Hypot(f.High-f.Mid, g.High-g.Mid)}
+}
 
 // Inverse turns seconds a token into tokens a second, and back.
 func (f Figure) Inverse() Figure {

@@ -152,7 +152,8 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 
 // Merge joins matrix products that read the same value in the same format, as engines that fuse queries, keys
 // and values, or gate and up, launch them once.
-func Merge(list []Kernel) (out []Kernel) {
+func Merge(list []Kernel) []Kernel {
+	out := make([]Kernel, 0, len(list))
 	for i := range list {
 		k := list[i]
 		if n := len(out) - 1; n >= 0 && joins(&out[n], &k) {

@@ -7,7 +7,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
@@ -16,15 +16,7 @@ import (
 // places gives the ranks of a catalog model, stored by a recipe.
 func places(t testing.TB, id, recipe string, p shard.Parallel) (*model.Model, *model.Weights, []engine.Placed) {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := s.Model(id)
+	m := catalogtest.Model(t, id)
 	w := m.Store(dtype.FindRecipe(recipe))
 	out, err := engine.Place(m.Decoder(), &w.Parts[0], p)
 	if err != nil {

@@ -41,7 +41,7 @@ type Range struct{ Mid, Low, High float64 }
 func exactly(x float64) Range { return Range{x, x, x} }
 
 // Measures are the kinds of figures, in the order of the report.
-var Measures = append([]Measure{
+var Measures = []Measure{
 	{Name: "parameters", About: "published totals of checkpoints", Sets: "parameters", Figures: []string{"parameters", "parameters_with_mtp", "parameters_head_twice", "parameters_without_head"}, Find: parameters, AnyDevice: true, Exact: true},
 	{Name: "llama.cpp weights", About: "model buffers of every device and the host", Sets: "llamacpp-", Figures: places("weights"), Find: item("weights"), Exact: true},
 	{Name: "llama.cpp KV cache", About: "KV buffers", Sets: "llamacpp-", Figures: places("kv_cache", "context"), Find: item("kv_cache"), Exact: true},
@@ -62,7 +62,7 @@ var Measures = append([]Measure{
 	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
 	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang", Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
 	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true, Fitted: true},
-}, servingMeasures...)
+}
 
 // places are a figure on the first device, the second, the host, all devices, and everywhere.
 func places(figures ...string) (out []string) {

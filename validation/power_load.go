@@ -84,7 +84,7 @@ func timed(k *speed.Rank, d *hardware.Device, b speed.Batch) (f floor) {
 type works map[string]*speed.Rank
 
 func (w works) rank(r *Row) (*speed.Rank, error) {
-	tp, ep := max(1, int64(r.Ask.TP)), max(1, int64(r.Ask.EP))
+	tp, ep := max(1, r.Ask.TP), max(1, r.Ask.EP)
 	name := fmt.Sprintf("%s %s %d %d", r.Ask.Model, r.Ask.Weights, tp, ep)
 	if k := w[name]; k != nil {
 		return k, nil

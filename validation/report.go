@@ -33,6 +33,15 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	all := Compare(asker, sets)
+	streams, compared, err := CompareStreams()
+	if err != nil {
+		return nil, err
+	}
+	served, err := CompareServing(sets)
+	if err != nil {
+		return nil, err
+	}
+	sets, all = append(sets, streams), append(append(all, compared...), served...)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	peers, err := Peers()

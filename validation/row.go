@@ -3,6 +3,7 @@ package validation
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-//go:embed rows/*.jsonl
+//go:embed rows/*.jsonl rows/batches/*.jsonl
 var embedded embed.FS
 
 // Set is one collection of measurements.
@@ -21,7 +22,11 @@ type Set struct {
 	Name  string
 	About string
 	Rows  []Row
+	// File is where the rows lie, below rows; "" is the name as JSON lines.
+	File string
 }
+
+func (s *Set) file() string { return cmp.Or(s.File, s.Name+".jsonl") }
 
 // Row is a measurement: the question that asks for it, and the figures that were measured.
 type Row struct {
@@ -51,9 +56,15 @@ type line struct {
 	Note    string           `json:"note"`
 }
 
-// Load reads the embedded sets.
-func Load() ([]Set, error) {
-	names, err := fs.Glob(embedded, "rows/*.jsonl")
+// Load reads the embedded sets whose questions are asked.
+func Load() ([]Set, error) { return load("rows/*.jsonl") }
+
+// Batches reads the sets "static" and "throughput", of runs that no question asks for: batches that start and end
+// together, and as many users as a server takes. Their errors are in speed/serving/leftout.tsv.
+func Batches() ([]Set, error) { return load("rows/batches/*.jsonl") }
+
+func load(pattern string) ([]Set, error) {
+	names, err := fs.Glob(embedded, pattern)
 	if err != nil {
 		return nil, err
 	}

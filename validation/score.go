@@ -175,11 +175,19 @@ func (c *Comparison) judge() {
 // slack covers the rounding of decimal fractions.
 func slack(v Value) float64 { return math.Abs(v.Mid) * 1e-12 }
 
+// everyMeasure lists what is asked through an Asker, then what is predicted beforehand.
+func everyMeasure() []*Measure {
+	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures)+len(ServingMeasures))
+	for i := range Measures {
+		all = append(all, &Measures[i])
+	}
+	return append(append(all, StreamMeasures...), ServingMeasures...)
+}
+
 // Scores sums up comparisons by measure; keep picks the ones that count.
 func Scores(all []Comparison, keep func(*Comparison) bool) []Score {
 	var out []Score
-	for i := range Measures {
-		m := &Measures[i]
+	for _, m := range everyMeasure() {
 		var mine []Comparison
 		for _, c := range all {
 			if c.Measure == m && (keep == nil || keep(&c)) {

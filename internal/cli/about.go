@@ -16,7 +16,7 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 		return a.unknownCommand(c, args[0])
 	}
 	w := render.Welcome{Lines: []string{
-		"memwall keeps the books of LLM memory: where every byte goes, whether it fits.",
+		"memwall keeps the books of LLM memory: where every byte goes, whether it fits, how fast it runs.",
 		"Every number says where it comes from and how sure it is.",
 		"memwall --help lists the commands, memwall fit --help the flags.",
 	}, Examples: []string{

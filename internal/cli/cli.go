@@ -107,7 +107,7 @@ func (a *app) broken(fault any) int {
 // root is the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "memwall", Short: "the books of LLM memory: where every byte goes, whether it fits, what to change",
+		Use: "memwall", Short: "the books of LLM memory: where every byte goes, whether it fits, how fast it runs",
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
 		RunE: a.welcome,
 	}

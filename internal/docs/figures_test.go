@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -19,15 +19,7 @@ import (
 
 func network(t *testing.T, id string) *model.Model {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Model(id)
+	return catalogtest.Model(t, id)
 }
 
 func ask(t *testing.T, r *memwall.Request) *memwall.Answer {

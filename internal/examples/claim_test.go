@@ -87,11 +87,11 @@ func TestCheck(t *testing.T) {
 		{"depends, one value", Depends, "", []Finding{gbs(f14, "a", 14e9)}, false},
 		{"stale", Stale, "", []Finding{gbs(f14, "then", 14e9), gbs(f14, "now", 3e9)}, true},
 		{"stale, the wrong way", Stale, "", []Finding{gbs(f14, "then", 3e9), gbs(f14, "now", 14e9)}, false},
-		{"later", Later, Speed, []Finding{bound(Ceiling, 20e9)}, true},
+		{"later", Later, Simulation, []Finding{bound(Ceiling, 20e9)}, true},
 		{"later, without a topic", Later, "", []Finding{bound(Ceiling, 20e9)}, false},
-		{"later, and yet judged", Later, Speed, []Finding{gbs(f14, "", 14e9)}, false},
-		{"later, over the ceiling", Later, Speed, []Finding{bound(Ceiling, 10e9)}, false},
-		{"later, under the floor", Later, Speed, []Finding{bound(Floor, 20e9)}, false},
+		{"later, and yet judged", Later, Simulation, []Finding{gbs(f14, "", 14e9)}, false},
+		{"later, over the ceiling", Later, Simulation, []Finding{bound(Ceiling, 10e9)}, false},
+		{"later, under the floor", Later, Simulation, []Finding{bound(Floor, 20e9)}, false},
 		{"no verdict", "maybe", "", []Finding{gbs(f14, "", 14e9)}, false},
 	} {
 		r := Row{Verdict: c.v, Waits: c.waits}

@@ -22,7 +22,7 @@ const (
 	Wrong Verdict = "wrong"
 	// Depends: an assumption that the document leaves open decides.
 	Depends Verdict = "depends"
-	// Later: memory arithmetic alone cannot tell.
+	// Later: neither memory nor speed of a plan can tell.
 	Later Verdict = "later"
 )
 
@@ -34,7 +34,6 @@ type Topic string
 
 const (
 	Training   Topic = "training"
-	Speed      Topic = "speed"
 	Simulation Topic = "simulation"
 )
 

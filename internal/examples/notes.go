@@ -3,6 +3,7 @@ package examples
 import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/speed"
 )
 
 // notes is the fifth document.
@@ -241,8 +242,13 @@ var notesLinks = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(about("3.6", tbs), c.Mul(c.given("cards", 8), c.link(h100)))}
 		}},
-	{ID: "5.46", Claim: "tensor-parallel scaling on 8 A100: NVLink, PCIe", Verdict: Later, Waits: Speed, Why: "To be computed: step times on both, with all-reduces at their measured rates.",
-		Find: func(c *calc) []Finding { return []Finding{c.waits(about("95", pct)), c.waits(about("50", pct))} }},
+	{ID: "5.46", Claim: "tensor-parallel scaling on 8 A100: NVLink, PCIe", Verdict: Depends, Why: "On the work. A prompt of 8k moves much between the cards of a 70B: PCIe leaves a seventh of eight cards, NVLink two thirds. A token of one user moves little and waits for latency: there both are alike.",
+		Find: func(c *calc) []Finding {
+			prompt, token := speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1}, speed.Batch{Decodes: 1, Context: 1024}
+			const nvlink, pcie = "8xa100-sxm-80gb", "8xa100-pcie-80gb"
+			return []Finding{c.when("NVLink, a prompt", about("95", pct), c.scaling(l70, nvlink, prompt)), c.when("NVLink, a token", about("95", pct), c.scaling(l70, nvlink, token)),
+				c.when("PCIe, a prompt", about("50", pct), c.scaling(l70, pcie, prompt)), c.when("PCIe, a token", about("50", pct), c.scaling(l70, pcie, token))}
+		}},
 }
 
 var notesProgram = []Row{

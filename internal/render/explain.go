@@ -32,7 +32,17 @@ func places(a *memwall.Answer) (out []place) {
 	if a.Disk != nil {
 		out = append(out, itemPlaces(a.Disk.Ledger, "/disk/ledger")...)
 	}
+	if a.Speed != nil {
+		out = append(out, speedPlaces...)
+	}
 	return out
+}
+
+// speedPlaces are the lines of the speed block, under the words that it shows.
+var speedPlaces = []place{
+	{"/speed/decode_tokens_per_s", "decode", "decode"}, {"/speed/total_tokens_per_s", "together", "together"}, {"/speed/tpot_ms", "tpot", "time of a token"},
+	{"/speed/prefill_tokens_per_s", "prefill", "prefill"}, {"/speed/ttft_ms", "first", "first token"}, {"/speed/joules_per_token", "energy", "energy"},
+	{"/speed/usd_per_million_tokens", "cost", "cost"},
 }
 
 func itemPlaces(items []memwall.Item, at string) (out []place) {

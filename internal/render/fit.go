@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -215,14 +216,33 @@ func (s *screen) suggestions() {
 	if len(shown) == 0 {
 		return
 	}
+	timed := s.page.st.width() >= narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
 	tb := &table{sides: []side{left, decimal, left, left}, remark: true, most: map[int]int{0: s.page.st.width() * 9 / 20}}
-	tb.row(say("change", bold), say("saves GiB", dim), say("then", dim), nil)
+	row := func(change, saves, then, speed, flags text) {
+		cells := []text{change, saves, then, speed, flags}
+		if !timed {
+			cells = append(cells[:3], flags)
+		}
+		tb.row(cells...)
+	}
+	if timed {
+		tb.sides = append(tb.sides, left)
+	}
+	row(say("change", bold), say("saves GiB", dim), say("then", dim), say("speed", dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
 		m := markOf(c.Verdict)
-		tb.row(say(c.Change), say(gib(c.Saves, 2)), say(string(m.sign)+" "+m.word, m.ink), say(patchFlags(&c), dim))
+		row(say(c.Change), say(gib(c.Saves, 2)), say(string(m.sign)+" "+m.word, m.ink), say(times(c.Speed)), say(patchFlags(&c), dim))
 	}
 	s.page.blank()
 	s.page.add(tb)
+}
+
+// times is "× 0.8"; nothing where nobody knows.
+func times(ratio *float64) string {
+	if ratio == nil {
+		return ""
+	}
+	return "× " + unit.Significant(*ratio, 2)
 }
 
 // who takes the device's memory.

@@ -110,6 +110,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"tight":       fit(answer(t, "tight"), FitOptions{}),
 		"nowhere":     fit(answer(t, "nowhere"), FitOptions{}),
 		"ranks":       fit(answer(t, "ranks"), FitOptions{}),
+		"timed":       fit(answer(t, "timed"), FitOptions{}),
 		"many":        fit(manyRanks(t), FitOptions{}),
 		"mixed":       fit(twoKinds(t), FitOptions{}),
 		"unknown":     fit(unknownPart(t), FitOptions{}),
@@ -187,7 +188,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "model": true, "device": true, "errors": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {

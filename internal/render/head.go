@@ -117,15 +117,29 @@ func held(a *memwall.Answer) (out []string) {
 	long := k.MaxContext != nil && *k.MaxContext > int64(a.Plan.Context)
 	if k.MaxSequences != nil {
 		users := "; holds " + people(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
+		rate := perUser(a)
 		if long {
-			out = append(out, users+", or "+lengthFor(a))
+			out = append(out, users+", or "+lengthFor(a)+rate, users+rate, users+", or "+lengthFor(a))
 		}
-		return append(out, users)
+		return append(out, users+rate, users)
 	}
 	if long {
 		out = append(out, "; holds "+lengthFor(a))
 	}
 	return out
+}
+
+// perUser is ", 37 tok/s each" of several users, and "; 37 tok/s" of one.
+func perUser(a *memwall.Answer) string {
+	v := a.Speed
+	if v == nil || v.Decode == nil {
+		return ""
+	}
+	rate := significant(*v.Decode, 2) + " tok/s"
+	if a.Plan.Sequences > 1 {
+		return ", " + rate + " each of " + unit.Count(int64(a.Plan.Sequences))
+	}
+	return "; " + rate
 }
 
 // lengthFor is "1 at 29,808 tokens".

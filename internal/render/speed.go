@@ -17,7 +17,8 @@ func (p *page) beside(first, second []text) {
 	width += 2 * gap
 	for _, l := range second {
 		if width+l.cells() > p.st.width() {
-			p.lines = append(append(append(p.lines, first...), nil), second...)
+			p.lines = append(append(p.lines, first...), nil)
+			p.lines = append(p.lines, second...)
 			return
 		}
 	}
@@ -48,7 +49,11 @@ func (s *screen) speed() []text {
 	}
 	users := max(1, int64(s.a.Plan.Sequences))
 	tb := &table{sides: []side{left, left, left}}
-	tb.row(say("speed", dim), say(people(users), dim), say("90 % band", dim))
+	name := "speed"
+	if s.a.Verdict == memwall.DoesNotFit {
+		name = "if it fit"
+	}
+	tb.row(say(name, dim), say(people(users), dim), say("90 % band", dim))
 	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()

@@ -97,3 +97,14 @@ func (t *Table) Spread(kind string) (Spread, bool) { s, ok := t.spreads[kind]; r
 func (t *Table) SetSpread(kind string, s Spread) { t.spreads[kind] = s }
 
 func square(x float64) float64 { return x * x }
+
+// Nearest is the most special of some levels that has an offset of a coefficient, in the order given, and on how
+// many rows that rests; "" when none has.
+func (t *Table) Nearest(name string, levels ...Level) (level string, rows int) {
+	for i := range levels {
+		if o, ok := t.offsets[term{name, levels[i].Name, levels[i].Key}]; ok && o.Rows > 0 {
+			return levels[i].Name, o.Rows
+		}
+	}
+	return "", 0
+}

@@ -191,3 +191,19 @@ func TestSolveNamesTheRow(t *testing.T) {
 		t.Error("a row without a measurement was fitted")
 	}
 }
+
+// TestNearest: the first of the levels that rows spoke of.
+func TestNearest(t *testing.T) {
+	table, err := problem(t).Solve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		family, device, want string
+	}{{"f1", "f1d0", "device"}, {"f1", "f1d9", "family"}, {"f9", "f9d0", ""}} {
+		level, rows := table.Nearest("rate", coef.Level{Name: "device", Key: c.device}, coef.Level{Name: "family", Key: c.family})
+		if level != c.want || (rows == 0) != (c.want == "") {
+			t.Errorf("%s of %s: level %q with %d rows, want %q", c.device, c.family, level, rows, c.want)
+		}
+	}
+}

@@ -196,6 +196,10 @@ func (s *solver) objective(theta []float64) (f float64, err error) {
 type curvature struct {
 	diagonal []float64
 	rows     []slopesOf
+	// The rows' slopes one after another, times the square root of the weight: row i has from[i] to from[i+1].
+	from  []int
+	at    []int32
+	slope []float64
 }
 
 type slopesOf struct {
@@ -229,7 +233,20 @@ func (s *solver) normal() (grad []float64, curve *curvature, err error) {
 		}
 		curve.rows = append(curve.rows, row)
 	}
+	curve.flatten()
 	return grad, curve, nil
+}
+
+func (c *curvature) flatten() {
+	c.from = append(c.from, 0)
+	for i := range c.rows {
+		r := &c.rows[i]
+		root := math.Sqrt(r.weight)
+		for k, at := range r.at {
+			c.at, c.slope = append(c.at, int32(at)), append(c.slope, root*r.slope[k])
+		}
+		c.from = append(c.from, len(c.at))
+	}
 }
 
 // add turns slopes by coefficient into slopes by offset.
@@ -250,13 +267,13 @@ func (c *curvature) times(x, out []float64, damping []float64) {
 		out[j] = (c.diagonal[j] + damping[j]) * x[j]
 	}
 	for i := range c.rows {
-		r, dot := &c.rows[i], 0.0
-		for k, at := range r.at {
-			dot += r.slope[k] * x[at]
+		at, slope := c.at[c.from[i]:c.from[i+1]], c.slope[c.from[i]:c.from[i+1]]
+		dot := 0.0
+		for k, j := range at {
+			dot += slope[k] * x[j]
 		}
-		dot *= r.weight
-		for k, at := range r.at {
-			out[at] += dot * r.slope[k]
+		for k, j := range at {
+			out[j] += dot * slope[k]
 		}
 	}
 }
@@ -318,7 +335,7 @@ func (s *solver) slopes(i int, c []float64, r float64, out []float64) ([]float64
 // worth it, where the problem does not say.
 const (
 	rounds = 80
-	enough = 3e-5
+	enough = 1e-4
 	inRow  = 3
 )
 

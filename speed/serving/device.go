@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -19,8 +20,20 @@ type device struct {
 func newDevice(d *hardware.Device) device {
 	out := device{id: d.ID, family: Family(d), hw: d}
 	share := out.share()
-	out.bandwidth, out.sms = share*float64(d.Bandwidth.Value), share*float64(d.SMs.Value)
+	out.bandwidth, out.sms = share*float64(d.Bandwidth.Value), share*multiprocessors(d)
 	return out
+}
+
+// perMultiprocessor is what one of Hopper's does in 16 bits: 989 TFLOP/s over 132.
+const perMultiprocessor = 7.5e12
+
+// multiprocessors of a device; of one whose number nobody gives, as many of Hopper's as have its peak.
+func multiprocessors(d *hardware.Device) float64 {
+	if d.SMs.Known {
+		return float64(d.SMs.Value)
+	}
+	_, peak := speed.Arithmetic(d, nil)
+	return math.Max(1, math.Round(float64(peak.Value)/perMultiprocessor))
 }
 
 // Family are devices whose kernels behave alike: one architecture with one kind of memory. Blackwell cards with

@@ -157,12 +157,12 @@ func TestElasticities(t *testing.T) {
 		was, e := m.Elasticities(l)
 		for i, u := range m.Uses() {
 			c := m.Values()
-			c[i] *= 1.001
+			c[i] *= 1.0001 // as little as the slopes: at the rate of the datasheet a coefficient has a kink
 			is := m.With(c).Mean(l)
 			for _, x := range []struct {
 				name      string
 				got, want float64
-			}{{"per token", e.PerToken[i], math.Log(is.PerToken/was.PerToken) / math.Log(1.001)}, {"first", e.First[i], math.Log(is.First/was.First) / math.Log(1.001)}} {
+			}{{"per token", e.PerToken[i], math.Log(is.PerToken/was.PerToken) / math.Log(1.0001)}, {"first", e.First[i], math.Log(is.First/was.First) / math.Log(1.0001)}} {
 				if math.Abs(x.got-x.want) > 0.01+0.02*math.Abs(x.want) {
 					t.Errorf("%s: %s gains %g for %s, the slope says %g", "a plan", x.name, x.want, u.Name, x.got)
 				}
@@ -226,7 +226,7 @@ func TestPipeline(t *testing.T) {
 	one := compile(t, plan(t, "llama-3.1-70b", "fp8", "h100", shard.Parallel{TP: 2}))
 	two := compile(t, plan(t, "llama-3.1-70b", "fp8", "h100", shard.Parallel{TP: 2, PP: 2}))
 	b := speed.Batch{Decodes: 1, Context: 1000}
-	if r := two.Step(b) / one.Step(b); r < 1 || r > 1.05 {
+	if r := two.Step(b) / one.Step(b); r < 1 || r > 1.1 {
 		t.Errorf("a step over two stages takes %.3f times as long", r)
 	}
 	l := serving.Load{Users: 64, Prompt: 1000, Output: 200}

@@ -68,16 +68,32 @@ func (p *Predictor) Predict(t Test) (f Figures) {
 func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figure {
 	mid := s(p.values)
 	low, high := mid, mid
-	if spread, ok := p.table.Spread(p.Spread(kind)); ok {
+	if spread, ok := p.band(kind); ok {
 		low, high = spread.Band(mid, p.Variance(s))
 	}
 	return speed.Figure{Mid: mid, Low: low, High: high}
 }
 
-// Spread names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
-// host, have their own; and so have devices that were measured, those of a measured family, and others.
-func (p *Predictor) Spread(figure string) string {
-	return figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
+// band is the narrowest group's that has one.
+func (p *Predictor) band(figure string) (s coef.Spread, ok bool) {
+	for _, name := range p.Spreads(figure) {
+		if s, ok = p.table.Spread(name); ok {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// Spreads names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
+// host, have their own; and so have devices that were measured, those of a measured family, and others; and several devices; and of these
+// each backend with enough rows. The narrowest group comes first.
+func (p *Predictor) Spreads(figure string) []string {
+	wide := figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
+	if len(p.stages) > 1 {
+		wide = figure + "-" + Class(p.in.Engine) + "-several"
+		return []string{wide, figure + "-steady-several"}
+	}
+	return []string{wide + "-" + p.stages[0].Backend, wide}
 }
 
 // Rows that make a device or a family known.

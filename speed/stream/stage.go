@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/hardware"
@@ -15,9 +16,12 @@ type stage struct {
 	peak      float64 // operations per second that prompts could reach
 	alu       float64 // elements per second that can be unpacked, in the processor's own terms
 	link      float64 // bytes per second from the host
-	family    string
-	laptop    bool
-	lends     int // the stage that multiplies prompts with what lies here, -1 for itself
+	// power compares the watts that an operation may take, cores the operations of a multiprocessor, with common ones,
+	// in logarithms; 0 where they are not known.
+	power, cores float64
+	family       string
+	laptop       bool
+	lends        int // the stage that multiplies prompts with what lies here, -1 for itself
 }
 
 func newStage(s Stage) (stage, error) {
@@ -35,6 +39,12 @@ func newStage(s Stage) (stage, error) {
 	}
 	out.peak, out.link = peak(d), fromHost(d)
 	out.alu = vector(d)
+	if d.TDP.Known {
+		out.power = math.Log(float64(d.TDP.Value) / (out.peak / 1e12))
+	}
+	if d.SMs.Known {
+		out.cores = math.Log(float64(d.SMs.Value) / 64)
+	}
 	return out, nil
 }
 

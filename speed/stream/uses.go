@@ -62,7 +62,7 @@ type stageUses struct {
 
 func (m *Model) collect() (u usesOf) {
 	add := func(name string, levels []coef.Level) int {
-		u.list = append(u.list, Use{Name: name, Levels: levels})
+		u.list = append(u.list, Use{Name: name, Levels: inherited(name, levels)})
 		return len(u.list) - 1
 	}
 	known := map[string]stageUses{}
@@ -101,6 +101,21 @@ func (m *Model) collect() (u usesOf) {
 	return u
 }
 
+// inherited are the levels that a coefficient uses, and the device's, which a calibration of one's own may move.
+func inherited(name string, levels []coef.Level) []coef.Level {
+	sigma := Sigma[name]
+	if sigma == nil {
+		sigma = Together[name]
+	}
+	out := make([]coef.Level, 0, len(sigma)+1)
+	for _, l := range levels {
+		if l.Name == "device" || sigma[l.Name] > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // small groups, below this share of the bytes, have no levels of their format.
 const small = 0.02
 
@@ -125,7 +140,7 @@ func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coe
 	}
 	return append(out, coef.Level{Name: "format", Key: format}, coef.Level{Name: "library-class", Key: family(s) + "/" + m.library() + "/" + class}, coef.Level{Name: "format-backend", Key: s.Backend + "/" + format},
 		coef.Level{Name: "class-backend", Key: s.Backend + "/" + class}, coef.Level{Name: "class-family", Key: s.Backend + "/" + s.family + "/" + class},
-		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format})
+		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format}, coef.Level{Name: "class-engine", Key: m.in.Engine + "/" + s.Backend + "/" + class})
 }
 
 // levels of a stage, from the general to the special. A coefficient uses those that it has a deviation for.
@@ -141,6 +156,10 @@ func (m *Model) levels(s *stage) []coef.Level {
 		{Name: "ridge", Key: s.Backend, By: by(math.Log(s.bandwidth / (s.alu / 20)))},
 		{Name: "peak", Key: s.Backend, By: by(math.Log(s.peak / 100e12))},
 		{Name: "width", Key: s.Backend, By: by(m.width())},
+		{Name: "power", Key: s.Backend, By: by(s.power)},
+		{Name: "cores", Key: s.Backend, By: by(s.cores)},
+		{Name: "width-engine", Key: m.in.Engine, By: by(m.width())},
+		{Name: "size", Key: s.Backend, By: by(math.Log(m.work.perToken() / 4e9))},
 	}
 	if m.in.Engine != "llama.cpp" {
 		out = append(out, coef.Level{Name: "engine", Key: m.in.Engine}, coef.Level{Name: "engine-family", Key: m.in.Engine + "/" + family})
@@ -160,6 +179,7 @@ func (m *Model) levels(s *stage) []coef.Level {
 		flash = "unsaid"
 	}
 	out = append(out, coef.Level{Name: "flash", Key: flash}, coef.Level{Name: "flash-backend", Key: s.Backend + "/" + flash}, coef.Level{Name: "flash-family", Key: family + "/" + flash},
+		coef.Level{Name: "group", Key: s.Backend + "/" + flash, By: by(m.work.sharing - math.Log(4))}, coef.Level{Name: "group-library", Key: family + "/" + m.library() + "/" + flash, By: by(m.work.sharing - math.Log(4))},
 		coef.Level{Name: "flash-library", Key: family + "/" + m.library() + "/" + flash})
 	if m.work.expertKernels > 0 {
 		share := m.work.expertKernels / m.work.kernels

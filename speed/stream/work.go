@@ -28,7 +28,9 @@ type work struct {
 	matrices, expertMatrices            float64
 	// used is the share of the experts that a token goes through; 1 without experts.
 	used float64
-	moe  *model.Experts
+	// sharing is how many query heads share a key, the mean over attention layers in logarithms; attending their number.
+	sharing, attending float64
+	moe                *model.Experts
 	// cache of attention and states: what a step reads and writes, and its operations.
 	decode, prefill model.Coeffs
 	spans           []int64
@@ -49,6 +51,9 @@ func newWork(m *model.Model, w *model.Weights, e model.Exec) (*work, error) {
 	for i := range r.Kernels {
 		out.kernel(&r.Kernels[i])
 	}
+	if out.attending > 0 {
+		out.sharing /= out.attending
+	}
 	slices.SortFunc(out.groups, func(a, b group) int { return cmp.Compare(a.format, b.format) })
 	out.total = float64(r.Weights)
 	return out, nil
@@ -59,6 +64,10 @@ func (w *work) kernel(k *speed.Kernel) {
 	if k.Attn != nil || k.Scan != nil {
 		w.decode.AddN(&k.Decode, n)
 		w.prefill.AddN(&k.Prefill, n)
+	}
+	if a := k.Attn; a != nil {
+		w.sharing += n * math.Log(float64(a.Heads)/float64(max(1, a.KVHeads)))
+		w.attending += n
 	}
 	launches := n * launches(k.Op.Kind)
 	w.kernels += launches
@@ -141,6 +150,14 @@ func (w *work) attention(n, depth float64) float64 {
 func (w *work) attend(depth float64) float64 {
 	f := model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: int64(depth)}.Features(w.spans, nil)
 	return float64(w.decode.Eval(&f).FLOPs)
+}
+
+// perToken are the bytes of weights that a token reads.
+func (w *work) perToken() (b float64) {
+	for _, g := range w.groups {
+		b += g.dense + g.experts*w.used + g.head
+	}
+	return b
 }
 
 // expertWidth compares the matrices of experts with 2048 by 2048, in logarithms.

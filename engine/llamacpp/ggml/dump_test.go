@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 )
 
 // names of operations as llama.cpp prints them.
@@ -96,15 +96,7 @@ func readDump(t *testing.T, path string) []printed {
 
 func converted(t testing.TB, id string) *model.Model {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Converted().Model(id)
+	return catalogtest.Spec(t, id).Converted().Model(id)
 }
 
 // TestGraphsAtTheEnds: the first layers and the last of one graph of each architecture, operation by

@@ -41,9 +41,13 @@ func loadKernels() (*kernelRows, error) {
 
 // fit takes the rows that are not left out.
 func (k *kernelRows) fit(out func(r *kernels.Row) bool) (*coef.Table, error) {
-	p := &coef.Problem{Start: start, Sigma: alone(sigmas())}
+	return k.fitBy(func(i int) bool { return out != nil && out(k.rows[i]) })
+}
+
+func (k *kernelRows) fitBy(out func(i int) bool) (*coef.Table, error) {
+	p := &coef.Problem{Start: start, Sigma: alone(sigmas()), Enough: 1e-6}
 	for i := range k.fits {
-		if out == nil || !out(k.rows[i]) {
+		if !out(i) {
 			p.Rows = append(p.Rows, k.fits[i])
 		}
 	}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"os"
-	"sort"
 	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -31,9 +28,14 @@ func loadServing() (*servingRows, error) {
 	if err != nil {
 		return nil, err
 	}
+	batches, err := validation.Batches()
+	if err != nil {
+		return nil, err
+	}
+	sets = append(sets, batches...)
 	out, p := &servingRows{}, newPlans()
 	for i := range sets {
-		if sets[i].Name != "serving" && sets[i].Name != "static-batches" {
+		if sets[i].Name != "serving" && sets[i].Name != "static" {
 			continue
 		}
 		for j := range sets[i].Rows {
@@ -49,7 +51,7 @@ func loadServing() (*servingRows, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static-batches"}
+			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static"}
 			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens), Burst: true}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)
@@ -96,7 +98,7 @@ func (r *servingRow) slopes(m *serving.Model, kind string) []float64 {
 }
 
 // penalty weighs the priors of whole engines against their rows, which are many for few plans.
-const penalty = 1.5
+const penalty = 3
 
 // fit adds what whole engines take to a table of kernels.
 func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coef.Table, error) {
@@ -155,14 +157,23 @@ type fold struct {
 	name string
 	key  func(r *servingRow) string
 	k    int
-	// hardware: kernels of the device are left out too.
-	hardware bool
+	// hardware: kernels of the device are left out too. static: the rows are static batches; else these, of old
+	// engines, take no part.
+	hardware, static bool
 }
 
-var folds = []fold{
-	{"model and hardware", func(r *servingRow) string { return network(r) + " " + r.device }, 5, false},
-	{"models out", func(r *servingRow) string { return network(r) }, 11, false},
-	{"hardware out", func(r *servingRow) string { return r.device }, 5, true},
+func plan(r *servingRow) string { return network(r) + " " + r.device }
+
+// unseen are the folds that bands rest on: what a model does on a device left out as a whole, and whole models.
+var unseen = []fold{
+	{name: "plan out", key: plan, k: 4},
+	{name: "model out", key: network, k: 4},
+}
+
+// wholesale are further folds of a study.
+var wholesale = []fold{
+	{name: "device out", key: func(r *servingRow) string { return r.device }, k: 5, hardware: true},
+	{name: "plan out", key: plan, k: 4, static: true},
 }
 
 func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]left, error) {
@@ -172,7 +183,7 @@ func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*
 		for _, i := range group {
 			keys[f.key(s.rows[i])] = true
 		}
-		out := func(r *servingRow) bool { return keys[f.key(r)] || r.static }
+		out := func(r *servingRow) bool { return keys[f.key(r)] || r.static && !f.static }
 		known := known
 		if f.hardware {
 			var err error
@@ -184,51 +195,10 @@ func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*
 		if err != nil {
 			return nil, err
 		}
-		for r, c := range s.predict(t, out) {
+		asked := func(r *servingRow) bool { return keys[f.key(r)] && r.static == f.static }
+		for r, c := range s.predict(t, asked) {
 			all[r] = c
 		}
 	}
 	return all, nil
-}
-
-func (s *servingRows) report(title string, p map[*servingRow]left) {
-	groups := map[string][]float64{}
-	for _, r := range s.rows {
-		for _, f := range r.figures() {
-			v, ok := r.Got[f.got]
-			if _, predicted := p[r]; !ok || !predicted {
-				continue
-			}
-			e := math.Log(p[r].figures[f.kind] / (v.Mid * f.unit))
-			name := f.kind
-			if r.static {
-				name = "static " + name
-			}
-			names := []string{"  all rows"}
-			if r.fit {
-				e0, _, _ := strings.Cut(r.Ask.Engine, "@")
-				names = append(names, " kept", e0, r.Ask.Model, r.device, e0+" "+r.device, e0+" "+r.Ask.Model+" "+r.device, fmt.Sprint("tp ", r.Ask.TP), fmt.Sprint("users ", r.Ask.Sequences), fmt.Sprint("dp ", r.Ask.DP), fmt.Sprint("ep ", r.Ask.EP), fmt.Sprint("saturated ", r.saturated))
-			} else {
-				names = append(names, " "+r.Note)
-			}
-			for _, n := range names {
-				groups[name+" "+n] = append(groups[name+" "+n], e)
-			}
-		}
-	}
-	var names []string
-	for g := range groups {
-		names = append(names, g)
-	}
-	sort.Strings(names)
-	for _, g := range names {
-		e := groups[g]
-		sort.Float64s(e)
-		abs := make([]float64, len(e))
-		for i, x := range e {
-			abs[i] = math.Abs(math.Expm1(x))
-		}
-		sort.Float64s(abs)
-		fmt.Fprintf(os.Stderr, "%-20s %-60.60s n=%4d median %5.1f p90 %5.1f bias %+5.1f\n", title, g, len(e), 100*abs[len(abs)/2], 100*abs[len(abs)*9/10], 100*math.Expm1(e[len(e)/2]))
-	}
 }

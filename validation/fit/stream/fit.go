@@ -13,9 +13,15 @@ import (
 	"github.com/memwall/memwall/speed/stream"
 )
 
+// The loss turns from squares to absolute values at scale; penalty weighs what is believed before any row.
+const (
+	scale   = 0.08
+	penalty = 1
+)
+
 // fit finds the coefficients from the rows but some. from is a table nearby, or nil.
 func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error) {
-	p := coef.Problem{Start: stream.Start, Sigma: stream.Sigma, Scale: 0.08, Penalty: 2, From: from}
+	p := coef.Problem{Start: stream.Start, Sigma: stream.Sigma, Scale: scale, Penalty: penalty, From: from}
 	for i := range rows {
 		if r := &rows[i]; !without[i] && r.Count == 1 {
 			p.Rows = append(p.Rows, r.fitted())
@@ -25,10 +31,10 @@ func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error
 }
 
 // together fits what several devices add to one, all else being known.
-func together(rows []row, known *coef.Table) (*coef.Table, error) {
-	p := coef.Problem{Start: stream.Start, Sigma: stream.Together, Scale: 0.08, Penalty: 2, Known: known}
+func together(rows []row, without map[int]bool, known *coef.Table) (*coef.Table, error) {
+	p := coef.Problem{Start: stream.Start, Sigma: stream.Together, Scale: scale, Penalty: penalty, Known: known}
 	for i := range rows {
-		if r := &rows[i]; r.Count > 1 {
+		if r := &rows[i]; r.Count > 1 && !without[i] {
 			p.Rows = append(p.Rows, r.fitted())
 		}
 	}
@@ -63,54 +69,85 @@ func values(r *row, t *coef.Table) []float64 { return r.model.With(t).Values() }
 // out is a prediction of a row that was left out of the fit.
 type out struct {
 	rate, variance float64
-	spread         string
+	spreads        []string // the narrowest first
 }
 
-// leaveOut predicts every row from the others, whole groups left out together.
+// leaveOut predicts every row from the others, whole groups left out together. Rows of several devices are in
+// the fold of their group, but none is fitted with the others: what several devices add is fitted on top.
 func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]out, error) {
 	outs := make([]out, len(rows))
-	for _, f := range coef.Folds(len(rows), func(i int) string { return key(&rows[i]) }, folds) {
-		without := map[int]bool{}
-		for _, i := range f {
-			without[i] = true
-		}
+	for _, without := range foldsOf(rows, key) {
 		t, err := fit(rows, without, table)
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range f {
+		if t, err = together(rows, without, t); err != nil {
+			return nil, err
+		}
+		for i := range without {
 			p := rows[i].model.With(t)
-			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict), rows[i].spread(p)}
+			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict), rows[i].spreads(p)}
 		}
 	}
 	return outs, nil
 }
 
+// foldsOf deals the groups of rows of one device to folds; those of several devices follow, and groups that have
+// no others are in the first.
+func foldsOf(rows []row, key func(*row) string) []map[int]bool {
+	single := 0 // they come first
+	for single < len(rows) && rows[single].Count == 1 {
+		single++
+	}
+	out, of := make([]map[int]bool, folds), map[string]int{}
+	for f, list := range coef.Folds(single, func(i int) string { return key(&rows[i]) }, folds) {
+		out[f] = map[int]bool{}
+		for _, i := range list {
+			out[f][i], of[key(&rows[i])] = true, f
+		}
+	}
+	for i := single; i < len(rows); i++ {
+		out[of[key(&rows[i])]][i] = true
+	}
+	return out
+}
+
 const folds = 8
 
-// spreads are the bands that the errors of left-out rows call for, by kind of figure and class of engine.
+// spreads are the bands that the errors of left-out rows call for, of each group that has enough of them.
 func spreads(rows []row, all ...[]out) map[string]coef.Spread {
 	by := map[string]*coef.Errors{}
 	for _, outs := range all {
 		for i, o := range outs {
-			r := &rows[i]
-			if o.spread == "" || r.Count > 1 {
-				continue
+			for _, name := range o.spreads {
+				if by[name] == nil {
+					by[name] = &coef.Errors{}
+				}
+				// of the time, which is what bands are about
+				by[name].Log, by[name].Var = append(by[name].Log, math.Log(o.rate/rows[i].Rate)), append(by[name].Var, o.variance)
 			}
-			e := by[o.spread]
-			if e == nil {
-				e = &coef.Errors{}
-				by[o.spread] = e
-			}
-			// of the time, which is what bands are about
-			e.Log, e.Var = append(e.Log, math.Log(o.rate/r.Rate)), append(e.Var, o.variance)
 		}
 	}
 	found := map[string]coef.Spread{}
-	for kind, e := range by {
-		found[kind] = e.Spread(0.9)
+	for name, e := range by {
+		if least := enough[strings.Count(name, "-")]; len(e.Log) >= least {
+			found[name] = e.Spread(0.9)
+		}
 	}
 	return found
+}
+
+// enough errors make a band: of a group of all backends, and of one backend.
+var enough = map[int]int{2: 5, 3: 80}
+
+// band of a left-out prediction.
+func (o *out) band(bands map[string]coef.Spread) (name string, s coef.Spread) {
+	for _, name := range o.spreads {
+		if s, ok := bands[name]; ok {
+			return name, s
+		}
+	}
+	return "", s
 }
 
 func report(name string, rows []row, predicted []float64, outs []out, bands map[string]coef.Spread) {
@@ -123,6 +160,9 @@ func report(name string, rows []row, predicted []float64, outs []out, bands map[
 	for i := range rows {
 		r := &rows[i]
 		x := predicted[i]
+		if x == 0 {
+			continue
+		}
 		e := x/r.Rate - 1
 		kind := "both"
 		if r.decodes() {
@@ -178,16 +218,13 @@ func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
-		if r.Count > 1 {
-			continue
-		}
-		b, ok := bands[o.spread]
-		if !ok {
+		name, b := o.band(bands)
+		if name == "" {
 			continue
 		}
 		low, high := b.Band(1, o.variance)
 		x := o.rate / r.Rate
-		for _, k := range []string{o.spread, "all " + strings.Split(o.spread, "-")[0], strings.Split(o.spread, "-")[0] + " " + r.Backend} {
+		for _, k := range []string{name, "all " + r.Kind, r.Kind + " " + r.Backend} {
 			if low <= x && x <= high {
 				inside[k]++
 			}

@@ -13,16 +13,17 @@ import (
 
 func main() {
 	out := flag.String("out", "speed/stream/fitted.tsv", "table to write")
+	folds := flag.String("folds", "validation/rows/decode-folds.tsv", "predictions of left-out rows to write")
 	flag.Parse()
 	start := time.Now()
-	if err := run(*out); err != nil {
+	if err := run(*out, *folds); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
 		os.Exit(1)
 	}
 	fmt.Fprintln(os.Stderr, time.Since(start))
 }
 
-func run(out string) error {
+func run(out, folds string) error {
 	rows, refused, err := load()
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	if table, err = together(rows, table); err != nil {
+	if table, err = together(rows, nil, table); err != nil {
 		return err
 	}
 	inside := make([]float64, len(rows))
@@ -56,6 +57,9 @@ func run(out string) error {
 	report("in sample", rows, inside, nil, nil)
 	report("models left out", rows, rates(models), models, bands)
 	report("hardware left out", rows, rates(hardware), hardware, bands)
+	if err := os.WriteFile(folds, writeFolds(rows, models, hardware, bands), 0o644); err != nil {
+		return err
+	}
 	return os.WriteFile(out, table.Write(), 0o644)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -30,15 +31,15 @@ func (r *row) hardware() string {
 func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
 func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
 
-// spread is the kind of band that the row belongs to.
-func (r *row) spread(p *stream.Predictor) string {
+// spreads are the groups whose errors make the row's band.
+func (r *row) spreads(p *stream.Predictor) []string {
 	switch {
 	case r.decodes():
-		return p.Spread("decode")
+		return p.Spreads("decode")
 	case r.prefills():
-		return p.Spread("prefill")
+		return p.Spreads("prefill")
 	}
-	return ""
+	return nil
 }
 
 type loader struct {
@@ -66,11 +67,15 @@ func load() (rows []row, refused map[string]int, err error) {
 		}
 		rows = append(rows, *r)
 	}
+	slices.SortStableFunc(rows, func(a, b row) int { return min(a.Count, 2) - min(b.Count, 2) })
 	weigh(rows)
 	return rows, refused, nil
 }
 
 func (l *loader) row(s validation.StreamRow) (*row, error) {
+	if s.Kind == "both" {
+		return nil, fmt.Errorf("one rate for prompt and answer together")
+	}
 	if s.Count > 1 && !layered[s.Engine] {
 		return nil, fmt.Errorf("several devices that share every matrix")
 	}

@@ -1,0 +1,110 @@
+package memwall
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/unit"
+)
+
+// offloaded lengthens the times of a plan by what its steps bring from host memory or NVMe.
+func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) error {
+	moves, err := q.moves(in, b)
+	if err != nil || len(moves) == 0 {
+		return err
+	}
+	step := speed.Figure{Mid: f.Step, Low: f.Step, High: f.Step}
+	longer := speed.Exposed(step, moves)
+	was := f.PerToken.Mid
+	f.PerToken, f.First, f.FirstUnloaded = f.PerToken.Plus(longer), f.First.Plus(longer), f.FirstUnloaded.Plus(longer)
+	f.Throughput = f.Throughput.Times(was / f.PerToken.Mid)
+	if longer.Mid > 0 {
+		f.Parts = append(f.Parts, speed.Part{Name: "copies", Seconds: longer.Mid, Bound: speed.Network})
+		f.Bound = speed.Largest(f.Parts)
+	}
+	for _, m := range moves {
+		q.job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, span(m.Seconds().Mid), span(f.Step))
+	}
+	return nil
+}
+
+func span(seconds float64) string {
+	if seconds < 1 {
+		return unit.Significant(1000*seconds, 2) + " ms"
+	}
+	return unit.Significant(seconds, 2) + " s"
+}
+
+// moves are what a step brings over the link of a rank of the first stage.
+func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err error) {
+	o := q.request.Offload
+	if o == nil {
+		return nil, nil
+	}
+	weights, experts, cache := traffic(in, b)
+	dense := weights - experts
+	expertsAt := o.Experts
+	if elsewhere(o.Weights) {
+		expertsAt = o.Weights
+	}
+	for _, x := range []struct {
+		name, where string
+		bytes       float64
+	}{{"weights", o.Weights, dense}, {"experts", expertsAt, experts}, {"KV cache", o.KV, cache}} {
+		if !elsewhere(x.where) || x.bytes == 0 {
+			continue
+		}
+		rate := q.linkTo(in.Device, x.where)
+		if rate == 0 {
+			return nil, fmt.Errorf("nobody says how fast %s of %s is reached", x.where, in.Device.Name)
+		}
+		out = append(out, speed.Move{Name: x.name, Bytes: x.bytes, Rate: rate})
+	}
+	return out, nil
+}
+
+func elsewhere(where string) bool { return where == "host" || where == "nvme" }
+
+// traffic is what a step of a rank reads: weights, experts among them, and caches.
+func traffic(in *serving.In, b speed.Batch) (weights, experts, cache float64) {
+	r := speed.Kernels(in.Model, &in.Stages[0], in.Exec)
+	p := r.Points(b)
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		n := float64(k.Count)
+		decode, prefill, both := k.Cost(&p)
+		w := n * (decode.Weights + prefill.Weights + both.Weights)
+		weights += w
+		if k.Op.Kind == model.ExpertLinear {
+			experts += w
+		}
+		cache += n * (decode.CacheRead + prefill.CacheRead)
+	}
+	return weights, experts, cache
+}
+
+// linkTo is the rate at which a device reads the host's memory or its disk.
+func (q *question) linkTo(d *hardware.Device, where string) unit.ByteRate {
+	m := q.job.Machine
+	rate := d.PCIe.EachWay.Value
+	if d.Attached != nil && d.Attached.EachWay.Known {
+		rate = d.Attached.EachWay.Value
+	}
+	if d.Unified != nil {
+		rate = d.Bandwidth.Value
+	}
+	slower := m.Host.Bandwidth
+	if where == "nvme" {
+		slower = m.NVMe.Bandwidth
+		if !slower.Known {
+			return 0
+		}
+	}
+	if slower.Known && (rate == 0 || slower.Value < rate) {
+		rate = slower.Value
+	}
+	return rate
+}
