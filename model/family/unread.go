@@ -12,13 +12,3 @@ var kimiK3 = &Family{
 		return &Spec{}
 	},
 }
-
-// qwenOmni: Qwen2.5-Omni and Qwen3-Omni (arXiv:2503.20215, arXiv:2509.17765).
-var qwenOmni = &Family{
-	Name: "qwen-omni", Types: []string{"qwen2_5_omni", "qwen3_omni_moe"},
-	Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration", "Qwen3OmniMoeForConditionalGeneration"},
-	Config: func(c *Config) *Spec {
-		c.lacks("talker_config", nil, "is of a talker and a vocoder, which are not described", fromFiles)
-		return &Spec{}
-	},
-}
