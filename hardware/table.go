@@ -23,6 +23,9 @@ var pricesText string
 //go:embed catalog/levels.tsv
 var levelsText string
 
+//go:embed catalog/conflicts.tsv
+var conflictsText string
+
 //go:embed catalog/metal.tsv
 var metalText string
 
@@ -37,11 +40,14 @@ var sourcesText string
 type table struct{ name, text string }
 
 var (
-	devices  = table{"devices", devicesText}
-	nodes    = table{"nodes", nodesText}
-	prices   = table{"prices", pricesText}
-	levels   = table{"levels", levelsText}
-	metal    = table{"metal", metalText}
+	devices = table{"devices", devicesText}
+	nodes   = table{"nodes", nodesText}
+	prices  = table{"prices", pricesText}
+	levels  = table{"levels", levelsText}
+	metal   = table{"metal", metalText}
+
+	conflicts = table{"conflicts", conflictsText}
+
 	defaults = table{"defaults", defaultsText}
 	sources  = table{"sources", sourcesText}
 )

@@ -50,7 +50,7 @@ func (c *Coeffs) AddN(o *Coeffs, n float64) {
 // Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
 // tensor. A multiply-add is two operations.
 func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
-	if o.Rows == PerSource {
+	if o.Rows == PerSource || o.Rows == PerOther {
 		return c
 	}
 	row := o.rowFeature()
@@ -157,7 +157,14 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 	if a.OneKV {
 		kv = float64(a.KVHeads * a.DimK)
 	}
+	c.Activations[row] = e.ActBytes * (h*float64(a.DimK+a.DimV) + kv)
 	c.FLOPs[pairs] += 2 * h * float64(a.DimK+a.DimV)
+	if a.Bidirectional {
+		// every token sees every other: tokens² = 2 × causal pairs − tokens, and nothing is cached
+		c.FLOPs[pairs] *= 2
+		c.FLOPs[row] -= 2 * h * float64(a.DimK+a.DimV)
+		return
+	}
 	c.CacheRead[read] += e.KVBytes * kv
 	if a.Compress > 0 {
 		a.compressed(c, row, kv, e)
@@ -165,7 +172,6 @@ func (o *Op) attention(c *Coeffs, row int, e *Exec) {
 	if !a.SharesKV {
 		c.CacheWrite[row] = e.KVBytes * kv
 	}
-	c.Activations[row] = e.ActBytes * (h*float64(a.DimK+a.DimV) + kv)
 }
 
 // reach says by which features attention grows that sees at most span positions; 0: all.

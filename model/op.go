@@ -45,6 +45,9 @@ const (
 	PerChoice      // tokens × experts used
 	PerOutput      // rows with logits
 	PerSource      // tokens of an encoder's output, once: not in a step of the decoder
+	PerOther       // tokens of another modality: none in a step of text
+	PerImage       // of a denoiser's tokens those of the picture
+	PerText        // and those of the text that it is made for
 )
 
 // Activation functions, where engines treat them differently.

@@ -80,7 +80,7 @@ func (c *configuration) resolve(id string) (*Resolved, error) {
 	r := &Resolved{ID: id, Format: "config"}
 	spec, err := c.spec(r)
 	if unknown, ok := errors.AsType[*family.UnknownError](err); ok {
-		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "architectures", Value: unknown.Arch, Message: c.name + ": " + unknown.Error(), Hint: "give the folder with its GGUF or safetensors files for exact weights"}
+		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "architectures", Value: unknown.Arch, Message: c.name + ": " + unknown.Error() + c.foreign(), Hint: "give the folder with its GGUF or safetensors files for exact weights"}
 	}
 	if err != nil {
 		return nil, err
@@ -93,8 +93,19 @@ func (c *configuration) resolve(id string) (*Resolved, error) {
 	return r, nil
 }
 
+// foreign says that an unknown architecture is described by code alone, which is not run.
+func (c *configuration) foreign() string {
+	for _, d := range c.config.Doubts() {
+		if d.Code == "remote_code" {
+			return "; it " + d.Text
+		}
+	}
+	return ""
+}
+
 // spec reads the network. The caller tells unknown architectures from faults.
 func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
+	doubts := c.config.Doubts() // before a reader writes defaults into it
 	spec, err := family.FromConfig(c.config)
 	var unknown *family.UnknownError
 	switch {
@@ -102,6 +113,9 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 		return nil, unknown
 	case err != nil:
 		return nil, inFile(c.name, err)
+	}
+	for _, d := range doubts {
+		note(r, d.Code, "%s: %s", c.name, d.Text)
 	}
 	if f := spec.Native; f == nil || f.Float == nil || f.BlockBytes < 2 {
 		spec.Native = dtype.BF16

@@ -132,6 +132,9 @@ var attentionNames = map[string]string{"flash": "flash_attention_2", "sdpa": "sd
 // Command loads the model and generates, as Python.
 func (Engine) Command(j *engine.Job) string {
 	p := j.Plan
+	if j.Model.Part("denoiser") != nil {
+		return diffusersCall(j.Model)
+	}
 	args := []string{fmt.Sprintf("%q", j.Model.ID), fmt.Sprintf("dtype=%q", torchName(engine.ActivationFormat(j.Model)))}
 	if p.TP > 1 {
 		args = append(args, `tp_plan="auto"`)
@@ -156,6 +159,12 @@ func (Engine) Command(j *engine.Job) string {
 		return fmt.Sprintf("AutoModel.from_pretrained(%s)(**inputs)", strings.Join(args, ", "))
 	}
 	return fmt.Sprintf("%s.from_pretrained(%s).generate(**inputs, %s)", class, strings.Join(args, ", "), generate)
+}
+
+// diffusersCall loads the transformer of a diffusion model by its own class, from the folder that its pipeline keeps it in
+// (diffusers, ModelMixin.from_pretrained).
+func diffusersCall(m *model.Model) string {
+	return fmt.Sprintf(`diffusers.%s.from_pretrained(%q, subfolder="transformer", torch_dtype=torch.%s).to("cuda")`, m.Arch, m.ID, torchName(engine.ActivationFormat(m)))
 }
 
 // autoClass is the class that loads a model for what it does.

@@ -280,6 +280,14 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
+// TestDiffusersCall: the transformer of a diffusion model is loaded by its class, not by a class for text.
+func TestDiffusersCall(t *testing.T) {
+	const want = `diffusers.FluxTransformer2DModel.from_pretrained("flux.1-dev", subfolder="transformer", torch_dtype=torch.bfloat16).to("cuda")`
+	if got := (Engine{}).Command(enginetest.Case{Model: "flux.1-dev"}.Job(t)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestAutoClass: each kind of model is loaded by the class for what it does.
 func TestAutoClass(t *testing.T) {
 	for id, want := range map[string]string{

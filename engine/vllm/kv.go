@@ -58,14 +58,19 @@ type kvBytes struct {
 	conv    int64   // of a convolution's state
 	state   int64   // of a scan's state
 	states  int64   // that a sequence keeps
+	slots   bool    // sparse layers keep their rows in the layout of fp8_ds_mla
 }
 
 // specsOf collects the caches of a rank's layers.
 func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 	var out []spec
 	for _, k := range kinds {
+		layout := slotOf(k.Kind)
 		k.Kind.Caches(func(c model.Cache) {
 			s := specOf(c, block, w)
+			if layout != nil && w.slots {
+				layout.put(&s, &c)
+			}
 			for i := range out {
 				if o := &out[i]; o.class == s.class && o.span == s.span && o.page == s.page {
 					o.layers += k.Count

@@ -216,6 +216,7 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
 	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2, states: 1}
+	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
 	}

@@ -32,25 +32,34 @@ type Hardware struct {
 	Usable   *Fact `json:"usable"`
 	// Sweep is the time to read all memory once; Ridge the FLOP per byte above which the device computes
 	// rather than reads.
-	Sweep       *Fact    `json:"sweep"`
-	Ridge       *Fact    `json:"ridge"`
-	Peaks       []Peak   `json:"peaks"`
-	Link        string   `json:"link,omitempty"`
-	LinkEachWay *Fact    `json:"link_each_way"`
-	PCIe        string   `json:"pcie,omitempty"`
-	PCIeEachWay *Fact    `json:"pcie_each_way"`
-	SMs         *Fact    `json:"units"`
-	L2          *Fact    `json:"l2"`
-	SharedPerSM *Fact    `json:"shared"`
-	TDP         *Fact    `json:"tdp"`
-	Unified     string   `json:"unified,omitempty"`
-	Attached    *Fact    `json:"attached_memory"`
-	Holds       []Hold   `json:"holds,omitempty"`
-	Rents       []Rent   `json:"rents,omitempty"`
-	Note        string   `json:"note,omitempty"`
-	Notes       []string `json:"notes,omitempty"`
+	Sweep       *Fact      `json:"sweep"`
+	Ridge       *Fact      `json:"ridge"`
+	Peaks       []Peak     `json:"peaks"`
+	Link        string     `json:"link,omitempty"`
+	LinkEachWay *Fact      `json:"link_each_way"`
+	PCIe        string     `json:"pcie,omitempty"`
+	PCIeEachWay *Fact      `json:"pcie_each_way"`
+	SMs         *Fact      `json:"units"`
+	L2          *Fact      `json:"l2"`
+	SharedPerSM *Fact      `json:"shared"`
+	TDP         *Fact      `json:"tdp"`
+	Unified     string     `json:"unified,omitempty"`
+	Attached    *Fact      `json:"attached_memory"`
+	Holds       []Hold     `json:"holds,omitempty"`
+	Rents       []Rent     `json:"rents,omitempty"`
+	Conflicts   []Conflict `json:"conflicts,omitempty"`
+	Note        string     `json:"note,omitempty"`
+	Notes       []string   `json:"notes,omitempty"`
 	// Why is filled by Explained.
 	Why []Why `json:"why,omitempty"`
+}
+
+// Conflict is a figure on which sources differ: what the card says, and what another source says.
+type Conflict struct {
+	Figure string `json:"figure"`
+	Ours   *Fact  `json:"ours"`
+	Theirs *Fact  `json:"theirs"`
+	Why    string `json:"why,omitempty"`
 }
 
 // Peak is a dense rate of arithmetic.
@@ -121,6 +130,9 @@ func HardwareOf(src memwall.ModelSource, name string) (*Hardware, error) {
 		h.Notes = append(h.Notes, n.Text)
 	}
 	h.rates(d)
+	for _, c := range hardware.Conflicts(d) {
+		h.Conflicts = append(h.Conflicts, Conflict{c.Figure, factOf(c.Ours, c.Unit), factOf(c.Theirs, c.Unit), c.Why})
+	}
 	h.Rents = rents(d.ID)
 	h.Holds = holds(src, name)
 	return h, nil

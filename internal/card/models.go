@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/unit"
@@ -52,6 +53,7 @@ type Model struct {
 	MTP          int64       `json:"mtp_parameters,omitempty"`
 	TiedHead     int64       `json:"tied_head_parameters,omitempty"`
 	Towers       []LayerKind `json:"towers,omitempty"`
+	Pass         *Pass       `json:"pass,omitempty"`
 	Native       string      `json:"native,omitempty"`
 	Caches       []CacheAt   `json:"caches"`
 	Weights      []StoredIn  `json:"weights"`
@@ -63,6 +65,19 @@ type LayerKind struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
+
+// Pass is the arithmetic of one pass of a denoiser over so many tokens of a picture and of its text.
+type Pass struct {
+	Image int64      `json:"image_tokens"`
+	Text  int64      `json:"text_tokens"`
+	FLOPs unit.FLOPs `json:"flops"`
+}
+
+// A picture of 1024 × 1024 is 64 × 64 tokens of latent patches; 512 tokens are the longest text of most denoisers.
+const (
+	imageTokens = 4096
+	textTokens  = 512
+)
 
 // CacheAt is what one sequence of a length leaves in 16-bit caches.
 type CacheAt struct {
@@ -220,6 +235,9 @@ func describe(m *model.Model) *Model {
 		Tied: m.Tied, Embeddings: t.Embeddings, MTP: t.MTP, TiedHead: t.TiedHead}
 	if m.Native != nil {
 		c.Native = m.Native.Name
+	}
+	if m.Part(family.PartDenoiser) != nil {
+		c.Pass = &Pass{imageTokens, textTokens, m.Pass(imageTokens, textTokens)}
 	}
 	d := m.Decoder()
 	for i := range d.Kinds {

@@ -2,6 +2,7 @@ package card
 
 import (
 	"math"
+	"strings"
 
 	"github.com/memwall/memwall/hardware"
 )
@@ -28,14 +29,14 @@ type Tiers struct {
 }
 
 // order of levels, nearest first.
-var levelOrder = []string{"register", "smem", "l1", "l2", "device", "c2c", "link", "pcie", "host"}
+var levelOrder = []string{"register", "smem", "l1", "l2", "device", "c2c", "link", "pcie", "host", "nvme", "cxl"}
 
 // beyond are examples of what lies behind a host's memory, by their names in levels.tsv.
 var beyond = []string{"cxl-memory-expansion-module-early", "pcie-pooled-memory-gigaio-fabrex", "samsung-pm9a3-pcie-4.0"}
 
 // TiersOf gives the levels of memory of the device that a name means.
 func TiersOf(name string) (*Tiers, error) {
-	d, notes, err := hardware.Find(name)
+	d, notes, err := hardware.One(name)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +45,7 @@ func TiersOf(name string) (*Tiers, error) {
 		out.Notes = append(out.Notes, n.Text)
 	}
 	rows := append(datasheet(d), levelsOf(d.ID, "")...)
+	rows = append(rows, given(name)...)
 	for i := range rows {
 		if r := &rows[i]; r.Level == "device" && r.Size != nil && r.Size.Value != float64(d.Memory.Value) {
 			r.Size = nil // measurements repeat it, in round GB
@@ -57,11 +59,40 @@ func TiersOf(name string) (*Tiers, error) {
 		}
 	}
 	for _, id := range beyond {
+		if d.Unified != nil && levelOf(id) == "cxl" {
+			continue // there is no bus that it could be plugged into
+		}
 		for _, r := range levelsOf(id, id) {
 			out.Beyond = merged(out.Beyond, r)
 		}
 	}
 	return out, nil
+}
+
+// given are the levels beside a device of one's own: its host's memory, a disk, a pool.
+func given(text string) (out []Tier) {
+	m, _, err := hardware.Parse(text, 0)
+	if err != nil || !strings.Contains(text, "=") {
+		return nil
+	}
+	for _, t := range []Tier{
+		{Level: "host", Size: factOf(m.Host.Memory, "B"), Bandwidth: factOf(m.Host.Bandwidth, "B/s")},
+		{Level: "nvme", Size: factOf(m.NVMe.Capacity, "B"), Bandwidth: factOf(m.NVMe.Bandwidth, "B/s")},
+		{Level: "cxl", Size: factOf(m.Pool.Capacity, "B"), Bandwidth: factOf(m.Pool.Bandwidth, "B/s")},
+	} {
+		if t.Size != nil || t.Bandwidth != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// levelOf is the level of a thing that is no device.
+func levelOf(id string) string {
+	for _, l := range hardware.Levels(id) {
+		return l.Level
+	}
+	return ""
 }
 
 // datasheet is what the device's own row says of its memory and links.

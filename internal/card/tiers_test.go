@@ -9,7 +9,7 @@ import (
 
 // TestTiersOfEveryDevice: each has its own memory, levels come nearest first, and no row is empty.
 func TestTiersOfEveryDevice(t *testing.T) {
-	order := map[string]int{"register": 0, "smem": 1, "l1": 2, "l2": 3, "device": 4, "c2c": 5, "link": 6, "pcie": 7, "host": 8}
+	order := map[string]int{"register": 0, "smem": 1, "l1": 2, "l2": 3, "device": 4, "c2c": 5, "link": 6, "pcie": 7, "host": 8, "nvme": 9, "cxl": 10}
 	for _, d := range hardware.All() {
 		got, err := card.TiersOf(d.ID)
 		if err != nil {
@@ -24,6 +24,33 @@ func TestTiersOfEveryDevice(t *testing.T) {
 			if r.Size == nil && r.Latency == nil && r.Cycles == nil && r.Bandwidth == nil && r.Note == "" {
 				t.Errorf("%s: an empty row of %s", d.ID, r.Level)
 			}
+		}
+	}
+}
+
+// TestTiersOfOwnDevice: what is given beside a device of one's own is a level of its memory, and nothing plugs into a device
+// whose memory is the system's.
+func TestTiersOfOwnDevice(t *testing.T) {
+	got, err := card.TiersOf("name=x,memory=80GiB,bandwidth=3TB/s,host=512GiB@300GB/s,nvme=4TB@7GB/s,pool=2TB@64GB/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rates := map[string]float64{}
+	for _, r := range got.Tiers {
+		if r.Bandwidth != nil {
+			rates[r.Level] = r.Bandwidth.Value
+		}
+	}
+	if rates["device"] != 3e12 || rates["host"] != 300e9 || rates["nvme"] != 7e9 || rates["cxl"] != 64e9 {
+		t.Errorf("rates %v", rates)
+	}
+	mac, err := card.TiersOf("m4-max-40-core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mac.Beyond {
+		if r.Level == "cxl" {
+			t.Errorf("a pool behind a Mac: %+v", r)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -81,12 +82,31 @@ func Hardware(h *card.Hardware, st Style) string {
 		p.labelled(label, rent(&r))
 	}
 	p.labelled("architecture", strings.TrimSpace(h.Architecture+" "+h.Capability))
+	p.conflicts(h.Conflicts)
 	p.labelled("note", h.Note)
 	for _, n := range h.Notes {
 		p.labelled("read as", n)
 	}
 	p.sources(h)
 	return p.String()
+}
+
+// conflicts puts the figures of all sources beside each other.
+func (p *page) conflicts(list []card.Conflict) {
+	label := "sources differ"
+	for len(list) > 0 {
+		first := list[0]
+		text := fmt.Sprintf("%s %s [%s]", first.Figure, figure(first.Ours), cmp.Or(first.Ours.Source, "no source"))
+		for len(list) > 0 && list[0].Figure == first.Figure {
+			text += fmt.Sprintf("; %s [%s]", figure(list[0].Theirs), list[0].Theirs.Source)
+			if list[0].Why != "" {
+				text += ": " + list[0].Why
+			}
+			list = list[1:]
+		}
+		p.labelled(label, text)
+		label = ""
+	}
 }
 
 func factText(f *card.Fact, after string) string {
@@ -162,7 +182,7 @@ func chip(h *card.Hardware) string {
 		out = append(out, fmt.Sprintf("%.0f %s", h.SMs.Value, word))
 	}
 	if h.L2 != nil {
-		out = append(out, "L2 "+figure(h.L2))
+		out = append(out, fmt.Sprintf("L2 %s MiB", unit.Rate(h.L2.Value/float64(unit.MiB))))
 	}
 	if h.SharedPerSM != nil {
 		out = append(out, figure(h.SharedPerSM)+" shared per SM")
@@ -195,7 +215,7 @@ func holds(list []card.Hold) (out text) {
 
 func rent(r *card.Rent) string {
 	s := fmt.Sprintf("$%.2f/h %s, %s", r.USD, r.Kind, r.Provider)
-	return joined([]string{s, r.Node, r.Date}, ", ")
+	return joined([]string{s, r.Node, cmp.Or(r.Date, "day not recorded")}, ", ")
 }
 
 // sources names where the figures of a card come from, once each.

@@ -59,8 +59,11 @@ func Model(m *card.Model, st Style) string {
 	p.para(pad(gap), say(remembers(m)))
 	p.blank()
 	p.labelled("layers", layerKinds(m))
-	p.labelled("width", fmt.Sprintf("hidden %s, vocabulary %s", unit.Count(m.Hidden), unit.Count(m.Vocabulary)))
+	p.labelled("width", width(m))
 	p.labelled("attention", attention(m))
+	if s := m.Pass; s != nil {
+		p.labelled("a step", fmt.Sprintf("%s for %s tokens of a picture and %s of text", s.FLOPs, unit.Count(s.Image), unit.Count(s.Text)))
+	}
 	if m.Experts > 0 {
 		p.labelled("experts", fmt.Sprintf("%s routed, %s used by each token", unit.Count(m.Experts), unit.Count(m.ExpertsUsed)))
 	}
@@ -98,6 +101,14 @@ func remembers(m *card.Model) string {
 	}
 	if len(at) > 0 {
 		s += ": " + strings.Join(at, ", ")
+	}
+	return s
+}
+
+func width(m *card.Model) string {
+	s := "hidden " + unit.Count(m.Hidden)
+	if m.Vocabulary > 0 {
+		s += ", vocabulary " + unit.Count(m.Vocabulary)
 	}
 	return s
 }

@@ -12,6 +12,11 @@ var levelWords = map[string]string{
 	"cxl": "CXL, pooled",
 }
 
+// beyondWords say what lies behind a host.
+var beyondWords = map[string]string{
+	"cxl-memory-expansion-module-early": "an early expansion module", "pcie-pooled-memory-gigaio-fabrex": "pooled over PCIe (GigaIO FabreX)", "samsung-pm9a3-pcie-4.0": "Samsung PM9A3, PCIe 4",
+}
+
 // Tiers draws the levels of memory that a device sees, nearest first.
 func Tiers(t *card.Tiers, st Style) string {
 	p := newPage(st)
@@ -40,7 +45,7 @@ func (p *page) tiers(list []card.Tier) {
 		t := &list[i]
 		what := t.Note
 		if t.Of != "" {
-			what = strings.ReplaceAll(t.Of, "-", " ")
+			what = beyondWords[t.Of]
 		}
 		tb.row(say(levelWords[t.Level]), say(figure(t.Size)), say(latency(t)), say(figure(t.Bandwidth)), say(what, dim))
 	}

@@ -212,6 +212,7 @@ func (s *partBuilder) kind(l Layer) model.Kind {
 	default:
 		b.sequential()
 	}
+	b.branches()
 	b.k.Name = b.name()
 	return b.k
 }
@@ -239,6 +240,8 @@ func (b *layerBuilder) name() string {
 		n = "time mix"
 	case l.SSM.Inner > 0 && l.SSM.Style == ShortOnly:
 		n = "short convolution"
+	case l.SSM.Inner > 0 && l.SSM.Style == LongConv:
+		n = "long convolution"
 	case l.SSM.Inner > 0:
 		n = "mamba"
 	case l.Attn.KVRank > 0:
@@ -433,6 +436,8 @@ func (b *layerBuilder) scan(x model.Val) model.Val {
 		return b.lightning(x)
 	case ShortOnly:
 		return b.shortConv(x)
+	case LongConv:
+		return b.longConv(x)
 	case TimeMix:
 		return b.timeMix(x)
 	case Channels, Eagle, Finch:

@@ -51,6 +51,7 @@ type Config struct {
 	find func(class, modelType string) *Family // the family of a nested text model
 	// written are what the file calls fields that were read under another name.
 	written map[string]string
+	twice   []string // keys that stand twice in the file, with different values
 }
 
 // ParseConfig reads a config.json of at most 8 MiB.
@@ -59,7 +60,8 @@ func ParseConfig(data []byte) (*Config, error) {
 	if len(data) > limit {
 		return nil, &FieldError{Field: "config.json", Value: fmt.Sprintf("%s bytes", unit.Count(int64(len(data)))), Problem: "larger than 8 MiB", Fix: "give the model's own config.json"}
 	}
-	d := json.NewDecoder(bytes.NewReader(withoutInfinities(data)))
+	data = withoutInfinities(data)
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	var m map[string]any
 	if err := d.Decode(&m); err != nil {
@@ -68,7 +70,7 @@ func ParseConfig(data []byte) (*Config, error) {
 	if m == nil {
 		return nil, &FieldError{Field: "config.json", Value: "null", Problem: "is not a JSON object", Fix: "give the model's own config.json"}
 	}
-	return &Config{m: m, err: new(*FieldError)}, nil
+	return &Config{m: m, err: new(*FieldError), twice: repeated(data)}, nil
 }
 
 // withoutInfinities replaces what Python writes and JSON does not know: Infinity, -Infinity and NaN become

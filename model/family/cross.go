@@ -45,10 +45,10 @@ func (b *layerBuilder) weighed(role dtype.Role, x model.Val) model.Val {
 	return b.scale(x, b.h, vector(role, b.h, model.Whole, 0))
 }
 
-// gated multiplies a branch by a learned scalar, where the layer has one.
+// gated multiplies a branch by a learned scalar or vector, where the layer has one.
 func (b *layerBuilder) gated(role dtype.Role, x model.Val) model.Val {
 	if !b.l.Gates {
 		return x
 	}
-	return b.scale(x, b.h, vector(role, 1, model.Whole, 0))
+	return b.scale(x, b.h, vector(role, max(1, b.l.GateWidth), model.Whole, 0))
 }

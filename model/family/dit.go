@@ -8,12 +8,19 @@ const PartDenoiser = "denoiser"
 
 // denoiser is a model of that part alone.
 func (c *Config) denoiser(width int64, before, after []Weight, layers ...[]Layer) *Spec {
-	t := &Tower{Name: PartDenoiser, Width: width, Before: before, After: after}
+	for i := range before {
+		before[i].Stream = max(before[i].Stream, endStreams[before[i].Role])
+	}
+	t := &Tower{Name: PartDenoiser, Width: width, Before: before, After: ImageStream.of(after...)}
 	for _, l := range layers {
 		t.Layers = append(t.Layers, l...)
 	}
 	return &Spec{Encodes: true, NoHead: true, Hidden: width, Native: c.Native(), Beside: []*Tower{t}}
 }
+
+// endStreams are of what brings the picture's patches, or the text, to the stream's width.
+var endStreams = map[dtype.Role]Stream{dtype.VisionPatch: ImageStream, dtype.VisionPosition: ImageStream, dtype.ContextIn: TextStream, dtype.ContextMid: TextStream, dtype.ContextNorm: TextStream,
+	dtype.ProjectorNorm: TextStream, dtype.ProjectorIn: TextStream, dtype.ProjectorOut: TextStream, dtype.ProjectorPost: TextStream}
 
 // frequencies is the width of the sinusoids that a time step becomes (diffusers, models/embeddings.py).
 const frequencies = 256
@@ -44,7 +51,7 @@ var flux = &Family{
 
 // lastSteered scales and shifts by the condition, then maps a token to its patch.
 func lastSteered(width, out int64) []Weight {
-	return []Weight{steers(dtype.SteerOut, width, 2*width, true), mapping(dtype.PatchOut, width, out, true)}
+	return ImageStream.of(steers(dtype.SteerOut, width, 2*width, true), mapping(dtype.PatchOut, width, out, true))
 }
 
 // joint are the sizes of a block of two streams that attend to each other (MMDiT, arXiv:2403.03206).
@@ -55,18 +62,17 @@ type joint struct {
 
 // block of both streams. The last one of Stable Diffusion 3 reads the text and leaves it.
 func (j joint) block(leavesText bool) []Weight {
-	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width, true)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
+	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width, true)}, ImageStream.of(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
 	chunks := int64(6)
 	if leavesText {
 		chunks = 2
 	}
 	out = append(out, branched(steers(dtype.SteerContext, j.width, chunks*j.width, true)))
-	out = append(out, j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)
-	out = append(out, attends(j.heads, j.width/j.heads), mapping(dtype.AttnOutput, j.width, j.width, true))
-	out = append(out, j.mlp(dtype.FFNUp, dtype.FFNDown)...)
+	out = append(out, TextStream.of(j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)...)
+	out = append(out, attends(j.heads, j.width/j.heads))
+	out = append(out, ImageStream.of(append([]Weight{mapping(dtype.AttnOutput, j.width, j.width, true)}, j.mlp(dtype.FFNUp, dtype.FFNDown)...)...)...)
 	if !leavesText {
-		out = append(out, branched(mapping(dtype.ContextOutput, j.width, j.width, true)))
-		out = append(out, j.mlp(dtype.ContextUp, dtype.ContextDown)...)
+		out = append(out, TextStream.of(append([]Weight{branched(mapping(dtype.ContextOutput, j.width, j.width, true))}, j.mlp(dtype.ContextUp, dtype.ContextDown)...)...)...)
 	}
 	return out
 }
@@ -121,8 +127,8 @@ func sd3Block(j joint, twice, last bool) Layer {
 	b := j.block(last)
 	if twice {
 		b[0].Out = 9 * j.width
-		b = append(b, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
-		b = append(b, attends(j.heads, j.width/j.heads), mapping(dtype.AttnOutput, j.width, j.width, true))
+		second := append(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm), attends(j.heads, j.width/j.heads), mapping(dtype.AttnOutput, j.width, j.width, true))
+		b = append(b, ImageStream.of(second...)...)
 	}
 	return Layer{Row: &Row{Name: "joint block", Weights: b}}
 }
@@ -171,8 +177,8 @@ var hunyuanVideo = &Family{
 
 // refiner is a block of text tokens whose branches the condition gates.
 func refiner(w, heads int64) []Weight {
-	return []Weight{norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
-		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w, true)}
+	return TextStream.of(norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
+		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w, true))
 }
 
 // shared lets equal written-out layers be one kind.

@@ -1,6 +1,10 @@
 package family
 
-import "github.com/memwall/memwall/dtype"
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+)
 
 // Diffusion transformers that read the text by cross-attention, and those of one stream.
 
@@ -37,21 +41,27 @@ type crossed struct {
 
 func (x crossed) weights() []Weight {
 	w := x.width
-	out := append([]Weight{mixesIn(dtype.SteerTable, 6*w)}, x.attention(w, dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm, dtype.AttnOutput)...)
+	out := append([]Weight{mixesIn(dtype.SteerTable, 6*w)}, x.attention(w, false, dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm, dtype.AttnOutput)...)
 	if x.midNorm {
 		out = append(out, norms(dtype.CrossNorm, LayerNormBias, w))
 	}
-	out = append(out, x.attention(x.text, dtype.CrossQ, dtype.CrossK, dtype.CrossV, dtype.CrossQNorm, dtype.CrossKNorm, dtype.CrossOutput)...)
-	return append(out, mapping(dtype.FFNUp, w, x.inner, true), mapping(dtype.FFNDown, x.inner, w, true))
+	out = append(out, x.attention(x.text, true, dtype.CrossQ, dtype.CrossK, dtype.CrossV, dtype.CrossQNorm, dtype.CrossKNorm, dtype.CrossOutput)...)
+	return ImageStream.of(append(out, mapping(dtype.FFNUp, w, x.inner, true), mapping(dtype.FFNDown, x.inner, w, true))...)
 }
 
-func (x crossed) attention(from int64, q, k, v, qn, kn, o dtype.Role) []Weight {
+// attention of the picture to itself, or to the text, whose tokens alone make its keys and values.
+func (x crossed) attention(from int64, text bool, q, k, v, qn, kn, o dtype.Role) []Weight {
 	w := x.width
 	out := []Weight{branched(mapping(q, w, w, x.bias)), branched(mapping(k, from, w, x.bias)), branched(mapping(v, from, w, x.bias))}
+	if text {
+		TextStream.of(out[1:]...)
+	}
 	if x.normed {
 		out = append(out, norms(qn, RMS, w), norms(kn, RMS, w))
 	}
-	return append(out, attends(x.heads, w/x.heads), mapping(o, w, w, true))
+	to := attends(x.heads, w/x.heads)
+	to.Text = text
+	return append(out, to, mapping(o, w, w, true))
 }
 
 // wan: Wan 2.1 and 2.2 (arXiv:2503.20314; diffusers, transformer_wan.py). Versions that start from an image read it by
@@ -75,7 +85,7 @@ var wan = &Family{
 			}
 		}
 		if d := c.IntOr(0, "added_kv_proj_dim"); d > 0 {
-			block = append(block, branched(mapping(dtype.ImageK, d, w, true)), branched(mapping(dtype.ImageV, d, w, true)), norms(dtype.ImageKNorm, RMS, w))
+			block = append(block, TextStream.of(branched(mapping(dtype.ImageK, d, w, true)), branched(mapping(dtype.ImageV, d, w, true)), norms(dtype.ImageKNorm, RMS, w))...)
 		}
 		after := []Weight{mixesIn(dtype.SteerTable, 2*w), mapping(dtype.PatchOut, w, patch*c.IntOr(16, "out_channels"), true)}
 		return c.denoiser(w, before, after, rows(c.stack(40, "num_layers"), "cross block", block...))
@@ -132,7 +142,7 @@ var zImage = &Family{
 		after := []Weight{mapping(dtype.PatchOut, w, patch*c.Int("in_channels"), true), steers(dtype.SteerOut, cond, w, true)}
 		n := c.stack(2, "n_refiner_layers")
 		plain, steered := zBlock(w, h), append(zBlock(w, h), steers(dtype.SteerMix, cond, 4*w, true))
-		return c.denoiser(w, before, after, rows(n, "image block", steered...), rows(n, "text block", plain...), rows(c.stack(30, "n_layers"), "block", steered...))
+		return c.denoiser(w, before, after, rows(n, "image block", ImageStream.of(slices.Clone(steered)...)...), rows(n, "text block", TextStream.of(plain...)...), rows(c.stack(30, "n_layers"), "block", steered...))
 	},
 }
 

@@ -39,6 +39,13 @@ func FuzzConfig(f *testing.F) {
 		`{"_class_name":"SD3Transformer2DModel","num_attention_heads":2,"attention_head_dim":8,"caption_projection_dim":16,"num_layers":2,"dual_attention_layers":[0]}`,
 		`{"_class_name":"WanTransformer3DModel","num_attention_heads":2,"attention_head_dim":8,"image_dim":8,"added_kv_proj_dim":16,"num_layers":1,"patch_size":[1,2,2]}`,
 		`{"_class_name":"ZImageTransformer2DModel","dim":64,"n_heads":4,"n_kv_heads":4,"n_layers":1}`,
+		`{"model_type":"stripedhyena","hidden_size":64,"inner_mlp_size":64,"num_layers":2,"num_attention_heads":4,"attn_layer_idxs":[1],"state_size":2,"vocab_size":256}`,
+		`{"model_type":"idefics","hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":2,"vocab_size":256,"use_resampler":true,"perceiver_config":{"qk_layer_norms_perceiver":true},"vision_config":{"embed_dim":32}}`,
+		`{"model_type":"idefics2","text_config":{},"vision_config":{},"perceiver_config":{"resampler_depth":1}}`,
+		`{"model_type":"infimm-zephyr","language":{"model_type":"mistral"},"visual":{"width":64,"layers":1,"patch_size":14,"image_size":28,"head_width":16,"subln":true,"naiveswiglu":true,"embed_dim":8,"mlp_ratio":2.5}}`,
+		`{"model_type":"xgenmm","text_config":{"model_type":"phi3"},"vision_encoder_config":{},"vision_tokenizer_config":{"num_vis_tokens":4}}`,
+		`{"model_type":"minicpmv","version":2.6,"use_gene_module":true,"gene_config":{"dim_model":32,"dim_feedforward":32,"nheads":4,"n_tokens":9,"context_length":8},"hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":1,"vocab_size":9,"query_num":4,"vision_config":{}}`,
+		phi4Multimodal, omni7B,
 		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
 	} {
 		f.Add([]byte(s))

@@ -14,8 +14,8 @@ var internlm = &Family{
 var internlm2 = &Family{
 	Name: "internlm2", Classes: []string{"InternLM2ForCausalLM", "InternLM2ForRewardModel"}, Types: []string{"internlm2"},
 	Config: func(c *Config) *Spec {
-		if kind := c.Str("model_type"); kind == "internlmxcomposer2" {
-			c.lacks("model_type", kind, "adds a vision tower and low-rank matrices for image tokens that its config.json does not size", "give a text model of InternLM2")
+		if c.Str("model_type") == "internlmxcomposer2" {
+			return c.xcomposer2()
 		}
 		b := c.Bool(false, "bias")
 		s := c.internlm(b, b)

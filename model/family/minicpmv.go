@@ -11,9 +11,6 @@ import (
 var minicpmv = &Family{
 	Name: "minicpmv", Classes: []string{"MiniCPMV"}, Types: []string{"minicpmv"},
 	Config: func(c *Config) *Spec {
-		if c.Bool(false, "use_gene_module") {
-			c.lacks("use_gene_module", true, "adds an encoder of genes that is not described", fromFiles)
-		}
 		if c.Has("vision_config") {
 			return c.minicpmvLater()
 		}
@@ -66,6 +63,9 @@ func (c *Config) minicpmvLater() *Spec {
 	}
 	t.After = append(t.After, resampler(c.Int("query_num"), s.Hidden, t.Width, false)...)
 	s.Vision = t
+	if c.Bool(false, "use_gene_module") {
+		s.Beside = []*Tower{c.genes(s.Hidden)}
+	}
 	return s
 }
 

@@ -114,17 +114,19 @@ func (c *Config) qwenVision() *Tower {
 // encoder without stored positions, with tokens for the bounds of a clip.
 var qwen25Omni = &Family{
 	Name: "qwen2.5-omni", Classes: []string{"Qwen2_5OmniThinkerForConditionalGeneration"}, Types: []string{"qwen2_5_omni_thinker"},
-	Config: func(c *Config) *Spec {
-		t := c.part("text_config")
-		s := t.qwen(t.heads().bias(true, true, false))
-		s.Family = qwen2vl.Name
-		s.Vision = c.part("vision_config").qwen25Vision()
-		a := c.part("audio_config")
-		w := a.Int("d_model")
-		audio := a.whisperTower(w, false)
-		out := a.Int("output_dim")
-		audio.After = append(audio.After, mapping(dtype.ProjectorIn, w, out, true), Weight{Role: dtype.AudioBounds, Use: MixesIn, In: 2, Out: out})
-		s.Beside = []*Tower{audio}
-		return c.outerTie(s)
-	},
+	Config: qwen25Thinker,
+}
+
+func qwen25Thinker(c *Config) *Spec {
+	t := c.part("text_config")
+	s := t.qwen(t.heads().bias(true, true, false))
+	s.Family = "qwen2vl"
+	s.Vision = c.part("vision_config").qwen25Vision()
+	a := c.part("audio_config")
+	w := a.Int("d_model")
+	audio := a.whisperTower(w, false)
+	out := a.Int("output_dim")
+	audio.After = append(audio.After, mapping(dtype.ProjectorIn, w, out, true), Weight{Role: dtype.AudioBounds, Use: MixesIn, In: 2, Out: out})
+	s.Beside = []*Tower{audio}
+	return c.outerTie(s)
 }

@@ -35,7 +35,7 @@ func steers(role dtype.Role, in, out int64, bias bool) Weight {
 
 // attendsTo appends the attention that a weight stands for.
 func (b *kindBuilder) attendsTo(w *Weight, x model.Val) model.Val {
-	a := &model.Attn{Heads: w.In, KVHeads: w.In, DimK: w.Out, DimV: w.Out, Bidirectional: true}
+	a := &model.Attn{Heads: w.In, KVHeads: w.In, DimK: w.Out, DimV: w.Out, Bidirectional: true, CrossEncoder: w.Text}
 	return b.op(model.Op{Kind: model.Attention, Out: w.In * w.Out, Attn: a}, x, x, x)
 }
 

@@ -89,8 +89,12 @@ type Layer struct {
 	NoAttnNorm    bool // the mixer reads the stream as it is (the first layer of ModernBERT)
 	LayerScale    bool // branch outputs times a vector each (CaiT, arXiv:2103.17239)
 	Gates         bool // branch outputs times a stored scalar each (Flamingo, arXiv:2204.14198)
-	AltUp         int64
-	Hyper         int64
+	// GateWidth: those scalars are vectors of this width; 0 for scalars.
+	GateWidth int64
+	// Branches stand beside the layer's matrices for tokens of other modalities; no rank, no branch.
+	Branches [2]Branch
+	AltUp    int64
+	Hyper    int64
 	// Recall: branches read a weighted sum of earlier blocks' outputs (Kimi K3).
 	Recall bool
 	Laurel int64 // rank of the augmented residual, 0 for none
@@ -243,7 +247,15 @@ const (
 	Eagle      // RWKV-5: the same with a matrix of state for every head
 	Finch      // RWKV-6: decays and mixes depend on the input
 	ShortOnly  // a gated short convolution without a scan (LFM2)
+	LongConv   // a gated convolution over the whole text, by poles (StripedHyena)
 )
+
+// Branch is a product of two matrices of a low rank, whose result tokens of one modality add to that of each matrix of
+// the layer (partial LoRA, arXiv:2401.16420).
+type Branch struct {
+	QKV  int64 // rank beside the fused matrix of queries, keys and values
+	Rest int64 // beside the others
+}
 
 // MLP is a dense feed-forward block.
 type MLP struct {

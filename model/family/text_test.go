@@ -198,7 +198,7 @@ func TestSharedKeys(t *testing.T) {
 func TestTextRefusals(t *testing.T) {
 	for config, field := range map[string]string{
 		`{"model_type":"qwen","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":22016,"vocab_size":151936,"visual":{"layers":48}}`:                                                                                "visual",
-		`{"architectures":["InternLM2ForCausalLM"],"model_type":"internlmxcomposer2","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":14336,"vocab_size":92544}`:                                                 "model_type",
+		`{"architectures":["InternLM2ForCausalLM"],"model_type":"internlmxcomposer2","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":14336,"vocab_size":92544}`:                                                 "max_length",
 		`{"model_type":"mimo_v2_flash","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"hybrid_layer_pattern":[0]}`:                                                                                                                            "hybrid_layer_pattern",
 		`{"model_type":"nemotron-nas","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256,"block_configs":[]}`:                                                                                                             "block_configs",
 		`{"model_type":"deepseek_v4","hc_mult":4,"hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":256,"compress_ratios":[0]}`:                                                                                               "compress_ratios",

@@ -32,6 +32,31 @@ type Weight struct {
 	// Branch: it reads what entered the row of weights, not what the one before gives.
 	Branch bool
 	Fixed  bool // stored and not learned
+	// Stream: of which tokens of a denoiser; 0 for all.
+	Stream Stream
+	// Text: attention to the text's tokens.
+	Text bool
+}
+
+// Stream is a part of a denoiser's tokens.
+type Stream uint8
+
+const (
+	BothStreams Stream = iota
+	ImageStream
+	TextStream
+)
+
+var streamRows = map[Stream]model.Rows{ImageStream: model.PerImage, TextStream: model.PerText}
+
+// of puts a row of weights on one stream, save those that are on one already.
+func (s Stream) of(row ...Weight) []Weight {
+	for i := range row {
+		if row[i].Stream == BothStreams {
+			row[i].Stream = s
+		}
+	}
+	return row
 }
 
 // Use is what a weight does.
@@ -110,7 +135,13 @@ func (b *kindBuilder) weights(row []Weight, x model.Val, width int64) model.Val 
 		if row[i].Branch {
 			x = from
 		}
+		n := len(b.k.Ops)
 		x = b.weight(&row[i], x, width)
+		if s := row[i].Stream; s != BothStreams {
+			for j := n; j < len(b.k.Ops); j++ {
+				b.k.Ops[j].Rows = streamRows[s]
+			}
+		}
 	}
 	return x
 }

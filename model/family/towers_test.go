@@ -181,10 +181,12 @@ func TestConvertedParts(t *testing.T) {
 func TestTowerRefusals(t *testing.T) {
 	const text = `"text_config":{"model_type":"llama"}`
 	for config, field := range map[string]string{
-		`{"architectures":["XGenMMModelForConditionalGeneration"]}`:                                                    "vision_tokenizer_config",
-		`{"architectures":["Qwen2_5OmniModel"]}`:                                                                       "talker_config",
-		`{"architectures":["KimiK3ForConditionalGeneration"]}`:                                                         "vision_config",
-		`{"model_type":"minicpmv","use_gene_module":true,"hidden_size":64}`:                                            "use_gene_module",
+		`{"architectures":["InfiMMZephyrModel"],"language":{"model_type":"mistral"},"visual":{"width":64,"patch_size":14,"image_size":28,"head_width":16}}`:                                   "visual.subln",
+		`{"architectures":["XGenMMModelForConditionalGeneration"],"text_config":{"model_type":"phi3"},"vision_encoder_config":{"model_name":"someone/encoder"},"vision_tokenizer_config":{}}`: "vision_encoder_config.model_name",
+		`{"architectures":["Qwen2_5OmniModel"]}`:                     "thinker_config",
+		`{"architectures":["Qwen3OmniMoeForConditionalGeneration"]}`: "talker_config",
+		`{"architectures":["KimiK3ForConditionalGeneration"]}`:       "vision_config",
+		`{"model_type":"minicpmv","version":2.6,"use_gene_module":true,"hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":1,"vocab_size":9,"query_num":4,"vision_config":{}}`: "gene_config",
 		`{"model_type":"llava","text_config":{"model_type":"made_up"}}`:                                                "text_config.model_type",
 		`{"model_type":"llava",` + text + `}`:                                                                          "vision_config",
 		`{"model_type":"llava",` + text + `,"vision_config":{"model_type":"made_up"}}`:                                 "vision_config.model_type",

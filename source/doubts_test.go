@@ -1,0 +1,23 @@
+package source
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestContradictingConfig: a config whose class and type disagree is read by its class, and says so; code of a repository is
+// named and not run.
+func TestContradictingConfig(t *testing.T) {
+	const dims = `"hidden_size":64,"intermediate_size":128,"num_attention_heads":4,"num_hidden_layers":2,"vocab_size":256`
+	r, err := Config("m", []byte(`{"architectures":["LlamaForCausalLM"],"model_type":"qwen2","dtype":"bfloat16",`+dims+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Notes) != 1 || r.Notes[0].Code != "class_and_type" || r.Spec.Family != "llama" {
+		t.Errorf("read as %s, notes %+v", r.Spec.Family, r.Notes)
+	}
+	_, err = Config("m", []byte(`{"architectures":["FooForCausalLM"],"auto_map":{"AutoModelForCausalLM":"modeling_foo.FooForCausalLM"},`+dims+`}`))
+	if err == nil || !strings.Contains(err.Error(), "modeling_foo.FooForCausalLM") {
+		t.Errorf("code of a repository: %v", err)
+	}
+}
