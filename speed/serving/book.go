@@ -15,7 +15,7 @@ type book struct {
 type use struct{ name, class string }
 
 func newBook(d device, engine, version string) *book {
-	return &book{device: d, engine: engine, version: version, index: map[use]int{}, known: map[use][]coef.Level{}}
+	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 96), index: make(map[use]int, 96), known: make(map[use][]coef.Level, 16)}
 }
 
 // need gives the number of a coefficient. Two uses of one name differ in their first level only.
@@ -49,6 +49,18 @@ func (b *book) products(class, format string) []coef.Level {
 		b.known[key] = l
 	}
 	return l
+}
+
+// mixtures are the levels of routed experts. Engines choose the kernels of a mixture by the device (a backend: CUTLASS,
+// DeepGEMM, Triton, TensorRT-LLM's own), so that what an engine is said to take on one family is not carried to another.
+func (b *book) mixtures(class, format string) []coef.Level {
+	return []coef.Level{
+		{Name: "class", Key: class},
+		{Name: "family", Key: b.family},
+		{Name: "arithmetic", Key: b.family + "/" + format},
+		{Name: "family.class", Key: b.family + "/" + class},
+		{Name: "backend", Key: b.engine + "/" + b.family + "/" + class},
+	}
 }
 
 func (b *book) list(class string) []coef.Level {
