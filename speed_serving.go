@@ -27,6 +27,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
 	f := m.Closed(load)
+	q.speculated(&f, in, load)
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (q *question) served(cache *KV) (*serving.In, error) {
 	if int64(p.TP) > q.job.PerNode() {
 		in.Link = q.job.Machine.Inter
 	}
-	return in, nil
+	return in, q.speculate(in)
 }
 
 // exec are the widths of what a step computes with.
