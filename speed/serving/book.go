@@ -7,30 +7,27 @@ type book struct {
 	device
 	engine, version string
 	uses            []coef.Use
-	index           map[use]int
 	known           map[use][]coef.Level
 }
 
-// use is a coefficient of a class of kernels.
-type use struct{ name, class string }
+// use is a class of kernels and the arithmetic that they are computed in.
+type use struct{ class, format string }
 
 func newBook(d device, engine, version string) *book {
-	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 96), index: make(map[use]int, 96), known: make(map[use][]coef.Level, 16)}
+	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 64), known: map[use][]coef.Level{}}
 }
 
-// need gives the number of a coefficient. Two uses of one name differ in their first level only.
+// need gives the number of a coefficient. Two uses of one name differ in their first level only. They are few, so that
+// looking through them takes less than a map does.
 func (b *book) need(name string, levels []coef.Level) int {
-	key := use{name: name}
-	if len(levels) > 0 {
-		key.class = levels[0].Key
+	for i := range b.uses {
+		u := &b.uses[i]
+		if u.Name == name && (len(u.Levels) == 0 || u.Levels[0].Key == levels[0].Key) {
+			return i
+		}
 	}
-	i, ok := b.index[key]
-	if !ok {
-		i = len(b.uses)
-		b.index[key] = i
-		b.uses = append(b.uses, coef.Use{Name: name, Levels: levels})
-	}
-	return i
+	b.uses = append(b.uses, coef.Use{Name: name, Levels: levels})
+	return len(b.uses) - 1
 }
 
 // levels that a coefficient of a kernel inherits from: the class of what it works on, the device, and the
