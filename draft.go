@@ -11,7 +11,7 @@ import (
 func (q *question) draft() error {
 	name := q.request.DraftModel
 	if name == "" {
-		if n := q.request.DraftTokens; n > 0 {
+		if n := q.request.DraftTokens; n > 0 && engine.ReadsGGUF(q.engine) {
 			q.job.Note("no_draft_model", "warn", "draft_tokens", "draft_tokens = %d has no effect without draft_model", n)
 		}
 		return nil

@@ -35,11 +35,23 @@ func (q *question) streamTable(v *Speed, stages []stream.Stage) (*coef.Table, er
 
 // servingModel compiles a plan with the same for engines that batch.
 func (q *question) servingModel(v *Speed, in *serving.In) (*serving.Model, error) {
-	if c := q.asker.Calibration; c != nil {
-		if t := c.Table(ServingTable, in.Device.ID); t != nil {
-			q.calibrated(v, in.Device)
-			return serving.CompileWith(in, t)
-		}
+	if q.servingTable(in) != nil {
+		q.calibrated(v, in.Device)
+	}
+	return q.compiled(in)
+}
+
+// servingTable is what was measured of one's own device; nil where nothing was.
+func (q *question) servingTable(in *serving.In) *coef.Table {
+	if q.asker.Calibration == nil {
+		return nil
+	}
+	return q.asker.Calibration.Table(ServingTable, in.Device.ID)
+}
+
+func (q *question) compiled(in *serving.In) (*serving.Model, error) {
+	if t := q.servingTable(in); t != nil {
+		return serving.CompileWith(in, t)
 	}
 	return serving.Compile(in)
 }

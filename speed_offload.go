@@ -17,7 +17,7 @@ func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) 
 		return err
 	}
 	step := speed.Figure{Mid: f.Step, Low: f.Step, High: f.Step}
-	longer := speed.Exposed(step, moves)
+	longer := speed.Exposed(step, moves).Times(1 / f.Expected)
 	was := f.PerToken.Mid
 	f.PerToken, f.First, f.FirstUnloaded = f.PerToken.Plus(longer), f.First.Plus(longer), f.FirstUnloaded.Plus(longer)
 	f.Throughput = f.Throughput.Times(was / f.PerToken.Mid)

@@ -27,6 +27,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
 	f := m.Closed(load)
+	q.speculated(&f, in, load)
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)
-	v.Bound = nearer(f.Bound, v)
+	v.Bound = f.Bound
 	if v.RestsOn == "" {
 		level, rows := m.Evidence()
 		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
@@ -49,15 +50,6 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
 	q.price(v, f.Throughput, 1)
 	return nil
-}
-
-// nearer says memory where a kernel waits for its own arithmetic and the step is yet nearer to the roof of memory: a
-// few rows leave most of a tile empty, and more of them would cost nothing.
-func nearer(b speed.Bound, v *Speed) speed.Bound {
-	if b == speed.Compute && *v.FLOPsFraction < *v.BandwidthFraction {
-		return speed.Memory
-	}
-	return b
 }
 
 // shares of the datasheet's rates that decoding and a prompt reach.
@@ -113,14 +105,15 @@ func (q *question) served(cache *KV) (*serving.In, error) {
 		return nil, err
 	}
 	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
-		Exec: q.exec(), Replicas: int64(max(1, p.DP)), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager}
+		Exec: q.exec(), Replicas: int64(max(1, p.DP)), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
+		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait)}
 	if cache != nil && cache.CapacityTokens != nil {
 		in.CacheTokens = *cache.CapacityTokens
 	}
 	if int64(p.TP) > q.job.PerNode() {
 		in.Link = q.job.Machine.Inter
 	}
-	return in, nil
+	return in, q.speculate(in)
 }
 
 // exec are the widths of what a step computes with.

@@ -93,5 +93,8 @@ type Serving struct {
 	FreeGPUMemoryFraction *float64 `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
 	PrefixCache           *bool    `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
 	ChunkedPrefill        *bool    `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
+	StreamInterval        Int      `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens that the server sends at a time" engines:"vllm,sglang,tensorrt-llm"`
+	RecvInterval          Int      `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between two looks for new requests" engines:"sglang"`
+	BatchWait             Int      `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
 	EngineArgs            []string `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
 }

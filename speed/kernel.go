@@ -151,18 +151,21 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 }
 
 // Merge joins matrix products that read the same value in the same format, as engines that fuse queries, keys
-// and values, or gate and up, launch them once.
+// and values, or gate and up, launch them once. It works in the list's own memory.
 func Merge(list []Kernel) []Kernel {
-	out := make([]Kernel, 0, len(list))
+	n := 0
 	for i := range list {
-		k := list[i]
-		if n := len(out) - 1; n >= 0 && joins(&out[n], &k) {
-			join(&out[n], &k)
-			continue
+		switch k := &list[i]; {
+		case n > 0 && joins(&list[n-1], k):
+			join(&list[n-1], k)
+		default:
+			if n < i {
+				list[n] = *k
+			}
+			n++
 		}
-		out = append(out, k)
 	}
-	return out
+	return list[:n]
 }
 
 func joins(a, b *Kernel) bool {

@@ -48,6 +48,12 @@ func changed(j *engine.Job) (args []string) {
 	if int64(p.BlockSize) != pageDefault(j) {
 		args = append(args, fmt.Sprintf("--page-size %d", p.BlockSize))
 	}
+	if p.StreamInterval > 1 {
+		args = append(args, fmt.Sprintf("--stream-interval %d", p.StreamInterval))
+	}
+	if p.RecvInterval > 1 {
+		args = append(args, fmt.Sprintf("--scheduler-recv-interval %d", p.RecvInterval))
+	}
 	if e := p.EnforceEager; e != nil && *e {
 		args = append(args, "--disable-cuda-graph")
 	}

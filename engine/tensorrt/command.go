@@ -35,6 +35,14 @@ func inFile(j *engine.Job) (lines []string) {
 	if attentionDP(p) {
 		lines = append(lines, "enable_attention_dp: true")
 	}
+	for _, l := range []struct {
+		name string
+		n    int64
+	}{{"stream_interval", int64(j.Plan.StreamInterval)}, {"batch_wait_timeout_iters", int64(j.Plan.BatchWait)}} {
+		if l.n > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d", l.name, l.n))
+		}
+	}
 	return lines
 }
 

@@ -120,6 +120,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--no-enable-chunked-prefill", Kind: argv.Switch, Set: toggle(false, func(p *plan.Plan) **bool { return &p.ChunkedPrefill })},
 	{Names: "--speculative-config -sc", Set: speculative},
 	{Names: "--speculative-model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
+	{Names: "--stream-interval", Set: human(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--num-speculative-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},

@@ -53,6 +53,9 @@ func changed(j *engine.Job) (args []string) {
 	if int64(p.MaxSeqs) != min(seqs, int64(p.MaxBatchedTokens)) {
 		args = append(args, fmt.Sprintf("--max-num-seqs %d", p.MaxSeqs))
 	}
+	if p.StreamInterval > 1 {
+		args = append(args, fmt.Sprintf("--stream-interval %d", p.StreamInterval))
+	}
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}

@@ -7,30 +7,27 @@ type book struct {
 	device
 	engine, version string
 	uses            []coef.Use
-	index           map[use]int
 	known           map[use][]coef.Level
 }
 
-// use is a coefficient of a class of kernels.
-type use struct{ name, class string }
+// use is a class of kernels and the arithmetic that they are computed in.
+type use struct{ class, format string }
 
 func newBook(d device, engine, version string) *book {
-	return &book{device: d, engine: engine, version: version, index: map[use]int{}, known: map[use][]coef.Level{}}
+	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 64), known: map[use][]coef.Level{}}
 }
 
-// need gives the number of a coefficient. Two uses of one name differ in their first level only.
+// need gives the number of a coefficient. Two uses of one name differ in their first level only. They are few, so that
+// looking through them takes less than a map does.
 func (b *book) need(name string, levels []coef.Level) int {
-	key := use{name: name}
-	if len(levels) > 0 {
-		key.class = levels[0].Key
+	for i := range b.uses {
+		u := &b.uses[i]
+		if u.Name == name && (len(u.Levels) == 0 || u.Levels[0].Key == levels[0].Key) {
+			return i
+		}
 	}
-	i, ok := b.index[key]
-	if !ok {
-		i = len(b.uses)
-		b.index[key] = i
-		b.uses = append(b.uses, coef.Use{Name: name, Levels: levels})
-	}
-	return i
+	b.uses = append(b.uses, coef.Use{Name: name, Levels: levels})
+	return len(b.uses) - 1
 }
 
 // levels that a coefficient of a kernel inherits from: the class of what it works on, the device, and the
@@ -49,6 +46,18 @@ func (b *book) products(class, format string) []coef.Level {
 		b.known[key] = l
 	}
 	return l
+}
+
+// mixtures are the levels of routed experts. Engines choose the kernels of a mixture by the device (a backend: CUTLASS,
+// DeepGEMM, Triton, TensorRT-LLM's own), so that what an engine is said to take on one family is not carried to another.
+func (b *book) mixtures(class, format string) []coef.Level {
+	return []coef.Level{
+		{Name: "class", Key: class},
+		{Name: "family", Key: b.family},
+		{Name: "arithmetic", Key: b.family + "/" + format},
+		{Name: "family.class", Key: b.family + "/" + class},
+		{Name: "backend", Key: b.engine + "/" + b.family + "/" + class},
+	}
 }
 
 func (b *book) list(class string) []coef.Level {

@@ -23,8 +23,10 @@ type loop struct {
 	peers          float64
 	front, wait    float64
 	burst, share   float64
-	interval       float64 // tokens sent at a time
-	alone          bool
+	// Of a first token: tokens that it waits for to be sent with them, steps until the scheduler looks for new
+	// requests, and steps that its prompt waits for others.
+	held, admit, joined float64
+	alone               bool
 }
 
 // ChunkTokens of a step where the plan does not say.
@@ -32,24 +34,38 @@ const ChunkTokens = 8192
 
 // loop measures the steps of a load.
 func (m *Model) loop(l Load) loop {
-	users := float64(l.Users) / float64(max(1, m.in.Replicas))
-	p := loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers, stages: float64(len(m.stages)),
-		expected: 1, interval: float64(max(1, m.in.StreamInterval))}
-	p.batch = m.room(p.users, l)
-	decode, mixed := m.batches(l, &p)
+	p, decode, mixed := m.shape(l)
 	p.decode, p.mixed = m.Step(decode), m.Step(mixed)
-	if s := m.in.Speculation; s != nil {
-		p.expected = s.Expected()
-		if s.Draft != nil {
-			p.decode += float64(s.Tokens) * s.Draft.Step(decode)
-		}
-	}
+	m.drafts(&p, decode)
+	return p
+}
+
+// shape is the loop of a load before its steps, with and without a piece of a prompt, are timed.
+func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
+	users := float64(l.Users) / float64(max(1, m.in.Replicas))
+	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers, stages: float64(len(m.stages)), expected: 1}
+	p.batch = m.room(p.users, l)
 	h, c := &m.host, m.c
 	p.front, p.wait, p.burst, p.share = c[h.front], c[h.wait], c[h.burst], c[h.share]
+	p.admit, p.joined = float64(max(1, m.in.AdmitEvery)-1)/2, share(c[h.batch])*float64(m.in.BatchWait)
+	p.held = share(c[h.stream]) * math.Min(float64(max(1, m.in.StreamInterval)-1), math.Max(0, p.output-1))
 	if !l.Burst {
 		p.burst = 0
 	}
-	return p
+	decode, mixed = m.batches(l, &p)
+	return p, decode, mixed
+}
+
+// drafts adds what speculation takes and gives.
+func (m *Model) drafts(p *loop, decode speed.Batch) {
+	s := m.in.Speculation
+	if s == nil {
+		return
+	}
+	p.expected = s.Expected()
+	if s.Draft != nil {
+		p.decode += float64(s.Tokens) * s.Draft.Step(decode)
+	}
 }
 
 // batches are a step without and one with a piece of a prompt; p learns into how many pieces prompts go. The
@@ -115,18 +131,19 @@ func (p *loop) perToken() float64 {
 
 // first is the mean time to the first token:
 //
-//	front + wait × decode/2 + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
-//	 + (users-batch)/batch × life + (interval-1) × perToken
+//	front + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
+//	 + (users-batch)/batch × life + held × perToken
 //
-// the engine's own time, the step that is under way, the prompt's own steps, prompts that came before (of which
-// rho is the load), the burst at the start, the wait for room in the caches (Little's law), and the wait for as
-// many tokens as are sent at a time.
+// the engine's own time, the step that is under way and those until the scheduler looks for requests and
+// others have joined, the prompt's
+// own steps, prompts that came before (of which rho is the load), the burst at the start, the wait for room in the
+// caches (Little's law), and the wait for tokens that are sent together with the first.
 func (p *loop) first() float64 {
 	e, together, own := p.stall(), p.together(), p.prompt()
 	life := own + p.output*p.perToken()
 	rho := math.Min(p.batch*e/life, 0.97) * (p.batch - 1) / p.batch
 	queue := 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
-	return p.front + p.wait*p.decode/2 + own + queue + (p.users-p.batch)/p.batch*life + (math.Min(p.interval, p.output)-1)*p.perToken()
+	return p.front + (p.wait/2+p.admit+p.joined)*p.decode + own + queue + (p.users-p.batch)/p.batch*life + p.held*p.perToken()
 }
 
 // Closed are the figures of a closed loop in the mean: seconds for each token and to the first one, and output

@@ -23,7 +23,7 @@ func (b *book) experts(k *speed.Kernel) *experts {
 	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N), used: float64(k.Moe.Used), weights: float64(k.Bytes)}
 	a := b.device.arithmetic(k.Scheme)
 	e.peak, e.in, e.quantise = a.peak, a.in, a.in < 2
-	l := b.products(Class(k.Scheme), a.format)
+	l := b.mixtures(Class(k.Scheme), a.format)
 	e.at = expertCoefs{b.need("experts.floor", l), b.need("experts.memory", l), b.need("experts.compute", l), b.need("experts.half", l), b.need("experts.skew", nil)}
 	return e
 }
@@ -40,14 +40,24 @@ func (e *experts) uses(f func(int)) {
 //
 //	floor + ((FLOPs / (peak × compute × n / (n + half)))^p + (bytes / (bandwidth × memory))^p)^(1/p),  n = rows of an expert
 func (e *experts) seconds(p *point, d *device, c []float64) float64 {
-	touched := e.held * (1 - math.Pow(1-e.used/e.all, math.Pow(p.all, c[e.at.skew])))
-	rows := p.all * e.used * e.held / e.all
+	touched, rows := e.touched(p, c), e.chosen(p)
+	n := rows / math.Max(1, touched)
+	work := 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
+	return c[e.at.floor] + norm(work, e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+}
+
+// touched is how many experts of the rank the tokens reach, chosen how many rows these multiply.
+func (e *experts) touched(p *point, c []float64) float64 {
+	return e.held * (1 - math.Pow(1-e.used/e.all, math.Pow(p.all, c[e.at.skew])))
+}
+
+func (e *experts) chosen(p *point) float64 { return p.all * e.used * e.held / e.all }
+
+// bytes that rows of so many experts move.
+func (e *experts) bytes(rows, touched float64) float64 {
 	perRow := e.cols*e.in + 2*e.rows
 	if e.quantise {
 		perRow += e.cols * (2 + e.in)
 	}
-	bytes := e.weights*touched/e.held + rows*perRow
-	n := rows / math.Max(1, touched)
-	work := 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
-	return c[e.at.floor] + norm(work, bytes/(d.bandwidth*share(c[e.at.memory])))
+	return e.weights*touched/e.held + rows*perRow
 }

@@ -10,10 +10,11 @@ type Figures struct {
 	Throughput    speed.Figure // output tokens a second, all users together
 	// Batch is how many sequences a replica computes at once: fewer than its users where its caches are full.
 	Batch float64
-	// Step is an average step without a prompt, Parts where its time goes; Bound is what limits the loop.
-	Step  float64
-	Parts []speed.Part
-	Bound speed.Bound
+	// Step is an average step without a prompt, drafting included, of which a sequence gains Expected tokens. Parts are
+	// where the time of a token goes; Bound is what limits the loop.
+	Step, Expected float64
+	Parts          []speed.Part
+	Bound          speed.Bound
 }
 
 // Kinds of spread in the table.
@@ -25,14 +26,13 @@ const (
 
 // Closed gives the steady state of a load.
 func (m *Model) Closed(l Load) Figures {
-	c, e := m.Elasticities(l)
-	p := m.loop(l)
+	p, c, e := m.elasticities(l)
 	decode, _ := m.batches(l, &p)
 	f := Figures{
 		PerToken:   m.band(SpreadPerToken, c.PerToken, m.Variance(e.PerToken)),
 		First:      m.band(SpreadFirst, c.First, m.Variance(e.First)),
 		Throughput: m.band(SpreadThroughput, c.Throughput, m.Variance(e.Throughput)),
-		Batch:      p.batch, Step: p.decode, Parts: m.Parts(decode),
+		Batch:      p.batch, Step: p.decode, Expected: p.expected, Parts: m.perToken(&p, decode),
 	}
 	f.Bound = speed.Largest(f.Parts)
 	if m.Saturated(l) {
@@ -43,9 +43,22 @@ func (m *Model) Closed(l Load) Figures {
 		f.FirstUnloaded = f.First
 		return f
 	}
-	c, e = m.Elasticities(alone)
+	_, c, e = m.elasticities(alone)
 	f.FirstUnloaded = m.band(SpreadFirst, c.First, m.Variance(e.First))
 	return f
+}
+
+// perToken are the parts of a step, drafting included, for each token that it yields.
+func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
+	parts := m.Parts(decode)
+	if s := m.in.Speculation; s != nil && s.Draft != nil {
+		own := s.Draft.Parts(decode)
+		parts = append(parts, speed.Part{Name: "draft", Seconds: float64(s.Tokens) * s.Draft.Step(decode), Bound: speed.Largest(own)})
+	}
+	for i := range parts {
+		parts[i].Seconds /= p.expected
+	}
+	return parts
 }
 
 // Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.

@@ -11,6 +11,11 @@ import (
 func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 	s, seconds := &m.stages[0], m.Step(b)
 	p := s.rank.Points(b)
+	if m.width > 1 { // matrices multiply all the tokens that are verified
+		wide := b
+		wide.Decodes *= int64(m.width)
+		p.Both = s.rank.Points(wide).Both
+	}
 	var bytes, flops float64
 	for i := range s.rank.Kernels {
 		k := &s.rank.Kernels[i]

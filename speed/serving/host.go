@@ -13,6 +13,7 @@ type hostCoefs struct {
 	layer, step, request, prompt int
 	front, wait                  int
 	burst, share                 int
+	stream, batch                int // shares of what sending and batching may hold the first token back
 	launch                       int // of a kernel without CUDA graphs
 }
 
@@ -21,6 +22,7 @@ func (b *book) host() hostCoefs {
 	return hostCoefs{
 		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
 		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), share: b.need("loop.share", nil),
+		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
 		launch: b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
 	}
 }
@@ -64,10 +66,15 @@ func (m *Model) stageSeconds(s *stage, b speed.Batch) (seconds float64) {
 	for j := range s.ops {
 		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
 	}
+	return m.withHost(s, &p, seconds)
+}
+
+// withHost is a stage's step of which the kernels take so long.
+func (m *Model) withHost(s *stage, p *point, seconds float64) float64 {
 	if m.in.Eager {
 		seconds = math.Max(seconds, s.launches()*m.c[m.host.launch])
 	}
-	return seconds + m.onHost(float64(s.rank.Layers), &p)
+	return seconds + m.onHost(float64(s.rank.Layers), p)
 }
 
 // Parts are where the time of a step goes.
@@ -102,7 +109,9 @@ func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
 	return out
 }
 
-// bound of a kernel: what would make it faster. Floors count as host: nothing but a larger kernel helps.
+// bound of a kernel: what would make it faster. Floors count as host: nothing but a larger kernel helps. Arithmetic
+// that multiplies the padding of tiles more than rows of use is not what the kernel lacks: where its roof of memory is
+// the nearer one, more rows would cost next to nothing, and what it waits for is memory.
 func (m *Model) bound(o *op, p *point) speed.Bound {
 	if o.bound == speed.Network {
 		return o.bound
@@ -111,13 +120,32 @@ func (m *Model) bound(o *op, p *point) speed.Bound {
 	faster.bandwidth *= 1 + nudge
 	t := o.seconds(p, &m.device, m.c)
 	gain := (t - o.seconds(p, &faster, m.c)) / (t * nudge)
-	switch {
+	switch arithmetic, memory := m.roofs(o, p); {
 	case gain > 0.45:
 		return speed.Memory
 	case m.floor(o) > t/2:
 		return speed.Host
+	case memory > arithmetic:
+		return speed.Memory
 	}
 	return speed.Compute
+}
+
+// roofs are the times that a kernel's operations and bytes take at the datasheet's rates. Prompts bound attention and
+// scans by arithmetic.
+func (m *Model) roofs(o *op, p *point) (arithmetic, memory float64) {
+	switch l := o.law.(type) {
+	case *product:
+		rows := p.tokens
+		if l.output {
+			rows = p.outputs
+		}
+		return 2 * rows * l.rows * l.cols / l.peak, l.bytes(rows) / m.device.bandwidth
+	case *experts:
+		rows := l.chosen(p)
+		return 2 * rows * l.rows * l.cols / l.peak, l.bytes(rows, l.touched(p, m.c)) / m.device.bandwidth
+	}
+	return 0, 0
 }
 
 // floor is what a kernel takes however little it has to do.

@@ -81,16 +81,58 @@ func (g *product) seconds(p *point, d *device, c []float64) float64 {
 //
 //	floor + ((FLOPs / (peak × compute × fill × (1 + t/100 us)^-heat))^p + (bytes / (bandwidth × memory))^p)^(1/p)
 func (g *product) of(m float64, d *device, c []float64) float64 {
-	bytes := g.weights + m*(g.cols*g.in+2*g.rows)
+	work, bytes := g.sides(m, d, c)
+	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes)
+}
+
+// sides are the times of arithmetic at the full clock and of memory.
+func (g *product) sides(m float64, d *device, c []float64) (work, memory float64) {
+	return 2 * m * g.rows * g.cols / (g.peak * share(c[g.at[2]]) * fill(m, g.rows, d.sms)), g.bytes(m) / (d.bandwidth * share(c[g.at[1]]))
+}
+
+// bytes that the product of m rows moves.
+func (g *product) bytes(m float64) float64 {
+	b := g.weights + m*(g.cols*g.in+2*g.rows)
 	if g.quantise {
-		bytes += m * g.cols * (2 + g.in)
+		b += m * g.cols * (2 + g.in)
 	}
-	work := 2 * m * g.rows * g.cols / (g.peak * share(c[g.at[2]]) * fill(m, g.rows, d.sms))
-	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes/(d.bandwidth*share(c[g.at[1]])))
+	return b
 }
 
 // heated is the time of work at the clock that a device keeps for so long.
-func heated(work, heat float64) float64 { return work * math.Pow(1+work/1e-4, heat) }
+func heated(work, heat float64) float64 { return work * math.Exp(heat*math.Log1p(work/1e-4)) }
+
+// slopes adds times the derivatives of seconds by the logarithms of the coefficients, and gives the seconds. Of a
+// 4-norm t of a and b the derivative by ln a is a⁴/t³; a rate at the datasheet's does not rise.
+func (g *product) slopes(p *point, d *device, c, out []float64, times float64) float64 {
+	m := p.tokens
+	if g.output {
+		m = p.outputs
+	}
+	if m == 0 && g.output {
+		return 0
+	}
+	work, bytes := g.sides(m, d, c)
+	heat := c[g.at[3]]
+	a := heated(work, heat)
+	t := norm(a, bytes)
+	floor := c[g.at[0]]
+	out[g.at[0]] += times * floor
+	if t > 0 {
+		x := work / 1e-4
+		byWork, byBytes := times*t*fourth(a/t), times*t*fourth(bytes/t)
+		if c[g.at[1]] < 1 {
+			out[g.at[1]] -= byBytes
+		}
+		if c[g.at[2]] < 1 {
+			out[g.at[2]] -= byWork * (1 + heat*x/(1+x))
+		}
+		out[g.at[3]] += byWork * heat * math.Log1p(x)
+	}
+	return floor + t
+}
+
+func fourth(x float64) float64 { return x * x * x * x }
 
 func norm(a, b float64) float64 {
 	if a < b {

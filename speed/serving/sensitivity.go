@@ -9,25 +9,36 @@ import (
 // nudge is the step of numerical slopes, in logarithms.
 const nudge = 1e-4
 
-// slopes of a step's time: for each coefficient the seconds that it gains for a unit of the coefficient's
-// logarithm. Only the kernels that use a coefficient are asked again.
-func (m *Model) slopes(b speed.Batch, out []float64) {
+// slopes gives the time of a step, and adds for each coefficient the seconds that it gains for a unit of the
+// coefficient's logarithm. Only the kernels that use a coefficient are asked again.
+func (m *Model) slopes(b speed.Batch, out []float64) (seconds float64) {
 	c := append([]float64(nil), m.c...)
 	for i := range m.stages {
 		s := &m.stages[i]
 		p := newPointOf(s.rank, b, m.width, m.peers)
+		kernels := 0.0
 		for j := range s.ops {
-			o := &s.ops[j]
-			t := o.seconds(&p, &m.device, c)
-			o.uses(func(k int) {
-				was := c[k]
-				c[k] = was * (1 + nudge)
-				out[k] += o.count * (o.seconds(&p, &m.device, c) - t) / nudge
-				c[k] = was
-			})
+			kernels += s.ops[j].count * m.slopesOf(&s.ops[j], &p, c, out)
 		}
 		m.hostSlopes(float64(s.rank.Layers), &p, out)
+		seconds += m.withHost(s, &p, kernels)
 	}
+	return seconds
+}
+
+// slopesOf a kernel, and its time.
+func (m *Model) slopesOf(o *op, p *point, c, out []float64) float64 {
+	if g, ok := o.law.(*product); ok {
+		return g.slopes(p, &m.device, c, out, o.count)
+	}
+	t := o.seconds(p, &m.device, c)
+	o.uses(func(k int) {
+		was := c[k]
+		c[k] = was * (1 + nudge)
+		out[k] += o.count * (o.seconds(p, &m.device, c) - t) / nudge
+		c[k] = was
+	})
+	return t
 }
 
 // Elasticities of the mean figures of a load, in the order of Uses.
@@ -36,22 +47,29 @@ type Elasticities struct{ PerToken, First, Throughput []float64 }
 // Elasticities says how each figure follows from each coefficient: the share by which it grows for a small share
 // of the coefficient. A draft model's coefficients are its own.
 func (m *Model) Elasticities(l Load) (Closed, Elasticities) {
-	p := m.loop(l)
-	c := m.closed(&p, l)
+	_, c, e := m.elasticities(l)
+	return c, e
+}
+
+func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	n := len(m.c)
 	all := make([]float64, 5*n)
 	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
-	decode, mixed := m.batches(l, &p)
 	d, x := all[3*n:4*n], all[4*n:]
-	m.slopes(decode, d)
-	m.slopes(mixed, x)
+	p, decode, mixed := m.shape(l)
+	p.decode, p.mixed = m.slopes(decode, d), m.slopes(mixed, x)
+	m.drafts(&p, decode)
+	c := m.closed(&p, l)
 	for _, v := range []struct {
 		at    *float64
 		slope []float64 // of seconds
 		coef  int
-	}{{&p.decode, d, 0}, {&p.mixed, x, 0}, {&p.front, nil, m.host.front}, {&p.wait, nil, m.host.wait}, {&p.burst, nil, m.host.burst}, {&p.share, nil, m.host.share}} {
+		// capped coefficients are shares, which do not rise beyond 1.
+		capped bool
+	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst}, {at: &p.share, coef: m.host.share},
+		{at: &p.held, coef: m.host.stream, capped: true}, {at: &p.joined, coef: m.host.batch, capped: true}} {
 		was := *v.at
-		if was == 0 {
+		if was == 0 || v.capped && m.c[v.coef] >= 1 {
 			continue
 		}
 		*v.at = was * (1 + nudge)
@@ -66,7 +84,7 @@ func (m *Model) Elasticities(l Load) (Closed, Elasticities) {
 			e.add(i, by, s/was)
 		}
 	}
-	return c, e
+	return p, c, e
 }
 
 func (e *Elasticities) add(i int, by [3]float64, times float64) {

@@ -46,6 +46,11 @@ type In struct {
 	Eager bool
 	// StreamInterval is how many tokens the server sends at a time; 0 is 1.
 	StreamInterval int64
+	// AdmitEvery is how many steps pass between two looks for new requests (SGLang); 0 is 1.
+	AdmitEvery int64
+	// BatchWait is how many steps prompts wait at most for others to join them (TensorRT-LLM; with attention DP until
+	// each rank has one).
+	BatchWait int64
 	// Speculation drafts tokens that a step then verifies; nil without.
 	Speculation *Speculation
 }
@@ -160,10 +165,10 @@ func (m *Model) stage(b *book, pl *engine.Placed) stage {
 	if pl.Parallel.EP > pl.Parallel.TP {
 		m.peers = float64(pl.Parallel.EP / pl.Parallel.TP)
 	}
-	merged := speed.Merge(r.Kernels)
-	for i := range merged {
-		if !m.kernel(b, &s, &merged[i]) {
-			w.add(&merged[i])
+	r.Kernels = speed.Merge(r.Kernels)
+	for i := range r.Kernels {
+		if k := &r.Kernels[i]; !m.kernel(b, &s, k) {
+			w.add(k)
 		}
 	}
 	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory})

@@ -235,14 +235,30 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// TestStreamInterval: tokens sent twenty at a time make the first wait for nineteen more.
-func TestStreamInterval(t *testing.T) {
+// TestHeldBack: tokens sent together, rare looks for new requests and prompts that wait for others hold the first
+// token back, by no more than the steps that they name, and leave the others as they are.
+func TestHeldBack(t *testing.T) {
 	in := plan(t, "llama-3.1-8b", "bf16", "h100", shard.Parallel{})
 	l := serving.Load{Users: 8, Prompt: 512, Output: 256}
 	plain := compile(t, in).Closed(l)
-	in.StreamInterval = 20
-	if got, want := compile(t, in).Closed(l).First.Mid-plain.First.Mid, 19*plain.PerToken.Mid; math.Abs(got/want-1) > 1e-6 {
-		t.Errorf("the first token comes %g s later, want %g", got, want)
+	for _, c := range []struct {
+		name        string
+		set         func(*serving.In)
+		least, most float64 // steps
+	}{
+		{"stream_interval 20", func(in *serving.In) { in.StreamInterval = 20 }, 0.1, 19},
+		{"scheduler_recv_interval 31", func(in *serving.In) { in.AdmitEvery = 31 }, 14.9, 15.1},
+		{"batch_wait_timeout_iters 20", func(in *serving.In) { in.BatchWait = 20 }, 2, 20},
+	} {
+		slow := *in
+		c.set(&slow)
+		f := compile(t, &slow).Closed(l)
+		if steps := (f.First.Mid - plain.First.Mid) / plain.Step; steps < c.least || steps > c.most*plain.PerToken.Mid/plain.Step {
+			t.Errorf("%s: the first token comes %.2f steps later, want %g to %g", c.name, steps, c.least, c.most)
+		}
+		if f.PerToken.Mid != plain.PerToken.Mid {
+			t.Errorf("%s: the others take %g s, were %g", c.name, f.PerToken.Mid, plain.PerToken.Mid)
+		}
 	}
 }
 
@@ -309,5 +325,25 @@ func BenchmarkPlan(b *testing.B) {
 				m.Closed(serving.Load{Users: 32, Prompt: 1024, Output: 256})
 			}
 		})
+	}
+}
+
+// TestBoundOfAStep: what helps a step is named by the nearer roof. A mixture at one user leaves its tiles empty, and
+// waits for memory or for launches, not for arithmetic; long prompts wait for arithmetic.
+func TestBoundOfAStep(t *testing.T) {
+	for _, id := range []string{"gpt-oss-120b", "deepseek-v3"} {
+		recipe := map[string]string{"gpt-oss-120b": "mxfp4", "deepseek-v3": "fp8-block"}[id]
+		m := compile(t, plan(t, id, recipe, "h200", shard.Parallel{TP: 8}))
+		for _, p := range m.Parts(speed.Batch{Decodes: 1, Context: 1000}) {
+			if p.Bound == speed.Compute {
+				t.Errorf("%s at one user: %s waits for arithmetic", id, p.Name)
+			}
+		}
+	}
+	for _, id := range []string{"gpt-oss-120b", "llama-3.1-70b"} {
+		m := compile(t, plan(t, id, map[string]string{"gpt-oss-120b": "mxfp4", "llama-3.1-70b": "bf16"}[id], "h200", shard.Parallel{}))
+		if b := speed.Largest(m.Parts(speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1})); b != speed.Compute {
+			t.Errorf("%s: a prompt of 8,192 tokens waits for %s", id, b)
+		}
 	}
 }

@@ -13,7 +13,7 @@ var start = map[string]float64{
 	"experts.floor": 1.4e-5, "experts.memory": 0.5, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
 	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5,
-	"front.base": 0.02, "front.steps": 4, "loop.burst": 0.2, "loop.share": 0.5,
+	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "loop.burst": 0.2, "loop.share": 0.5,
 }
 
 // Prior deviations, in logarithms: of kernels that are timed alone, of those that only whole engines run, and of
@@ -22,6 +22,7 @@ var (
 	timed  = map[string]float64{"class": 0.3, "memory": 0.2, "family": 0.3, "family.class": 0.2, "device": 0.1, "engine": 0.2, "engine.class": 0.3, "step": 0.1, "step.family": 0.1}
 	floors = with(timed, map[string]float64{"step.engine": 0.3, "step.engine.class": 0.3})
 	inside = map[string]float64{"class": 0.3, "family": 0.3, "arithmetic": 0.3, "family.class": 0.15, "engine.class": 0.15}
+	routed = map[string]float64{"class": 0.3, "family": 0.3, "arithmetic": 0.3, "family.class": 0.15, "backend": 0.3}
 	host   = map[string]float64{"engine": 0.4, "version": 0.15, "family": 0.1}
 )
 
@@ -32,6 +33,8 @@ var own = map[string]map[string]float64{
 	"host.layer": host, "host.step": host, "host.request": host, "host.prompt": host,
 	"host.launch": {"device": 0.5},
 	"front.base":  {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
+	"front.stream":  {"engine": 1.5, "version": 0.7},
+	"front.batch":   {"engine": 0.7, "version": 0.3},
 	"loop.burst":    {"engine": 0.5, "version": 1},
 	"product.floor": floors, "link.call": floors, "attention.floor": floors,
 }
@@ -50,7 +53,9 @@ func sigmas() map[string]map[string]float64 {
 		switch levels, ok := own[name]; {
 		case ok:
 			out[name] = levels
-		case room == "experts" || room == "scan" || room == "pointwise":
+		case room == "experts":
+			out[name] = routed
+		case room == "scan" || room == "pointwise":
 			out[name] = inside
 		default:
 			out[name] = timed

@@ -1,0 +1,79 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/unit"
+)
+
+// Acceptance of a drafted token where the request does not say: the middle and the edges of what drafts of the same
+// family, MTP layers and EAGLE heads are published with (arXiv:2211.17192, arXiv:2401.15077, arXiv:2412.19437).
+const acceptance, leastAcceptance, mostAcceptance = 0.7, 0.5, 0.85
+
+// speculate puts the plan's speculation into what is timed. The draft model runs on the ranks of the target's tensor
+// group where its heads can be divided among them, else on one.
+func (q *question) speculate(in *serving.In) error {
+	p := q.request.Plan
+	if p.DraftTokens <= 0 {
+		return nil
+	}
+	s := &serving.Speculation{Tokens: int64(p.DraftTokens), Acceptance: acceptance}
+	if p.Acceptance != nil {
+		s.Acceptance = *p.Acceptance
+	}
+	in.Speculation = s
+	if q.job.Draft == nil {
+		return nil
+	}
+	d := *in
+	d.Model, d.Speculation, d.Replicas = q.job.Draft.Model, nil, 1
+	part := &q.job.Draft.Weights.Parts[0]
+	ranks, err := engine.Place(d.Model.Decoder(), part, shard.Parallel{TP: int64(p.TP)})
+	if err != nil {
+		if ranks, err = engine.Place(d.Model.Decoder(), part, shard.Parallel{}); err != nil {
+			return err
+		}
+	}
+	d.Stages = slowest(ranks)
+	s.Draft, err = q.compiled(&d)
+	return err
+}
+
+// speculated says what drafting yields and costs. Where the acceptance is assumed, the band reaches from what the
+// least would give to what the most would.
+func (q *question) speculated(f *serving.Figures, in *serving.In, l serving.Load) {
+	s := in.Speculation
+	if s == nil {
+		return
+	}
+	drafting := 0.0
+	for _, p := range f.Parts {
+		if p.Name == "draft" {
+			drafting = p.Seconds * f.Expected
+		}
+	}
+	who := "heads of the model itself (MTP, EAGLE), whose own time and memory are not counted"
+	if s.Draft != nil {
+		who = q.job.Draft.Model.ID + ", which takes " + span(drafting) + " of the step's " + span(f.Step)
+	}
+	q.job.Note("speculation", "info", "draft_tokens", "each step verifies %d drafted tokens and yields %s of a sequence in the mean; they are drafted by %s", s.Tokens, unit.Significant(f.Expected, 3), who)
+	if q.request.Acceptance != nil {
+		return
+	}
+	q.job.Note("acceptance_assumed", "warn", "acceptance", "each drafted token is taken to be accepted with a chance of %g: nobody measured yours, and the bands hold %g to %g", acceptance, leastAcceptance, mostAcceptance)
+	for _, a := range []float64{leastAcceptance, mostAcceptance} {
+		other, with := *in, *s
+		with.Acceptance, other.Speculation = a, &with
+		if m, err := q.compiled(&other); err == nil {
+			x := m.Closed(l)
+			f.PerToken, f.First, f.Throughput = widest(f.PerToken, x.PerToken), widest(f.First, x.First), widest(f.Throughput, x.Throughput)
+		}
+	}
+}
+
+// widest is a figure with the edges of both.
+func widest(f, g speed.Figure) speed.Figure {
+	return speed.Figure{Mid: f.Mid, Low: min(f.Low, g.Low), High: max(f.High, g.High)}
+}
