@@ -31,7 +31,7 @@ func (r *Report) Markdown() string {
 	}
 	b.WriteString("\n## Where the rows come from\n\n| set | rows | |\n|---|---:|---|\n")
 	for i := range r.Sets {
-		fmt.Fprintf(&b, "| [%s](../validation/rows/%s.jsonl) | %s | %s |\n", r.Sets[i].Name, r.Sets[i].Name, unit.Count(int64(len(r.Sets[i].Rows))), r.Sets[i].About)
+		fmt.Fprintf(&b, "| [%s](../validation/rows/%s) | %s | %s |\n", r.Sets[i].Name, r.Sets[i].file(), unit.Count(int64(len(r.Sets[i].Rows))), r.Sets[i].About)
 	}
 	return b.String()
 }

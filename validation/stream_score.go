@@ -30,6 +30,17 @@ var (
 // StreamMeasures in the order of the report.
 var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral}
 
+// streamSet names the rows of single streams, which are a table.
+const streamSet = "decode"
+
+// file of a collection, in rows.
+func (s *Set) file() string {
+	if s.Name == streamSet {
+		return s.Name + ".tsv"
+	}
+	return s.Name + ".jsonl"
+}
+
 // Fold is how a row was predicted by a fit that lacked it, and by a rule of thumb.
 type Fold struct {
 	Models, Hardware Range
@@ -47,7 +58,7 @@ func CompareStreams() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	set := Set{Name: "decode", About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
+	set := Set{Name: streamSet, About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
 	var out []Comparison
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()
@@ -62,7 +73,7 @@ func (r *StreamRow) asRow() Row {
 	if r.Count > 1 {
 		ask.Hardware = fmt.Sprintf("%dx%s", r.Count, r.Device)
 	}
-	return Row{Set: "decode", Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{r.Kind: {Mid: r.Rate}}, Refused: r.Refused}
+	return Row{Set: streamSet, Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{r.Kind: {Mid: r.Rate}}, Refused: r.Refused}
 }
 
 func (r *StreamRow) compare(row *Row, folds map[int]Fold) []Comparison {
