@@ -6,12 +6,16 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/speed/stream"
 )
 
 // explainer collects how numbers were made, by JSON pointer. A nil one collects nothing.
 type explainer struct {
 	book *ledger.Book
 	out  map[string]Explain
+	// timing are the formulas of the parts of a step; assumed: no measurement is behind them.
+	timing  []stream.Formula
+	assumed bool
 }
 
 func (x *explainer) item(at string, it *ledger.Item, f ledger.Formula) {

@@ -18,7 +18,8 @@ func (x *explainer) speed(v *Speed, source string) {
 	for i, p := range v.Parts {
 		names = append(names, p.Name)
 		inputs = append(inputs, ExplainInput{Name: p.Name, Value: p.MS, Origin: "ms, " + string(p.Bound)})
-		x.timed(at+"parts/"+strconv.Itoa(i)+"/ms", &p.MS, nil, nil, ledger.Number(p.MS), "ms", source)
+		formula, made := x.part(&p)
+		x.timed(at+"parts/"+strconv.Itoa(i)+"/ms", &p.MS, nil, nil, formula, "ms", source, made...)
 	}
 	x.timed(at+"tpot_ms", v.TPOT, v.TPOTLow, v.TPOTHigh, strings.Join(names, " + "), "ms", source, inputs...)
 	if v.TPOT != nil {
@@ -39,19 +40,41 @@ func (x *explainer) speed(v *Speed, source string) {
 	}
 }
 
+// part is the formula of a part of a step; its number where nobody wrote one.
+func (x *explainer) part(p *SpeedPart) (text string, inputs []ExplainInput) {
+	for _, f := range x.timing {
+		if f.Part != p.Name {
+			continue
+		}
+		for _, in := range f.Inputs {
+			inputs = append(inputs, ExplainInput{Name: in.Name, Value: in.Value, Origin: in.Origin})
+		}
+		return f.Text, inputs
+	}
+	return ledger.Number(p.MS), nil
+}
+
+// basis of figures of time.
+func (x *explainer) basis() ledger.Basis {
+	if x.assumed {
+		return ledger.Assumed
+	}
+	return ledger.Measured
+}
+
 // timed is a figure that rests on measurements; its edges are explained too.
 func (x *explainer) timed(at string, mid, low, high *float64, formula, unitName, source string, inputs ...ExplainInput) {
 	if mid == nil {
 		return
 	}
-	e := Explain{Value: *mid, Low: *mid, High: *mid, Unit: unitName, Basis: ledger.Measured, Formula: formula, Inputs: inputs, Source: source}
+	e := Explain{Value: *mid, Low: *mid, High: *mid, Unit: unitName, Basis: x.basis(), Formula: formula, Inputs: inputs, Source: source}
 	if low != nil && high != nil {
 		e.Low, e.High = *low, *high
 		for _, edge := range []struct {
 			name string
 			v    float64
 		}{{"_low", *low}, {"_high", *high}} {
-			x.out[at+edge.name] = Explain{Value: edge.v, Low: edge.v, High: edge.v, Unit: unitName, Basis: ledger.Measured, Formula: ledger.Number(edge.v), Source: "90 % band: " + source}
+			x.out[at+edge.name] = Explain{Value: edge.v, Low: edge.v, High: edge.v, Unit: unitName, Basis: x.basis(), Formula: ledger.Number(edge.v), Source: "90 % band: " + source}
 		}
 	}
 	x.out[at] = e

@@ -3,12 +3,14 @@ package memwall
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/unit"
 )
@@ -20,12 +22,14 @@ func (q *question) stream(v *Speed) error {
 		return err
 	}
 	p := q.request.Plan
-	m, err := stream.Compile(stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Flash: flash(p.Attention),
-		UBatch: int64(p.UBatch), KVBytes: q.kvBytes()})
+	in := stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(p.Attention),
+		UBatch: int64(p.UBatch), KVBytes: q.kvBytes()}
+	in.Variant = stream.Usual(in.Engine, stages[0].Backend, stages[0].Device)
+	table, err := q.streamTable(v, stages)
 	if err != nil {
 		return err
 	}
-	table, err := q.streamTable(v, stages)
+	m, err := stream.Compile(in)
 	if err != nil {
 		return err
 	}
@@ -33,21 +37,69 @@ func (q *question) stream(v *Speed) error {
 	if v.RestsOn == "" {
 		v.RestsOn = predictor.RestsOn()
 	}
-	f := predictor.Predict(stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)})
+	test := stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)}
+	f := predictor.Predict(test)
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(f.TTFT.Times(1000), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
-	total := speed.Figure{}
-	if p.Sequences <= 1 {
-		total = f.Decode.Inverse()
-		figure(f.TTFT.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
-		figure(f.Decode.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
-		figure(f.Decode.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
-		figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
-	}
-	v.Bound, v.BandwidthFraction, v.PrefillFLOPsFraction = f.Bound, rounded(f.BandwidthFraction), rounded(f.FLOPsFraction)
-	q.parted(v, f.Parts, 1000*f.Decode.Mid)
-	q.price(v, total, len(stages))
+	v.PrefillFLOPsFraction = rounded(f.FLOPsFraction)
+	q.plainBuild(in, table, test, f.Prefill.Mid)
+	q.together(v, predictor, test, int64(p.Sequences))
+	q.price(v, q.total(v), len(stages))
 	return nil
+}
+
+// together answers for all users of the plan, who share each step.
+func (q *question) together(v *Speed, p *stream.Predictor, test stream.Test, users int64) {
+	l := p.Loop(test, max(1, users))
+	figure(l.First.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	figure(l.PerToken.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
+	figure(l.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
+	total := l.PerToken.Inverse()
+	if users > 1 {
+		total = l.Throughput
+		q.job.Note("users_assumed", "warn", "sequences", "speeds of %d users together are assumed from those of one, with a wide band: nobody's measurements of several go into the fit", users)
+	}
+	figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
+	v.Bound, v.BandwidthFraction = l.Bound, rounded(l.BandwidthFraction)
+	q.parted(v, l.Parts, 1000*l.PerToken.Mid)
+	if q.explain != nil {
+		q.explain.timing, q.explain.assumed = p.Formulas(test, users), users > 1
+	}
+}
+
+// total is that figure again, for prices.
+func (q *question) total(v *Speed) speed.Figure {
+	if v.Total == nil {
+		return speed.Figure{}
+	}
+	return speed.Figure{Mid: *v.Total, Low: *v.TotalLow, High: *v.TotalHigh}
+}
+
+// built is when the plan's version came out, in years; 0 where the plan names none: a build of today.
+func (q *question) built() float64 {
+	if b, ok := q.engine.(interface{ Built(engine.Version) float64 }); ok && q.job.Version != q.engine.Latest() {
+		return b.Built(q.job.Version)
+	}
+	return 0
+}
+
+// muchSlower is the factor from which on how a program was built is worth a note.
+const muchSlower = 1.3
+
+// plainBuild notes how much slower the plain build is where people run another one.
+func (q *question) plainBuild(in stream.Input, table *coef.Table, test stream.Test, usual float64) {
+	words := strings.Join(in.Variant, " and ")
+	if in.Variant == nil || test.Prompt == 0 {
+		return
+	}
+	in.Variant = nil
+	m, err := stream.Compile(in)
+	if err != nil {
+		return
+	}
+	if slower := m.With(table).Predict(stream.Test{Prompt: test.Prompt}).Prefill.Mid / usual; slower > muchSlower {
+		q.job.Note("build_assumed", "info", "engine", "a build with %s is assumed: without them prompts take %s times as long on %s", words, unit.Significant(slower, 2), in.Stages[0].Device.Name)
+	}
 }
 
 // streamEngine is what measurements call an engine.

@@ -142,6 +142,10 @@ func (e *evaluator) binary(name string, a, b float64) float64 {
 		return math.Max(a, b)
 	case "min":
 		return math.Min(a, b)
+	case "hypot":
+		return math.Hypot(a, b)
+	case "overlap": // of two things that overlap for the most part: the fourth root of the sum of their fourth powers
+		return math.Sqrt(math.Hypot(a*a, b*b))
 	case "pad":
 		return float64(unit.PadUp(int64(a), int64(b)))
 	case "ceil_div":

@@ -18,11 +18,13 @@ func (r *Report) Markdown() string {
 	scoreTable(&b, r.Scores)
 	b.WriteString("\n## Rows that constants were fitted to\n\n`engine/vllm/fitted.tsv` is written by `go run ./validation/fit` from these rows; they say how well the constants fit, not how well they predict.\n\n")
 	scoreTable(&b, r.Fitted)
+	naiveTable(&b, r.Scores)
 	peerTable(&b, r.Besides)
 	b.WriteString("\n## The worst rows\n\n")
 	for i := range r.Scores {
 		worstTable(&b, &r.Scores[i])
 	}
+	reasonsTable(&b, r.Scores)
 	b.WriteString("## Refused\n\n| rows | reason |\n|---:|---|\n")
 	for _, x := range r.Reasons {
 		fmt.Fprintf(&b, "| %d | %s |\n", x.Rows, x.Text)

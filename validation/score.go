@@ -17,6 +17,8 @@ type Comparison struct {
 	Figure   string
 	Measured Value
 	Ours     Range
+	// Naive is what a rule of thumb says; 0 where there is none.
+	Naive float64
 	// Error is (ours - measured) / measured; the plain difference when the measure is absolute.
 	Error float64
 	// Equal: ours is what was printed, to its last digit. Inside: the measurement lies in our band.
@@ -34,9 +36,11 @@ type Score struct {
 	Equal, Inside          int
 	Median, P90, Max, Bias float64
 	// Width is the median width of our bands, relative to the figure.
-	Width   float64
-	Refused map[string]int
-	Worst   []Comparison // the largest errors first
+	Width float64
+	// Naive are the median and p90 error of a rule of thumb, where there is one.
+	NaiveMedian, NaiveP90 float64
+	Refused               map[string]int
+	Worst                 []Comparison // the largest errors first
 }
 
 // Coverage is the share of measurements inside our bands.
@@ -203,7 +207,7 @@ func Scores(all []Comparison, keep func(*Comparison) bool) []Score {
 
 func score(m *Measure, all []Comparison) Score {
 	s := Score{Measure: m, Given: len(all), Refused: map[string]int{}}
-	var errors, signed, widths []float64
+	var errors, signed, widths, naive []float64
 	for _, c := range all {
 		if c.Refused != "" {
 			s.Refused[c.Refused]++
@@ -217,11 +221,15 @@ func score(m *Measure, all []Comparison) Score {
 		if c.Ours.Mid != 0 {
 			widths = append(widths, (c.Ours.High-c.Ours.Low)/math.Abs(c.Ours.Mid))
 		}
+		if c.Naive > 0 {
+			naive = append(naive, math.Abs(c.Naive/c.Measured.Mid-1))
+		}
 		s.Worst = append(s.Worst, c)
 	}
 	sort.SliceStable(s.Worst, func(i, j int) bool { return math.Abs(s.Worst[i].Error) > math.Abs(s.Worst[j].Error) })
 	s.Median, s.P90, s.Max = quantile(errors, 0.5), quantile(errors, 0.9), quantile(errors, 1)
 	s.Bias, s.Width = quantile(signed, 0.5), quantile(widths, 0.5)
+	s.NaiveMedian, s.NaiveP90 = quantile(naive, 0.5), quantile(naive, 0.9)
 	return s
 }
 

@@ -19,19 +19,26 @@ var streamFolds string
 
 // The measures of single streams. The coefficients of each comparison never saw the row.
 var (
-	decodeModels   = Measure{Name: "one stream: tokens/s", About: "of an answer, its model left out of the fit", Target: 0.08}
-	decodeHardware = Measure{Name: "one stream: tokens/s, unseen hardware", About: "of an answer, its device left out of the fit", Target: 0.15}
-	promptModels   = Measure{Name: "one stream: prompt tokens/s", About: "of a prompt, its model left out of the fit", Target: 0.15}
-	decodeSeveral  = Measure{Name: "one stream on several devices: tokens/s", About: "of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
-	promptSeveral  = Measure{Name: "one stream on several devices: prompt tokens/s", About: "of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
-	promptHardware = Measure{Name: "one stream: prompt tokens/s, unseen hardware", About: "of a prompt, its device left out of the fit", Target: 0.15}
+	decodeModels   = Measure{Name: "decode, new model", About: "tokens/s of an answer to one user, its model left out of the fit", Target: 0.08}
+	decodeHardware = Measure{Name: "decode, new device", About: "tokens/s of an answer to one user, its device left out of the fit", Target: 0.15}
+	promptModels   = Measure{Name: "prompt, new model", About: "tokens/s of a prompt, its model left out of the fit", Target: 0.15}
+	decodeSeveral  = Measure{Name: "decode, several devices", About: "tokens/s of an answer, layers split between devices, its model left out of the fit", Target: 0.15}
+	promptSeveral  = Measure{Name: "prompt, several devices", About: "tokens/s of a prompt, layers split between devices, its model left out of the fit", Target: 0.15}
+	promptHardware = Measure{Name: "prompt, new device", About: "tokens/s of a prompt, its device left out of the fit", Target: 0.15}
 )
 
 // StreamMeasures in the order of the report.
 var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral}
 
-// Fold is how a row was predicted by a fit that lacked it.
-type Fold struct{ Models, Hardware Range }
+// streamSet names the rows of single streams, which are a table.
+const streamSet = "decode"
+
+// Fold is how a row was predicted by a fit that lacked it, and by a rule of thumb.
+type Fold struct {
+	Models, Hardware Range
+	// Naive: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
+	Naive float64
+}
 
 // CompareStreams puts the stored predictions beside the measurements.
 func CompareStreams() (Set, []Comparison, error) {
@@ -43,7 +50,7 @@ func CompareStreams() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	set := Set{Name: "decode", File: "decode.tsv", About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
+	set := Set{Name: streamSet, File: "decode.tsv", About: "speeds of single streams: tables of llama.cpp's discussions, LocalScore, and benchmarks of several engines", Rows: make([]Row, len(rows))}
 	var out []Comparison
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()
@@ -58,7 +65,7 @@ func (r *StreamRow) asRow() Row {
 	if r.Count > 1 {
 		ask.Hardware = fmt.Sprintf("%dx%s", r.Count, r.Device)
 	}
-	return Row{Set: "decode", Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{r.Kind: {Mid: r.Rate}}, Refused: r.Refused}
+	return Row{Set: streamSet, Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{r.Kind: {Mid: r.Rate}}, Refused: r.Refused}
 }
 
 func (r *StreamRow) compare(row *Row, folds map[int]Fold) []Comparison {
@@ -66,7 +73,7 @@ func (r *StreamRow) compare(row *Row, folds map[int]Fold) []Comparison {
 	prompt := strings.HasSuffix(r.Kind, "prefill")
 	var out []Comparison
 	add := func(m *Measure, ours Range) {
-		c := Comparison{Measure: m, Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}, Ours: ours, Refused: row.Refused}
+		c := Comparison{Measure: m, Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}, Ours: ours, Naive: f.Naive, Refused: row.Refused}
 		switch {
 		case c.Refused != "":
 		case !ok:
@@ -108,7 +115,7 @@ func readFolds(text string) (map[int]Fold, error) {
 		}
 		var line int
 		var f Fold
-		if _, err := fmt.Sscan(scan.Text(), &line, &f.Models.Mid, &f.Models.Low, &f.Models.High, &f.Hardware.Mid, &f.Hardware.Low, &f.Hardware.High); err != nil {
+		if _, err := fmt.Sscan(scan.Text(), &line, &f.Models.Mid, &f.Models.Low, &f.Models.High, &f.Hardware.Mid, &f.Hardware.Low, &f.Hardware.High, &f.Naive); err != nil {
 			return nil, fmt.Errorf("decode-folds.tsv, line %d: %w", n, err)
 		}
 		out[line] = f

@@ -141,8 +141,10 @@ func (s *solver) row(r *Row, index map[term]int) error {
 			if o, fixed := s.fixed(k); fixed {
 				base[u] += l.by() * o.Value
 			} else if at, free := index[k]; free {
+				if !slices.ContainsFunc(links, func(l link) bool { return l.at == at }) {
+					s.count[at]++
+				}
 				links = append(links, link{u, at, l.by()})
-				s.count[at]++
 			}
 		}
 	}

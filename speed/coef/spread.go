@@ -24,6 +24,12 @@ func (s Spread) Band(mid, variance float64) (low, high float64) {
 	return mid * math.Exp(s.Low*dev), mid * math.Exp(s.High*dev)
 }
 
+// Times is the spread of errors that scatter more or less than others by a factor.
+func (s Spread) Times(noise float64) Spread {
+	s.Low, s.High = noise*s.Low, noise*s.High
+	return s
+}
+
 func (s Spread) deviation(variance float64) float64 {
 	return math.Sqrt(square(s.Residual) + s.Share*variance)
 }

@@ -58,8 +58,8 @@ func (p *Predictor) Predict(t Test) (f Figures) {
 	if t.Generated > 0 {
 		depth := float64(t.Depth+t.Prompt) + float64(t.Generated)/2
 		f.Decode = p.figure("decode", p.decode(depth))
-		f.BandwidthFraction = p.leastDecode(depth) / f.Decode.Mid
-		f.Parts = p.parts(depth)
+		f.BandwidthFraction = p.leastStep(1, depth) / f.Decode.Mid
+		f.Parts = p.parts(1, depth)
 		f.Bound = speed.Largest(f.Parts)
 	}
 	return f
@@ -69,7 +69,7 @@ func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figur
 	mid := s(p.values)
 	low, high := mid, mid
 	if spread, ok := p.band(kind); ok {
-		low, high = spread.Band(mid, p.Variance(s))
+		low, high = spread.Times(p.noisy(kind)).Band(mid, p.Variance(s))
 	}
 	return speed.Figure{Mid: mid, Low: low, High: high}
 }
@@ -84,16 +84,13 @@ func (p *Predictor) band(figure string) (s coef.Spread, ok bool) {
 	return s, false
 }
 
-// Spreads names whose errors the band is made of. Engines that measurements describe loosely, or that wait for the
-// host, have their own; and so have devices that were measured, those of a measured family, and others; and several devices; and of these
-// each backend with enough rows. The narrowest group comes first.
+// Spreads names whose errors the band is made of: those of devices that were measured, of others of a measured
+// family, and of others; and of several devices, by the class of the engine. The narrowest group comes first.
 func (p *Predictor) Spreads(figure string) []string {
-	wide := figure + "-" + Class(p.in.Engine) + "-" + p.known(figure)
 	if len(p.stages) > 1 {
-		wide = figure + "-" + Class(p.in.Engine) + "-several"
-		return []string{wide, figure + "-steady-several"}
+		return []string{figure + "-" + Class(p.in.Engine) + "-several", figure + "-steady-several"}
 	}
-	return []string{wide + "-" + p.stages[0].Backend, wide}
+	return []string{figure + "-" + p.known(figure)}
 }
 
 // Rows that make a device or a family known.
@@ -164,14 +161,14 @@ func (p *Predictor) Variance(s func(c []float64) float64) (variance float64) {
 	return variance
 }
 
-// leastDecode is the time in which the memory could move what a token reads.
-func (m *Model) leastDecode(depth float64) (t float64) {
-	kv := m.work.read(depth)
+// leastStep is the time in which the memory could move what a step of n users reads.
+func (m *Model) leastStep(n, depth float64) (t float64) {
+	kv, touched := n*m.work.read(depth), m.work.reads(n)
 	for i := range m.stages {
 		s := &m.stages[i]
 		bytes := kv * s.Dense
 		for _, g := range m.work.groups {
-			bytes += g.dense*s.Dense + g.experts*m.work.used*s.Experts + g.head*s.Head
+			bytes += g.dense*s.Dense + g.experts*touched*s.Experts + g.head*s.Head
 		}
 		t += bytes / s.bandwidth
 	}
@@ -192,15 +189,32 @@ func (m *Model) leastPrefill(n, depth float64) (t float64) {
 	return t
 }
 
-// parts of the time of a token: what reading weights takes, the cache, and the host.
-func (p *Predictor) parts(depth float64) []speed.Part {
-	kv := p.work.read(depth)
-	total := p.decode(depth)(p.values)
+// parts of the time of a step of n users: what weights take, the cache, and the host.
+func (p *Predictor) parts(n, depth float64) []speed.Part {
+	kv := n * p.work.read(depth)
+	total := p.step(n, depth, p.work.reads(n))(p.values)
 	cache, host := 0.0, p.values[p.uses.step]
 	for i := range p.stages {
 		s, at := &p.stages[i], &p.uses.at[i]
 		cache += p.values[at.cache] * kv * s.Dense / s.bandwidth
 		host += p.values[at.launch] * p.work.kernels * s.Dense
 	}
-	return []speed.Part{{Name: "weights", Seconds: math.Max(0, total-cache-host), Bound: speed.Memory}, {Name: "kv_cache", Seconds: cache, Bound: speed.Memory}, {Name: "host", Seconds: host, Bound: speed.Host}}
+	return []speed.Part{{Name: "weights", Seconds: math.Max(0, total-cache-host), Bound: p.waits(n)}, {Name: "kv_cache", Seconds: cache, Bound: speed.Memory}, {Name: "host", Seconds: host, Bound: speed.Host}}
+}
+
+// waits says what the weights of a step of n users wait for: the memory, or their products where these take longer.
+func (p *Predictor) waits(n float64) speed.Bound {
+	if n <= 1 {
+		return speed.Memory
+	}
+	var read, multiply float64
+	touched := p.work.reads(n)
+	for i := range p.stages {
+		read += p.stageStep(i, 1, touched, 0, p.values) - p.values[p.uses.at[i].launch]*p.work.kernels*p.stages[i].Dense
+		multiply += p.multiplied(i, n, p.values)
+	}
+	if multiply > read {
+		return speed.Compute
+	}
+	return speed.Memory
 }

@@ -12,16 +12,21 @@ type Test struct {
 type seconds func(c []float64) float64
 
 // decode is the time of one token behind depth others.
+func (m *Model) decode(depth float64) seconds { return m.step(1, depth, m.work.used) }
+
+// step is the time in which each of n users gets a token, each behind depth others, who together go through a share
+// of the experts.
 //
-//	step + hops + sum over stages of: kernels × launch + (read⁴ + unpack⁴)^¼ + cache × bytes of the cache / memory rate
+//	step + hops + sum over stages of: kernels × launch + sqrt(both(read, unpack)² + multiply²) + n × cache × bytes of the cache / memory rate
 //
-// Reading and unpacking overlap; nothing is faster than the memory.
-func (m *Model) decode(depth float64) seconds {
-	kv := m.work.read(depth)
+// Reading and unpacking overlap; weights are read and unpacked once, experts those that the users' tokens go through.
+// All users but the first are multiplied as a prompt is. Nothing is faster than the memory.
+func (m *Model) step(n, depth, touched float64) seconds {
+	kv := n * m.work.read(depth)
 	return func(c []float64) float64 {
 		t := c[m.uses.step]
 		for i := range m.stages {
-			t += m.stageDecode(i, kv, c)
+			t += m.stageStep(i, n, touched, kv, c)
 		}
 		if hops := float64(len(m.stages) - 1); hops > 0 {
 			t += hops * c[m.uses.hop]
@@ -30,23 +35,42 @@ func (m *Model) decode(depth float64) seconds {
 	}
 }
 
-func (m *Model) stageDecode(i int, kv float64, c []float64) float64 {
+func (m *Model) stageStep(i int, n, touched, kv float64, c []float64) float64 {
 	s, at := &m.stages[i], &m.uses.at[i]
 	var read, bytes, unpack float64
 	for j := range m.work.groups {
 		g := &m.work.groups[j]
-		b := g.dense*s.Dense + g.experts*m.work.used*s.Experts + g.head*s.Head
-		e := g.denseElems*s.Dense + g.expertElems*m.work.used*s.Experts + g.headElems*s.Head
+		b := g.dense*s.Dense + g.experts*touched*s.Experts + g.head*s.Head
+		e := g.denseElems*s.Dense + g.expertElems*touched*s.Experts + g.headElems*s.Head
 		bytes += b
 		read += b / c[at.read[j]]
 		unpack += e / c[at.unpack[j]]
 	}
 	kv *= s.Dense
-	t := both(read/s.bandwidth, unpack/s.alu) + c[at.launch]*m.work.kernels*s.Dense + c[at.cache]*kv/s.bandwidth
+	t := both(read/s.bandwidth, unpack/s.alu)
+	if n > 1 {
+		t = math.Hypot(t, m.multiplied(i, n, c))
+	}
+	t += c[at.launch]*m.work.kernels*s.Dense + c[at.cache]*kv/s.bandwidth
 	if bytes > float64(s.Device.L2.Value) {
 		t = math.Max(t, (bytes+kv)/s.bandwidth)
 	}
 	return t
+}
+
+// multiplied is the time of the products of n users' tokens, but those of one, which are in the time of unpacking.
+// Kernels for few rows leave no tile empty, as those for prompts do with the few tokens of an expert.
+func (m *Model) multiplied(i int, n float64, c []float64) (t float64) {
+	s, at := &m.stages[i], &m.uses.at[i]
+	scattered := 1.0
+	if m.work.moe != nil {
+		scattered = c[at.scatter]
+	}
+	for j := range m.work.groups {
+		g := &m.work.groups[j]
+		t += 2 * (n - 1) * (g.denseElems*s.Dense + g.headElems*s.Head + g.expertElems*m.work.used*s.Experts*scattered) / c[at.multiply[j]]
+	}
+	return t / s.peak
 }
 
 // both is the time of two things that overlap for the most part.

@@ -183,6 +183,14 @@ func (w *work) expertFormat() (format string) {
 	return format
 }
 
+// reads is the share of the experts that a step of n users reads.
+func (w *work) reads(n float64) float64 {
+	if n <= 1 {
+		return w.used
+	}
+	return math.Max(w.used, w.touched(n))
+}
+
 // touched is the share of the experts that n tokens go through together.
 func (w *work) touched(n float64) float64 {
 	if w.moe == nil {

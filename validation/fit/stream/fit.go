@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
@@ -70,6 +69,9 @@ func values(r *row, t *coef.Table) []float64 { return r.model.With(t).Values() }
 type out struct {
 	rate, variance float64
 	spreads        []string // the narrowest first
+	scatter        coef.Use // of one device
+	noise          float64  // from the errors of other folds
+	low, high      float64  // tokens a second
 }
 
 // leaveOut predicts every row from the others, whole groups left out together. Rows of several devices are in
@@ -86,7 +88,10 @@ func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]out, erro
 		}
 		for i := range without {
 			p := rows[i].model.With(t)
-			outs[i] = out{rows[i].predict(p.Values()), p.Variance(rows[i].predict), rows[i].spreads(p)}
+			outs[i] = out{rate: rows[i].predict(p.Values()), variance: p.Variance(rows[i].predict), spreads: rows[i].spreads(p)}
+			if rows[i].Count == 1 {
+				outs[i].scatter = p.Noise(rows[i].figure())
+			}
 		}
 	}
 	return outs, nil
@@ -114,43 +119,7 @@ func foldsOf(rows []row, key func(*row) string) []map[int]bool {
 
 const folds = 8
 
-// spreads are the bands that the errors of left-out rows call for, of each group that has enough of them.
-func spreads(rows []row, all ...[]out) map[string]coef.Spread {
-	by := map[string]*coef.Errors{}
-	for _, outs := range all {
-		for i, o := range outs {
-			for _, name := range o.spreads {
-				if by[name] == nil {
-					by[name] = &coef.Errors{}
-				}
-				// of the time, which is what bands are about
-				by[name].Log, by[name].Var = append(by[name].Log, math.Log(o.rate/rows[i].Rate)), append(by[name].Var, o.variance)
-			}
-		}
-	}
-	found := map[string]coef.Spread{}
-	for name, e := range by {
-		if least := enough[strings.Count(name, "-")]; len(e.Log) >= least {
-			found[name] = e.Spread(0.9)
-		}
-	}
-	return found
-}
-
-// enough errors make a band: of a group of all backends, and of one backend.
-var enough = map[int]int{2: 5, 3: 80}
-
-// band of a left-out prediction.
-func (o *out) band(bands map[string]coef.Spread) (name string, s coef.Spread) {
-	for _, name := range o.spreads {
-		if s, ok := bands[name]; ok {
-			return name, s
-		}
-	}
-	return "", s
-}
-
-func report(name string, rows []row, predicted []float64, outs []out, bands map[string]coef.Spread) {
+func report(name string, rows []row, predicted []float64, outs []out) {
 	errs := map[string][]float64{}
 	type bad struct {
 		e float64
@@ -184,7 +153,7 @@ func report(name string, rows []row, predicted []float64, outs []out, bands map[
 	}
 	fmt.Fprintf(os.Stderr, "== %s\n", name)
 	if outs != nil {
-		coverage(rows, outs, bands)
+		coverage(rows, outs)
 	}
 	var keys []string
 	for k := range errs {
@@ -214,25 +183,26 @@ func q(x []float64, p float64, abs bool) float64 {
 	return y[min(len(y)-1, int(p*float64(len(y))))]
 }
 
-func coverage(rows []row, outs []out, bands map[string]coef.Spread) {
+func coverage(rows []row, outs []out) {
 	inside, widths := map[string]int{}, map[string][]float64{}
 	for i, o := range outs {
 		r := &rows[i]
-		name, b := o.band(bands)
-		if name == "" {
+		if len(o.spreads) == 0 {
 			continue
 		}
-		low, high := b.Band(1, o.variance)
-		x := o.rate / r.Rate
-		for _, k := range []string{name, "all " + r.Kind, r.Kind + " " + r.Backend} {
-			if low <= x && x <= high {
+		kind := r.figure()
+		if r.Count > 1 {
+			kind += " several"
+		}
+		for _, k := range []string{o.spreads[0], "all " + kind, kind + " " + r.Backend} {
+			if o.low <= r.Rate && r.Rate <= o.high {
 				inside[k]++
 			}
-			widths[k] = append(widths[k], high-low)
+			widths[k] = append(widths[k], (o.high-o.low)/o.rate)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(widths)) {
 		w := widths[k]
-		fmt.Fprintf(os.Stderr, "band %-30s %5d coverage %5.1f width %5.1f %+v\n", k, len(w), 100*float64(inside[k])/float64(len(w)), 100*q(w, .5, false), bands[k])
+		fmt.Fprintf(os.Stderr, "band %-30s %5d coverage %5.1f width %5.1f\n", k, len(w), 100*float64(inside[k])/float64(len(w)), 100*q(w, .5, false))
 	}
 }

@@ -3,25 +3,21 @@ package main
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/memwall/memwall/speed/coef"
 )
 
 // writeFolds gives the predictions of rows by the fits that lacked them, with their bands, in tokens a second.
-func writeFolds(rows []row, models, hardware []out, bands map[string]coef.Spread) []byte {
+func writeFolds(rows []row, models, hardware []out) []byte {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "line\tmodels\tlow\thigh\thardware\tlow\thigh")
+	fmt.Fprintln(&b, "line\tmodels\tlow\thigh\thardware\tlow\thigh\tnaive")
 	for i := range rows {
 		if len(models[i].spreads) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "%d", rows[i].Line)
 		for _, o := range []*out{&models[i], &hardware[i]} {
-			_, s := o.band(bands)
-			low, high := s.Band(1, o.variance) // of the time
-			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", o.rate, o.rate/high, o.rate/low)
+			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", o.rate, o.low, o.high)
 		}
-		fmt.Fprintln(&b)
+		fmt.Fprintf(&b, "\t%.4g\n", rows[i].naive())
 	}
 	return b.Bytes()
 }

@@ -42,22 +42,21 @@ func run(out, folds string) error {
 	for i := range rows {
 		inside[i] = rows[i].predict(values(&rows[i], table))
 	}
-	models, err := leaveOut(rows, table, func(r *row) string { return r.Model })
+	byModel := func(r *row) string { return r.Model }
+	models, err := leaveOut(rows, table, byModel)
 	if err != nil {
 		return err
 	}
-	hardware, err := leaveOut(rows, table, func(r *row) string { return r.hardware() })
+	byHardware := func(r *row) string { return r.hardware() }
+	hardware, err := leaveOut(rows, table, byHardware)
 	if err != nil {
 		return err
 	}
-	bands := spreads(rows, models, hardware)
-	for kind, s := range bands {
-		table.SetSpread(kind, s)
-	}
-	report("in sample", rows, inside, nil, nil)
-	report("models left out", rows, rates(models), models, bands)
-	report("hardware left out", rows, rates(hardware), hardware, bands)
-	if err := os.WriteFile(folds, writeFolds(rows, models, hardware, bands), 0o644); err != nil {
+	bands(table, rows, []leftOut{{models, byModel}, {hardware, byHardware}})
+	report("in sample", rows, inside, nil)
+	report("models left out", rows, rates(models), models)
+	report("hardware left out", rows, rates(hardware), hardware)
+	if err := os.WriteFile(folds, writeFolds(rows, models, hardware), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(out, table.Write(), 0o644)

@@ -31,15 +31,30 @@ func (r *row) hardware() string {
 func (r *row) decodes() bool  { return strings.HasSuffix(r.Kind, "decode") }
 func (r *row) prefills() bool { return strings.HasSuffix(r.Kind, "prefill") }
 
+// figure that the row measures.
+func (r *row) figure() string {
+	if r.prefills() {
+		return "prefill"
+	}
+	return "decode"
+}
+
 // spreads are the groups whose errors make the row's band.
 func (r *row) spreads(p *stream.Predictor) []string {
-	switch {
-	case r.decodes():
-		return p.Spreads("decode")
-	case r.prefills():
-		return p.Spreads("prefill")
+	if r.decodes() || r.prefills() {
+		return p.Spreads(r.figure())
 	}
 	return nil
+}
+
+// naive is what a rule of thumb says, in tokens a second: answers read the weights at 80 % of the memory's rate,
+// prompts are multiplied at half the peak.
+func (r *row) naive() float64 {
+	share := 0.8
+	if r.prefills() {
+		share = 0.5
+	}
+	return share / r.model.Floor(r.Kind, r.Prompt, r.Generated, r.Depth)
 }
 
 type loader struct {

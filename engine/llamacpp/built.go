@@ -1,0 +1,28 @@
+package llamacpp
+
+import "github.com/memwall/memwall/engine"
+
+// dated are builds whose days are known; between them, and before the first, builds came at an even pace.
+var dated = []struct {
+	build int
+	years float64
+}{
+	{2771, 2024 + 120/366.0}, // flash attention, ggml-org/llama.cpp#5021, 2024-04-30
+	{5913, 2025 + 196/365.0}, // unified caches, ggml-org/llama.cpp#14363, 2025-07-16
+	{10394, 2026 + 223/365.0},
+}
+
+// Built is when a version of the program came out, in years (2025.5 is the middle of 2025); 0 for releases that
+// follow the numbered builds, which are of today.
+func (e Engine) Built(v engine.Version) float64 {
+	v = e.Program.llamaVersion(v)
+	if v.Major > 0 || v.Minor > 0 {
+		return 0
+	}
+	at := 1
+	for at < len(dated)-1 && v.Patch > dated[at].build {
+		at++
+	}
+	a, b := dated[at-1], dated[at]
+	return a.years + (b.years-a.years)*float64(v.Patch-a.build)/float64(b.build-a.build)
+}

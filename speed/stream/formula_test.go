@@ -1,0 +1,46 @@
+package stream_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// TestFormulasGiveTheParts: the printed formulas, evaluated with their printed inputs, are the parts of a step.
+func TestFormulasGiveTheParts(t *testing.T) {
+	host, _, err := hardware.Find("ryzen-9-9950x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := stream.Test{Prompt: 512, Generated: 64}
+	for _, on := range [][2]string{{"rtx-4090", "cuda"}, {"m4-max-40-core", "metal"}, {"mi300x", "rocm"}, {"epyc-9654", "cpu"}} {
+		for _, id := range models {
+			in := input(t, id, "q4_k_m", on[0], on[1])
+			split := in
+			split.Stages = []stream.Stage{{Backend: on[1], Device: in.Stages[0].Device, Dense: 0.7, Experts: 0.5, Head: 1}, {Backend: "cpu", Device: host, Dense: 0.3, Experts: 0.5}}
+			for _, in := range []stream.Input{in, split} {
+				for _, n := range []int64{1, 8} {
+					p := predictor(t, in)
+					agree(t, p.Loop(test, n), p.Formulas(test, n))
+				}
+			}
+		}
+	}
+}
+
+func agree(t *testing.T, l stream.Loop, formulas []stream.Formula) {
+	t.Helper()
+	for i, f := range formulas {
+		var inputs []ledger.Input
+		for _, x := range f.Inputs {
+			inputs = append(inputs, ledger.Input{Name: x.Name, Value: x.Value})
+		}
+		ms, err := ledger.Eval(f.Text, inputs)
+		if want := 1000 * l.Parts[i].Seconds; err != nil || f.Part != l.Parts[i].Name || math.Abs(ms-want) > 1e-9*want {
+			t.Errorf("%s: %s = %v, the part is %v (%v)", f.Part, f.Text, ms, want, err)
+		}
+	}
+}
