@@ -146,15 +146,20 @@ func norm(a, b float64) float64 {
 	return a * math.Sqrt(math.Sqrt(1+x*x))
 }
 
-// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile, of 64 while the tiles
-// are fewer than the multiprocessors, and the last wave of tiles is not full.
+// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile, which is as small as the
+// rows allow, of 64 while the tiles are fewer than the multiprocessors, and the last wave of tiles is not full.
 func fill(m, n, sms float64) float64 {
-	rows := math.Ceil(m / tileRows)
+	tile := 16.0
+	for tile < m && tile < tileRows {
+		tile *= 2
+	}
+	rows := math.Ceil(m / tile)
 	tiles := rows * math.Ceil(n/tileCols)
 	if tiles < sms {
-		return m / (64 * math.Ceil(m/64))
+		tile = math.Min(tile, 64)
+		return m / (tile * math.Ceil(m/tile))
 	}
-	return m / (rows * tileRows) * tiles / (math.Ceil(tiles/sms) * sms)
+	return m / (rows * tile) * tiles / (math.Ceil(tiles/sms) * sms)
 }
 
 // share of a datasheet's rate: a coefficient never takes more than there is.
