@@ -99,18 +99,18 @@ func identifier(name string) string { return strings.NewReplacer("-", "_", " ", 
 // served is the plan as the timing of engines that batch needs it.
 func (q *question) served(cache *KV) (*serving.In, error) {
 	p := q.request.Plan
-	par := shard.Parallel{TP: int64(p.TP), PP: int64(p.PP), EP: int64(p.EP)}
+	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP}
 	ranks, err := engine.Place(q.job.Model.Decoder(), &q.job.Weights.Parts[0], par)
 	if err != nil {
 		return nil, err
 	}
 	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
-		Exec: q.exec(), Replicas: int64(max(1, p.DP)), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
+		Exec: q.exec(), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
 		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait)}
 	if cache != nil && cache.CapacityTokens != nil {
 		in.CacheTokens = *cache.CapacityTokens
 	}
-	if int64(p.TP) > q.job.PerNode() {
+	if p.TP > q.job.PerNode() {
 		in.Link = q.job.Machine.Inter
 	}
 	return in, q.speculate(in)

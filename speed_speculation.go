@@ -30,7 +30,7 @@ func (q *question) speculate(in *serving.In) error {
 	d := *in
 	d.Model, d.Speculation, d.Replicas = q.job.Draft.Model, nil, 1
 	part := &q.job.Draft.Weights.Parts[0]
-	ranks, err := engine.Place(d.Model.Decoder(), part, shard.Parallel{TP: int64(p.TP)})
+	ranks, err := engine.Place(d.Model.Decoder(), part, shard.Parallel{TP: p.TP})
 	if err != nil {
 		if ranks, err = engine.Place(d.Model.Decoder(), part, shard.Parallel{}); err != nil {
 			return err

@@ -104,8 +104,7 @@ func (q *question) plainBuild(in stream.Input, table *coef.Table, test stream.Te
 
 // streamEngine is what measurements call an engine.
 func streamEngine(name string) string {
-	switch name {
-	case "llama-server":
+	if name == "llama-server" {
 		return "llama.cpp"
 	}
 	return name

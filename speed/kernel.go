@@ -94,13 +94,13 @@ func (b *builder) kind(whole *model.Kind, pl *engine.Placed, local *model.Kind, 
 	}
 	all := stored
 	for i := range local.Ops {
-		own := stored
-		if n := len(whole.Ops[i].W); whole.Ops[i].Lent {
-			own = b.lent(whole.Ops[i].W, all)
-		} else {
-			own, stored = stored[:n], stored[n:]
+		if whole.Ops[i].Lent {
+			b.op(&local.Ops[i], b.lent(whole.Ops[i].W, all), count, layer)
+			continue
 		}
-		b.op(&local.Ops[i], own, count, layer)
+		n := len(whole.Ops[i].W)
+		b.op(&local.Ops[i], stored[:n], count, layer)
+		stored = stored[n:]
 	}
 }
 

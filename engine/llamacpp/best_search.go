@@ -20,8 +20,6 @@ type slice struct{ first, last, hosted int }
 // placing is a slice of the layers for each device, in their order, up to the output layer.
 type placing struct{ slices []slice }
 
-func (at placing) equal(o placing) bool { return slices.Equal(at.slices, o.slices) }
-
 func (at placing) clone() placing { return placing{slices.Clone(at.slices)} }
 
 type search struct {

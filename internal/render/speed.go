@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/memwall/memwall"
@@ -15,12 +16,10 @@ func (p *page) beside(first, second []text) {
 		width = max(width, l.cells())
 	}
 	width += 2 * gap
-	for _, l := range second {
-		if width+l.cells() > p.st.width() {
-			p.lines = append(append(p.lines, first...), nil)
-			p.lines = append(p.lines, second...)
-			return
-		}
+	if slices.ContainsFunc(second, func(l text) bool { return width+l.cells() > p.st.width() }) {
+		p.lines = append(append(p.lines, first...), nil)
+		p.lines = append(p.lines, second...)
+		return
 	}
 	for i := range max(len(first), len(second)) {
 		var line text

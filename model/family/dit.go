@@ -27,7 +27,7 @@ const frequencies = 256
 
 // timed maps a time step's sinusoids, a guidance strength's, or a pooled text to the width of the stream.
 func timed(from, width int64) []Weight {
-	return []Weight{steers(dtype.TimeIn, from, width, true), steers(dtype.TimeOut, width, width, true)}
+	return []Weight{steers(dtype.TimeIn, from, width), steers(dtype.TimeOut, width, width)}
 }
 
 // flux: FLUX.1 (diffusers, transformer_flux.py): blocks where text and image have weights of their own and attend to each
@@ -36,7 +36,7 @@ var flux = &Family{
 	Name: "flux", Classes: []string{"FluxTransformer2DModel"},
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 24, "attention_head_dim": 128, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "in_channels": 64})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		in, p := c.Int("in_channels"), c.IntOr(1, "patch_size")
 		before := append(timed(frequencies, w), timed(c.Int("pooled_projection_dim"), w)...)
 		if c.Bool(false, "guidance_embeds") {
@@ -51,7 +51,7 @@ var flux = &Family{
 
 // lastSteered scales and shifts by the condition, then maps a token to its patch.
 func lastSteered(width, out int64) []Weight {
-	return ImageStream.of(steers(dtype.SteerOut, width, 2*width, true), mapping(dtype.PatchOut, width, out, true))
+	return ImageStream.of(steers(dtype.SteerOut, width, 2*width), mapping(dtype.PatchOut, width, out, true))
 }
 
 // joint are the sizes of a block of two streams that attend to each other (MMDiT, arXiv:2403.03206).
@@ -62,12 +62,12 @@ type joint struct {
 
 // block of both streams. The last one of Stable Diffusion 3 reads the text and leaves it.
 func (j joint) block(leavesText bool) []Weight {
-	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width, true)}, ImageStream.of(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
+	out := append([]Weight{steers(dtype.SteerMix, j.width, 6*j.width)}, ImageStream.of(j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)...)
 	chunks := int64(6)
 	if leavesText {
 		chunks = 2
 	}
-	out = append(out, branched(steers(dtype.SteerContext, j.width, chunks*j.width, true)))
+	out = append(out, branched(steers(dtype.SteerContext, j.width, chunks*j.width)))
 	out = append(out, TextStream.of(j.qkv(dtype.ContextQ, dtype.ContextK, dtype.ContextV, dtype.ContextQNorm, dtype.ContextKNorm)...)...)
 	out = append(out, attends(j.heads, j.width/j.heads))
 	out = append(out, ImageStream.of(append([]Weight{mapping(dtype.AttnOutput, j.width, j.width, true)}, j.mlp(dtype.FFNUp, dtype.FFNDown)...)...)...)
@@ -91,7 +91,7 @@ func (j joint) mlp(up, down dtype.Role) []Weight {
 
 // single is a block of one stream: attention and MLP leave through one matrix.
 func (j joint) single() []Weight {
-	out := append([]Weight{steers(dtype.SteerMix, j.width, 3*j.width, true)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
+	out := append([]Weight{steers(dtype.SteerMix, j.width, 3*j.width)}, j.qkv(dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQNorm, dtype.AttnKNorm)...)
 	return append(out, attends(j.heads, j.width/j.heads), branched(mapping(dtype.FFNUp, j.width, j.inner, true)), mapping(dtype.FFNDown, j.width+j.inner, j.width, true))
 }
 
@@ -101,7 +101,7 @@ var sd3 = &Family{
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 18, "attention_head_dim": 64, "joint_attention_dim": 4096, "caption_projection_dim": 1152, "pooled_projection_dim": 2048,
 			"in_channels": 16, "patch_size": 2, "pos_embed_max_size": 96})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		if got := c.Int("caption_projection_dim"); got != w {
 			c.fail("caption_projection_dim", c.m["caption_projection_dim"], "is not the width of all heads", "correct the config.json")
 		}
@@ -138,7 +138,7 @@ var qwenImage = &Family{
 	Name: "qwen-image", Classes: []string{"QwenImageTransformer2DModel"},
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 24, "attention_head_dim": 128, "joint_attention_dim": 3584, "in_channels": 64, "patch_size": 2})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		text, p := c.Int("joint_attention_dim"), c.Int("patch_size")
 		before := append(timed(frequencies, w), norms(dtype.ContextNorm, RMS, text), branched(mapping(dtype.ContextIn, text, w, true)), branched(mapping(dtype.VisionPatch, c.Int("in_channels"), w, true)))
 		if c.Bool(false, "use_additional_t_cond") {
@@ -155,7 +155,7 @@ var hunyuanVideo = &Family{
 	Name: "hunyuan-video", Classes: []string{"HunyuanVideoTransformer3DModel"},
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 24, "attention_head_dim": 128, "text_embed_dim": 4096, "pooled_projection_dim": 768, "in_channels": 16, "patch_size": 2})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		if got := c.Str("image_condition_type"); got == "token_replace" {
 			c.lacks("image_condition_type", got, "is a way of conditioning on an image that is not described", fromFiles)
 		}
@@ -178,7 +178,7 @@ var hunyuanVideo = &Family{
 // refiner is a block of text tokens whose branches the condition gates.
 func refiner(w, heads int64) []Weight {
 	return TextStream.of(norms(dtype.AttnNorm, LayerNormBias, w), mapping(dtype.AttnQ, w, w, true), mapping(dtype.AttnK, w, w, true), mapping(dtype.AttnV, w, w, true), attends(heads, w/heads),
-		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w, true))
+		mapping(dtype.AttnOutput, w, w, true), norms(dtype.FFNNorm, LayerNormBias, w), mapping(dtype.FFNUp, w, 4*w, true), mapping(dtype.FFNDown, 4*w, w, true), steers(dtype.SteerMix, w, 2*w))
 }
 
 // shared lets equal written-out layers be one kind.

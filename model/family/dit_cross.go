@@ -14,14 +14,14 @@ var pixart = &Family{
 	Name: "pixart", Classes: []string{"PixArtTransformer2DModel"},
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 16, "attention_head_dim": 72, "in_channels": 4, "cross_attention_dim": 1152, "patch_size": 2, "sample_size": 128})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		in, p, b := c.Int("in_channels"), c.Int("patch_size"), c.Bool(true, "attention_bias")
 		before := append([]Weight{mapping(dtype.VisionPatch, in*p*p, w, true)}, timed(frequencies, w)...)
 		if c.Bool(c.Int("sample_size") == 128, "use_additional_conditions") {
 			before = append(before, timed(frequencies, w/3)...)
 			before = append(before, timed(frequencies, w/3)...)
 		}
-		before = append(before, steers(dtype.SteerMix, w, 6*w, true))
+		before = append(before, steers(dtype.SteerMix, w, 6*w))
 		if text := c.IntOr(0, "caption_channels"); text > 0 {
 			before = append(before, branched(mapping(dtype.ContextIn, text, w, true)), mapping(dtype.ContextMid, w, w, true))
 		}
@@ -70,13 +70,13 @@ var wan = &Family{
 	Name: "wan", Classes: []string{"WanTransformer3DModel"},
 	Config: func(c *Config) *Spec {
 		c.defaults(map[string]int64{"num_attention_heads": 40, "attention_head_dim": 128, "in_channels": 16, "text_dim": 4096, "freq_dim": frequencies, "ffn_dim": 13824})
-		h, w := c.across("num_attention_heads", "attention_head_dim")
+		h, w := c.across("attention_head_dim")
 		patch := int64(1)
 		for _, n := range c.patch3(1, 2, 2) {
 			patch *= n
 		}
 		before := append([]Weight{mapping(dtype.VisionPatch, patch*c.Int("in_channels"), w, true)}, timed(c.Int("freq_dim"), w)...)
-		before = append(before, steers(dtype.SteerMix, w, 6*w, true), branched(mapping(dtype.ContextIn, c.Int("text_dim"), w, true)), mapping(dtype.ContextMid, w, w, true))
+		before = append(before, steers(dtype.SteerMix, w, 6*w), branched(mapping(dtype.ContextIn, c.Int("text_dim"), w, true)), mapping(dtype.ContextMid, w, w, true))
 		block := crossed{width: w, heads: h, text: w, inner: c.Int("ffn_dim"), bias: true, normed: true, midNorm: c.Bool(true, "cross_attn_norm")}.weights()
 		if d := c.IntOr(0, "image_dim"); d > 0 {
 			before = append(before, branched(norms(dtype.ProjectorNorm, LayerNormBias, d)), mapping(dtype.ProjectorIn, d, d, true), mapping(dtype.ProjectorOut, d, w, true), norms(dtype.ProjectorPost, LayerNormBias, w))
@@ -137,11 +137,11 @@ var zImage = &Family{
 			}
 		}
 		cond, text := min(w, condition), c.Int("cap_feat_dim")
-		before := []Weight{mapping(dtype.VisionPatch, patch*c.Int("in_channels"), w, true), steers(dtype.TimeIn, frequencies, mid, true), steers(dtype.TimeOut, mid, cond, true),
+		before := []Weight{mapping(dtype.VisionPatch, patch*c.Int("in_channels"), w, true), steers(dtype.TimeIn, frequencies, mid), steers(dtype.TimeOut, mid, cond),
 			branched(norms(dtype.ContextNorm, RMS, text)), mapping(dtype.ContextIn, text, w, true), mixesIn(dtype.VisionMask, w), mixesIn(dtype.VisionMask, w)}
-		after := []Weight{mapping(dtype.PatchOut, w, patch*c.Int("in_channels"), true), steers(dtype.SteerOut, cond, w, true)}
+		after := []Weight{mapping(dtype.PatchOut, w, patch*c.Int("in_channels"), true), steers(dtype.SteerOut, cond, w)}
 		n := c.stack(2, "n_refiner_layers")
-		plain, steered := zBlock(w, h), append(zBlock(w, h), steers(dtype.SteerMix, cond, 4*w, true))
+		plain, steered := zBlock(w, h), append(zBlock(w, h), steers(dtype.SteerMix, cond, 4*w))
 		return c.denoiser(w, before, after, rows(n, "image block", ImageStream.of(slices.Clone(steered)...)...), rows(n, "text block", TextStream.of(plain...)...), rows(c.stack(30, "n_layers"), "block", steered...))
 	},
 }

@@ -51,15 +51,15 @@ func (c *Config) spectra() *Tower {
 	c.defaults(map[string]int64{"hidden_size": 1024, "num_hidden_layers": 22, "num_attention_heads": 16, "head_dim": 64, "ff_mult": 2, "emb_dim": 512, "num_embeds": 8193, "mel_dim": 80, "enc_emb_dim": 192, "enc_dim": 128,
 		"enc_attention_channels": 64, "enc_res2net_scale": 2, "enc_se_channels": 64})
 	w, mel, voice := c.Int("hidden_size"), c.Int("mel_dim"), c.Int("enc_dim")
-	h, wide := c.across("num_attention_heads", "head_dim")
+	h, wide := c.across("head_dim")
 	inner := c.Int("ff_mult") * w
-	block := []Weight{steers(dtype.SteerMix, w, 6*w, true), mapping(dtype.AttnQ, w, wide, true), mapping(dtype.AttnK, w, wide, true), mapping(dtype.AttnV, w, wide, true), attends(h, wide/max(1, h)),
+	block := []Weight{steers(dtype.SteerMix, w, 6*w), mapping(dtype.AttnQ, w, wide, true), mapping(dtype.AttnK, w, wide, true), mapping(dtype.AttnV, w, wide, true), attends(h, wide/max(1, h)),
 		mapping(dtype.AttnOutput, wide, w, true), mapping(dtype.FFNUp, w, inner, true), mapping(dtype.FFNDown, inner, w, true)}
 	before := append(timed(frequencies, w), table(dtype.TokenEmbd, c.Int("num_embeds")+1, c.Int("emb_dim")))
 	before = append(before, c.voice(mel, voice)...)
 	before = append(before, branched(mapping(dtype.VisionPatch, mel+voice+c.Int("enc_emb_dim")+c.Int("emb_dim"), w, true)))
 	return &Tower{Name: PartVocoder, Width: w, Layers: rows(c.stack(22, "num_hidden_layers"), "spectrum block", block...), Before: before,
-		After: []Weight{steers(dtype.SteerOut, w, 2*w, true), mapping(dtype.PatchOut, w, mel, true)}}
+		After: []Weight{steers(dtype.SteerOut, w, 2*w), mapping(dtype.PatchOut, w, mel, true)}}
 }
 
 // voice is ECAPA-TDNN (arXiv:2005.07143): convolutions over time in groups, squeezed and excited, pooled by attention.

@@ -29,8 +29,8 @@ func attends(heads, width int64) Weight {
 
 // steers is a matrix of what a whole picture is conditioned on (time step, size, pooled text): its results scale and
 // shift every token (adaptive layer norm, arXiv:2212.09748), and it is multiplied once a step.
-func steers(role dtype.Role, in, out int64, bias bool) Weight {
-	return Weight{Role: role, Use: Steers, In: in, Out: out, Bias: bias}
+func steers(role dtype.Role, in, out int64) Weight {
+	return Weight{Role: role, Use: Steers, In: in, Out: out, Bias: true}
 }
 
 // attendsTo appends the attention that a weight stands for.
@@ -49,8 +49,9 @@ func (b *kindBuilder) steer(w *Weight, x model.Val, width int64) model.Val {
 	return b.scale(x, width, weights...)
 }
 
-// across is the width of so many heads of a width, each read from a config.
-func (c *Config) across(heads, dim string) (n, width int64) {
+// across is the width of all heads, whose own width a field of the config gives.
+func (c *Config) across(dim string) (n, width int64) {
+	const heads = "num_attention_heads"
 	n, d := c.Int(heads), c.Int(dim)
 	if n > 1<<12 || d > 1<<12 {
 		c.fail(heads, c.m[heads], "is more heads, or wider ones, than any model's", "correct the config.json")

@@ -6,7 +6,6 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/coef"
-	"github.com/memwall/memwall/unit"
 )
 
 // Kernel is a single kernel as benchmarks time it: the coefficients that its time depends on, and the law.
@@ -18,7 +17,7 @@ type Kernel struct {
 // ProductKernel is a matrix product of m rows of activations.
 func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64) Kernel {
 	b := newBook(newDevice(hw), engine, "")
-	p := b.product(s, rows, cols, unit.Bytes(s.Bytes(1, rows, cols)))
+	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
 	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }}
 }
 

@@ -146,12 +146,6 @@ func (w *work) attention(n, depth float64) float64 {
 	return float64(w.prefill.Eval(&f).FLOPs)
 }
 
-// attend is the operations of attention for one token at a depth.
-func (w *work) attend(depth float64) float64 {
-	f := model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: int64(depth)}.Features(w.spans, nil)
-	return float64(w.decode.Eval(&f).FLOPs)
-}
-
 // perToken are the bytes of weights that a token reads.
 func (w *work) perToken() (b float64) {
 	for _, g := range w.groups {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -110,7 +111,9 @@ func (l *loader) row(s validation.StreamRow) (*row, error) {
 		Stages: stages(&s, d)}
 	for i, v := range in.Variant {
 		if n, ok := strings.CutPrefix(v, "threads="); ok {
-			fmt.Sscan(n, &in.Stages[0].Threads)
+			if in.Stages[0].Threads, err = strconv.ParseFloat(n, 64); err != nil {
+				return nil, err
+			}
 			in.Variant = append(append([]string{}, in.Variant[:i]...), in.Variant[i+1:]...)
 			break
 		}
