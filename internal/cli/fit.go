@@ -119,6 +119,7 @@ func (a *app) request(c *cobra.Command, f *fitFlags, args []string) (*memwall.Re
 		return nil, nil, err
 	}
 	if len(args) > 0 {
+		notes = append(notes, standsFor(r)...)
 		r.Model = args[0]
 	}
 	note, err := a.here(r)

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
 )
 
 // FromCommand reads the command line of an engine ("vllm serve …") and gives the request that it means and
@@ -24,4 +26,16 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: fmt.Sprintf("%s was not read: the answer does not count it", arg)})
 	}
 	return r, notes, nil
+}
+
+// standsFor takes the format from the name of a command line's GGUF file, where a model of another name stands for
+// it and nobody gave weights.
+func standsFor(r *memwall.Request) []memwall.Note {
+	name, ok := strings.CutSuffix(r.Model, ".gguf")
+	found := dtype.FindRecipe(name[strings.LastIndexAny(name, "-./")+1:])
+	if !ok || r.Weights != "" || found == nil {
+		return nil
+	}
+	r.Weights = found.Name
+	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", found.Name, r.Model)}}
 }
