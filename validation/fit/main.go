@@ -42,6 +42,9 @@ func fit() ([]byte, error) {
 	}
 	found := estimatesOf{}
 	for _, s := range sets {
+		if s.Name != "vllm" {
+			continue // rows of times say nothing of memory
+		}
 		for i := range s.Rows {
 			if r := &s.Rows[i]; r.Fit && r.Refused == "" && r.Ask.Hardware != "" && strings.HasPrefix(r.Ask.Engine, "vllm") {
 				if err := estimates(r, found); err != nil {
