@@ -37,7 +37,7 @@ func (c *Config) talker() *Tower {
 	w, e, v := c.Int("hidden_size"), c.Int("embedding_size"), c.Int("vocab_size")
 	a := c.heads().bias(true, true, false)
 	a.Bidirectional = true // its cache is its own affair: see qwenOmni
-	return &Tower{Name: PartTalker, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated()}, c.Layers()),
+	return &Tower{Name: PartTalker, Speaks: true, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated()}, c.Layers()),
 		Before: []Weight{table(dtype.TokenEmbd, v, e), mapping(dtype.ProjectorIn, e, w, true)}, After: []Weight{norms(dtype.OutputNorm, RMS, w), mapping(dtype.ProjectorOut, w, v, false)}}
 }
 
@@ -53,7 +53,7 @@ func (c *Config) spectra() *Tower {
 	before := append(timed(frequencies, w), table(dtype.TokenEmbd, c.Int("num_embeds")+1, c.Int("emb_dim")))
 	before = append(before, c.voice(mel, voice)...)
 	before = append(before, branched(mapping(dtype.VisionPatch, mel+voice+c.Int("enc_emb_dim")+c.Int("emb_dim"), w, true)))
-	return &Tower{Name: PartVocoder, Width: w, Layers: rows(c.stack(22, "num_hidden_layers"), "spectrum block", block...), Before: before,
+	return &Tower{Name: PartVocoder, Speaks: true, Width: w, Layers: rows(c.stack(22, "num_hidden_layers"), "spectrum block", block...), Before: before,
 		After: []Weight{steers(dtype.SteerOut, w, 2*w), mapping(dtype.PatchOut, w, mel, true)}}
 }
 
@@ -111,5 +111,5 @@ func (c *Config) bigVGAN() *Tower {
 			}
 		}
 	}
-	return &Tower{Name: PartWaves, Width: 1, Before: append(w, mixesIn(dtype.VisionHeadNorm, 2*ch), mapping(dtype.VisionHead, ch*ends, 1, false))}
+	return &Tower{Name: PartWaves, Speaks: true, Width: 1, Before: append(w, mixesIn(dtype.VisionHeadNorm, 2*ch), mapping(dtype.VisionHead, ch*ends, 1, false))}
 }

@@ -71,7 +71,7 @@ func (c *Config) expertTalker() *Tower {
 	w, v := t.Int("hidden_size"), t.Int("vocab_size")
 	reads := twoLayers(c.IntOr(2048, "thinker_hidden_size"), t.Int("intermediate_size"), w, true)
 	before := append([]Weight{table(dtype.TokenEmbd, v, w)}, reads...)
-	return &Tower{Name: PartTalker, Width: w, Layers: speaking(t.qwen(normed(t.heads()))),
+	return &Tower{Name: PartTalker, Speaks: true, Width: w, Layers: speaking(t.qwen(normed(t.heads()))),
 		Before: append(before, reads...), After: []Weight{norms(dtype.OutputNorm, RMS, w), mapping(dtype.ProjectorOut, w, v, false)}}
 }
 
@@ -79,7 +79,7 @@ func (c *Config) expertTalker() *Tower {
 func (c *Config) codePredictor() *Tower {
 	c.defaults(map[string]int64{"vocab_size": 2048, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 5, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "num_code_groups": 32})
 	w, v, n := c.Int("hidden_size"), c.Int("vocab_size"), c.stack(32, "num_code_groups")-1
-	t := &Tower{Name: PartPredictor, Width: w, Layers: speaking(c.qwen(normed(c.heads()))), After: []Weight{norms(dtype.OutputNorm, RMS, w)}}
+	t := &Tower{Name: PartPredictor, Speaks: true, Width: w, Layers: speaking(c.qwen(normed(c.heads()))), After: []Weight{norms(dtype.OutputNorm, RMS, w)}}
 	for range n {
 		t.Before = append(t.Before, table(dtype.TokenEmbd, v, w))
 		t.After = append(t.After, mapping(dtype.ProjectorOut, w, v, false))
@@ -94,7 +94,7 @@ func (c *Config) codeToWave() *Tower {
 	w, codes := c.Int("hidden_size"), c.Int("codebook_size")*int64(c.stack(16, "num_quantizers"))
 	a := c.heads()
 	a.Bidirectional, a.Window = true, c.Int("sliding_window")
-	t := &Tower{Name: PartVocoder, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated(), LayerScale: true}, c.Layers()), Before: []Weight{table(dtype.TokenEmbd, codes, w)}}
+	t := &Tower{Name: PartVocoder, Speaks: true, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated(), LayerScale: true}, c.Layers()), Before: []Weight{table(dtype.TokenEmbd, codes, w)}}
 	t.After = append([]Weight{norms(dtype.OutputNorm, RMS, w)}, c.lengthened(w)...)
 	t.After = append(t.After, c.halved(w)...)
 	return t
