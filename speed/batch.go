@@ -15,14 +15,20 @@ type Batch struct {
 // kernel sees that does not tell tokens apart.
 type Points struct{ Decode, Prefill, Both model.Features }
 
-// Points of a batch.
-func (r *Rank) Points(b Batch) (p Points) {
+// Apart are the points of sequences that decode, and of prompts.
+func (r *Rank) Apart(b Batch) (decode, prefill model.Features) {
 	if b.Decodes > 0 {
-		p.Decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
+		decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
 	}
 	if b.Prefill > 0 {
-		p.Prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
+		prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
 	}
+	return decode, prefill
+}
+
+// Points of a batch.
+func (r *Rank) Points(b Batch) (p Points) {
+	p.Decode, p.Prefill = r.Apart(b)
 	for i := range p.Both {
 		p.Both[i] = p.Decode[i] + p.Prefill[i]
 	}
