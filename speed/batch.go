@@ -46,3 +46,26 @@ func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 	}
 	return model.Cost{}, model.Cost{}, k.Decode.Eval(&p.Both)
 }
+
+// Work is what a rank reads, writes and computes in a step: bytes of weights, those of experts among them, of caches
+// and states, and operations.
+type Work struct{ Weights, Experts, CacheRead, CacheWrite, FLOPs float64 }
+
+// Work at the points of a batch: the costs of its kernels, each as often as a step runs it.
+func (r *Rank) Work(p *Points) (w Work) {
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		n := float64(k.Count)
+		decode, prefill, both := k.Cost(p)
+		for _, c := range []model.Cost{decode, prefill, both} {
+			w.Weights += n * c.Weights
+			w.CacheRead += n * c.CacheRead
+			w.CacheWrite += n * c.CacheWrite
+			w.FLOPs += n * float64(c.FLOPs)
+			if k.Op.Kind == model.ExpertLinear {
+				w.Experts += n * c.Weights
+			}
+		}
+	}
+	return w
+}
