@@ -17,13 +17,8 @@ const (
 // talker of codec tokens, and a vocoder: a diffusion transformer of spectra and BigVGAN (arXiv:2206.04658). What talker and
 // vocoder keep while they speak is not counted.
 var qwenOmni = &Family{
-	Name: "qwen-omni", Types: []string{"qwen2_5_omni", "qwen3_omni_moe"},
-	Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration", "Qwen3OmniMoeForConditionalGeneration"},
+	Name: "qwen-omni", Types: []string{"qwen2_5_omni"}, Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration"},
 	Config: func(c *Config) *Spec {
-		if c.Str("model_type") == "qwen3_omni_moe" || c.Class() == "Qwen3OmniMoeForConditionalGeneration" {
-			c.lacks("talker_config", nil, "is of a talker with a code predictor and a vocoder of convolutions, which are not described", fromFiles)
-			return &Spec{}
-		}
 		s := qwen25Thinker(c.part("thinker_config"))
 		if s.Native == nil {
 			s.Native = c.Native()
