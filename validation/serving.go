@@ -1,11 +1,6 @@
 package validation
 
-import (
-	"bufio"
-	_ "embed"
-	"fmt"
-	"strings"
-)
+import _ "embed"
 
 // Predictions of each run at fixed concurrency by coefficients that were fitted without it: without any run of its
 // model on its device, and without any of its model. The fit (validation/fit/serving) writes them.
@@ -24,12 +19,18 @@ var (
 // ServingMeasures in the order of the report.
 var ServingMeasures = []*Measure{&tokenPlans, &tokenModels, &firstPlans, &firstModels}
 
-// servingFold is how a row was predicted by fits that lacked it, in milliseconds.
-type servingFold struct{ tokenPlan, firstPlan, tokenModel, firstModel Range }
+// servingRefit says how predictions of rows that have none are made.
+const servingRefit = "no fit was made without it: go run ./validation/fit/serving"
+
+// servingFigures are the measures of a row in the order of servingFolds, each with its figure, in milliseconds.
+var servingFigures = []struct {
+	measure *Measure
+	figure  string
+}{{&tokenPlans, "tpot_ms"}, {&firstPlans, "ttft_ms"}, {&tokenModels, "tpot_ms"}, {&firstModels, "ttft_ms"}}
 
 // CompareServing puts the stored predictions beside the measurements of the set "serving".
 func CompareServing(sets []Set) ([]Comparison, error) {
-	folds, err := readServingFolds(servingFolds)
+	f, err := readFolds("serving-folds.tsv", servingFolds, 3*len(servingFigures))
 	if err != nil {
 		return nil, err
 	}
@@ -39,56 +40,21 @@ func CompareServing(sets []Set) ([]Comparison, error) {
 			continue
 		}
 		for j := range sets[i].Rows {
-			out = append(out, servingRow(&sets[i].Rows[j], folds)...)
+			out = append(out, f.serving(&sets[i].Rows[j])...)
 		}
 	}
 	return out, nil
 }
 
-func servingRow(r *Row, folds map[int]servingFold) (out []Comparison) {
-	f, ok := folds[r.Line]
-	for _, x := range []struct {
-		m      *Measure
-		figure string
-		ours   Range
-	}{{&tokenPlans, "tpot_ms", f.tokenPlan}, {&tokenModels, "tpot_ms", f.tokenModel}, {&firstPlans, "ttft_ms", f.firstPlan}, {&firstModels, "ttft_ms", f.firstModel}} {
-		v, has := r.Got[x.figure]
-		if !has {
-			continue
+func (f folds) serving(r *Row) (out []Comparison) {
+	missing := servingRefit
+	if !r.Fit {
+		missing = r.Note
+	}
+	for i, x := range servingFigures {
+		if v, ok := r.Got[x.figure]; ok {
+			out = append(out, f.compare(Comparison{Measure: x.measure, Row: r, Figure: x.figure, Measured: v}, 3*i, missing))
 		}
-		c := Comparison{Measure: x.m, Row: r, Figure: x.figure, Measured: v, Ours: x.ours}
-		switch {
-		case r.Refused != "":
-			c.Refused = r.Refused
-		case !r.Fit:
-			c.Refused = r.Note
-		case !ok:
-			c.Refused = "no fit was made without it: go run ./validation/fit/serving"
-		default:
-			c.judge()
-		}
-		out = append(out, c)
 	}
 	return out
-}
-
-func readServingFolds(text string) (map[int]servingFold, error) {
-	out := map[int]servingFold{}
-	scan := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		var line int
-		var f servingFold
-		at := []any{&line}
-		for _, r := range []*Range{&f.tokenPlan, &f.firstPlan, &f.tokenModel, &f.firstModel} {
-			at = append(at, &r.Mid, &r.Low, &r.High)
-		}
-		if _, err := fmt.Sscan(scan.Text(), at...); err != nil {
-			return nil, fmt.Errorf("serving-folds.tsv, line %d: %w", n, err)
-		}
-		out[line] = f
-	}
-	return out, scan.Err()
 }

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"bufio"
 	_ "embed"
 	"fmt"
 	"strconv"
@@ -11,8 +10,8 @@ import (
 )
 
 // Predictions of each row of single streams by coefficients that were fitted without it: without any row of its
-// model, and without any row of its hardware. The fit (validation/fit/stream) writes them beside the
-// coefficients, which themselves rest on all rows and so say nothing about rows unseen.
+// model, and without any row of its hardware. The fit (validation/fit/stream) writes them, and last what a rule of
+// thumb says: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
 //
 //go:embed rows/decode-folds.tsv
 var streamFolds string
@@ -33,12 +32,13 @@ var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &
 // streamSet names the rows of single streams, which are a table.
 const streamSet = "decode"
 
-// Fold is how a row was predicted by a fit that lacked it, and by a rule of thumb.
-type Fold struct {
-	Models, Hardware Range
-	// Naive: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
-	Naive float64
-}
+// Columns of streamFolds.
+const (
+	ofModels   = 0 // with its band
+	ofHardware = 3
+	ofThumb    = 6
+	streamCols = 7
+)
 
 // CompareStreams puts the stored predictions beside the measurements.
 func CompareStreams() (Set, []Comparison, error) {
@@ -46,7 +46,7 @@ func CompareStreams() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	folds, err := readFolds(streamFolds)
+	folds, err := readFolds("decode-folds.tsv", streamFolds, streamCols)
 	if err != nil {
 		return Set{}, nil, err
 	}
@@ -68,32 +68,28 @@ func (r *StreamRow) asRow() Row {
 	return Row{Set: streamSet, Line: r.Line, Source: r.Source, Ask: ask, Got: map[string]Value{r.Kind: {Mid: r.Rate}}, Refused: r.Refused}
 }
 
-func (r *StreamRow) compare(row *Row, folds map[int]Fold) []Comparison {
-	f, ok := folds[r.Line]
-	prompt := strings.HasSuffix(r.Kind, "prefill")
-	var out []Comparison
-	add := func(m *Measure, ours Range) {
-		c := Comparison{Measure: m, Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}, Ours: ours, Naive: f.Naive, Refused: row.Refused}
-		switch {
-		case c.Refused != "":
-		case !ok:
-			c.Refused = "not predicted: " + r.unfit()
-		default:
-			c.judge()
-		}
-		out = append(out, c)
+func (r *StreamRow) compare(row *Row, f folds) []Comparison {
+	c := Comparison{Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}}
+	if x, ok := f[r.Line]; ok {
+		c.Naive = x[ofThumb]
 	}
+	var out []Comparison
+	add := func(m *Measure, column int) {
+		c.Measure = m
+		out = append(out, f.compare(c, column, "not predicted: "+r.unfit()))
+	}
+	prompt := strings.HasSuffix(r.Kind, "prefill")
 	switch {
 	case r.Count > 1 && prompt:
-		add(&promptSeveral, f.Models)
+		add(&promptSeveral, ofModels)
 	case r.Count > 1:
-		add(&decodeSeveral, f.Models)
+		add(&decodeSeveral, ofModels)
 	case prompt:
-		add(&promptModels, f.Models)
-		add(&promptHardware, f.Hardware)
+		add(&promptModels, ofModels)
+		add(&promptHardware, ofHardware)
 	default:
-		add(&decodeModels, f.Models)
-		add(&decodeHardware, f.Hardware)
+		add(&decodeModels, ofModels)
+		add(&decodeHardware, ofHardware)
 	}
 	return out
 }
@@ -104,21 +100,4 @@ func (r *StreamRow) unfit() string {
 		return "the report has one rate for prompt and answer together"
 	}
 	return "the weights are larger than the devices, the rate is beyond the datasheet, or how devices share is not said"
-}
-
-func readFolds(text string) (map[int]Fold, error) {
-	out := map[int]Fold{}
-	scan := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		var line int
-		var f Fold
-		if _, err := fmt.Sscan(scan.Text(), &line, &f.Models.Mid, &f.Models.Low, &f.Models.High, &f.Hardware.Mid, &f.Hardware.Low, &f.Hardware.High, &f.Naive); err != nil {
-			return nil, fmt.Errorf("decode-folds.tsv, line %d: %w", n, err)
-		}
-		out[line] = f
-	}
-	return out, scan.Err()
 }

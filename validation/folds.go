@@ -1,0 +1,62 @@
+package validation
+
+import (
+	"bufio"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// folds are predictions of rows by fits that lacked them, by the line of the row. The programs below
+// validation/fit write them beside the coefficients, which themselves rest on all rows and so say nothing about
+// rows unseen.
+type folds map[int][]float64
+
+// readFolds reads a table of them: a header, then the line of a row and so many numbers.
+func readFolds(name, text string, numbers int) (folds, error) {
+	out := folds{}
+	scan := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; scan.Scan(); n++ {
+		if n == 1 {
+			continue
+		}
+		line, x, err := readFold(strings.Split(scan.Text(), "\t"), numbers)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		out[line] = x
+	}
+	return out, scan.Err()
+}
+
+func readFold(cells []string, numbers int) (line int, x []float64, err error) {
+	if len(cells) != numbers+1 {
+		return 0, nil, fmt.Errorf("%d cells, want %d", len(cells), numbers+1)
+	}
+	if line, err = strconv.Atoi(cells[0]); err != nil {
+		return 0, nil, err
+	}
+	x = make([]float64, numbers)
+	for i := range x {
+		if x[i], err = strconv.ParseFloat(cells[i+1], 64); err != nil {
+			return 0, nil, err
+		}
+	}
+	return line, x, nil
+}
+
+// compare puts a stored prediction, whose figure with its band starts at a column, beside what a row measured.
+// missing says why there is none for the row.
+func (f folds) compare(c Comparison, column int, missing string) Comparison {
+	c.Refused = c.Row.Refused
+	x, ok := f[c.Row.Line]
+	switch {
+	case c.Refused != "":
+	case !ok:
+		c.Refused = missing
+	default:
+		c.Ours = Range{x[column], x[column+1], x[column+2]}
+		c.judge()
+	}
+	return c
+}
