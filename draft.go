@@ -19,7 +19,7 @@ func (q *question) draft() error {
 	d := &question{asker: q.asker, engine: q.engine, request: Request{Model: name, Plan: plan.Plan{Context: q.request.Context, Sequences: q.request.Sequences}}}
 	d.job = &engine.Job{Plan: &d.request.Plan, Machine: q.job.Machine, Version: q.job.Version}
 	var err error
-	if d.resolved, err = q.asker.source().Model(name); err == nil {
+	if d.resolved, err = q.asker.resolve(name); err == nil {
 		err = d.model()
 	}
 	if err == nil && d.resolved.UnknownArch != "" {

@@ -87,7 +87,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 		return nil, err
 	}
 	var err error
-	if q.resolved, err = a.source().Model(r.Model); err != nil {
+	if q.resolved, err = a.resolve(r.Model); err != nil {
 		return nil, err
 	}
 	q.job = &engine.Job{Plan: &q.request.Plan}
@@ -174,7 +174,7 @@ func (q *question) machine() error {
 		}
 		return nil
 	}
-	m, notes, err := hardware.Parse(q.request.Hardware, int(devices))
+	m, notes, err := q.asker.find(q.request.Hardware, int(devices))
 	if err != nil {
 		return err
 	}
@@ -247,9 +247,23 @@ func (q *question) model() error {
 		}
 		spec = spec.Converted()
 	}
-	q.job.Model = spec.Model(r.ID)
-	q.job.Weights = q.job.Model.Store(recipe)
+	q.build(spec, recipe)
 	return nil
+}
+
+// build makes the network and its weights. One with overrides is the question's own.
+func (q *question) build(spec *family.Spec, recipe *dtype.Recipe) {
+	make := func() builtModel {
+		m := spec.Model(q.resolved.ID)
+		return builtModel{m, m.Store(recipe)}
+	}
+	var b builtModel
+	if len(q.request.Override) > 0 {
+		b = make()
+	} else {
+		b = q.asker.build(builtKey{q.resolved, q.request.Weights, recipe.Store == dtype.GGUF, q.cast}, make)
+	}
+	q.job.Model, q.job.Weights = b.model, b.weights
 }
 
 // predictor finds the prediction layers, where the plan has them draft.

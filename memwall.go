@@ -26,6 +26,7 @@ type Asker struct {
 	Models ModelSource
 	// Calibration tunes speeds to machines of the user's own; nil is none.
 	Calibration Calibration
+	memo        *memo
 }
 
 // Ask answers a request about models of the catalog.

@@ -25,8 +25,9 @@ func (q *question) suggest(a *Answer) []Suggestion {
 		return nil
 	}
 	var out []Suggestion
+	again := q.again()
 	for c := range q.changes(a) {
-		if s, ok := q.try(a, c); ok {
+		if s, ok := q.try(again, a, c); ok {
 			out = append(out, s)
 		}
 		if len(out) == maxSuggestions {
@@ -36,12 +37,12 @@ func (q *question) suggest(a *Answer) []Suggestion {
 	return out
 }
 
-func (q *question) try(a *Answer, c change) (Suggestion, bool) {
+func (q *question) try(again *Asker, a *Answer, c change) (Suggestion, bool) {
 	r, err := Patch(&q.original, c.patch)
 	if err != nil {
 		return Suggestion{}, false
 	}
-	b, err := q.again().Size(r)
+	b, err := again.Size(r)
 	if err != nil || len(b.Devices) == 0 {
 		return Suggestion{}, false
 	}
@@ -63,21 +64,9 @@ func faster(a, b *Speed) *float64 {
 // again answers further questions about the question's model without resolving it anew, which may mean
 // reading files.
 func (q *question) again() *Asker {
-	return &Asker{Models: resolvedOnce{q.asker.source(), q.request.Model, q.resolved}, Calibration: q.asker.Calibration}
-}
-
-type resolvedOnce struct {
-	ModelSource
-	ref   string
-	found *Resolved
-}
-
-// Model gives what the reference led to before; others are resolved.
-func (s resolvedOnce) Model(ref string) (*Resolved, error) {
-	if ref == s.ref {
-		return s.found, nil
-	}
-	return s.ModelSource.Model(ref)
+	a := q.asker.remembering()
+	a.memo.models[q.request.Model] = q.resolved
+	return a
 }
 
 // changes that suit the engine, cheapest first. Those that nobody asks for are not made up.

@@ -1,0 +1,109 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/cost"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+)
+
+// memo keeps what the questions of one search share: the models that references lead to, machines, networks with
+// their weights, rents. An Asker with one gives the same answers sooner. It is not for several at once.
+type memo struct {
+	models   map[string]*Resolved
+	machines map[machineKey]machineFound
+	built    map[builtKey]builtModel
+	rents    map[machineKey]cost.Rate
+}
+
+type machineKey struct {
+	name    string
+	devices int
+}
+
+type machineFound struct {
+	machine hardware.Machine
+	notes   []hardware.Note
+}
+
+type builtKey struct {
+	resolved *Resolved
+	weights  string
+	gguf     bool
+	cast     *dtype.Format
+}
+
+type builtModel struct {
+	model   *model.Model
+	weights *model.Weights
+}
+
+func newMemo() *memo {
+	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}}
+}
+
+// remembering is the asker with a memory of its own.
+func (a *Asker) remembering() *Asker {
+	if a.memo != nil {
+		return a
+	}
+	return &Asker{Models: a.Models, Calibration: a.Calibration, memo: newMemo()}
+}
+
+// resolve finds a model.
+func (a *Asker) resolve(ref string) (*Resolved, error) {
+	if a.memo == nil {
+		return a.source().Model(ref)
+	}
+	if r, ok := a.memo.models[ref]; ok {
+		return r, nil
+	}
+	r, err := a.source().Model(ref)
+	if err == nil {
+		a.memo.models[ref] = r
+	}
+	return r, err
+}
+
+// find reads the name of a machine.
+func (a *Asker) find(name string, devices int) (hardware.Machine, []hardware.Note, error) {
+	if a.memo == nil {
+		return hardware.Parse(name, devices)
+	}
+	key := machineKey{name, devices}
+	if f, ok := a.memo.machines[key]; ok {
+		return f.machine, f.notes, nil
+	}
+	m, notes, err := hardware.Parse(name, devices)
+	if err == nil {
+		a.memo.machines[key] = machineFound{m, notes}
+	}
+	return m, notes, err
+}
+
+// build makes a network and its weights; same is what a memory knows them by.
+func (a *Asker) build(same builtKey, build func() builtModel) builtModel {
+	if a.memo == nil {
+		return build()
+	}
+	b, ok := a.memo.built[same]
+	if !ok {
+		b = build()
+		a.memo.built[same] = b
+	}
+	return b
+}
+
+// rent of devices.
+func (a *Asker) rent(device string, devices int) cost.Rate {
+	if a.memo == nil {
+		return cost.Rent(device, devices)
+	}
+	key := machineKey{device, devices}
+	r, ok := a.memo.rents[key]
+	if !ok {
+		r = cost.Rent(device, devices)
+		a.memo.rents[key] = r
+	}
+	return r
+}
