@@ -12,29 +12,37 @@ const Schema = "memwall/1"
 
 // Answer is the answer to any Request. Fields that a question does not have are absent.
 type Answer struct {
-	Schema      string             `json:"schema"`
-	Version     string             `json:"version"`
-	Ask         string             `json:"ask"`
-	Model       *ModelInfo         `json:"model,omitempty"`
-	Plan        *Request           `json:"plan,omitempty"`
-	Verdict     Verdict            `json:"verdict,omitempty"`
-	Devices     []Device           `json:"devices,omitempty"`
-	Host        *Memory            `json:"host,omitempty"`
-	Disk        *Memory            `json:"disk,omitempty"`
-	KV          *KV                `json:"kv,omitempty"`
-	Rungs       []Rung             `json:"rungs,omitempty"`
-	Speed       *Speed             `json:"speed,omitempty"`
-	FitsOn      []FitsOn           `json:"fits_on,omitempty"`
-	Prints      []Print            `json:"prints,omitempty"`
-	Compare     []Line             `json:"compare,omitempty"`
-	ReadAs      string             `json:"read_as,omitempty"`
-	Reasons     *Reasons           `json:"reasons,omitempty"`
-	Also        []*Answer          `json:"also,omitempty"`
-	Notes       []Note             `json:"notes,omitempty"`
-	Suggestions []Suggestion       `json:"suggestions,omitempty"`
-	Flags       map[string]string  `json:"flags,omitempty"`
-	Explain     map[string]Explain `json:"explain,omitempty"`
-	Error       *Error             `json:"error,omitempty"`
+	Schema      string       `json:"schema"`
+	Version     string       `json:"version"`
+	Ask         string       `json:"ask"`
+	Model       *ModelInfo   `json:"model,omitempty"`
+	Plan        *Request     `json:"plan,omitempty"`
+	Verdict     Verdict      `json:"verdict,omitempty"`
+	Devices     []Device     `json:"devices,omitempty"`
+	Host        *Memory      `json:"host,omitempty"`
+	Disk        *Memory      `json:"disk,omitempty"`
+	KV          *KV          `json:"kv,omitempty"`
+	Rungs       []Rung       `json:"rungs,omitempty"`
+	Speed       *Speed       `json:"speed,omitempty"`
+	FitsOn      []FitsOn     `json:"fits_on,omitempty"`
+	Prints      []Print      `json:"prints,omitempty"`
+	Compare     []Line       `json:"compare,omitempty"`
+	ReadAs      string       `json:"read_as,omitempty"`
+	Reasons     *Reasons     `json:"reasons,omitempty"`
+	Also        []*Answer    `json:"also,omitempty"`
+	Notes       []Note       `json:"notes,omitempty"`
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
+	Ladder      []Candidate  `json:"ladder,omitempty"`
+	Best        *Candidate   `json:"best,omitempty"`
+	Candidates  []Candidate  `json:"candidates,omitempty"`
+	Pareto      []int        `json:"pareto,omitempty"`
+	NearestMiss *Candidate   `json:"nearest_miss,omitempty"`
+	Evaluated   *Evaluated   `json:"evaluated,omitempty"`
+	// Wall is how long the answer took; the core has no clock, and who asks may set it.
+	Wall    float64            `json:"wall_s,omitempty"`
+	Flags   map[string]string  `json:"flags,omitempty"`
+	Explain map[string]Explain `json:"explain,omitempty"`
+	Error   *Error             `json:"error,omitempty"`
 }
 
 // Verdict is the word for whether a plan fits.
@@ -183,6 +191,15 @@ type Suggestion struct {
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
 	Quality *float64       `json:"quality"`
+}
+
+// Quality is what a change costs in quality, by published measurements: from Low to High, in percent of Metric.
+type Quality struct {
+	Metric string  `json:"metric"`
+	Low    float64 `json:"low"`
+	Mid    float64 `json:"mid"`
+	High   float64 `json:"high"`
+	Source string  `json:"source"`
 }
 
 // Explain is how a number was made.

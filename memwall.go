@@ -8,6 +8,7 @@
 package memwall
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,8 +48,11 @@ func (a *Asker) ask(r *Request) (*Answer, error) {
 	if r.Ask == askCompare {
 		return a.compare(strings.NewReader(r.Text), r)
 	}
+	if r.Ask == askPlan {
+		return a.Plan(context.Background(), r)
+	}
 	if r.Ask != "fit" {
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, compare"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, compare"}
 	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}

@@ -4,6 +4,11 @@ import (
 	"github.com/memwall/memwall/plan"
 )
 
+// Goal is what a plan is searched for.
+type Goal struct {
+	Minimize string `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
+}
+
 // Request is a question in flat JSON. Only Ask and Model are required; CONTRACT.md beside the project's
 // documentation fixes what the fields mean. Flags of the command line, JSON Schema and the other faces are
 // made from this struct.
@@ -14,6 +19,7 @@ type Request struct {
 	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
 	plan.Plan
 	Override map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
+	Goal     *Goal               `json:"goal,omitempty" doc:"what a search for plans is to favour"`
 	Also     []Request           `json:"also,omitempty" doc:"further fit requests that share the hardware"`
 	Text     string              `json:"text,omitempty" doc:"the start-up log of a server, for compare"`
 	Explain  bool                `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`

@@ -76,7 +76,7 @@ func recipeNames() (out []string) {
 
 func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	a.asking = "fit"
-	r, unread, err := a.request(c, f, args)
+	r, unread, err := a.requestFor("fit", c, f, args)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 }
 
 // request is what flags, arguments and a pasted command ask for together.
-func (a *app) request(c *cobra.Command, f *fitFlags, args []string) (*memwall.Request, []memwall.Note, error) {
+func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []string) (*memwall.Request, []memwall.Note, error) {
 	if err := f.options(c); err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +115,7 @@ func (a *app) request(c *cobra.Command, f *fitFlags, args []string) (*memwall.Re
 		}
 		overlay(c.Flags(), &f.request, r)
 	}
-	if args, err = f.arguments(args, r.Model != ""); err != nil {
+	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {
 		return nil, nil, err
 	}
 	if len(args) > 0 {
@@ -138,17 +138,17 @@ func (f *fitFlags) options(c *cobra.Command) error {
 }
 
 // arguments are MODEL alone; a second word behind --explain names the item.
-func (f *fitFlags) arguments(args []string, has bool) ([]string, error) {
+func (f *fitFlags) arguments(ask string, args []string, has bool) ([]string, error) {
 	most := 1
 	switch {
 	case len(args) == 0 && !has:
-		return nil, usage("model", "", "MODEL is missing", "memwall fit llama-3.1-8b --on rtx-4090")
+		return nil, usage("model", "", "MODEL is missing", "memwall "+ask+" llama-3.1-8b --on rtx-4090")
 	case len(args) == 2 && f.explain == render.All:
 		f.explain, most = itemOf(args), 2
 		args = modelOf(args)
 	}
 	if len(args) > most {
-		return nil, usage("argument", args[1], fmt.Sprintf("fit takes one MODEL, and %q was given beside it", args[1]), "quote a name that has spaces")
+		return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given beside it", ask, args[1]), "quote a name that has spaces")
 	}
 	return args, nil
 }

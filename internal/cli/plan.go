@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	fitFlags
+	goal memwall.Goal
+	all  bool
+}
+
+func (a *app) plan() *cobra.Command {
+	f := &planFlags{}
+	c := &cobra.Command{
+		Use: "plan MODEL", Short: "what to change so that it fits, cheapest first",
+		Long:    "Changes are asked again one by one, the cheapest in quality and speed first, and then together. What a flag gives is kept; what none gives is searched. Without --on, the answer is the smallest hardware.",
+		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b",
+		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return catalog.IDs(), cobra.ShellCompDirectiveDefault
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request)
+	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
+	group(flags.Lookup("from"), groupWhat)
+	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	group(flags.Lookup("calibration"), groupWhat)
+	flags.StringVar(&f.goal.Minimize, "minimize", "", "latency, quality_loss, cost or devices: what to have least of")
+	group(flags.Lookup("minimize"), groupWhat)
+	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
+	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
+	for _, name := range []string{"all", "notes"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	return c
+}
+
+func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
+	a.asking = "plan"
+	r, unread, err := a.requestFor("plan", c, &f.fitFlags, args)
+	if err != nil {
+		return err
+	}
+	if err := a.tune(f.calibration); err != nil {
+		return err
+	}
+	r.Ask = "plan"
+	if f.goal.Minimize != "" {
+		r.Goal = &f.goal
+	}
+	start := time.Now()
+	answer, err := a.asker.Ask(r)
+	if err != nil {
+		return err
+	}
+	answer.Wall = time.Since(start).Seconds()
+	answer.Notes = append(unread, answer.Notes...)
+	if a.json {
+		return writeJSON(a.Stdout, answer, true)
+	}
+	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, Notes: f.notes}, a.style()))
+}

@@ -1,0 +1,296 @@
+package memwall
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/search"
+	"github.com/memwall/memwall/unit"
+)
+
+// Plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best
+// plans that fit. What was given is pinned, what was not is searched. Every candidate is a patch that was applied
+// and asked again. A context that ends stops the search, and the answer has what is known by then.
+//
+// plan_axes.go has what can change, plan_price.go what changes cost, plan_ways.go engines, layouts and placements.
+func (a *Asker) Plan(ctx context.Context, r *Request) (*Answer, error) {
+	p, err := a.planner(r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.asFit()
+	if err != nil {
+		return nil, err
+	}
+	if p.q.job.Machine == nil {
+		return p.onAny(ctx, out)
+	}
+	found, err := p.search(ctx, false)
+	if len(found) == 0 && err == nil {
+		out.NearestMiss = p.nearest()
+		found, err = p.search(ctx, true)
+	}
+	if err != nil && len(found) == 0 {
+		return nil, err
+	}
+	out.Ladder = p.ladder(found)
+	out.Candidates = found
+	if len(found) > 0 {
+		out.Best = &found[0]
+	}
+	out.Pareto = pareto(found)
+	out.Evaluated = &p.evaluated
+	return out, nil
+}
+
+// Evaluated counts plans: those that the search decided, and those that it sized in full to do so.
+type Evaluated struct {
+	Decided int `json:"decided"`
+	Full    int `json:"full"`
+}
+
+// Candidate is a plan beside the one that was asked for.
+type Candidate struct {
+	// Change says it in words, Patch as a JSON merge patch on the request, Arguments in those of the engine's command
+	// line that it brings.
+	Change    string         `json:"change"`
+	Patch     map[string]any `json:"patch"`
+	Arguments string         `json:"arguments,omitempty"`
+	// Relaxes are fields that were given and that it changes.
+	Relaxes  []string   `json:"relaxes,omitempty"`
+	Plan     *Request   `json:"plan"`
+	Verdict  Verdict    `json:"verdict"`
+	Saves    unit.Bytes `json:"saves_bytes"`
+	Headroom unit.Bytes `json:"headroom_bytes"`
+	// Capacity is of all devices, USDPerHour what they rent for.
+	Capacity   unit.Bytes `json:"capacity_bytes"`
+	USDPerHour *float64   `json:"usd_per_hour"`
+
+	Speed      *Speed            `json:"speed"`
+	SpeedRatio *float64          `json:"speed_ratio"`
+	Quality    *Quality          `json:"quality"`
+	Cost       *float64          `json:"cost"`
+	Why        string            `json:"why,omitempty"`
+	Flags      map[string]string `json:"flags,omitempty"`
+	price      float64
+}
+
+// planner is a search for plans near one that was asked for.
+type planner struct {
+	asker     *Asker
+	asked     Request // as it came, as a question of fit
+	q         *question
+	base      *Answer // to what was asked for
+	command   string
+	twice     float64 // points of an answer that takes twice as long
+	latency   bool    // each millisecond counts
+	evaluated Evaluated
+}
+
+func (a *Asker) planner(r *Request) (*planner, error) {
+	p := &planner{asker: a.remembering(), asked: *r}
+	p.asked.Ask, p.asked.Goal, p.asked.Explain = "fit", nil, false
+	var want string
+	if r.Goal != nil {
+		want = r.Goal.Minimize
+	}
+	twice, ok := pointsOfTwice[want]
+	if !ok {
+		return nil, &Error{Code: BadField, Field: "goal.minimize", Value: shorten(want), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(want)), Hint: "latency, quality_loss, cost or devices"}
+	}
+	p.twice, p.latency = twice, want == "latency"
+	var err error
+	p.q, p.base, err = p.ask(&p.asked)
+	return p, err
+}
+
+// asFit is the answer to the plan as it was asked for.
+func (p *planner) asFit() (*Answer, error) {
+	q, ranks, err := p.sized(&p.asked)
+	if err != nil {
+		return nil, err
+	}
+	a := q.size(ranks)
+	if !ranks[0].Unlimited {
+		q.outlook(a, ranks)
+	}
+	a.Flags = q.flags()
+	p.command = a.Flags[q.engine.Name()]
+	a.Notes = append(a.Notes, q.notes()...)
+	return a, nil
+}
+
+// ask sizes and times a plan.
+func (p *planner) ask(r *Request) (*question, *Answer, error) {
+	q, ranks, err := p.sized(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, q.size(ranks), nil
+}
+
+// sized are the ledgers of a plan.
+func (p *planner) sized(r *Request) (*question, []engine.Rank, error) {
+	q, err := p.asker.prepare(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	ranks, err := q.booked()
+	return q, ranks, err
+}
+
+const askPlan = "plan"
+
+// kept is how many plans a search of one way keeps.
+const kept = 3
+
+// search looks through all ways to run the model, and gives the best plans of all, cheapest first.
+func (p *planner) search(ctx context.Context, loose bool) ([]Candidate, error) {
+	var out []Candidate
+	var failed error
+	for _, w := range p.ways(loose) {
+		found, err := p.searchWay(ctx, &w, loose)
+		out = append(out, found...)
+		if err != nil {
+			failed = err
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
+	out = slices.CompactFunc(out, func(a, b Candidate) bool { return reflect.DeepEqual(a.Plan, b.Plan) })
+	return out[:min(len(out), maxCandidates)], failed
+}
+
+const maxCandidates = 12
+
+// searchWay looks through the axes of one way.
+func (p *planner) searchWay(ctx context.Context, w *way, loose bool) ([]Candidate, error) {
+	start := p.asked
+	w.set(&start)
+	q, _, err := p.ask(&start)
+	if err != nil {
+		return nil, nil // the engine refuses it: no way
+	}
+	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose)}
+	r, err := s.problem().Run(ctx)
+	p.evaluated.Decided += r.Decided
+	p.evaluated.Full += r.Full
+	var out []Candidate
+	for _, f := range r.Best {
+		if c, ok := p.candidate(s.request(f.Point), s.words(f.Point)); ok {
+			c.price = f.Price
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// space is what a way leaves open.
+type space struct {
+	*planner
+	way   *way
+	start Request
+	axes  []axis
+}
+
+func (s *space) problem() *search.Problem {
+	p := &search.Problem{Least: s.least, Fits: s.fits, Price: s.price, Most: kept}
+	for i := range s.axes {
+		p.Settings = append(p.Settings, len(s.axes[i].settings))
+		p.Falls = append(p.Falls, !s.way.spills)
+	}
+	return p
+}
+
+func (s *space) least(at search.Point) float64 {
+	x := s.way.price
+	for i, n := range at {
+		x += s.axes[i].settings[n].price
+	}
+	return x
+}
+
+// request of a point; nil where no placement has room.
+func (s *space) request(at search.Point) *Request {
+	r := s.start
+	for i, n := range at {
+		if set := s.axes[i].settings[n].set; set != nil {
+			set(&r)
+		}
+	}
+	if s.way.spills {
+		return s.placed(&r)
+	}
+	return &r
+}
+
+// fits sizes a point. A way that spills is one that needs to.
+func (s *space) fits(at search.Point) bool {
+	r := s.request(at)
+	if r == nil {
+		return false
+	}
+	q, ranks, err := s.sized(r)
+	return err == nil && q.verdict(ranks) == Fits
+}
+
+func (s *space) price(at search.Point) float64 {
+	_, a, err := s.ask(s.request(at))
+	if err != nil {
+		return math.Inf(1)
+	}
+	return s.least(at) + s.slowdown(a)
+}
+
+func (s *space) words(at search.Point) []string {
+	var out []string
+	if s.way.words != "" {
+		out = append(out, s.way.words)
+	}
+	for i, n := range at {
+		if w := s.axes[i].settings[n].words; w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// leastOf is the setting of each axis that needs least.
+func (s *space) last() search.Point {
+	at := make(search.Point, len(s.axes))
+	for i := range at {
+		at[i] = len(s.axes[i].settings) - 1
+	}
+	return at
+}
+
+// nearest is the plan that lacks least where nothing that was left open fits.
+func (p *planner) nearest() *Candidate {
+	var best *Candidate
+	for _, w := range p.ways(false) {
+		start := p.asked
+		w.set(&start)
+		q, _, err := p.ask(&start)
+		if err != nil {
+			continue
+		}
+		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false)}
+		at := s.last()
+		r := s.request(at)
+		if r == nil {
+			continue
+		}
+		if c, ok := p.candidate(r, s.words(at)); ok && (best == nil || c.Headroom > best.Headroom) {
+			best = &c
+		}
+	}
+	return best
+}
+
+// gguf: what the question's engine loads are GGUF files.
+func (p *planner) gguf() bool { return engine.ReadsGGUF(p.q.engine) }

@@ -1,0 +1,210 @@
+package memwall
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/search"
+	"github.com/memwall/memwall/unit"
+)
+
+// ladder is single changes of what was asked for and the plans that a search found, the cheapest first, each applied
+// and asked again. Single changes may change what was given, and say so.
+func (p *planner) ladder(found []Candidate) []Candidate {
+	out := slices.Clone(found)
+	for _, s := range p.rungs() {
+		r := p.asked
+		s.set(&r)
+		c, ok := p.candidate(&r, []string{s.words})
+		helps := c.Saves > 0 || severity[c.Verdict] < severity[p.base.Verdict]
+		if !ok || !helps || slices.ContainsFunc(out, func(o Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
+			continue
+		}
+		c.price = s.price + p.slowdown(&Answer{Speed: c.Speed, Plan: c.Plan})
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
+	return out
+}
+
+// rungs are all single changes.
+func (p *planner) rungs() (out []setting) {
+	for _, a := range p.axes(p.q, true) {
+		out = append(out, a.settings[1:]...)
+	}
+	out = append(out, p.loads()...)
+	for _, w := range p.ways(true) {
+		switch {
+		case w.words != "" && !w.spills:
+			out = append(out, setting{w.words, w.set, w.price})
+		case w.spills && w.words == "":
+			if r := p.placed(&p.asked); r != nil {
+				out = append(out, setting{p.placedWords(r), func(to *Request) { *to = *r }, w.price})
+			}
+		}
+	}
+	return append(out, p.more()...)
+}
+
+// placedWords says what lies on the host.
+func (p *planner) placedWords(r *Request) string {
+	var words []string
+	if n := r.GPULayers; n != nil && *n >= 0 {
+		words = append(words, fmt.Sprintf("%d layers on the device", *n))
+	}
+	if n := r.CPUMoE; n != nil && *n > 0 {
+		words = append(words, fmt.Sprintf("experts of %d layers on the host", *n))
+	}
+	if r.OverrideTensor != "" && len(words) < 2 {
+		words = append(words, "some experts on the host")
+	}
+	if len(words) == 0 {
+		return "layers shared by what devices hold"
+	}
+	return strings.Join(words, ", ")
+}
+
+// lessIsDear is the price of half the context, or half the users.
+const lessIsDear = 3
+
+// loads are a context or a number of users that memory allows.
+func (p *planner) loads() (out []setting) {
+	if n := p.q.maxContext(p.q.job.Load().Sequences); n != nil {
+		if c := *n / 1024 * 1024; c >= 1024 && c < int64(p.q.request.Context) {
+			words := fmt.Sprintf("context %s → %s", unit.Length(int64(p.q.request.Context)), unit.Length(c))
+			out = append(out, setting{words, func(r *Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 }, lessIsDear * math.Log2(float64(p.q.request.Context)/float64(c))})
+		}
+	}
+	if n, now := p.q.maxSequences(p.q.job.Load().Context), int64(p.q.request.Sequences); n != nil && *n > 0 && *n < now {
+		out = append(out, setting{fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), func(r *Request) { r.Sequences = plan.Int(*n) }, lessIsDear * math.Log2(float64(now)/float64(*n))})
+	}
+	return out
+}
+
+// more devices of the same kind: the dearest change.
+func (p *planner) more() (out []setting) {
+	for _, c := range p.q.deviceChange() {
+		to := c.patch["hardware"].(string)
+		out = append(out, setting{c.words, func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices})
+	}
+	return out
+}
+
+// moreDevices is the price of twice as many devices.
+const moreDevices = 50
+
+// candidate asks a changed request; ok is false where it is refused or nothing changes.
+func (p *planner) candidate(r *Request, words []string) (Candidate, bool) {
+	q, a, err := p.ask(r)
+	if err != nil || len(a.Devices) == 0 {
+		return Candidate{}, false
+	}
+	p.evaluated.Full++
+	p.evaluated.Decided++
+	c := Candidate{Change: strings.Join(words, ", "), Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
+		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
+	c.Capacity, c.USDPerHour = p.rented(q)
+	c.Arguments = added(p.command, c.Flags[q.engine.Name()])
+	if a.Speed != nil {
+		c.Cost = a.Speed.USDPerMillion
+	}
+	for name := range c.Patch {
+		if f := FieldByName(name); f != nil && !f.Value(&p.asked).IsZero() {
+			c.Relaxes = append(c.Relaxes, name)
+		}
+	}
+	slices.Sort(c.Relaxes)
+	return c, true
+}
+
+// rented are the bytes of all devices of a plan, and what these rent for.
+func (p *planner) rented(q *question) (b unit.Bytes, perHour *float64) {
+	m := q.job.Machine
+	if m == nil {
+		return 0, nil
+	}
+	for i := range m.Groups {
+		b += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
+	}
+	if len(m.Groups) == 1 {
+		if r := p.asker.rent(m.Groups[0].Device.ID, m.Groups[0].Count); r.PerHour.Known() {
+			perHour = rounded(r.PerHour.Mid)
+		}
+	}
+	return b, perHour
+}
+
+// patchOf is the JSON merge patch from one request to another.
+func patchOf(from, to *Request) map[string]any {
+	out := map[string]any{}
+	for _, f := range Fields() {
+		a, b := f.Value(from), f.Value(to)
+		switch {
+		case reflect.DeepEqual(a.Interface(), b.Interface()):
+		case b.IsZero():
+			out[f.Name] = nil
+		case b.Kind() == reflect.Pointer:
+			out[f.Name] = b.Elem().Interface()
+		default:
+			out[f.Name] = b.Interface()
+		}
+	}
+	return out
+}
+
+// added are the arguments of a command line that another lacks.
+func added(from, to string) string {
+	has := map[string]bool{}
+	for _, a := range arguments(from) {
+		has[a] = true
+	}
+	var out []string
+	for _, a := range arguments(to) {
+		if !has[a] {
+			out = append(out, a)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// arguments of a command line: each option with its value; the program and what it loads are none.
+func arguments(command string) (out []string) {
+	for _, word := range strings.Fields(strings.ReplaceAll(command, "\\\n", " ")) {
+		switch {
+		case strings.HasPrefix(word, "-") && (len(word) > 1 && (word[1] < '0' || word[1] > '9')):
+			out = append(out, word)
+		case len(out) > 0:
+			out[len(out)-1] += " " + word
+		}
+	}
+	return out
+}
+
+// pareto are the plans that no other beats in speed, price, users and quality at once.
+func pareto(found []Candidate) []int {
+	figure := func(f *float64, none float64) float64 {
+		if f == nil {
+			return none
+		}
+		return *f
+	}
+	return search.Front(len(found), func(i, j int) (better, worse int) {
+		a, b := &found[i], &found[j]
+		for _, d := range []float64{
+			figure(a.SpeedRatio, 0) - figure(b.SpeedRatio, 0), figure(b.Cost, math.Inf(1)) - figure(a.Cost, math.Inf(1)), float64(a.Headroom - b.Headroom),
+		} {
+			switch {
+			case d > 0:
+				better++
+			case d < 0:
+				worse++
+			}
+		}
+		return better, worse
+	})
+}
