@@ -149,27 +149,35 @@ const askPlan = "plan"
 // kept is how many plans a search of one way keeps.
 const kept = 3
 
-// search looks through all ways to run the model, and gives the best plans of all, cheapest first.
+// search looks through all ways to run the model, and gives the best plans of all, cheapest first. Ways that come
+// later must be better than what was found by then.
 func (p *planner) search(ctx context.Context, loose bool) ([]Candidate, error) {
 	var out []Candidate
 	var failed error
 	for _, w := range p.ways(loose) {
-		found, err := p.searchWay(ctx, &w, loose)
+		found, err := p.searchWay(ctx, &w, loose, worstOf(out))
 		out = append(out, found...)
-		if err != nil {
-			failed = err
+		slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
+		if failed = err; err != nil {
 			break
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
 	out = slices.CompactFunc(out, func(a, b Candidate) bool { return reflect.DeepEqual(a.Plan, b.Plan) })
 	return out[:min(len(out), maxCandidates)], failed
+}
+
+// worstOf the best plans that are kept; 0 where there are fewer.
+func worstOf(found []Candidate) float64 {
+	if len(found) < kept {
+		return 0
+	}
+	return found[kept-1].price
 }
 
 const maxCandidates = 12
 
 // searchWay looks through the axes of one way.
-func (p *planner) searchWay(ctx context.Context, w *way, loose bool) ([]Candidate, error) {
+func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64) ([]Candidate, error) {
 	start := p.asked
 	w.set(&start)
 	q, _, err := p.ask(&start)
@@ -177,7 +185,9 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool) ([]Candidat
 		return nil, nil // the engine refuses it: no way
 	}
 	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose)}
-	r, err := s.problem().Run(ctx)
+	problem := s.problem()
+	problem.Below = below
+	r, err := problem.Run(ctx)
 	p.evaluated.Decided += r.Decided
 	p.evaluated.Full += r.Full
 	var out []Candidate

@@ -30,6 +30,8 @@ type Problem struct {
 	Price func(Point) float64
 	// Most is how many points to find; 0 is one.
 	Most int
+	// Below is a price that points must stay below, because others are as good; 0 is no bound.
+	Below float64
 }
 
 // Found is a point that fits.
@@ -183,6 +185,9 @@ func (r *run) most() int { return max(1, r.Most) }
 
 // full: enough is found, and nothing that costs as much can be better.
 func (r *run) full(least float64) bool {
+	if r.Below > 0 && least >= r.Below {
+		return true
+	}
 	n := len(r.result.Best)
 	return n >= r.most() && least >= r.result.Best[n-1].Price
 }
@@ -204,6 +209,9 @@ func (r *run) beyond(a, b Point) bool {
 
 // keep the best, as many as are asked for.
 func (r *run) keep(f Found) {
+	if r.Below > 0 && f.Price >= r.Below {
+		return
+	}
 	best := r.result.Best
 	i, _ := slices.BinarySearchFunc(best, f, func(a, b Found) int {
 		if c := cmp.Compare(a.Price, b.Price); c != 0 {
