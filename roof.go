@@ -3,12 +3,12 @@ package memwall
 import (
 	"fmt"
 	"sort"
-	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -94,36 +94,26 @@ func (q *question) bound(d *hardware.Device) *bound {
 	if q.resolved.Name != "" {
 		b.Model = q.resolved.Name
 	}
-	state := q.job.Model.State
-	if state == nil {
-		state = dtype.F32
-	}
-	e := model.Exec{KVBytes: dtype.FindFormat(p.KV).Bits() / 8, StateBytes: state.Bits() / 8}
+	e := q.exec()
 	b.prompt = q.job.Model.Work(q.job.Weights, e)
 	e.Absorb = true // the fewer operations where the context is long: decoding
 	b.decode = q.job.Model.Work(q.job.Weights, e)
-	b.Arithmetic, b.peak = arithmetic(d, b.Weights)
+	b.Arithmetic, b.peak = speed.Arithmetic(d, q.largest())
 	return b
 }
 
-// arithmetic is the widest-known peak that a recipe's matrices can use: 8 and 4 bits where both sides have
-// them, 16 bits else, or what the device has.
-func arithmetic(d *hardware.Device, recipe string) (string, hardware.Fact[unit.FLOPRate]) {
-	try := []string{"bf16", "fp16", "fp32"}
-	switch {
-	case strings.HasPrefix(recipe, "fp8"):
-		try = append([]string{"fp8"}, try...)
-	case recipe == "nvfp4":
-		try = append([]string{"fp4"}, try...)
-	case recipe == "int8":
-		try = append([]string{"int8"}, try...)
-	}
-	for _, f := range try {
-		if p := d.Peaks.At(f); p.Known {
-			return f, p
+// largest is how the matrices are stored that most of the decoder's bytes are in.
+func (q *question) largest() (most *dtype.Scheme) {
+	sums := map[*dtype.Scheme]unit.Bytes{}
+	q.job.Weights.Parts[0].Each(func(_ int, stored []model.Stored, count int64) {
+		for i := range stored {
+			s := stored[i].Scheme
+			if sums[s] += unit.Bytes(count) * stored[i].Bytes; most == nil || sums[s] > sums[most] {
+				most = s
+			}
 		}
-	}
-	return "", hardware.Fact[unit.FLOPRate]{}
+	})
+	return most
 }
 
 // step is one token for each of so many sequences that have so many cached.

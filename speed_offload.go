@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/memwall/memwall/hardware"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/unit"
@@ -26,16 +25,9 @@ func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) 
 		f.Bound = speed.Largest(f.Parts)
 	}
 	for _, m := range moves {
-		q.job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, span(m.Seconds().Mid), span(f.Step))
+		q.job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, unit.Seconds(m.Seconds().Mid), unit.Seconds(f.Step))
 	}
 	return nil
-}
-
-func span(seconds float64) string {
-	if seconds < 1 {
-		return unit.Significant(1000*seconds, 2) + " ms"
-	}
-	return unit.Significant(seconds, 2) + " s"
 }
 
 // moves are what a step brings over the link of a rank of the first stage.
@@ -44,8 +36,9 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 	if o == nil {
 		return nil, nil
 	}
-	weights, experts, cache := traffic(in, b)
-	dense := weights - experts
+	r := speed.Kernels(in.Model, &in.Stages[0], in.Exec)
+	p := r.Points(b)
+	w := r.Work(&p)
 	expertsAt := o.Experts
 	if elsewhere(o.Weights) {
 		expertsAt = o.Weights
@@ -53,7 +46,7 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 	for _, x := range []struct {
 		name, where string
 		bytes       float64
-	}{{"weights", o.Weights, dense}, {"experts", expertsAt, experts}, {"KV cache", o.KV, cache}} {
+	}{{"weights", o.Weights, w.Weights - w.Experts}, {"experts", expertsAt, w.Experts}, {"KV cache", o.KV, w.CacheRead}} {
 		if !elsewhere(x.where) || x.bytes == 0 {
 			continue
 		}
@@ -67,24 +60,6 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 }
 
 func elsewhere(where string) bool { return where == "host" || where == "nvme" }
-
-// traffic is what a step of a rank reads: weights, experts among them, and caches.
-func traffic(in *serving.In, b speed.Batch) (weights, experts, cache float64) {
-	r := speed.Kernels(in.Model, &in.Stages[0], in.Exec)
-	p := r.Points(b)
-	for i := range r.Kernels {
-		k := &r.Kernels[i]
-		n := float64(k.Count)
-		decode, prefill, both := k.Cost(&p)
-		w := n * (decode.Weights + prefill.Weights + both.Weights)
-		weights += w
-		if k.Op.Kind == model.ExpertLinear {
-			experts += w
-		}
-		cache += n * (decode.CacheRead + prefill.CacheRead)
-	}
-	return weights, experts, cache
-}
 
 // linkTo is the rate at which a device reads the host's memory or its disk.
 func (q *question) linkTo(d *hardware.Device, where string) unit.ByteRate {

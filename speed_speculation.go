@@ -56,7 +56,7 @@ func (q *question) speculated(f *serving.Figures, in *serving.In, l serving.Load
 	}
 	who := "heads of the model itself (MTP, EAGLE), whose own time and memory are not counted"
 	if s.Draft != nil {
-		who = q.job.Draft.Model.ID + ", which takes " + span(drafting) + " of the step's " + span(f.Step)
+		who = q.job.Draft.Model.ID + ", which takes " + unit.Seconds(drafting).String() + " of the step's " + unit.Seconds(f.Step).String()
 	}
 	q.job.Note("speculation", "info", "draft_tokens", "each step verifies %d drafted tokens and yields %s of a sequence in the mean; they are drafted by %s", s.Tokens, unit.Significant(f.Expected, 3), who)
 	if q.request.Acceptance != nil {

@@ -134,7 +134,7 @@ func (q *question) kvBytes() float64 {
 func (q *question) stages() ([]stream.Stage, error) {
 	sharer, ok := q.sizer.(engine.Sharer)
 	if !ok {
-		return []stream.Stage{{Backend: backends[q.job.Device(0).Vendor], Device: q.job.Device(0), Dense: 1, Experts: 1, Head: 1}}, nil
+		return nil, fmt.Errorf("who computes what with %s is not known", q.engine.Name())
 	}
 	var out []stream.Stage
 	for _, s := range sharer.Shares() {
@@ -152,8 +152,6 @@ func (q *question) stages() ([]stream.Stage, error) {
 	}
 	return out, nil
 }
-
-var backends = map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal", "Intel": "sycl"}
 
 // desktop is the memory rate of a host that nobody described: two channels of DDR5-5600.
 const desktop = unit.ByteRate(89.6e9)

@@ -82,13 +82,8 @@ const eagerNote = "eager_attention"
 // which it exceeds a quarter of the device. written says whether the engine writes the matrix, so that it
 // stands in the ledger. Asked twice, it remarks once.
 func EagerNote(j *Job, written bool) {
-	if j.Plan.Attention != "eager" {
+	if j.Plan.Attention != "eager" || j.noted(eagerNote) {
 		return
-	}
-	for i := range j.Notes {
-		if j.Notes[i].Code == eagerNote {
-			return
-		}
 	}
 	kinds := firstKinds(j)
 	l, f := j.Load(), ActivationFormat(j.Model)

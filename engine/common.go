@@ -193,14 +193,14 @@ func InputName(s string) string {
 }
 
 // OtherParts books towers and the like, which lie whole on every rank of the first stage, and tensors of
-// a file that no operator uses.
-func OtherParts(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
+// a file that no operator uses. An engine that is silent leaves out what speaks.
+func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.Item) {
 	if pl.Stage != 0 {
 		return extraItems(b, j, pl)
 	}
 	for i := range j.Model.Parts {
 		part := &j.Model.Parts[i]
-		if i == 0 || part.Name == model.PartMTP {
+		if i == 0 || part.Name == model.PartMTP || part.Speaks && voice == Silent {
 			continue
 		}
 		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], pl.Parallel.TP), "sum over tensors, this rank")

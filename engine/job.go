@@ -7,6 +7,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
@@ -99,6 +100,11 @@ type Note struct{ Code, Severity, Field, Text string }
 // Note adds a remark.
 func (j *Job) Note(code, severity, field, format string, args ...any) {
 	j.Notes = append(j.Notes, Note{code, severity, field, fmt.Sprintf(format, args...)})
+}
+
+// noted reports whether a remark was made.
+func (j *Job) noted(code string) bool {
+	return slices.ContainsFunc(j.Notes, func(n Note) bool { return n.Code == code })
 }
 
 // Default remarks that a field was filled in.

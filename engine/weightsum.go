@@ -57,9 +57,9 @@ func BookWeights(b *ledger.Book, sums []WeightSum, source string) ledger.Item {
 
 // Rebook gives what OtherParts sized before, which does not depend on a load; with a Book it is booked
 // again, formulas and all.
-func Rebook(b *ledger.Book, j *Job, pl *Placed, sized []ledger.Item) []ledger.Item {
+func Rebook(b *ledger.Book, j *Job, pl *Placed, voice Voice, sized []ledger.Item) []ledger.Item {
 	if b == nil {
 		return sized
 	}
-	return OtherParts(b, j, pl)
+	return OtherParts(b, j, pl, voice)
 }

@@ -50,6 +50,8 @@ type Part struct {
 	Kinds  []Kind
 	Layers []uint8
 	Counts []int64 // layers of each kind
+	// Speaks: it makes sound of what the decoder gives; engines of text leave it out.
+	Speaks bool
 }
 
 // Kind is one structure of layer: operators in order. Value 0 is the stream entering the layer, value i

@@ -15,14 +15,20 @@ type Batch struct {
 // kernel sees that does not tell tokens apart.
 type Points struct{ Decode, Prefill, Both model.Features }
 
-// Points of a batch.
-func (r *Rank) Points(b Batch) (p Points) {
+// Apart are the points of sequences that decode, and of prompts.
+func (r *Rank) Apart(b Batch) (decode, prefill model.Features) {
 	if b.Decodes > 0 {
-		p.Decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
+		decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
 	}
 	if b.Prefill > 0 {
-		p.Prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
+		prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
 	}
+	return decode, prefill
+}
+
+// Points of a batch.
+func (r *Rank) Points(b Batch) (p Points) {
+	p.Decode, p.Prefill = r.Apart(b)
 	for i := range p.Both {
 		p.Both[i] = p.Decode[i] + p.Prefill[i]
 	}
@@ -39,4 +45,27 @@ func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 		return k.Decode.Eval(&p.Decode), k.Prefill.Eval(&p.Prefill), model.Cost{}
 	}
 	return model.Cost{}, model.Cost{}, k.Decode.Eval(&p.Both)
+}
+
+// Work is what a rank reads, writes and computes in a step: bytes of weights, those of experts among them, of caches
+// and states, and operations.
+type Work struct{ Weights, Experts, CacheRead, CacheWrite, FLOPs float64 }
+
+// Work at the points of a batch: the costs of its kernels, each as often as a step runs it.
+func (r *Rank) Work(p *Points) (w Work) {
+	for i := range r.Kernels {
+		k := &r.Kernels[i]
+		n := float64(k.Count)
+		decode, prefill, both := k.Cost(p)
+		for _, c := range []model.Cost{decode, prefill, both} {
+			w.Weights += n * c.Weights
+			w.CacheRead += n * c.CacheRead
+			w.CacheWrite += n * c.CacheWrite
+			w.FLOPs += n * float64(c.FLOPs)
+			if k.Op.Kind == model.ExpertLinear {
+				w.Experts += n * c.Weights
+			}
+		}
+	}
+	return w
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
-	"github.com/memwall/memwall/unit"
 )
 
 // places gives the ranks of a catalog model, stored by a recipe.
@@ -38,29 +37,16 @@ func TestKernelsAreTheWork(t *testing.T) {
 		all := m.Decoder().Compile(&w.Parts[0], &e)
 		p := r.Points(speed.Batch{Decodes: 5, Context: 3000})
 		want := all.Eval(&p.Both)
-		got := total(r, &p)
+		got := r.Work(&p)
 		for _, c := range []struct {
 			what      string
 			got, want float64
-		}{{"operations", float64(got.FLOPs), float64(want.FLOPs)}, {"weights", got.Weights, want.Weights}, {"cache", got.CacheRead, want.CacheRead}} {
+		}{{"operations", got.FLOPs, float64(want.FLOPs)}, {"weights", got.Weights, want.Weights}, {"cache", got.CacheRead, want.CacheRead}} {
 			if math.Abs(c.got-c.want) > 1e-6*c.want {
 				t.Errorf("%s: kernels sum to %g of %s, the model has %g", id, c.got, c.what, c.want)
 			}
 		}
 	}
-}
-
-func total(r *speed.Rank, p *speed.Points) (sum model.Cost) {
-	for i := range r.Kernels {
-		d, f, b := r.Kernels[i].Cost(p)
-		for _, c := range []model.Cost{d, f, b} {
-			n := float64(r.Kernels[i].Count)
-			sum.FLOPs += c.FLOPs * unit.FLOPs(n)
-			sum.Weights += n * c.Weights
-			sum.CacheRead += n * c.CacheRead
-		}
-	}
-	return sum
 }
 
 // TestRanksShareTheWork: over the ranks of a tensor group, weights that are cut sum to the whole, and
@@ -73,12 +59,12 @@ func TestRanksShareTheWork(t *testing.T) {
 			r := speed.Kernels(m, &ranks[i], exec)
 			held += float64(r.Weights) * float64(ranks[i].Count)
 			p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
-			flops += float64(total(r, &p).FLOPs) * float64(ranks[i].Count)
+			flops += r.Work(&p).FLOPs * float64(ranks[i].Count)
 		}
 		whole, _, one := places(t, id, "bf16", shard.Parallel{})
 		r := speed.Kernels(whole, &one[0], exec)
 		p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
-		if all := float64(total(r, &p).FLOPs); flops < all || flops > 1.02*all {
+		if all := r.Work(&p).FLOPs; flops < all || flops > 1.02*all {
 			t.Errorf("%s: four ranks do %g operations, one does %g", id, flops, all)
 		}
 		if all := float64(w.Parts[0].Bytes()); held < all || held > 1.03*all {
@@ -104,10 +90,10 @@ func TestMergeKeepsTheSum(t *testing.T) {
 	m, _, ranks := places(t, "qwen3-30b-a3b", "fp8", shard.Parallel{TP: 2})
 	r := speed.Kernels(m, &ranks[0], exec)
 	p := r.Points(speed.Batch{Decodes: 16, Context: 1000, Prefill: 512, Prompts: 1})
-	was := total(r, &p)
+	was := r.Work(&p)
 	n := len(r.Kernels)
 	r.Kernels = speed.Merge(r.Kernels)
-	if is := total(r, &p); math.Abs(is.Weights-was.Weights) > 1 || is.FLOPs != was.FLOPs || len(r.Kernels) >= n {
+	if is := r.Work(&p); math.Abs(is.Weights-was.Weights) > 1 || is.FLOPs != was.FLOPs || len(r.Kernels) >= n {
 		t.Errorf("%d kernels do %+v, %d did %+v", len(r.Kernels), is, n, was)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Arithmetic is the format that a matrix stored by a scheme is multiplied in on a device: 8 and 4 bits where
 // scheme and device have them, else 16 bits of what the device has, weights being unpacked on the way.
 func Arithmetic(d *hardware.Device, s *dtype.Scheme) (format string, peak hardware.Fact[unit.FLOPRate]) {
-	for _, f := range operands(s) {
+	for _, f := range operands(d, s) {
 		if p := d.Peaks.At(f); p.Known {
 			return f, p
 		}
@@ -28,12 +28,14 @@ func Arithmetic(d *hardware.Device, s *dtype.Scheme) (format string, peak hardwa
 
 // operands are the formats that both sides of a product may have, the narrowest first. Schemes that store
 // weights alone in few bits (AWQ, GPTQ, GGUF, NF4) are multiplied in 16.
-func operands(s *dtype.Scheme) []string {
+func operands(d *hardware.Device, s *dtype.Scheme) []string {
 	wide := []string{"bf16", "fp16", "fp32"}
 	if s == nil {
 		return wide
 	}
 	switch {
+	case s == dtype.MXFP4Split && d.Peaks.FP4.Known: // its activations are MXFP8
+		return append([]string{"fp8"}, wide...)
 	case s == dtype.NVFP4Split:
 		return append([]string{"fp4", "fp8"}, wide...)
 	case strings.HasPrefix(s.Name, "fp8") || strings.HasPrefix(s.Name, "mxfp8"):

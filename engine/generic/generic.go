@@ -53,7 +53,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s := &sizer{job: j, k: k, v: v}
 	for i := range placed {
 		pl := &placed[i]
-		s.ranks = append(s.ranks, prepared{pl: *pl, weights: pl.WeightSums(), experts: pl.ExpertSums(), others: engine.OtherParts(nil, j, pl), kinds: engine.WithDraft(j, pl, pl.Kinds)})
+		s.ranks = append(s.ranks, prepared{pl: *pl, weights: pl.WeightSums(), experts: pl.ExpertSums(), others: engine.OtherParts(nil, j, pl, engine.Speaking), kinds: engine.WithDraft(j, pl, pl.Kinds)})
 	}
 	return s, nil
 }
@@ -85,7 +85,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(r.Items, s.weights(b, p)...)
-	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Speaking, p.others)...)
 	l.Over = s.job.Plan.CP
 	kv, state := engine.CacheItems(b, p.kinds, s.k, s.v, s.stateFormat(), l)
 	for _, it := range append(kv, state...) {

@@ -175,15 +175,15 @@ func (f *fitter) bound() string {
 	devices := len(f.free)
 	switch {
 	case used(f.job) == 0:
-		return "was unable to fit model into system memory by reducing context"
+		return "no context is short enough for the host's memory"
 	case f.given.layers:
-		return fmt.Sprintf("n_gpu_layers already set by user to %d", *f.job.Plan.GPULayers)
+		return fmt.Sprintf("gpu_layers = %d is given", *f.job.Plan.GPULayers)
 	case devices > 1 && f.given.split:
-		return "model_params::tensor_split already set by user"
+		return "tensor_split is given"
 	case devices > 1 && f.job.Plan.SplitMode == "row":
-		return "changing weight allocation for LLAMA_SPLIT_MODE_ROW not implemented"
+		return "weights that split_mode = row cuts are left where they are"
 	case f.given.override:
-		return "model_params::tensor_buft_overrides already set by user"
+		return "override_tensor is given"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (f *fitter) remark(out *fitOutcome) {
 		}
 	}
 	if out.failed != "" {
-		f.job.Note("fit_failed", "warn", "fit", "llama.cpp loads the plan as it stands: failed to fit params to free device memory: %s, abort", out.failed)
+		f.job.Note("fit_failed", "warn", "fit", "--fit gives up, and llama.cpp loads the plan as it stands: %s", out.failed)
 	}
 	switch {
 	case len(did) == 0:

@@ -108,10 +108,10 @@ func TestFitGivesUp(t *testing.T) {
 		hardware, says string
 		change         func(*plan.Plan)
 	}{
-		{"rtx-4090", "n_gpu_layers already set by user to 81", func(p *plan.Plan) { p.GPULayers = layers(81) }},
-		{"2xrtx-3060-12gb", "tensor_split already set by user", func(p *plan.Plan) { p.TensorSplit = "1,1" }},
-		{"2xrtx-3060-12gb", "LLAMA_SPLIT_MODE_ROW", func(p *plan.Plan) { p.SplitMode = "row" }},
-		{"rtx-4090", "tensor_buft_overrides already set by user", func(p *plan.Plan) { p.OverrideTensor = "ffn_up=CPU" }},
+		{"rtx-4090", "gpu_layers = 81 is given", func(p *plan.Plan) { p.GPULayers = layers(81) }},
+		{"2xrtx-3060-12gb", "tensor_split is given", func(p *plan.Plan) { p.TensorSplit = "1,1" }},
+		{"2xrtx-3060-12gb", "split_mode = row", func(p *plan.Plan) { p.SplitMode = "row" }},
+		{"rtx-4090", "override_tensor is given", func(p *plan.Plan) { p.OverrideTensor = "ffn_up=CPU" }},
 	} {
 		p := plan.Plan{Context: 8192, Sequences: 1}
 		p.Fit = "on"

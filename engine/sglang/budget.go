@@ -69,7 +69,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s := &sizer{job: j}
 	for i := range placed {
-		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
 	s.reserveNote()
 	return s, nil
@@ -101,7 +101,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	s.limit(b, &r, p)
 	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Silent, p.others)...)
 	r.Items = append(r.Items, s.loading(b))
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l)

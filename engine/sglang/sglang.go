@@ -47,6 +47,7 @@ func (Engine) Defaults(j *engine.Job) {
 		j.Default("mem_fraction_static", f)
 	}
 	engine.EagerNote(j, false)
+	engine.SpeechNote(j)
 }
 
 func chunkDefault(j *engine.Job) int64 {

@@ -60,7 +60,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 
 // prepare a class of ranks. Sliding layers are kept in full unless max_attention_window is given.
 func (s *sizer) prepare(pl *engine.Placed) prepared {
-	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl), forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
+	p := prepared{pl: *pl, weights: pl.WeightSums(), others: engine.OtherParts(nil, s.job, pl, engine.Speaking), forward: engine.ForwardOf(pl.Kinds, s.job.Model.Hidden, 1)}
 	f := dtype.FindFormat(s.job.Plan.KV)
 	for _, k := range engine.WithDraft(s.job, pl, pl.Kinds) {
 		k.Kind.Caches(func(c model.Cache) {
@@ -121,7 +121,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Speaking, p.others)...)
 	r.Items = append(r.Items, s.fixed(b, p)...)
 	fixed := ledger.Sum(r.Items)
 	s.limit(b, &r, fixed.Bytes)

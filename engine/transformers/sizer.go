@@ -33,7 +33,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s := &sizer{job: j}
 	for i := range placed {
 		c := s.cachesOf(engine.WithDraft(j, &placed[i], placed[i].Kinds))
-		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i]), caches: c, widths: s.widthsOf(&placed[i], &c)})
+		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i], engine.Speaking), caches: c, widths: s.widthsOf(&placed[i], &c)})
 	}
 	return s, nil
 }
@@ -50,7 +50,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	r.Items = append(make([]ledger.Item, 0, 4+parts), engine.BookWeights(b, p.weights, "file tensors as stored"))
-	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Speaking, p.others)...)
 	cached := p.caches.items(b, l)
 	r.Items = append(r.Items, cached...)
 	r.Items = append(r.Items, s.largest(b, &p.widths, l)...)

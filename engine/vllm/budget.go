@@ -18,7 +18,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	s.limit(b, &r)
 	r.Items = append(r.Items, s.weights(b, p))
-	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, p.others)...)
+	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Silent, p.others)...)
 	if s.t.rocm {
 		r.Items = append(r.Items, s.loading(b))
 	}

@@ -41,6 +41,7 @@ func (Engine) Defaults(j *engine.Job) {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
 	}
 	engine.EagerNote(j, false)
+	engine.SpeechNote(j)
 	checkpointNote(j)
 }
 
@@ -228,7 +229,7 @@ func (s *sizer) kvBytes() kvBytes {
 
 // prepare a class: a pipeline stage has fewer layers in each group of the model.
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
-	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
 	if pl.Parallel.PP > 1 {
 		p.g = whole.stage(s.specs(engine.WithDraft(s.job, pl, pl.Kinds)))
 	}

@@ -45,7 +45,7 @@ func FuzzConfig(f *testing.F) {
 		`{"model_type":"infimm-zephyr","language":{"model_type":"mistral"},"visual":{"width":64,"layers":1,"patch_size":14,"image_size":28,"head_width":16,"subln":true,"naiveswiglu":true,"embed_dim":8,"mlp_ratio":2.5}}`,
 		`{"model_type":"xgenmm","text_config":{"model_type":"phi3"},"vision_encoder_config":{},"vision_tokenizer_config":{"num_vis_tokens":4}}`,
 		`{"model_type":"minicpmv","version":2.6,"use_gene_module":true,"gene_config":{"dim_model":32,"dim_feedforward":32,"nheads":4,"n_tokens":9,"context_length":8},"hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":1,"vocab_size":9,"query_num":4,"vision_config":{}}`,
-		phi4Multimodal, omni7B,
+		phi4Multimodal, omni7B, omni30B,
 		`{"model_type":"mamba2","hidden_size":64,"num_hidden_layers":2,"vocab_size":256,"a":Infinity,"b":NaN}`,
 	} {
 		f.Add([]byte(s))

@@ -17,13 +17,8 @@ const (
 // talker of codec tokens, and a vocoder: a diffusion transformer of spectra and BigVGAN (arXiv:2206.04658). What talker and
 // vocoder keep while they speak is not counted.
 var qwenOmni = &Family{
-	Name: "qwen-omni", Types: []string{"qwen2_5_omni", "qwen3_omni_moe"},
-	Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration", "Qwen3OmniMoeForConditionalGeneration"},
+	Name: "qwen-omni", Types: []string{"qwen2_5_omni"}, Classes: []string{"Qwen2_5OmniModel", "Qwen2_5OmniForConditionalGeneration"},
 	Config: func(c *Config) *Spec {
-		if c.Str("model_type") == "qwen3_omni_moe" || c.Class() == "Qwen3OmniMoeForConditionalGeneration" {
-			c.lacks("talker_config", nil, "is of a talker with a code predictor and a vocoder of convolutions, which are not described", fromFiles)
-			return &Spec{}
-		}
 		s := qwen25Thinker(c.part("thinker_config"))
 		if s.Native == nil {
 			s.Native = c.Native()
@@ -42,7 +37,7 @@ func (c *Config) talker() *Tower {
 	w, e, v := c.Int("hidden_size"), c.Int("embedding_size"), c.Int("vocab_size")
 	a := c.heads().bias(true, true, false)
 	a.Bidirectional = true // its cache is its own affair: see qwenOmni
-	return &Tower{Name: PartTalker, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated()}, c.Layers()),
+	return &Tower{Name: PartTalker, Speaks: true, Width: w, Layers: repeat(Layer{Norm: RMS, Attn: a, FFN: c.gated()}, c.Layers()),
 		Before: []Weight{table(dtype.TokenEmbd, v, e), mapping(dtype.ProjectorIn, e, w, true)}, After: []Weight{norms(dtype.OutputNorm, RMS, w), mapping(dtype.ProjectorOut, w, v, false)}}
 }
 
@@ -58,7 +53,7 @@ func (c *Config) spectra() *Tower {
 	before := append(timed(frequencies, w), table(dtype.TokenEmbd, c.Int("num_embeds")+1, c.Int("emb_dim")))
 	before = append(before, c.voice(mel, voice)...)
 	before = append(before, branched(mapping(dtype.VisionPatch, mel+voice+c.Int("enc_emb_dim")+c.Int("emb_dim"), w, true)))
-	return &Tower{Name: PartVocoder, Width: w, Layers: rows(c.stack(22, "num_hidden_layers"), "spectrum block", block...), Before: before,
+	return &Tower{Name: PartVocoder, Speaks: true, Width: w, Layers: rows(c.stack(22, "num_hidden_layers"), "spectrum block", block...), Before: before,
 		After: []Weight{steers(dtype.SteerOut, w, 2*w), mapping(dtype.PatchOut, w, mel, true)}}
 }
 
@@ -116,5 +111,5 @@ func (c *Config) bigVGAN() *Tower {
 			}
 		}
 	}
-	return &Tower{Name: PartWaves, Width: 1, Before: append(w, mixesIn(dtype.VisionHeadNorm, 2*ch), mapping(dtype.VisionHead, ch*ends, 1, false))}
+	return &Tower{Name: PartWaves, Speaks: true, Width: 1, Before: append(w, mixesIn(dtype.VisionHeadNorm, 2*ch), mapping(dtype.VisionHead, ch*ends, 1, false))}
 }

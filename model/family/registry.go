@@ -20,7 +20,7 @@ var families = []*Family{
 	mamba, mamba2Only, rwkv4, rwkv5, rwkv6, rwkv7, plamo2, zamba2, longcat, jamba, nemotronH, stripedHyena,
 	qwen2vl, qwen3vl, qwen3vlmoe, qwen25Omni,
 	llava, llavaLlama, mistral3, internvl, internvlHF, idefics1, idefics2, idefics3, paligemma, lfm2vl, kimivl, kimik25, mllama,
-	llama4vl, phi3v, phi4mm, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni,
+	llama4vl, phi3v, phi4mm, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni, qwen3Omni, qwen3OmniThinker,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
 	flux, sd3, qwenImage, hunyuanVideo, pixart, wan, zImage,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,

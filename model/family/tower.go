@@ -20,6 +20,7 @@ type Tower struct {
 	Before, After []Weight
 	Layers        []Layer
 	Tokens        int64 // tokens of one image for the decoder; 0 when it depends on the image's size
+	Speaks        bool  // it makes sound of what the decoder gives
 }
 
 // Weight is a tensor outside the layers, and its bias.
@@ -117,6 +118,7 @@ func (t *Tower) name() string {
 func (t *Tower) part() model.Part {
 	s := &partBuilder{Spec: &Spec{Hidden: t.Width}}
 	p := s.part(t.name(), t.Layers)
+	p.Speaks = t.Speaks
 	p.Pre, p.Post = end("before", t.Before, t.Width), end("after", t.After, t.Width)
 	return p
 }

@@ -184,7 +184,7 @@ func TestTowerRefusals(t *testing.T) {
 		`{"architectures":["InfiMMZephyrModel"],"language":{"model_type":"mistral"},"visual":{"width":64,"patch_size":14,"image_size":28,"head_width":16}}`:                                   "visual.subln",
 		`{"architectures":["XGenMMModelForConditionalGeneration"],"text_config":{"model_type":"phi3"},"vision_encoder_config":{"model_name":"someone/encoder"},"vision_tokenizer_config":{}}`: "vision_encoder_config.model_name",
 		`{"architectures":["Qwen2_5OmniModel"]}`:                     "thinker_config",
-		`{"architectures":["Qwen3OmniMoeForConditionalGeneration"]}`: "talker_config",
+		`{"architectures":["Qwen3OmniMoeForConditionalGeneration"]}`: "thinker_config",
 		`{"architectures":["KimiK3ForConditionalGeneration"]}`:       "vision_config",
 		`{"model_type":"minicpmv","version":2.6,"use_gene_module":true,"hidden_size":64,"intermediate_size":64,"num_attention_heads":4,"num_hidden_layers":1,"vocab_size":9,"query_num":4,"vision_config":{}}`: "gene_config",
 		`{"model_type":"llava","text_config":{"model_type":"made_up"}}`:                                                "text_config.model_type",

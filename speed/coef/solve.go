@@ -30,7 +30,7 @@ type Problem struct {
 	Scale float64
 	// Penalty weighs the priors against the rows (0: 1).
 	Penalty float64
-	// Enough is the share of the objective below which another round is not worth it (0: 3e-5).
+	// Enough is the share of the objective below which another round is not worth it (0: 1e-4).
 	Enough float64
 	Known  *Table
 	// From is where the descent begins; nil: with no offsets. It changes how long the fit takes, not what it finds.

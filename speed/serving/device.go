@@ -55,13 +55,9 @@ type arithmetic struct {
 	peak, in float64
 }
 
-// arithmetic of a scheme. MXFP4 weights meet MXFP8 activations where the device multiplies 4 bits, elsewhere they
-// are unpacked to 16.
+// arithmetic of a scheme.
 func (d *device) arithmetic(s *dtype.Scheme) arithmetic {
 	format, p := speed.Arithmetic(d.hw, s)
-	if Class(s) == "mxfp4" && d.hw.Peaks.FP4.Known && d.hw.Peaks.FP8.Known {
-		format, p = "fp8", d.hw.Peaks.FP8
-	}
 	a := arithmetic{format: format, peak: d.share() * float64(p.Value), in: 2}
 	switch format {
 	case "fp4":

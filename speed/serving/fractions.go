@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 )
 
@@ -9,24 +8,16 @@ import (
 // over what the memory could move in that time, operations over the peak of 16 bits (or what the device has of the
 // widest).
 func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
-	s, seconds := &m.stages[0], m.Step(b)
-	p := s.rank.Points(b)
+	r := m.stages[0].rank
+	p := r.Points(b)
 	if m.width > 1 { // matrices multiply all the tokens that are verified
 		wide := b
 		wide.Decodes *= int64(m.width)
-		p.Both = s.rank.Points(wide).Both
+		p.Both = r.Points(wide).Both
 	}
-	var bytes, flops float64
-	for i := range s.rank.Kernels {
-		k := &s.rank.Kernels[i]
-		decode, prefill, both := k.Cost(&p)
-		for _, c := range []model.Cost{decode, prefill, both} {
-			bytes += float64(k.Count) * (c.Weights + c.CacheRead + c.CacheWrite)
-			flops += float64(k.Count) * float64(c.FLOPs)
-		}
-	}
+	w, seconds := r.Work(&p), m.Step(b)
 	_, peak := speed.Arithmetic(m.in.Device, nil)
-	return bytes / (float64(m.in.Device.Bandwidth.Value) * seconds), flops / (float64(peak.Value) * seconds)
+	return (w.Weights + w.CacheRead + w.CacheWrite) / (float64(m.in.Device.Bandwidth.Value) * seconds), w.FLOPs / (float64(peak.Value) * seconds)
 }
 
 // Decoding is the step that decodes a load.

@@ -37,12 +37,7 @@ func newPoint(b speed.Batch, peers float64) point {
 // newPointOf gives the point of a batch of which every sequence that goes on has width tokens.
 func newPointOf(r *speed.Rank, b speed.Batch, width, peers float64) point {
 	p := point{batch: b}
-	if b.Decodes > 0 {
-		p.decode = model.Step{Tokens: b.Decodes, Seqs: b.Decodes, Outputs: b.Decodes, Context: b.Context}.Features(r.Spans, nil)
-	}
-	if b.Prefill > 0 {
-		p.prefill = model.Step{Tokens: b.Prefill, Seqs: max(1, b.Prompts), Outputs: b.Finished, Context: b.Cached}.Features(r.Spans, nil)
-	}
+	p.decode, p.prefill = r.Apart(b)
 	decodes := width * float64(b.Decodes)
 	p.tokens = decodes + float64(b.Prefill)
 	p.outputs = decodes + float64(b.Finished)

@@ -108,7 +108,7 @@ func (w *writer) stage(i int) string {
 	scattered := w.p.scattered(at)
 	for j := range w.p.work.groups {
 		g := &w.p.work.groups[j]
-		b, e := g.dense*s.Dense+g.experts*w.touched*s.Experts+g.head*s.Head, g.denseElems*s.Dense+g.expertElems*w.touched*s.Experts+g.headElems*s.Head
+		b, e := g.bytes(&s.Stage, w.touched), g.elems(&s.Stage, w.touched)
 		if e == 0 {
 			continue
 		}

@@ -168,7 +168,7 @@ func (m *Model) leastStep(n, depth float64) (t float64) {
 		s := &m.stages[i]
 		bytes := kv * s.Dense
 		for _, g := range m.work.groups {
-			bytes += g.dense*s.Dense + g.experts*touched*s.Experts + g.head*s.Head
+			bytes += g.bytes(&s.Stage, touched)
 		}
 		t += bytes / s.bandwidth
 	}

@@ -75,9 +75,6 @@ func (s stage) processor() (stage, error) {
 func peak(d *hardware.Device) float64 {
 	fp32, fp16 := float64(d.Peaks.FP32.Value), float64(either(d.Peaks.FP16, d.Peaks.BF16))
 	if d.Vendor != "NVIDIA" {
-		if d.Architecture == "m5" {
-			return 4 * fp32 // the GPU's matrix units, by Apple four times the M4's rate
-		}
 		return max(fp32, fp16)
 	}
 	int8 := float64(d.Peaks.INT8.Value)

@@ -40,8 +40,8 @@ func (m *Model) stageStep(i int, n, touched, kv float64, c []float64) float64 {
 	var read, bytes, unpack float64
 	for j := range m.work.groups {
 		g := &m.work.groups[j]
-		b := g.dense*s.Dense + g.experts*touched*s.Experts + g.head*s.Head
-		e := g.denseElems*s.Dense + g.expertElems*touched*s.Experts + g.headElems*s.Head
+		b := g.bytes(&s.Stage, touched)
+		e := g.elems(&s.Stage, touched)
 		bytes += b
 		read += b / c[at.read[j]]
 		unpack += e / c[at.unpack[j]]
@@ -154,7 +154,7 @@ func (m *Model) Seconds(t Test) func(c []float64) float64 {
 // Floor is the least time that the datasheet allows for a token of a test: of a prompt when it is one, else of
 // an answer.
 func (m *Model) Floor(kind string, prompt, generated, depth int64) float64 {
-	s := &m.stages[0]
+	s, whole := &m.stages[0], Stage{Dense: 1, Experts: 1, Head: 1}
 	if kind == "prefill" || kind == "localscore-prefill" {
 		flops := 0.0
 		for _, g := range m.work.groups {
@@ -164,7 +164,7 @@ func (m *Model) Floor(kind string, prompt, generated, depth int64) float64 {
 	}
 	bytes := 0.0
 	for _, g := range m.work.groups {
-		bytes += g.dense + g.experts*m.work.used + g.head
+		bytes += g.bytes(&whole, m.work.used)
 	}
 	if kind == "both" {
 		bytes *= float64(generated) / float64(generated+prompt)

@@ -19,6 +19,16 @@ type group struct {
 	denseElems, expertElems, headElems float64
 }
 
+// bytes that a stage reads of the group for a token, or for tokens that touch a share of the experts.
+func (g *group) bytes(s *Stage, touched float64) float64 {
+	return g.dense*s.Dense + g.experts*touched*s.Experts + g.head*s.Head
+}
+
+// elems are the elements of that.
+func (g *group) elems(s *Stage, touched float64) float64 {
+	return g.denseElems*s.Dense + g.expertElems*touched*s.Experts + g.headElems*s.Head
+}
+
 // work is what a model does for a token and for a prompt, summed over its kernels.
 type work struct {
 	groups []group
