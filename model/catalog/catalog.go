@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/spell"
 )
@@ -40,6 +41,19 @@ func (e *Entry) Spec() (*family.Spec, error) {
 		return nil, err
 	}
 	return family.FromConfig(c)
+}
+
+// Model builds the network of the entry that Find finds.
+func Model(name string) (*model.Model, error) {
+	e, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Spec()
+	if err != nil {
+		return nil, err
+	}
+	return s.Model(e.ID), nil
 }
 
 // NotFoundError says that no entry has a name, and which are near.

@@ -9,7 +9,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
@@ -18,15 +18,7 @@ import (
 // plan of a catalog model on a device.
 func plan(t testing.TB, id, recipe, device string, p shard.Parallel) *serving.In {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := s.Model(id)
+	m := catalogtest.Model(t, id)
 	w := m.Store(dtype.FindRecipe(recipe))
 	ranks, err := engine.Place(m.Decoder(), &w.Parts[0], p)
 	if err != nil {

@@ -5,26 +5,18 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
-	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/speed/stream"
 )
 
 // input of a catalog model, stored by a recipe, on one device.
 func input(t testing.TB, id, recipe, device, backend string) stream.Input {
 	t.Helper()
-	e, err := catalog.Find(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := catalogtest.Model(t, id)
 	d, _, err := hardware.Find(device)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := s.Model(id)
 	return stream.Input{Model: m, Weights: m.Store(dtype.FindRecipe(recipe)), Engine: "llama.cpp", Flash: "1",
 		Stages: []stream.Stage{{Backend: backend, Device: d, Dense: 1, Experts: 1, Head: 1}}}
 }

@@ -26,5 +26,9 @@ func Spec(t testing.TB, id string) *family.Spec {
 // Model that the catalog has.
 func Model(t testing.TB, id string) *model.Model {
 	t.Helper()
-	return Spec(t, id).Model(id)
+	m, err := catalog.Model(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

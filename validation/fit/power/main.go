@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/study"
 )
 
 func main() {
@@ -117,18 +117,10 @@ func leaveOut(runs []validation.PowerRun, key func(*validation.PowerRun) string)
 // comment sums up what rows say of fits that have not seen them: how far off, and how many lie in a band of
 // what width.
 func comment(t *coef.Table, name string, e *coef.Errors, measured bool) string {
-	var off, width []float64
-	inside := 0
+	var off study.Errors
 	for i, r := range e.Log {
-		off = append(off, math.Abs(math.Expm1(r)))
 		low, high := cost.Band(t, measured, 1, e.Var[i])
-		width = append(width, high-low)
-		if x := math.Exp(r); low <= x && x <= high {
-			inside++
-		}
+		off.AddBand(low, 1, high, math.Exp(r))
 	}
-	slices.Sort(off)
-	slices.Sort(width)
-	n := len(off)
-	return fmt.Sprintf("# left out %s\trows %d\tmedian %.3f\tp90 %.3f\tcover %.3f\twidth %.3f", name, n, off[n/2], off[n*9/10], float64(inside)/float64(n), width[n/2])
+	return fmt.Sprintf("# left out %s\trows %d\tmedian %.3f\tp90 %.3f\tcover %.3f\twidth %.3f", name, off.Rows(), off.Off(0.5), off.Off(0.9), off.Cover(), off.Width())
 }

@@ -3,7 +3,7 @@
 // and static batches. Beside it stands how far off the table is, on the rows it was fitted to and on plans that were
 // left out; with -study also on models, devices and kernels left out as a whole, which takes minutes.
 //
-//	go run ./validation/fit/serving -out speed/serving -folds validation/rows/serving-folds.tsv
+//	go run ./validation/fit/serving -out speed/serving -folds validation/rows
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	out := flag.String("out", "speed/serving", "folder of the tables")
-	folds := flag.String("folds", "validation/rows/serving-folds.tsv", "predictions of rows that were left out")
+	folds := flag.String("folds", "validation/rows", "folder of the predictions of rows that were left out")
 	study := flag.Bool("study", false, "leave out models, devices and kernels as well")
 	flag.Parse()
 	if err := run(*out, *folds, *study); err != nil {
@@ -27,61 +27,91 @@ func main() {
 	}
 }
 
-func run(out, folds string, study bool) error {
-	k, err := loadKernels()
-	if err != nil {
-		return err
-	}
-	s, err := loadServing()
-	if err != nil {
-		return err
-	}
-	known, err := k.fit(nil)
-	if err != nil {
-		return err
-	}
-	table, err := s.fit(known, nil)
-	if err != nil {
-		return err
-	}
-	left := make([]map[*servingRow]left, len(unseen))
-	for i, f := range unseen {
-		if left[i], err = s.outOfFold(k, known, f); err != nil {
-			return err
-		}
-	}
-	s.spreads(table, left)
-	b := bytes.NewBufferString(studyHeader)
-	s.study(b, "in sample", s.predict(table, nil), table)
-	for i, f := range unseen {
-		s.study(b, f.name, left[i], table)
-	}
-	if err := os.WriteFile(folds, s.folds(left, table), 0o644); err != nil {
-		return err
-	}
-	if err := write(out, "fitted.tsv", table.Write()); err != nil {
-		return err
-	}
-	if err := write(out, "accuracy.tsv", b.Bytes()); err != nil || !study {
-		return err
-	}
-	return leaveOut(out, k, s, known, table)
+// fitted is the table with what it rests on.
+type fitted struct {
+	kernels *kernelRows
+	rows    *servingRows
+	known   *coef.Table // of kernels alone
+	table   *coef.Table
+	left    []map[*servingRow]left // each way of unseen
 }
 
-// leaveOut studies models, devices and kernels that no fit saw.
-func leaveOut(out string, k *kernelRows, s *servingRows, known, table *coef.Table) error {
-	b := bytes.NewBufferString(studyHeader)
-	for _, f := range wholesale {
-		p, err := s.outOfFold(k, known, f)
+func run(out, folds string, study bool) error {
+	f, err := fitAll()
+	if err != nil {
+		return err
+	}
+	most, err := loadMost(f.table)
+	if err != nil {
+		return err
+	}
+	for _, err := range []error{
+		write(folds, "serving-folds.tsv", f.rows.folds(f.left, f.table)),
+		write(folds, "throughput-folds.tsv", mostFolds(most)),
+		write(out, "fitted.tsv", f.table.Write()),
+		write(out, "accuracy.tsv", f.accuracy()),
+	} {
 		if err != nil {
 			return err
 		}
-		s.study(b, f.name, p, table)
 	}
-	if err := mostStudy(b, table); err != nil {
+	if !study {
+		return nil
+	}
+	return f.leaveOut(out, folds, most)
+}
+
+// fitAll fits kernels, then whole engines, then both without the rows that bands are to say something of.
+func fitAll() (f fitted, err error) {
+	if f.kernels, err = loadKernels(); err != nil {
+		return f, err
+	}
+	if f.rows, err = loadServing(); err != nil {
+		return f, err
+	}
+	if f.known, err = f.kernels.fit(nil); err != nil {
+		return f, err
+	}
+	if f.table, err = f.rows.fit(f.known, nil); err != nil {
+		return f, err
+	}
+	f.left = make([]map[*servingRow]left, len(unseen))
+	for i, way := range unseen {
+		if f.left[i], err = f.rows.outOfFold(f.kernels, f.known, way); err != nil {
+			return f, err
+		}
+	}
+	f.rows.spreads(f.table, f.left)
+	return f, nil
+}
+
+// accuracy lists the errors on rows that were fitted, and on those left out.
+func (f *fitted) accuracy() []byte {
+	b := bytes.NewBufferString(studyHeader)
+	f.rows.study(b, "in sample", f.rows.predict(f.table, nil), f.table)
+	for i, way := range unseen {
+		f.rows.study(b, way.name, f.left[i], f.table)
+	}
+	return b.Bytes()
+}
+
+// leaveOut studies models, devices and kernels that no fit saw.
+func (f *fitted) leaveOut(out, folds string, most []most) error {
+	b := bytes.NewBufferString(studyHeader)
+	for _, way := range wholesale {
+		p, err := f.rows.outOfFold(f.kernels, f.known, way)
+		if err != nil {
+			return err
+		}
+		f.rows.study(b, way.name, p, f.table)
+	}
+	mostStudy(b, most)
+	left, err := f.kernels.leftOut()
+	if err != nil {
 		return err
 	}
-	if err := k.study(b); err != nil {
+	f.kernels.study(b, left)
+	if err := write(folds, "kernel-folds.tsv", f.kernels.folds(left)); err != nil {
 		return err
 	}
 	return write(out, "leftout.tsv", b.Bytes())

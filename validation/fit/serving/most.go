@@ -3,71 +3,92 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/study"
 )
 
-// mostStudy lists the errors of the largest throughput, on rows to which nothing is fitted.
-func mostStudy(b *bytes.Buffer, t *coef.Table) error {
+// most is the largest throughput of a row, to which nothing is fitted, in output tokens a second: what we say, with
+// its band.
+type most struct {
+	*validation.Row
+	low, mid, high float64
+}
+
+func loadMost(t *coef.Table) (out []most, err error) {
 	sets, err := validation.Batches()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	groups := map[string]*deviations{}
 	p := newPlans()
 	for i := range sets {
 		if sets[i].Name != "throughput" {
 			continue
 		}
 		for j := range sets[i].Rows {
-			r := &sets[i].Rows[j]
-			if r.Refused != "" {
-				continue
-			}
-			got, err := p.most(r, t)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.Name(), err)
-			}
-			engine := serving.EngineOf(r.Ask.Engine)
-			_, device, many := strings.Cut(r.Ask.Hardware, "x")
-			if !many || r.Ask.Ranks() < 2 {
-				device = r.Ask.Hardware
-			}
-			for _, g := range []string{"all", engine, engine + " " + r.Ask.Model, engine + " " + device} {
-				if groups[g] == nil {
-					groups[g] = &deviations{}
+			if r := &sets[i].Rows[j]; r.Refused == "" {
+				m, err := p.most(r, t)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", r.Name(), err)
 				}
-				groups[g].add(got, r.Got["output_tokens_per_s"].Mid)
+				out = append(out, m)
 			}
 		}
 	}
-	var names []string
-	for name := range groups {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		groups[name].line(b, "never fitted", "most tokens a second", name)
-	}
-	return nil
+	return out, nil
 }
 
 // mostSequences that a server computes at once where nobody says: TensorRT-LLM's max_batch_size.
 const mostSequences = 2048
 
-func (p *plans) most(r *validation.Row, t *coef.Table) (float64, error) {
+func (p *plans) most(r *validation.Row, t *coef.Table) (most, error) {
 	in, err := p.in(&r.Ask)
 	if err != nil {
-		return 0, err
+		return most{}, err
 	}
 	in.MaxSequences = mostSequences
 	m, err := serving.CompileWith(in, t)
 	if err != nil {
-		return 0, err
+		return most{}, err
 	}
-	return m.Mean(m.Most(int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens))).Throughput, nil
+	c, e := m.Elasticities(m.Most(int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens)))
+	spread, ok := spreadOf(t, serving.SpreadThroughput, in.Engine)
+	if !ok {
+		return most{}, fmt.Errorf("the table says not how far throughputs are off")
+	}
+	low, high := spread.Band(c.Throughput, m.Variance(e.Throughput))
+	return most{r, low, c.Throughput, high}, nil
+}
+
+// mostStudy lists the errors of the largest throughput.
+func mostStudy(b *bytes.Buffer, rows []most) {
+	groups := study.Groups{}
+	for i := range rows {
+		r := &rows[i]
+		engine := serving.EngineOf(r.Ask.Engine)
+		for _, g := range []string{"all", engine, engine + " " + r.Ask.Model, engine + " " + r.device()} {
+			groups.Of("most tokens a second\t"+g).AddBand(r.low, r.mid, r.high, r.Got["output_tokens_per_s"].Mid)
+		}
+	}
+	lines(b, "never fitted", groups)
+}
+
+func (r *most) device() string {
+	if _, one, many := strings.Cut(r.Ask.Hardware, "x"); many && r.Ask.Ranks() > 1 {
+		return one
+	}
+	return r.Ask.Hardware
+}
+
+// mostFolds lists the largest throughputs, in tokens a second.
+func mostFolds(rows []most) []byte {
+	b := bytes.NewBufferString("line\tthroughput\tlow\thigh\n")
+	for i := range rows {
+		r := &rows[i]
+		fmt.Fprintf(b, "%d\t%.4g\t%.4g\t%.4g\n", r.Line, r.mid, r.low, r.high)
+	}
+	return b.Bytes()
 }

@@ -5,47 +5,29 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/validation/fit/internal/study"
 )
 
-// plans builds what rows ask for; models and capacities are built once.
+// plans builds what rows ask for; networks and capacities are built once.
 type plans struct {
-	models   map[string]*model.Model
+	networks *study.Networks
 	capacity map[string]int64
 	asker    memwall.Asker
 }
 
 func newPlans() *plans {
-	return &plans{models: map[string]*model.Model{}, capacity: map[string]int64{}}
-}
-
-func (p *plans) model(id string) (*model.Model, error) {
-	if m, ok := p.models[id]; ok {
-		return m, nil
-	}
-	e, err := catalog.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	s, err := e.Spec()
-	if err != nil {
-		return nil, err
-	}
-	m := s.Model(e.ID)
-	p.models[id] = m
-	return m, nil
+	return &plans{networks: study.NewNetworks(), capacity: map[string]int64{}}
 }
 
 // in is the plan of a request.
 func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
-	m, err := p.model(ask.Model)
+	m, weights, err := p.networks.Stored(ask.Model, ask.Weights)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +35,7 @@ func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
 	if err != nil {
 		return nil, err
 	}
-	recipe := dtype.FindRecipe(ask.Weights)
-	if recipe == nil {
-		return nil, fmt.Errorf("weights %q", ask.Weights)
-	}
-	stages, err := stages(m, recipe, shard.Parallel{TP: ask.TP, PP: ask.PP, EP: ask.EP})
+	stages, err := stages(m, weights, shard.Parallel{TP: ask.TP, PP: ask.PP, EP: ask.EP})
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +55,7 @@ func (p *plans) in(ask *memwall.Request) (*serving.In, error) {
 }
 
 // stages are the slowest ranks of a pipeline: the first of each stage, which hold the larger shares.
-func stages(m *model.Model, recipe *dtype.Recipe, p shard.Parallel) ([]engine.Placed, error) {
-	w := m.Store(recipe)
+func stages(m *model.Model, w *model.Weights, p shard.Parallel) ([]engine.Placed, error) {
 	ranks, err := engine.Place(m.Decoder(), &w.Parts[0], p)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (s *servingRows) folds(ways []map[*servingRow]left, t *coef.Table) []byte {
 		for _, way := range ways {
 			for _, kind := range []string{serving.SpreadPerToken, serving.SpreadFirst} {
 				mid := way[r].figures[kind]
-				spread, _ := spreadOf(t, kind, r)
+				spread, _ := r.spread(t, kind)
 				low, high := spread.Band(mid, way[r].vars[kind])
 				fmt.Fprintf(b, "\t%.4g\t%.4g\t%.4g", 1e3*mid, 1e3*low, 1e3*high)
 			}
