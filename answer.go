@@ -37,6 +37,8 @@ type Answer struct {
 	Candidates  []Candidate  `json:"candidates,omitempty"`
 	Pareto      []int        `json:"pareto,omitempty"`
 	NearestMiss *Candidate   `json:"nearest_miss,omitempty"`
+	Picks       []Pick       `json:"picks,omitempty"`
+	Diff        *Diff        `json:"diff,omitempty"`
 	Evaluated   *Evaluated   `json:"evaluated,omitempty"`
 	// Wall is how long the answer took; the core has no clock, and who asks may set it.
 	Wall    float64            `json:"wall_s,omitempty"`

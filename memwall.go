@@ -34,8 +34,12 @@ type Asker struct {
 func Ask(r *Request) (*Answer, error) { return (&Asker{}).Ask(r) }
 
 // Ask answers a request. The error is an *Error, and stands in the answer too.
-func (a *Asker) Ask(r *Request) (*Answer, error) {
-	out, err := a.ask(r)
+func (a *Asker) Ask(r *Request) (*Answer, error) { return a.AskContext(context.Background(), r) }
+
+// AskContext is Ask with a context that ends a search: the answer then has what was known by that time, and the error
+// is nil if that is something.
+func (a *Asker) AskContext(ctx context.Context, r *Request) (*Answer, error) {
+	out, err := a.ask(ctx, r)
 	if err != nil {
 		e := asError(err)
 		return &Answer{Schema: Schema, Version: Version, Ask: r.Ask, Error: e}, e
@@ -44,20 +48,25 @@ func (a *Asker) Ask(r *Request) (*Answer, error) {
 	return out, nil
 }
 
-func (a *Asker) ask(r *Request) (*Answer, error) {
-	if r.Ask == askCompare {
+func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
+	switch r.Ask {
+	case askCompare:
 		return a.compare(strings.NewReader(r.Text), r)
-	}
-	if r.Ask == askPlan {
-		return a.Plan(context.Background(), r)
-	}
-	if r.Ask != "fit" {
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, compare"}
+	case askPick:
+		return a.pick(ctx, r)
+	case "fit", askPlan, askDiff:
+	default:
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, diff, compare"}
 	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}
-	if len(r.Also) > 0 {
+	switch {
+	case r.Ask == askPlan:
+		return a.plan(ctx, r)
+	case r.Ask == askDiff:
+		return a.diff(r)
+	case len(r.Also) > 0:
 		return a.fitAll(r)
 	}
 	return a.fit(r)
@@ -66,11 +75,7 @@ func (a *Asker) ask(r *Request) (*Answer, error) {
 // Size answers a fit request with ledgers, verdict and figures alone: no outlook, no suggestions. It is what
 // searches and scoreboards ask.
 func (a *Asker) Size(r *Request) (*Answer, error) {
-	q, err := a.prepare(r)
-	if err != nil {
-		return nil, asError(err)
-	}
-	ranks, err := q.booked()
+	q, ranks, err := a.sized(r)
 	if err != nil {
 		return nil, asError(err)
 	}

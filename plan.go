@@ -13,12 +13,12 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best
+// plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best
 // plans that fit. What was given is pinned, what was not is searched. Every candidate is a patch that was applied
 // and asked again. A context that ends stops the search, and the answer has what is known by then.
 //
 // plan_axes.go has what can change, plan_price.go what changes cost, plan_ways.go engines, layouts and placements.
-func (a *Asker) Plan(ctx context.Context, r *Request) (*Answer, error) {
+func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 	p, err := a.planner(r)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (a *Asker) planner(r *Request) (*planner, error) {
 
 // asFit is the answer to the plan as it was asked for.
 func (p *planner) asFit() (*Answer, error) {
-	q, ranks, err := p.sized(&p.asked)
+	q, ranks, err := p.asker.sized(&p.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *planner) asFit() (*Answer, error) {
 
 // ask sizes and times a plan.
 func (p *planner) ask(r *Request) (*question, *Answer, error) {
-	q, ranks, err := p.sized(r)
+	q, ranks, err := p.asker.sized(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,8 +135,8 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 }
 
 // sized are the ledgers of a plan.
-func (p *planner) sized(r *Request) (*question, []engine.Rank, error) {
-	q, err := p.asker.prepare(r)
+func (a *Asker) sized(r *Request) (*question, []engine.Rank, error) {
+	q, err := a.prepare(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -245,7 +245,7 @@ func (s *space) fits(at search.Point) bool {
 	if r == nil {
 		return false
 	}
-	q, ranks, err := s.sized(r)
+	q, ranks, err := s.asker.sized(r)
 	return err == nil && q.verdict(ranks) == Fits
 }
 

@@ -1,0 +1,107 @@
+package memwall
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/unit"
+)
+
+const askDiff = "diff"
+
+// Diff is one plan beside another: the second is the request with its change applied.
+type Diff struct {
+	A *Answer `json:"a"`
+	B *Answer `json:"b"`
+	// Fields are those of the plans that differ.
+	Fields []FieldDiff `json:"fields"`
+	// Items are the lines of the ledgers of the devices that decide, those of one id together.
+	Items []ItemDiff `json:"items"`
+	// DecodeRatio, FirstRatio and CostRatio are B over A; nil where either is unknown.
+	DecodeRatio *float64 `json:"decode_ratio"`
+	FirstRatio  *float64 `json:"ttft_ratio"`
+	CostRatio   *float64 `json:"usd_ratio"`
+	Quality     *Quality `json:"quality"`
+}
+
+// FieldDiff is a field of two plans.
+type FieldDiff struct {
+	Field string `json:"field"`
+	A     any    `json:"a"`
+	B     any    `json:"b"`
+}
+
+// ItemDiff is a line of two ledgers, of one device each.
+type ItemDiff struct {
+	ID     string     `json:"id"`
+	A      unit.Bytes `json:"a_bytes"`
+	B      unit.Bytes `json:"b_bytes"`
+	Change unit.Bytes `json:"change_bytes"`
+}
+
+// Change is the merge patch that makes one request of any, with all fields that it has.
+func Change(to *Request) map[string]any { return patchOf(&Request{}, to) }
+
+// diff answers what a change buys: both plans in full, and what differs.
+func (a *Asker) diff(r *Request) (*Answer, error) {
+	if len(r.Change) == 0 {
+		return nil, &Error{Code: BadField, Field: "change", Message: "change is missing", Hint: `{"change":{"weights":"fp8"}}`}
+	}
+	first := *r
+	first.Ask, first.Change = "fit", nil
+	second, err := Patch(&first, r.Change)
+	if err != nil {
+		return nil, err
+	}
+	both := a.remembering()
+	d := &Diff{}
+	if d.A, err = both.fit(&first); err != nil {
+		return nil, err
+	}
+	if d.B, err = both.fit(second); err != nil {
+		return nil, err
+	}
+	d.Fields = fieldsThatDiffer(d.A.Plan, d.B.Plan)
+	d.Items = itemsOf(d.A, d.B)
+	d.DecodeRatio = faster(d.A.Speed, d.B.Speed)
+	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
+		d.FirstRatio, d.CostRatio = ratio(x.TTFT, y.TTFT), ratio(x.USDPerMillion, y.USDPerMillion)
+	}
+	return &Answer{Model: d.B.Model, Plan: d.B.Plan, Verdict: d.B.Verdict, Diff: d}, nil
+}
+
+func ratio(a, b *float64) *float64 {
+	if a == nil || b == nil || *a == 0 {
+		return nil
+	}
+	return rounded(*b / *a)
+}
+
+func fieldsThatDiffer(a, b *Request) (out []FieldDiff) {
+	to, from := patchOf(a, b), patchOf(b, a)
+	for _, f := range Fields() {
+		if v, ok := to[f.Name]; ok {
+			out = append(out, FieldDiff{f.Name, from[f.Name], v})
+		}
+	}
+	return out
+}
+
+// itemsOf adds up the lines of one id, in the order of the first ledger and then of the second.
+func itemsOf(a, b *Answer) (out []ItemDiff) {
+	if len(a.Devices) == 0 || len(b.Devices) == 0 {
+		return nil
+	}
+	x, y := &a.Devices[0], &b.Devices[0]
+	for _, ledger := range [][]Item{x.Ledger, y.Ledger} {
+		for i := range ledger {
+			id := ledger[i].ID
+			if slices.ContainsFunc(out, func(d ItemDiff) bool { return d.ID == id }) {
+				continue
+			}
+			d := ItemDiff{ID: id, A: x.Sum(id), B: y.Sum(id)}
+			d.Change = d.B - d.A
+			out = append(out, d)
+		}
+	}
+	return out
+}

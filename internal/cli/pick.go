@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall/internal/render"
+)
+
+func (a *app) pick() *cobra.Command {
+	f := &planFlags{}
+	var at, goal string
+	c := &cobra.Command{
+		Use: "pick", Short: "which models this hardware runs, and how well",
+		Long:    "The largest models of the catalog that stay on the devices with room for the context, each in the best of the formats that are usually served.",
+		Example: "memwall pick --on rtx-3060\nmemwall pick --on h100 --at 32k --users 16\nmemwall pick --on m4-max --goal speed",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("argument", args[0], fmt.Sprintf("pick takes no MODEL, and %q was given", args[0]), "memwall plan "+args[0])
+			}
+			if err := f.picked(at, goal); err != nil {
+				return err
+			}
+			return a.runPick(f)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request)
+	flags.StringVar(&at, "at", "", "the context to leave room for; 8k where none is given")
+	flags.StringVar(&goal, "goal", "size", "size or speed: which models come first")
+	flags.BoolVar(&f.all, "all", false, "all models that fit")
+	for _, name := range []string{"at", "goal"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	group(flags.Lookup("all"), groupOutput)
+	complete(c)
+	return c
+}
+
+// picked reads what is no field of a request.
+func (f *planFlags) picked(at, goal string) error {
+	if at != "" {
+		if err := f.request.Set("context", at); err != nil {
+			return err
+		}
+	}
+	switch goal {
+	case "size":
+	case "speed":
+		f.goal.Minimize = "latency"
+	default:
+		return usage("goal", goal, fmt.Sprintf("--goal %s is not known", goal), "size or speed")
+	}
+	return nil
+}
+
+func (a *app) runPick(f *planFlags) error {
+	a.asking = "pick"
+	r := &f.request
+	notes, err := a.here(r)
+	if err != nil {
+		return err
+	}
+	r.Ask, r.All = "pick", f.all
+	if f.goal.Minimize != "" {
+		r.Goal = &f.goal
+	}
+	start := time.Now()
+	answer, err := a.asker.Ask(r)
+	if err != nil {
+		return err
+	}
+	answer.Wall = time.Since(start).Seconds()
+	answer.Notes = append(notes, answer.Notes...)
+	if a.json {
+		return writeJSON(a.Stdout, answer, true)
+	}
+	return a.print(render.Pick(answer, a.style()))
+}

@@ -1,0 +1,100 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// Diff draws two plans beside each other: what is other, line by line, and what it buys.
+func Diff(a *memwall.Answer, st Style) string {
+	s := &screen{page: newPage(st), a: a}
+	d := a.Diff
+	s.page.dotted(join(say("B over A", bold), say("   ")), changes(d))
+	s.page.para(pad(gap), say("A "+strings.Join(asked(d.A), " · ")+": "+markOf(d.A.Verdict).word+"; B: "+markOf(d.B.Verdict).word, dim))
+	s.diffTable(d)
+	s.page.blank()
+	s.a = d.B
+	s.commands()
+	s.a = a
+	s.notes()
+	return s.page.String()
+}
+
+// changes says in words what differs.
+func changes(d *memwall.Diff) (out []string) {
+	if d.A.Model.ID != d.B.Model.ID {
+		out = append(out, modelName(d.B.Model)+" instead of "+modelName(d.A.Model))
+	}
+	for _, f := range d.Fields {
+		if f.Field != "model" && len(out) < 4 {
+			out = append(out, fmt.Sprintf("%s %s → %s", f.Field, valueOf(f.A), valueOf(f.B)))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "nothing differs")
+	}
+	return out
+}
+
+func valueOf(v any) string {
+	if v == nil {
+		return "—"
+	}
+	return fmt.Sprint(v)
+}
+
+func (s *screen) diffTable(d *memwall.Diff) {
+	tb := &table{sides: []side{left, decimal, decimal, decimal}}
+	tb.row(say("GiB per device", dim), say("A", dim), say("B", dim), say("change", dim))
+	for _, it := range d.Items {
+		tb.row(say(it.ID), say(gib(it.A, 2)), say(gib(it.B, 2)), say(signed(it.Change), dim))
+	}
+	x, y := &d.A.Devices[0], &d.B.Devices[0]
+	tb.row(say("needed", bold), say(gib(x.Needed, 2), bold), say(gib(y.Needed, 2), bold), say(signed(y.Needed-x.Needed), dim))
+	if x.Usable > 0 && y.Usable > 0 {
+		tb.row(say("free"), say(gib(x.Headroom, 2)), say(gib(y.Headroom, 2)), say(signed(y.Headroom-x.Headroom), dim))
+	}
+	s.page.blank()
+	s.page.add(tb)
+	s.diffRates(d)
+}
+
+// diffRates are users and speeds.
+func (s *screen) diffRates(d *memwall.Diff) {
+	tb := &table{sides: []side{left, left, left, left}}
+	if x, y := d.A.KV, d.B.KV; x != nil && y != nil && x.MaxSequences != nil && y.MaxSequences != nil {
+		tb.row(say("users at "+unit.Length(int64(d.A.Plan.Context))), say(unit.Count(*x.MaxSequences)), say(unit.Count(*y.MaxSequences)))
+	}
+	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
+		rate := func(name string, a, alow, ahigh, b, blow, bhigh *float64, ratio *float64) {
+			if a != nil && b != nil {
+				tb.row(say(name), say(ranged(a, alow, ahigh)), say(ranged(b, blow, bhigh)), say(times(ratio)))
+			}
+		}
+		rate("decode, tok/s", x.Decode, x.DecodeLow, x.DecodeHigh, y.Decode, y.DecodeLow, y.DecodeHigh, d.DecodeRatio)
+		rate("first token, ms", x.TTFT, x.TTFTLow, x.TTFTHigh, y.TTFT, y.TTFTLow, y.TTFTHigh, d.FirstRatio)
+		rate("$ per million", x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh, y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh, d.CostRatio)
+	}
+	tb.row(say("quality"), nil, say(qualityOf(d.Quality)))
+	s.page.blank()
+	s.page.add(tb)
+}
+
+// ranged is a figure with its band.
+func ranged(mid, low, high *float64) string {
+	return significant(*mid, 2) + " (" + significant(*low, 2) + "–" + significant(*high, 2) + ")"
+}
+
+// signed is a difference with its sign.
+func signed(b unit.Bytes) string {
+	switch {
+	case b == 0:
+		return "0.00"
+	case b < 0:
+		return "−" + gib(-b, 2)
+	}
+	return "+" + gib(b, 2)
+}
