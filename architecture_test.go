@@ -16,7 +16,7 @@ import (
 var houseOrder = []string{
 	"unit spell lifetime search speed/coef",
 	"dtype ledger plan",
-	"model hardware format/internal/window format/internal/sparse",
+	"model hardware quality format/internal/window format/internal/sparse",
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",

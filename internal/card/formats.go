@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/quality"
 	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
 )
@@ -33,6 +34,9 @@ type Format struct {
 	// Recipe is the one of the same name, when there is one.
 	Recipe *Recipe `json:"recipe,omitempty"`
 	Source string  `json:"source,omitempty"`
+	// Cache is guidance about a KV cache in the format, CacheQuality what was measured of one.
+	Cache        *Method   `json:"cache,omitempty"`
+	CacheQuality []Quality `json:"cache_quality,omitempty"`
 }
 
 // Float is what the bits of a floating-point format reach.
@@ -57,6 +61,9 @@ type Recipe struct {
 	Note string  `json:"note,omitempty"`
 	// On is the whole of a common model, with what the recipe leaves alone.
 	On []StoredOn `json:"on,omitempty"`
+	// Method is guidance, Quality what was measured of models in the recipe.
+	Method  *Method   `json:"method,omitempty"`
+	Quality []Quality `json:"quality,omitempty"`
 }
 
 // StoredOn is a model in a recipe.
@@ -125,6 +132,7 @@ func FormatOf(name string) *Format {
 			out.Recipes = append(out.Recipes, r.Name)
 		}
 	}
+	out.Cache, out.CacheQuality = methodCard(quality.MethodOfCache(f)), qualities(quality.OfCacheFormat(f))
 	out.Recipe = RecipeOf(name)
 	return out
 }
@@ -143,18 +151,7 @@ func Recipes(filter string) (out []*Recipe) {
 }
 
 func recipe(r *dtype.Recipe) *Recipe {
-	out := &Recipe{Name: r.Name, Title: r.Title, Aliases: r.Aliases, Store: stores[r.Store], Base: r.Base.Name, Note: r.Note}
-	if s := bulk(r); s != nil {
-		out.Bits = s.Bits()
-	}
-	return out
-}
-
-// bulk is the scheme of the matrices that a recipe is about: the experts' in the middle of a large network.
-func bulk(r *dtype.Recipe) *dtype.Scheme {
-	const wide, layers = 4096, 64
-	return r.Pick(&dtype.Site{Role: dtype.FFNUpExps, Dims: 3, Batch: 64, Rows: wide, Cols: wide, Layer: layers / 2, Nth: layers / 2, Of: layers,
-		Model: &dtype.Facts{Arch: "llama", Layers: layers, GQA: 8, Experts: 64, Native: dtype.BF16}})
+	return &Recipe{Name: r.Name, Title: r.Title, Aliases: r.Aliases, Store: stores[r.Store], Base: r.Base.Name, Bits: r.BulkBits(), Note: r.Note}
 }
 
 // examples are the models that a recipe's card is computed on.
@@ -166,7 +163,9 @@ func RecipeOf(name string) *Recipe {
 	if r == nil {
 		return nil
 	}
-	return recipe(r).on(r, examples)
+	out := recipe(r).on(r, examples)
+	out.Method, out.Quality = methodCard(quality.MethodOf(r)), qualities(quality.OfRecipe(r))
+	return out
 }
 
 // on adds the sizes of models of the catalog.
@@ -200,6 +199,7 @@ func NoFormat(name string) *memwall.Error {
 	for _, r := range dtype.Recipes() {
 		names = append(names, r.Name)
 	}
+	names = append(names, quality.FormatNames()...)
 	e := &memwall.Error{Code: memwall.BadField, Field: "format", Value: name, Message: fmt.Sprintf("no format or recipe called %q", name), Hint: "memwall formats lists them"}
 	if near := spell.Nearest(name, names); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,15 +62,34 @@ func (a *app) listDevices(filter string) error {
 }
 
 func (a *app) formats() *cobra.Command {
-	return &cobra.Command{
+	methods := false
+	c := &cobra.Command{
 		Use: "formats [NAME | FILTER]", Short: "number formats and quantisations, or one of them",
-		Long:    "A format stores numbers (bf16, fp8_e4m3, q4_k). A recipe says which tensor of a model gets which format (q4_k_m, awq, fp8).",
-		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m",
+		Long: "A format stores numbers (bf16, fp8_e4m3, q4_k). A recipe says which tensor of a model gets which format (q4_k_m, awq, fp8). " +
+			"A card says what was measured of quality, against 16 bits, and when to use the format. Names that publications alone use (aqlm-2bit-1x16) have cards too.",
+		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m\nmemwall formats --methods",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return recipeNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.runFormats(strings.Join(args, " ")) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if methods {
+				return a.runMethods(strings.Join(args, " "))
+			}
+			return a.runFormats(strings.Join(args, " "))
+		},
 	}
+	c.Flags().BoolVar(&methods, "methods", false, "when to use which way of quantising: bits, data it needs, what computes in it")
+	group(c.Flags().Lookup("methods"), groupOutput)
+	return c
+}
+
+// runMethods: a filter that leaves one method shows all that is told of it.
+func (a *app) runMethods(words string) error {
+	list := card.Methods(words)
+	if len(list) == 0 {
+		return usage("methods", words, fmt.Sprintf("no method matches %q", words), "memwall formats --methods lists them")
+	}
+	return a.show(list, func(st render.Style) string { return render.Methods(list, words, st) })
 }
 
 // runFormats: a name that is both a format and a recipe, such as bf16, is the format.
@@ -81,18 +101,26 @@ func (a *app) runFormats(words string) error {
 		if r := card.RecipeOf(words); r != nil {
 			return a.show(r, func(st render.Style) string { return render.Recipe(r, st) })
 		}
+		if m := card.PublishedOf(words); m != nil {
+			return a.show(m, func(st render.Style) string { return render.Published(m, st) })
+		}
 	}
+	return a.listFormats(words)
+}
+
+func (a *app) listFormats(words string) error {
 	var list struct {
-		Formats []*card.Format `json:"formats"`
-		Blocks  []*card.Format `json:"gguf_blocks"`
-		Recipes []*card.Recipe `json:"recipes"`
+		Formats  []*card.Format    `json:"formats"`
+		Blocks   []*card.Format    `json:"gguf_blocks"`
+		Recipes  []*card.Recipe    `json:"recipes"`
+		Measured []*card.Published `json:"measured_only"`
 	}
 	list.Formats, list.Blocks = card.Formats(words)
-	list.Recipes = card.Recipes(words)
-	if len(list.Formats)+len(list.Blocks)+len(list.Recipes) == 0 {
+	list.Recipes, list.Measured = card.Recipes(words), card.MeasuredOnly(words)
+	if len(list.Formats)+len(list.Blocks)+len(list.Recipes)+len(list.Measured) == 0 {
 		return usageError{card.NoFormat(words)}
 	}
 	return a.show(list, func(st render.Style) string {
-		return render.Formats(list.Formats, list.Blocks, list.Recipes, words, st)
+		return render.Formats(list.Formats, list.Blocks, list.Recipes, list.Measured, words, st)
 	})
 }

@@ -11,13 +11,14 @@ import (
 )
 
 // Formats draws the list of formats and recipes.
-func Formats(plainOnes, blocks []*card.Format, recipes []*card.Recipe, filter string, st Style) string {
+func Formats(plainOnes, blocks []*card.Format, recipes []*card.Recipe, measured []*card.Published, filter string, st Style) string {
 	p := newPage(st)
-	p.heading(plural(int64(len(plainOnes)+len(blocks)), "format", "formats")+", "+plural(int64(len(recipes)), "recipe", "recipes"), matching(filter))
+	p.heading(plural(int64(len(plainOnes)+len(blocks)), "format", "formats")+", "+plural(int64(len(recipes)), "recipe", "recipes"), only(measured, filter), matching(filter))
 	p.para(pad(gap), say("a format stores numbers, a recipe says which tensor gets which; memwall formats NAME shows one", dim))
 	p.plainFormats(plainOnes)
 	p.blockFormats(blocks)
 	p.recipes(recipes)
+	p.measuredOnly(measured, filter)
 	return p.String()
 }
 
@@ -119,7 +120,11 @@ func Format(f *card.Format, st Style) string {
 	p.labelled("source", f.Source)
 	if r := f.Recipe; r != nil {
 		p.wholeModels("the recipe "+r.Name, r)
+		p.quality("the recipe's quality", r.Name, r.Quality)
+		p.method("the recipe", r.Method)
 	}
+	p.quality("as a KV cache", f.Name, f.CacheQuality)
+	p.method("as a KV cache", f.Cache)
 	return p.String()
 }
 
@@ -194,6 +199,8 @@ func Recipe(r *card.Recipe, st Style) string {
 	p.heading(r.Name, title, bits(r.Bits)+" bits in the bulk, "+r.Base, storeText(r.Store))
 	p.para(pad(gap), say(recipeLine(r)))
 	p.wholeModels("whole model", r)
+	p.quality("quality", r.Name, r.Quality)
+	p.method("", r.Method)
 	p.blank()
 	p.labelled("also called", strings.Join(r.Aliases, ", "))
 	p.labelled("try", "memwall fit llama-3.1-8b --weights "+r.Name+" --on rtx-4090")

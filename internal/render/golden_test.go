@@ -103,6 +103,8 @@ func screens(t testing.TB) map[string]func(Style) string {
 		Formats []*card.Format
 		Blocks  []*card.Format `json:"gguf_blocks"`
 		Recipes []*card.Recipe
+
+		Measured []*card.Published `json:"measured_only"`
 	}](t, "cards/formats")
 	return map[string]func(Style) string{
 		"fits":        fit(answer(t, "fits"), FitOptions{}),
@@ -133,7 +135,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"devices":     func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
 		"node":        func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
 		"formats": func(st Style) string {
-			return Formats(formats.Formats, formats.Blocks, formats.Recipes, "q4", st)
+			return Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
 		},
 		"format":  func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
 		"block":   func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },

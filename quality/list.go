@@ -1,0 +1,85 @@
+package quality
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+)
+
+// Published are the rows of something, the most telling first: those that are the format as it is, perplexities
+// before accuracies.
+type Published []*Row
+
+// OfRecipe gives every row that stands for a recipe, however it was made.
+func OfRecipe(r *dtype.Recipe) Published {
+	return published().sorted(func(f *Format) bool { return f.Target == Weights && f.As == r.Name })
+}
+
+// OfCacheFormat gives every row of caches that hold keys or values in a format, or both.
+func OfCacheFormat(f *dtype.Format) Published {
+	return published().sorted(func(g *Format) bool {
+		if g.Target != KVCache || g.As == "" {
+			return false
+		}
+		k, v, _ := strings.Cut(g.As, "/")
+		return k == f.Name || v == f.Name
+	})
+}
+
+// Named gives the rows of a name that sources use; none when no row has it.
+func Named(name string) Published {
+	return published().sorted(func(f *Format) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// Unresolved lists the names of formats that stand for nothing that memwall sizes.
+func Unresolved() (names []string) {
+	for _, f := range published().formats {
+		if f.As == "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// FormatNames lists every name that rows have.
+func FormatNames() (names []string) {
+	for _, f := range published().formats {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (t *table) sorted(keep func(*Format) bool) (out Published) {
+	for i := range t.rows {
+		if keep(t.rows[i].Format) {
+			out = append(out, &t.rows[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Row) int {
+		return cmp.Or(cmp.Compare(a.Format.How.order(), b.Format.How.order()), cmp.Compare(a.Metric.order, b.Metric.order))
+	})
+	return out
+}
+
+func (h How) order() int { return slices.Index([]How{Same, Near, Made, ""}, h) }
+
+// Typical leaves one row of each model and format: that of its first metric that has a change.
+func (p Published) Typical() (out Published) {
+	type key struct {
+		model  *subject
+		format string
+	}
+	seen := map[key]bool{}
+	for _, r := range p {
+		k := key{r.model, r.Format.Name}
+		if _, ok := r.Delta(); !ok || r.Refused != "" || r.Source.Baseline != "" || seen[k] {
+			continue
+		}
+		seen[k] = true
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package quality
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+)
+
+// Order puts recipes and cache formats of one model in a total order, the least loss first. The change of
+// perplexity on wikitext-2 from 16 bits decides where it is published. A format without it takes its place by its
+// bits, between the neighbours whose loss is known: a guess that says so and gives no number.
+type Order struct {
+	t       *table
+	model   Model
+	weights map[string]Rank
+	cache   []anchor
+}
+
+// Rank is a place in an order. Places of one Order compare with each other; weights with weights, caches with
+// caches.
+type Rank struct {
+	Name string
+	// Bits of an element, scales included.
+	Bits   float64
+	Effect Effect
+	// Guess says how the place was found where no row decides it.
+	Guess string
+
+	key float64 // percent where a row decides
+}
+
+// ByBits is the guess of ranks that no row decides.
+const ByBits = "ranked by bits, no sourced row"
+
+// Compare orders ranks: less loss first, of equals the one with more bits, then by name.
+func Compare(a, b Rank) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.Bits, a.Bits), cmp.Compare(a.Name, b.Name))
+}
+
+// decisive is the metric that orders: most rows have it, and changes of other perplexities are of other sizes (a
+// word is more than one token).
+const decisive = "ppl-wikitext2"
+
+// NewOrder ranks every recipe for a model. It costs a question for each; do it once for a search.
+func NewOrder(m Model) *Order { return published().newOrder(m) }
+
+func (t *table) newOrder(m Model) *Order {
+	o := &Order{t: t, model: m, weights: map[string]Rank{}}
+	var known []anchor
+	for _, r := range dtype.Recipes() {
+		k := Rank{Name: r.Name, Bits: r.BulkBits(), Effect: t.ofWeights(m, dtype.BF16.Name, r.Name)}
+		native := r.Name == m.Native
+		if k.decided(native || Wide(r)) && !native {
+			known = append(known, anchor{k.Bits, k.key})
+		}
+		o.weights[r.Name] = k
+	}
+	known = falling(known)
+	for name, k := range o.weights {
+		k.guessed(known)
+		o.weights[name] = k
+	}
+	o.cache = t.cacheAnchors(m)
+	return o
+}
+
+// Weights is the place of a recipe.
+func (o *Order) Weights(r *dtype.Recipe) Rank { return o.weights[r.Name] }
+
+// Cache is the place of the formats of keys and values; its bits are their mean.
+func (o *Order) Cache(k, v *dtype.Format) Rank {
+	r := o.t.cacheRank(o.model, keyOf(k, v), (cacheBits(k)+cacheBits(v))/2)
+	r.Name = k.Name + "/" + v.Name
+	r.guessed(o.cache)
+	return r
+}
+
+func (t *table) cacheRank(m Model, key cacheKey, bits float64) Rank {
+	r := Rank{Bits: bits}
+	if to, ok := t.ids.keySide(key); ok {
+		r.Effect = t.effect(KVCache, m, side{wide: true, id: none}, to)
+	}
+	r.decided(key == cacheKey{})
+	return r
+}
+
+// cacheAnchors are the pairs of cache formats that rows decide.
+func (t *table) cacheAnchors(m Model) (known []anchor) {
+	for key := range t.ids.kv {
+		if r := t.cacheRank(m, key, key.bits()); r.Guess == "" {
+			known = append(known, anchor{r.Bits, r.key})
+		}
+	}
+	return falling(append(known, anchor{bits: cacheKey{}.bits()}))
+}
+
+// bits of an element of the cache: the mean of keys and values.
+func (k cacheKey) bits() float64 {
+	of := func(f *dtype.Format) float64 {
+		if f == nil {
+			return dtype.F16.Bits()
+		}
+		return cacheBits(f)
+	}
+	return (of(k.k) + of(k.v)) / 2
+}
+
+// cacheBits are the bits of an element of a cache, scales included: engines keep e2m1 with one byte for 16 (SGLang,
+// TensorRT-LLM).
+func cacheBits(f *dtype.Format) float64 {
+	if f == dtype.FP4E2M1 {
+		return dtype.NVFP4Split.Bits()
+	}
+	return f.Bits()
+}
+
+// decided places a rank by its row. What seems to gain, which is chance, loses nothing.
+func (r *Rank) decided(wide bool) bool {
+	r.Guess = ""
+	switch p := r.Effect.Perplexity; {
+	case wide:
+		r.key = 0
+	case p != nil && p.Metric.Name == decisive:
+		r.key = max(0, p.Mid)
+	default:
+		r.Guess = ByBits
+	}
+	return r.Guess == ""
+}
+
+// anchor is a known loss at a number of bits.
+type anchor struct{ bits, key float64 }
+
+// falling leaves one anchor for each number of bits, their mean, from many bits to few, with losses that never
+// shrink on the way: guesses must not prefer fewer bits.
+func falling(known []anchor) (out []anchor) {
+	slices.SortFunc(known, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.bits, a.bits), cmp.Compare(a.key, b.key)) })
+	least := 0.
+	for from := 0; from < len(known); {
+		to, sum := from, 0.
+		for ; to < len(known) && known[to].bits == known[from].bits; to++ {
+			sum += known[to].key
+		}
+		least = max(least, sum/float64(to-from))
+		out = append(out, anchor{known[from].bits, least})
+		from = to
+	}
+	return out
+}
+
+// guessed places a rank that no row decides between its neighbours in bits: by the share of the way that its bits
+// are. Beyond the last neighbour fewer bits are further away.
+func (r *Rank) guessed(known []anchor) {
+	if r.Guess == "" {
+		return
+	}
+	at := slices.IndexFunc(known, func(a anchor) bool { return a.bits <= r.Bits })
+	switch {
+	case len(known) == 0:
+		r.key = -r.Bits
+	case at == 0:
+		r.key = known[0].key
+	case at < 0:
+		last := known[len(known)-1]
+		r.key = last.key + last.bits - r.Bits
+	default:
+		above, below := known[at-1], known[at]
+		r.key = above.key + (below.key-above.key)*(above.bits-r.Bits)/(above.bits-below.bits)
+	}
+}
