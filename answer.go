@@ -195,15 +195,6 @@ type Suggestion struct {
 	Quality *float64       `json:"quality"`
 }
 
-// Quality is what a change costs in quality, by published measurements: from Low to High, in percent of Metric.
-type Quality struct {
-	Metric string  `json:"metric"`
-	Low    float64 `json:"low"`
-	Mid    float64 `json:"mid"`
-	High   float64 `json:"high"`
-	Source string  `json:"source"`
-}
-
 // Explain is how a number was made.
 type Explain struct {
 	Value   float64        `json:"value"`

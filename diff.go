@@ -66,6 +66,13 @@ func (a *Asker) diff(r *Request) (*Answer, error) {
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
 		d.FirstRatio, d.CostRatio = ratio(x.TTFT, y.TTFT), ratio(x.USDPerMillion, y.USDPerMillion)
 	}
+	if d.A.Model.ID == d.B.Model.ID {
+		q, err := both.prepare(&first)
+		if err != nil {
+			return nil, err
+		}
+		d.Quality = qualityOf(q.judged(), d.A.Plan, d.B.Plan)
+	}
 	return &Answer{Model: d.B.Model, Plan: d.B.Plan, Verdict: d.B.Verdict, Diff: d}, nil
 }
 

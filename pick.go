@@ -136,8 +136,8 @@ func (p *picker) engine() string {
 	return "llama.cpp"
 }
 
-// listed is a model of the catalog.
-type listed struct {
+// listedModel is a model of the catalog.
+type listedModel struct {
 	entry  *catalog.Entry
 	model  *model.Model
 	params int64
@@ -163,7 +163,7 @@ func (p *picker) picks(ctx context.Context, all bool) (out []Pick, err error) {
 }
 
 // alike: nearly as many parameters and the same first word: a newer one of the same line stands already.
-func alike(o *Pick, l *listed) bool {
+func alike(o *Pick, l *listedModel) bool {
 	a, _, _ := strings.Cut(o.Model, "-")
 	b, _, _ := strings.Cut(l.entry.ID, "-")
 	diff := o.Parameters - l.params
@@ -171,7 +171,7 @@ func alike(o *Pick, l *listed) bool {
 }
 
 // models of the catalog that write text, the largest first, of equals the newest.
-func (p *picker) models() (out []listed) {
+func (p *picker) models() (out []listedModel) {
 	entries := catalog.All()
 	from := p.since(entries)
 	for i := range entries {
@@ -187,9 +187,9 @@ func (p *picker) models() (out []listed) {
 		if !m.Samples() || !m.Remembers() || m.Context > 0 && m.Context < int64(p.asked.Context) {
 			continue
 		}
-		out = append(out, listed{e, m, m.Params()})
+		out = append(out, listedModel{e, m, m.Params()})
 	}
-	slices.SortStableFunc(out, func(a, b listed) int {
+	slices.SortStableFunc(out, func(a, b listedModel) int {
 		return cmp.Or(-cmp.Compare(a.params, b.params), -cmp.Compare(a.entry.Released, b.entry.Released))
 	})
 	return out
@@ -231,7 +231,7 @@ func (p *picker) formats(e *catalog.Entry) []string {
 }
 
 // best is the first format in which a model leaves room for the context and its users.
-func (p *picker) best(l *listed) (Pick, bool) {
+func (p *picker) best(l *listedModel) (Pick, bool) {
 	for _, name := range p.formats(l.entry) {
 		p.evaluated.Decided++
 		if !p.mayFit(l, name) {
@@ -253,7 +253,7 @@ func (p *picker) best(l *listed) (Pick, bool) {
 }
 
 // mayFit: the weights alone are less than all devices hold.
-func (p *picker) mayFit(l *listed, recipe string) bool {
+func (p *picker) mayFit(l *listedModel, recipe string) bool {
 	r := dtype.FindRecipe(cmp.Or(recipe, l.entry.Weights, "bf16"))
 	var room unit.Bytes
 	for i := range p.machine.Groups {
@@ -262,9 +262,12 @@ func (p *picker) mayFit(l *listed, recipe string) bool {
 	return r == nil || room == 0 || l.model.Store(r).Bytes() <= room
 }
 
-func (p *picker) picked(l *listed, q *question, ranks []engine.Rank) Pick {
+func (p *picker) picked(l *listedModel, q *question, ranks []engine.Rank) Pick {
 	a := q.size(ranks)
 	k := Pick{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(), Weights: q.request.Weights, Headroom: a.Devices[0].Headroom, Speed: a.Speed, Plan: a.Plan, Flags: q.flags()}
+	asPublished := *a.Plan
+	asPublished.Weights = cmp.Or(l.entry.Weights, dtype.BF16.Name)
+	k.Quality = qualityOf(q.judged(), &asPublished, a.Plan)
 	k.MaxContext = q.maxContext(q.job.Load().Sequences)
 	if t := q.job.Model.Context; k.MaxContext != nil && t > 0 && *k.MaxContext > t {
 		k.MaxContext = &t

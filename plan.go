@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/quality"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
@@ -87,6 +88,7 @@ type planner struct {
 	q         *question
 	base      *Answer // to what was asked for
 	command   string
+	order     *quality.Order
 	twice     float64 // points of an answer that takes twice as long
 	latency   bool    // each millisecond counts
 	evaluated Evaluated
@@ -105,8 +107,11 @@ func (a *Asker) planner(r *Request) (*planner, error) {
 	}
 	p.twice, p.latency = twice, want == "latency"
 	var err error
-	p.q, p.base, err = p.ask(&p.asked)
-	return p, err
+	if p.q, p.base, err = p.ask(&p.asked); err != nil {
+		return nil, err
+	}
+	p.order = quality.NewOrder(p.q.judged())
+	return p, nil
 }
 
 // asFit is the answer to the plan as it was asked for.

@@ -38,7 +38,7 @@ func asGiven(field string) axis { return axis{field, []setting{{}}} }
 
 // axes of an engine. What was pinned has one setting; with loose, all have all of theirs.
 func (p *planner) axes(q *question, loose bool) (out []axis) {
-	for _, make := range []func(*question) axis{p.weightsAxis, cacheAxis, ubatchAxis, utilizationAxis, sequencesAxis, batchedAxis, graphsAxis, attentionAxis} {
+	for _, make := range []func(*question) axis{p.weightsAxis, p.cacheAxis, ubatchAxis, utilizationAxis, sequencesAxis, batchedAxis, graphsAxis, attentionAxis} {
 		a := make(q)
 		if !loose && p.pinned(a.field) {
 			a.settings = a.settings[:1]
@@ -104,14 +104,14 @@ func cacheFormats(q *question) []string {
 	return []string{"fp8"}
 }
 
-func cacheAxis(q *question) axis {
+func (p *planner) cacheAxis(q *question) axis {
 	a := asGiven("kv")
 	from := dtype.FindFormat(q.request.KV)
 	for _, name := range cacheFormats(q) {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
 			continue
 		}
-		a.settings = append(a.settings, setting{fmt.Sprintf("KV cache %s → %s", q.request.KV, name), func(r *Request) { r.KV, r.KVV = name, "" }, cachePrice(name)})
+		a.settings = append(a.settings, setting{fmt.Sprintf("KV cache %s → %s", q.request.KV, name), func(r *Request) { r.KV, r.KVV = name, "" }, p.cacheLoss(q.request.KV, name)})
 	}
 	return a
 }

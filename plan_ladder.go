@@ -108,6 +108,7 @@ func (p *planner) candidate(r *Request, words []string) (Candidate, bool) {
 	p.evaluated.Decided++
 	c := Candidate{Change: strings.Join(words, ", "), Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
+	c.Quality = qualityOf(p.q.judged(), p.base.Plan, a.Plan)
 	c.Capacity, c.USDPerHour = p.rented(q)
 	c.Arguments = added(p.command, c.Flags[q.engine.Name()])
 	if a.Speed != nil {

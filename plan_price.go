@@ -1,10 +1,6 @@
 package memwall
 
-import (
-	"math"
-
-	"github.com/memwall/memwall/dtype"
-)
+import "math"
 
 // What a change costs, in points: one point is one percent of perplexity, or a loss of speed that people would take
 // for it. Points only order plans; no answer shows them.
@@ -44,20 +40,3 @@ func tokenSeconds(a *Answer) float64 {
 	n := float64(max(1, a.Plan.OutputTokens))
 	return (*v.TTFT + *v.TPOT*(n-1)) / n / 1000
 }
-
-// loss is the price in quality of weights stored by one recipe instead of another.
-func (p *planner) loss(from, to string) float64 {
-	return max(0, bitsLoss(to)-bitsLoss(from))
-}
-
-func bitsLoss(name string) float64 {
-	r := dtype.FindRecipe(name)
-	if r == nil {
-		return 0
-	}
-	return 60 * math.Exp(-bits(r)*0.9)
-}
-
-func cachePrice(name string) float64 { return bitsLoss(name) / 2 }
-
-func bits(r *dtype.Recipe) float64 { return r.Base.Bits() }

@@ -155,12 +155,13 @@ func tokensEach(v *memwall.Speed) string {
 	return significant(*v.Decode, 2)
 }
 
-// qualityOf is "+0.07 %", or a dash where no row speaks of the change.
+// qualityOf is "+0.07 % ppl", or a dash where nobody measured.
 func qualityOf(q *memwall.Quality) string {
 	if q == nil {
 		return "—"
 	}
-	return fmt.Sprintf("%+.2g %%", q.Mid)
+	what, _, _ := strings.Cut(q.Metric, "-")
+	return fmt.Sprintf("%+.2g %% %s", q.Mid, what)
 }
 
 // nearestMiss is what comes nearest where nothing that was left open fits.
