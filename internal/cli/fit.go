@@ -45,7 +45,7 @@ func (a *app) fit() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request)
+	requestFlags(flags, &f.request, "fit")
 	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
