@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/quality"
@@ -45,6 +46,7 @@ func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 		out.Best = &found[0]
 	}
 	out.Pareto = pareto(found)
+	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
 	out.Evaluated = &p.evaluated
 	return out, nil
 }
@@ -79,6 +81,7 @@ type Candidate struct {
 	Why        string            `json:"why,omitempty"`
 	Flags      map[string]string `json:"flags,omitempty"`
 	price      float64
+	way        string // which way to run it, in words
 }
 
 // planner is a search for plans near one that was asked for.
@@ -189,7 +192,7 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	if err != nil {
 		return nil, nil // the engine refuses it: no way
 	}
-	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose)}
+	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills)}
 	problem := s.problem()
 	problem.Below = below
 	r, err := problem.Run(ctx)
@@ -197,8 +200,9 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	p.evaluated.Full += r.Full
 	var out []Candidate
 	for _, f := range r.Best {
-		if c, ok := p.candidate(s.request(f.Point), s.words(f.Point)); ok {
-			c.price = f.Price
+		to := s.request(f.Point)
+		if c, ok := p.candidate(to, s.words(f.Point, to)); ok {
+			c.price, c.way = f.Price, w.name()
 			out = append(out, c)
 		}
 	}
@@ -262,20 +266,29 @@ func (s *space) price(at search.Point) float64 {
 	return s.least(at) + s.slowdown(a)
 }
 
-func (s *space) words(at search.Point) []string {
-	var out []string
-	if s.way.words != "" {
-		out = append(out, s.way.words)
-	}
-	for i, n := range at {
-		if w := s.axes[i].settings[n].words; w != "" {
-			out = append(out, w)
+// words of a point: one change in full, several in short.
+func (s *space) words(at search.Point, r *Request) string {
+	var full, short []string
+	add := func(words, brief string) {
+		if words != "" {
+			full, short = append(full, words), append(short, brief)
 		}
 	}
-	return out
+	add(s.way.words, s.way.words)
+	for i, n := range at {
+		add(s.axes[i].settings[n].words, s.axes[i].settings[n].short)
+	}
+	if s.way.spills {
+		placed := s.placedWords(r)
+		add(placed, placed)
+	}
+	if len(full) == 1 {
+		return full[0]
+	}
+	return strings.Join(short, " + ")
 }
 
-// leastOf is the setting of each axis that needs least.
+// last is the setting of each axis that needs least.
 func (s *space) last() search.Point {
 	at := make(search.Point, len(s.axes))
 	for i := range at {
@@ -294,13 +307,13 @@ func (p *planner) nearest() *Candidate {
 		if err != nil {
 			continue
 		}
-		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false)}
+		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills)}
 		at := s.last()
 		r := s.request(at)
 		if r == nil {
 			continue
 		}
-		if c, ok := p.candidate(r, s.words(at)); ok && (best == nil || c.Headroom > best.Headroom) {
+		if c, ok := p.candidate(r, s.words(at, r)); ok && (best == nil || c.Headroom > best.Headroom) {
 			best = &c
 		}
 	}

@@ -17,7 +17,7 @@ func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 			}
 			r := p.asked
 			r.Hardware, r.Devices = id, int64(n)
-			c, ok := p.candidate(&r, []string{manyOf(n, id)})
+			c, ok := p.candidate(&r, manyOf(n, id))
 			if !ok || c.Verdict != Fits {
 				continue
 			}

@@ -14,6 +14,13 @@ type way struct {
 	spills bool // layers or experts stay on the host, as few as can be
 }
 
+func (w *way) name() string {
+	if w.spills {
+		return w.words + ", spilling"
+	}
+	return w.words
+}
+
 // ways to run the model: what was asked for first.
 func (p *planner) ways(loose bool) []way {
 	out := []way{{set: func(*Request) {}}}
