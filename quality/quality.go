@@ -38,9 +38,10 @@ type Change struct {
 	Level  Level
 }
 
-// Worse is the change as a loss: positive is worse, whatever the metric.
+// Worse is the change as a loss: positive is worse, whatever the metric. Changes of printed losses are of what is
+// left.
 func (c *Change) Worse() (low, mid, high float64) {
-	if c.Metric.LowerIsBetter {
+	if c.Metric.LowerIsBetter && c.Metric.Kind != PrintedLoss {
 		return c.Low, c.Mid, c.High
 	}
 	return -c.High, -c.Mid, -c.Low

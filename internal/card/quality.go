@@ -62,8 +62,9 @@ type Published struct {
 	// Bits of an element as sources count them, 0 where none does.
 	Least   float64   `json:"bits_least,omitempty"`
 	Most    float64   `json:"bits_most,omitempty"`
-	Models  int       `json:"models"`
-	Quality []Quality `json:"quality"`
+	Models int `json:"models"`
+	// Quality is left out of lists.
+	Quality []Quality `json:"quality,omitempty"`
 }
 
 // PublishedOf gives the card of a name that sources use; nil when none does.
@@ -92,7 +93,9 @@ func PublishedOf(name string) *Published {
 func MeasuredOnly(filter string) (out []*Published) {
 	for _, name := range quality.Unresolved() {
 		if matches(filter, name) {
-			out = append(out, PublishedOf(name))
+			p := PublishedOf(name)
+			p.Quality = nil
+			out = append(out, p)
 		}
 	}
 	return out

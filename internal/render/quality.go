@@ -229,7 +229,7 @@ func Published(m *card.Published, st Style) string {
 	}
 	p.heading(m.Name, append(facts, plural(int64(m.Models), "model", "models"))...)
 	p.para(pad(gap), say(standsFor(m)))
-	p.quality("quality", m.Name, m.Quality)
+	p.quality("quality against 16 bits", m.Name, m.Quality)
 	if !shows(m.Quality) {
 		p.blank()
 		p.para(pad(gap), say("its sources print no value without the format: --json has theirs"))
