@@ -9,14 +9,25 @@ package quality
 import (
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/dtype"
 )
 
 // Model that is asked about.
 type Model struct {
 	ID         string // of the catalog, "" for another
 	Parameters int64  // 0 where unknown
-	// Native is the recipe that its makers publish, if not 16 bits: weights lose nothing in it. Orders alone ask for it.
+	// Orders alone ask for the rest. Native is the recipe that its makers publish, if not 16 bits: weights lose nothing
+	// in it. Bits is what an element of the model's layers takes in a recipe; nil takes that of large matrices.
 	Native string
+	Bits   func(*dtype.Recipe) float64
+}
+
+func (m *Model) bits(r *dtype.Recipe) float64 {
+	if m.Bits == nil {
+		return r.BulkBits()
+	}
+	return m.Bits(r)
 }
 
 // Cache is the formats of cached keys and values; "" for values means those of keys.
@@ -57,9 +68,6 @@ const (
 )
 
 func (l Level) String() string { return [...]string{"model", "family", "size"}[l] }
-
-// MarshalText writes the word.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // Effect is what a change of format does. Parts without a sourced row are nil.
 type Effect struct{ Perplexity, Accuracy *Change }

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/source"
 )
 
 // TestMeasuredModels: ids that rows of quality carry are the catalog's, of models of that size.
@@ -163,5 +164,39 @@ func TestQualityOfCards(t *testing.T) {
 	}
 	if RecipeOf("mlx-4bit").Quality != nil {
 		t.Error("nobody measured MLX's 4 bits, and its card has rows")
+	}
+}
+
+// TestOrderOf: every format that shrinks a model stands once, the published one first, known losses rising; what
+// nobody measured is null and a guess.
+func TestOrderOf(t *testing.T) {
+	src := source.New(source.Options{})
+	for _, id := range []string{"llama-3-8b", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v3", "mamba-2.8b", "bge-m3"} {
+		o, err := OrderOf(src, id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		last := 0.
+		for i, f := range o.Formats {
+			if seen[f.Recipe] || f.Bytes <= 0 || f.Published && i > 0 {
+				t.Errorf("%s: %+v at place %d", id, f, i)
+			}
+			seen[f.Recipe] = true
+			if known := f.Guess == "" && !f.Published; known != (f.Perplexity != nil && f.Perplexity.Metric == "ppl-wikitext2" && !f.Published) {
+				t.Errorf("%s: %s is no guess: %v, with %+v", id, f.Recipe, known, f.Perplexity)
+			} else if known {
+				if f.Perplexity.Mid < last && last > 0 {
+					t.Errorf("%s: %s loses %.3f %% behind %.3f", id, f.Recipe, f.Perplexity.Mid, last)
+				}
+				last = max(0, f.Perplexity.Mid)
+			}
+		}
+		if len(o.Formats) < 40 || !o.Formats[0].Published {
+			t.Errorf("%s: %d formats, the first %+v", id, len(o.Formats), o.Formats[0])
+		}
+	}
+	if _, err := OrderOf(src, "no-such-model", ""); err == nil {
+		t.Error("an unknown model has formats")
 	}
 }

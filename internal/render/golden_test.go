@@ -144,6 +144,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"cached":    func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
 		"published": func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
 		"methods":   func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
+		"order":     func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
 		"method":    func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
 		"welcome":   welcome.Text,
 		"help":      help.Text,

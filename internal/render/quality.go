@@ -10,7 +10,7 @@ import (
 )
 
 // rowsShown is how many measured rows a card draws; JSON has all.
-const rowsShown = 8
+const rowsShown = 10
 
 // quality draws measured changes against 16 bits, with the sources below.
 func (p *page) quality(head, asked string, rows []card.Quality) {
