@@ -38,7 +38,8 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	all = append(all, served...)
-	for _, stored := range []func() (Set, []Comparison, error){CompareStreams, CompareThroughput, CompareKernels} {
+	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
+	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels} {
 		set, compared, err := stored()
 		if err != nil {
 			return nil, err

@@ -181,14 +181,11 @@ func rate(m *stream.Model, s *validation.StreamRow) func(c []float64) float64 {
 	return func(c []float64) float64 { return float64(n) / t(c) }
 }
 
-// localscore's tests: tokens of prompt and answer.
-var localscore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024}, {16, 1536}}
-
 // mean of the rates of its tests.
 func mean(m *stream.Model, test func(p, g int64) (stream.Test, float64)) func(c []float64) float64 {
 	var times []func(c []float64) float64
 	var tokens []float64
-	for _, x := range localscore {
+	for _, x := range validation.LocalScore {
 		t, n := test(x[0], x[1])
 		times, tokens = append(times, m.Seconds(t)), append(tokens, n)
 	}
