@@ -58,7 +58,7 @@ func TestWhyKernel(t *testing.T) {
 		return r
 	}
 	s := Score{Worst: []Comparison{{Row: row(1, "a"), Error: 2}, {Row: row(2, "a"), Error: 0.1}, {Row: row(3, "b"), Error: -1.5}, {Row: row(4, "b"), Error: 1}, {Row: row(5, "c"), Error: 1}}}
-	for i, want := range map[int]string{0: "ran faster", 2: "too: what", 4: "no other"} {
+	for i, want := range map[int]string{0: "stands apart", 2: "too: what", 4: "no other"} {
 		if got := s.why(&s.Worst[i]); !strings.Contains(got, want) {
 			t.Errorf("row %d: %q, want %q", i, got, want)
 		}
