@@ -90,7 +90,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	if q.resolved, err = a.resolve(r.Model); err != nil {
 		return nil, err
 	}
-	q.job = &engine.Job{Plan: &q.request.Plan}
+	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
 	if err := q.machine(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -192,7 +191,7 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	if err != nil {
 		return nil, nil // the engine refuses it: no way
 	}
-	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills)}
+	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
 	problem.Below = below
 	r, err := problem.Run(ctx)
@@ -215,6 +214,13 @@ type space struct {
 	way   *way
 	start Request
 	axes  []axis
+	fit   map[string]sizedPlan // of points that fit
+}
+
+// sizedPlan is a plan with its ledgers.
+type sizedPlan struct {
+	q     *question
+	ranks []engine.Rank
 }
 
 func (s *space) problem() *search.Problem {
@@ -255,15 +261,17 @@ func (s *space) fits(at search.Point) bool {
 		return false
 	}
 	q, ranks, err := s.asker.sized(r)
-	return err == nil && q.verdict(ranks) == Fits
+	fits := err == nil && q.verdict(ranks) == Fits
+	if fits {
+		s.fit[at.Key()] = sizedPlan{q, ranks}
+	}
+	return fits
 }
 
+// price of a point that fits.
 func (s *space) price(at search.Point) float64 {
-	_, a, err := s.ask(s.request(at))
-	if err != nil {
-		return math.Inf(1)
-	}
-	return s.least(at) + s.slowdown(a)
+	x := s.fit[at.Key()]
+	return s.least(at) + s.slowdown(x.q.size(x.ranks))
 }
 
 // words of a point: one change in full, several in short.
@@ -307,7 +315,7 @@ func (p *planner) nearest() *Candidate {
 		if err != nil {
 			continue
 		}
-		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills)}
+		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills), fit: map[string]sizedPlan{}}
 		at := s.last()
 		r := s.request(at)
 		if r == nil {

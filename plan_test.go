@@ -133,7 +133,7 @@ func exhaustive(t *testing.T, p *planner) (best float64, ok bool) {
 		if err != nil {
 			continue
 		}
-		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, false)}
+		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, false), fit: map[string]sizedPlan{}}
 		for _, at := range all(s.problem()) {
 			if !s.fits(at) {
 				continue
