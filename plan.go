@@ -28,7 +28,7 @@ func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.q.job.Machine == nil {
+	if p.any {
 		return p.onAny(ctx, out)
 	}
 	found, err := p.search(ctx, false)
@@ -89,25 +89,30 @@ type planner struct {
 	asked     Request // as it came, as a question of fit
 	q         *question
 	base      *Answer // to what was asked for
+	among     map[string][]string
+	want      string // what to have least of
+	any       bool   // no hardware was named
 	command   string
 	order     *quality.Order
 	twice     float64 // points of an answer that takes twice as long
-	latency   bool    // each millisecond counts
 	evaluated Evaluated
 }
 
 func (a *Asker) planner(r *Request) (*planner, error) {
 	p := &planner{asker: a.remembering(), asked: *r}
 	p.asked.Ask, p.asked.Goal, p.asked.Explain = "fit", nil, false
-	var want string
+	p.choices()
+	if p.any = p.asked.Hardware == "" || p.asked.Hardware == "any"; p.any {
+		p.asked.Hardware, p.asked.Devices = "", 0
+	}
 	if r.Goal != nil {
-		want = r.Goal.Minimize
+		p.want = r.Goal.Minimize
 	}
-	twice, ok := pointsOfTwice[want]
+	twice, ok := pointsOfTwice[p.want]
 	if !ok {
-		return nil, &Error{Code: BadField, Field: "goal.minimize", Value: shorten(want), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(want)), Hint: "latency, quality_loss, cost or devices"}
+		return nil, &Error{Code: BadField, Field: "goal.minimize", Value: shorten(p.want), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(p.want)), Hint: "latency, quality_loss, cost or devices"}
 	}
-	p.twice, p.latency = twice, want == "latency"
+	p.twice = twice
 	var err error
 	if p.q, p.base, err = p.ask(&p.asked); err != nil {
 		return nil, err

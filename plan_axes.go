@@ -29,8 +29,11 @@ type axis struct {
 	settings []setting
 }
 
-// pinned reports whether somebody gave the field.
+// pinned reports whether somebody gave the field one value.
 func (p *planner) pinned(field string) bool {
+	if p.among[field] != nil {
+		return false
+	}
 	f := FieldByName(field)
 	return f != nil && !f.Value(&p.asked).IsZero()
 }
@@ -59,8 +62,11 @@ var (
 	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
 )
 
-// recipes that an engine of a question reads.
-func recipes(q *question) []string {
+// recipes to try: those that were listed, else those that the engine of a question reads.
+func (p *planner) recipes(q *question) []string {
+	if list := p.among["weights"]; list != nil {
+		return list
+	}
 	if engine.ReadsGGUF(q.engine) {
 		return ggufRecipes
 	}
@@ -73,7 +79,7 @@ func (p *planner) weightsAxis(q *question) axis {
 		return a
 	}
 	least := q.job.Weights.Bytes()
-	for _, name := range recipes(q) {
+	for _, name := range p.recipes(q) {
 		r := dtype.FindRecipe(name)
 		if r == nil || !stores(q.job.Device(0), r) {
 			continue
@@ -96,8 +102,11 @@ func stores(d *hardware.Device, r *dtype.Recipe) bool {
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 
-// cacheFormats to try, by engine.
-func cacheFormats(q *question) []string {
+// cacheFormats to try: those that were listed, else by engine.
+func (p *planner) cacheFormats(q *question) []string {
+	if list := p.among["kv"]; list != nil {
+		return list
+	}
 	if engine.ReadsGGUF(q.engine) {
 		return []string{"q8_0", "q4_0"}
 	}
@@ -110,7 +119,7 @@ func cacheFormats(q *question) []string {
 func (p *planner) cacheAxis(q *question) axis {
 	a := asGiven("kv")
 	from := dtype.FindFormat(q.request.KV)
-	for _, name := range cacheFormats(q) {
+	for _, name := range p.cacheFormats(q) {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
 			continue
 		}

@@ -47,6 +47,9 @@ func (s *screen) planHead() {
 		}
 	}
 	ways := plural(int64(len(s.a.Candidates)), "way", "ways")
+	if s.a.Plan.Hardware == "" {
+		ways = plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
+	}
 	m := markOf(memwall.Fits)
 	switch {
 	case s.a.Verdict == memwall.Fits:
@@ -63,6 +66,9 @@ func (s *screen) planHead() {
 // planBest is line 2: what the plan lacks as asked, and the first change that mends it.
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
+		if b := s.a.Best; b != nil {
+			s.page.para(pad(gap), join(say("first: "), say(b.Change, bold), say(", "+s.buys(b))))
+		}
 		return
 	}
 	x := s.lack()
