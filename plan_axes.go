@@ -6,7 +6,6 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -58,7 +57,7 @@ func (p *planner) axes(q *question, loose, spills bool) (out []axis) {
 
 // formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
 var (
-	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq"}
+	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
 	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
 )
 
@@ -81,7 +80,7 @@ func (p *planner) weightsAxis(q *question) axis {
 	least := q.job.Weights.Bytes()
 	for _, name := range p.recipes(q) {
 		r := dtype.FindRecipe(name)
-		if r == nil || !stores(q.job.Device(0), r) {
+		if r == nil || !q.runs(r) {
 			continue
 		}
 		n := q.job.Model.Store(r).Bytes()
@@ -97,8 +96,16 @@ func (p *planner) weightsAxis(q *question) axis {
 	return a
 }
 
-// stores: 4-bit floats of NVIDIA are for devices that compute with them.
-func stores(d *hardware.Device, r *dtype.Recipe) bool {
+// runs reports whether the engine runs a format on the devices, and in formats of 4-bit floats whether these compute
+// with them: others would only unpack what awq stores as small.
+func (q *question) runs(r *dtype.Recipe) bool {
+	p := q.request.Plan
+	p.Weights = r.Name
+	j := engine.Job{Machine: q.job.Machine, Version: q.job.Version, Plan: &p}
+	if engine.CheckCapability(&j, q.engine.Name()) != nil {
+		return false
+	}
+	d := q.job.Device(0)
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 

@@ -23,6 +23,7 @@ var planned = []Request{
 	{Model: "llama-3.1-70b", Hardware: "rtx-4090+rtx-3060", Plan: plan.Plan{Weights: "q4_k_m"}},
 	{Model: "llama-3.1-70b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "bf16", Engine: "vllm"}},
 	{Model: "qwen3-30b-a3b", Hardware: "4xa100-pcie", Plan: plan.Plan{Engine: "sglang", Sequences: 16}},
+	{Model: "llama-3.1-8b", Hardware: "v100"},
 	{Model: "llama-3.1-8b", Hardware: "l4", Plan: plan.Plan{Engine: "tensorrt-llm"}},
 }
 
