@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -19,8 +20,11 @@ func (e Engine) Defaults(j *engine.Job) {
 	text(j, "attention", &p.Attention, "auto")
 	b := r.batch
 	if e.Program == Ollama {
-		b = batches{512, 512}
-		if !e.server(j) {
+		b = batches{ollamaBatch, ollamaBatch}
+		if e.server(j) {
+			b.batch = cmp.Or(int64(p.UBatch), int64(p.BatchTokens), b.batch)
+			b.ubatch = b.batch
+		} else {
 			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch for each slot
 		}
 	}
@@ -62,6 +66,7 @@ func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 	case g.context:
 	case e.Program == Ollama:
 		number(j, "context", &p.Context, ollamaContext(j))
+		parts(p)
 		g.context = true
 	default:
 		p.ContextTotal = fitContext
@@ -110,8 +115,17 @@ func (e Engine) slotContext(j *engine.Job, r *rules) {
 	}
 	s := e.settings(j, r)
 	p.Context = plan.Int(contextOf(p, &s, r))
-	p.PromptTokens = p.Context * 3 / 4
-	p.OutputTokens = p.Context - p.PromptTokens
+	parts(p)
+}
+
+// parts of the context that prompt and output take, where nobody says.
+func parts(p *plan.Plan) {
+	if p.PromptTokens == 0 {
+		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))
+	}
+	if p.OutputTokens == 0 {
+		p.OutputTokens = max(0, p.Context-p.PromptTokens)
+	}
 }
 
 // offload of the general kind is said in llama.cpp's words.
