@@ -53,9 +53,10 @@ func (e Engine) Defaults(j *engine.Job) {
 	e.remarks(j)
 }
 
-// givenIn is what a plan pins before any default.
+// givenIn is what a plan pins before any default. For Ollama, which has no word for all, -1 leaves layers open.
 func (e Engine) givenIn(p *plan.Plan) given {
-	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: p.GPULayers != nil, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
+	layers := p.GPULayers != nil && (e.Program != Ollama || *p.GPULayers >= 0)
+	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: layers, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
 }
 
 // fitDefault: a plan is sized as it stands unless it asks for --fit, which llama.cpp does by itself: the command

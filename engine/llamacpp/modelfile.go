@@ -17,7 +17,7 @@ func IsModelfile(text string) bool {
 		if word == "" || strings.HasPrefix(word, "#") {
 			continue
 		}
-		return strings.EqualFold(word, "FROM") && strings.TrimSpace(rest) != ""
+		return strings.EqualFold(word, "FROM") && strings.TrimSpace(rest) != "" && !strings.Contains(rest, " import ") // Python says from x import y
 	}
 	return false
 }

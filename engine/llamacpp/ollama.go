@@ -12,8 +12,8 @@ import (
 // How Ollama is told a plan: by variables of its server, of which it hands those of llama-server on
 // (llm/llama_server.go), and by the parameters of a Modelfile (api/types.go, Runner).
 
-// modelfilePath is where the command keeps the Modelfile.
-const modelfilePath = "/tmp/Modelfile"
+// modelfilePath is where the command keeps the Modelfile: FROM finds files beside it.
+const modelfilePath = "Modelfile"
 
 // ollamaCommand starts the server; a plan with settings of one model alone makes that model first.
 func (e Engine) ollamaCommand(j *engine.Job) string {
@@ -73,10 +73,15 @@ func parameters(j *engine.Job) (out []argv.Variable) {
 // ollamaBatch is num_batch by default (api/types.go, DefaultOptions).
 const ollamaBatch = 512
 
-// checkBatches: Ollama gives llama-server one number for both.
-func (e Engine) checkBatches(j *engine.Job, _ *rules) error {
-	if p := j.Plan; e.Program == Ollama && e.server(j) && p.BatchTokens != p.UBatch {
+// checkOllama: Ollama gives llama-server one number for both batches, and bounds every slot by its share.
+func (e Engine) checkOllama(j *engine.Job, _ *rules) error {
+	p := j.Plan
+	switch {
+	case e.Program != Ollama || !e.server(j):
+	case p.BatchTokens != p.UBatch:
 		return impossible("ubatch", p.UBatch, "one of them alone, or --engine llama-server", "ubatch = %d and batch_tokens = %d: num_batch of Ollama is both", p.UBatch, p.BatchTokens)
+	case p.ContextTotal > 0 && p.Sequences > 1 && isOn(p.KVUnified):
+		return impossible("context_total", p.ContextTotal, "context, which num_ctx says", "context_total = %d in one cache for %d slots: Ollama lets no slot hold more than num_ctx", p.ContextTotal, p.Sequences)
 	}
 	return nil
 }

@@ -17,6 +17,12 @@ func Compose(s *Service) string {
 	p.list(2, "command", dollars(s.Args))
 	p.environment(2, s)
 	p.list(2, "ports", []string{fmt.Sprintf("%d:%d", s.Port, s.Port)})
+	if s.Dir != "" {
+		p.add(2, "working_dir: "+scalar(s.Dir))
+	}
+	if s.Mount != "" {
+		p.list(2, "volumes", []string{s.Folder + ":" + s.Mount})
+	}
 	if s.Shared > 0 {
 		p.add(2, fmt.Sprintf("shm_size: %dm", s.Shared/unit.MiB))
 	}
@@ -59,7 +65,7 @@ func (p *page) configs(s *Service) {
 	}
 	for i := range s.Files {
 		p.add(3, "- source: "+s.Files[i].key())
-		p.add(4, "target: "+scalar(s.Files[i].Path))
+		p.add(4, "target: "+scalar(s.place(&s.Files[i])))
 	}
 	if len(s.After) > 0 {
 		p.add(2, "post_start:")

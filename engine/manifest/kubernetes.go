@@ -49,6 +49,9 @@ func (p *page) head(version, kind, name string) {
 func (p *page) container(s *Service) {
 	p.add(4, "- name: "+s.Name)
 	p.add(5, "image: "+scalar(s.Image))
+	if s.Dir != "" {
+		p.add(5, "workingDir: "+scalar(s.Dir))
+	}
 	p.list(5, "command", s.Entry)
 	p.list(5, "args", s.Args)
 	if len(s.Env) > 0 {
@@ -86,26 +89,34 @@ func (p *page) limits(s *Service) {
 }
 
 func (p *page) mounts(s *Service) {
-	if s.Shared == 0 && len(s.Files) == 0 {
+	if s.Shared == 0 && len(s.Files) == 0 && s.Mount == "" {
 		return
 	}
 	p.add(5, "volumeMounts:")
+	if s.Mount != "" {
+		p.add(6, "- name: models")
+		p.add(7, "mountPath: "+scalar(s.Mount))
+	}
 	if s.Shared > 0 {
 		p.add(6, "- name: shm")
 		p.add(7, "mountPath: /dev/shm")
 	}
 	for i := range s.Files {
 		p.add(6, "- name: files")
-		p.add(7, "mountPath: "+scalar(s.Files[i].Path))
+		p.add(7, "mountPath: "+scalar(s.place(&s.Files[i])))
 		p.add(7, "subPath: "+s.Files[i].key())
 	}
 }
 
 func (p *page) volumes(s *Service) {
-	if s.Shared == 0 && len(s.Files) == 0 {
+	if s.Shared == 0 && len(s.Files) == 0 && s.Mount == "" {
 		return
 	}
 	p.add(3, "volumes:")
+	if s.Mount != "" {
+		p.add(4, "- name: models")
+		p.add(5, "persistentVolumeClaim: {claimName: models}")
+	}
 	if s.Shared > 0 {
 		p.add(4, "- name: shm")
 		p.add(5, fmt.Sprintf("emptyDir: {medium: Memory, sizeLimit: %dMi}", s.Shared/unit.MiB))

@@ -21,6 +21,8 @@ type Service struct {
 	Env         []argv.Variable
 	// Files lie beside the server, by their path.
 	Files []File
+	// Dir is where the server runs. Folder of the host (a claim, in Kubernetes) is mounted as Mount: models are there.
+	Dir, Folder, Mount string
 	// After runs in the container once it has started.
 	After []string
 	Port  int
@@ -35,6 +37,14 @@ type Service struct {
 
 // File is one that the command names.
 type File struct{ Path, Text string }
+
+// place is a file's path in the container.
+func (s *Service) place(f *File) string {
+	if strings.HasPrefix(f.Path, "/") || s.Dir == "" {
+		return f.Path
+	}
+	return s.Dir + "/" + f.Path
+}
 
 // key is a file's name as volumes and configurations call it.
 func (f *File) key() string {

@@ -120,7 +120,17 @@ func composedFiles(d, service *node) map[string]string {
 			out[f.at("target").value()] = strings.ReplaceAll(n.value(), "$$", "$")
 		}
 	}
-	return out
+	return within(service.at("working_dir").value(), out)
+}
+
+// within names files also as a command that runs in a folder does.
+func within(dir string, files map[string]string) map[string]string {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if short, ok := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); ok && dir != "" {
+			files[short] = files[name]
+		}
+	}
+	return files
 }
 
 // devices of one reservation: a count, or a list of ids; "all" says nothing.
@@ -195,7 +205,7 @@ func mounted(spec, v *node, docs []*node) map[string]string {
 			}
 		}
 	}
-	return out
+	return within(v.at("workingDir").value(), out)
 }
 
 func configMap(docs []*node, name string) map[string]*node {

@@ -292,7 +292,7 @@ func (l *launch) finish(text string) {
 	p := &l.Plan
 	switch {
 	case l.spread:
-		p.TP, p.PP, p.DP = processes(text), 1, 1
+		p.TP = processes(text)
 	case l.oneDevice:
 		p.TP, p.PP, p.DP = 1, 1, 1
 	case l.gpus > 0:
