@@ -196,7 +196,10 @@ func sameText(a *Answer, ledgers bool) string {
 
 // FuzzFromCommand: any text gives a request or an *Error.
 func FuzzFromCommand(f *testing.F) {
-	for _, s := range []string{"vllm serve x", "llama-server -m x", "docker run vllm/vllm-openai --model x", "ollama serve", "trtllm-serve x"} {
+	for _, s := range []string{
+		"vllm serve x", "llama-server -m x", "docker run vllm/vllm-openai --model x", "ollama serve", "trtllm-serve x", "cat > c <<EOF\na: {b: 1}\nEOF\ntrtllm-serve x --config c", "FROM x\nPARAMETER num_ctx 1\nSYSTEM \"\"\"\n",
+		"m = A.from_pretrained('x', device_map={'': 0})\nm.generate(max_length=1)", "services:\n  a:\n    image: ollama/ollama\n    command: [serve]\n", "apiVersion: v1\nkind: Pod\nspec:\n  containers: [{image: x, args: [vllm, serve, y]}]\n",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -103,6 +103,9 @@ func (q *question) unsaid() (out []Unsaid) {
 	read, _, err := FromCommand(q.engine.Command(q.job))
 	for _, u := range UnsaidBy(q.engine.Name()) {
 		f := FieldByName(u.Field)
+		if u.Field == "weights" && engine.ReadsGGUF(q.engine) {
+			continue // the file's name says them
+		}
 		if !brought[u.Field] && !f.Value(&q.original).IsZero() && (err != nil || f.Value(read).IsZero()) {
 			out = append(out, u)
 		}

@@ -29,7 +29,7 @@ type container struct {
 type image struct{ name, before, after string }
 
 // containers of the engines that serve (docs.vllm.ai: deployment/docker and k8s, docs.sglang.ai: get_started/install,
-// nvidia.github.io/TensorRT-LLM: quick-start-guide, llama.cpp docs/docker.md, ollama docs/docker).
+// nvidia.github.io/TensorRT-LLM: quick-start-guide, llama.cpp's and ollama's pages on docker).
 var containers = []container{
 	{engine: "vllm", images: map[string]image{nvidia: {"vllm/vllm-openai", "v", ""}, amd: {"vllm/vllm-openai-rocm", "v", ""}}, entry: 2, listen: []string{"--host", "0.0.0.0"}, port: 8000, shared: 2 * unit.GiB},
 	{engine: "sglang", images: map[string]image{nvidia: {"lmsysorg/sglang", "v", ""}}, entry: 3, listen: []string{"--host", "0.0.0.0"}, port: 30000, shared: 32 * unit.GiB},

@@ -52,7 +52,16 @@ func (c *Command) contained(entrypoint, inside []string, depth int) ([]Command, 
 		c.Program = c.Image
 		return []Command{*c}, nil
 	}
-	return c.unwrap(inside, depth+1)
+	out, err := c.unwrap(inside, depth+1)
+	for i := range out { // also behind sh -c
+		if out[i].Image == "" {
+			out[i].Image = c.Image
+		}
+		if out[i].Devices == 0 {
+			out[i].Devices = c.Devices
+		}
+	}
+	return out, err
 }
 
 // dockerFlag takes one flag with its value off the words.
