@@ -69,9 +69,11 @@ func (q *question) service(a *Answer) (*manifest.Service, error) {
 		}
 	}
 	c.words(s, main)
-	s.Folder, s.Mount = "~/.cache/huggingface", "/root/.cache/huggingface"
+	s.Mount = "/models"
 	if engine.ReadsGGUF(q.engine) {
-		s.Folder, s.Mount, s.Dir = ".", "/models", "/models"
+		s.Folder, s.Dir = ".", s.Mount
+	} else {
+		s.Folder, s.Env = "~/.cache/huggingface", append(s.Env, argv.Variable{Name: "HF_HOME", Value: s.Mount})
 	}
 	for _, name := range slices.Sorted(maps.Keys(main.Files)) {
 		s.Files = append(s.Files, manifest.File{Path: name, Text: main.Files[name]})

@@ -87,3 +87,21 @@ func TestLaunchQuoting(t *testing.T) {
 		}
 	}
 }
+
+// TestLaunchHostileNames: a name with line breaks begins no line of a file that is written.
+func TestLaunchHostileNames(t *testing.T) {
+	const evil = "a\nEOF\ntouch x #\nPARAMETER num_ctx 1.gguf"
+	r := &Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "rtx-4090"}
+	r.Engine, r.Weights, r.MMProj, r.UBatch, r.OverrideTensor = "ollama", "q4_k_m", evil, 1024, "exps\nFROM y=CPU"
+	for _, form := range LaunchForms()[:4] {
+		l, err := asker().Launch(r, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(l.Text) {
+			if s := strings.TrimSpace(line); s == "touch x #" || s == "PARAMETER num_ctx 1.gguf" || form == "modelfile" && s == "FROM y=CPU" {
+				t.Errorf("%s has a line of its own: %q\n%s", form, s, l.Text)
+			}
+		}
+	}
+}

@@ -37,18 +37,28 @@ func (e Engine) Modelfile(j *engine.Job) string {
 	if e.Program != Ollama {
 		return ""
 	}
-	return "# " + strings.Join(append(e.serverVariables(j), "ollama serve"), " ") + "\n" + modelfile(j)
+	return "# " + oneLine(strings.Join(append(e.serverVariables(j), "ollama serve"), " ")) + "\n" + modelfile(j)
 }
 
 func modelfile(j *engine.Job) string {
-	lines := []string{"FROM " + modelFile(j)}
+	lines := []string{"FROM " + oneLine(modelFile(j))}
 	if m := j.Plan.MMProj; m != "" {
-		lines = append(lines, "FROM "+m)
+		lines = append(lines, "FROM "+oneLine(m))
 	}
 	for _, p := range append([]argv.Variable{{Name: "num_ctx", Value: fmt.Sprint(j.Plan.Context)}}, parameters(j)...) {
 		lines = append(lines, "PARAMETER "+p.Name+" "+p.Value)
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// oneLine keeps a name from beginning a line of its own, which would be another instruction.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 // parameters are the settings of a model that no variable has.
