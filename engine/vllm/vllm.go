@@ -41,9 +41,18 @@ func (Engine) Defaults(j *engine.Job) {
 	if p.BlockSize == 0 {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
 	}
+	draftDefault(j)
 	engine.EagerNote(j, false)
 	engine.SpeechNote(j)
 	checkpointNote(j)
+}
+
+// draftDefault: vLLM has none, so that a draft model alone drafts the fewest tokens that it can.
+func draftDefault(j *engine.Job) {
+	if p := j.Plan; j.Draft != nil && p.DraftTokens == 0 {
+		p.DraftTokens = 1
+		j.Default("draft_tokens", 1)
+	}
 }
 
 // castSince: fp32 checkpoints are loaded in fp16, later in the first format that the platform lists

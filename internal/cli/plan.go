@@ -32,7 +32,7 @@ func (a *app) plan() *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	requestFlags(flags, &f.request, "plan")
-	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
+	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
