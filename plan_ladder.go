@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
@@ -199,7 +200,7 @@ func added(from, to string) string {
 
 // arguments of a command line: each option with its value; the program and what it loads are none.
 func arguments(command string) (out []string) {
-	for _, word := range strings.Fields(strings.ReplaceAll(command, "\\\n", " ")) {
+	for _, word := range argv.Words(command) {
 		switch {
 		case strings.HasPrefix(word, "-") && (len(word) > 1 && (word[1] < '0' || word[1] > '9')):
 			out = append(out, word)
