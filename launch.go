@@ -101,7 +101,7 @@ var brought = map[string]bool{"prompt_tokens": true, "output_tokens": true, "seq
 // unsaid are the fields that were given and that the command does not give back.
 func (q *question) unsaid() (out []Unsaid) {
 	read, _, err := FromCommand(q.engine.Command(q.job))
-	for _, u := range UnsaidBy(q.engine.Name()) {
+	for _, u := range UnsaidBy(q.request.Engine) {
 		f := FieldByName(u.Field)
 		if u.Field == "weights" && engine.ReadsGGUF(q.engine) {
 			continue // the file's name says them

@@ -114,13 +114,14 @@ func program(c *argv.Command) []string {
 }
 
 func (q *question) container() (*container, error) {
+	name := q.engine.Name()
+	if name == "llama.cpp" {
+		name = "llama-server" // as its command says
+	}
 	for i := range containers {
-		if containers[i].engine == q.engine.Name() {
+		if containers[i].engine == name {
 			return &containers[i], nil
 		}
-	}
-	if q.engine.Name() == "llama.cpp" {
-		return &containers[3], nil // its command is a server's
 	}
 	return nil, &Error{Code: Unsupported, Field: "emit", Value: q.engine.Name(), Message: fmt.Sprintf("%s has no image of a server", q.engine.Name()), Hint: "--engine vllm, sglang, tensorrt-llm, llama-server or ollama"}
 }

@@ -50,7 +50,7 @@ func plausiblePlan(r *rand.Rand, engine, model string) *Request {
 func TestLaunchRoundTrip(t *testing.T) {
 	t.Parallel()
 	ids := catalog.IDs()
-	for _, engine := range Engines() {
+	for _, engine := range append(Engines(), "vllm@0.8.5", "sglang@0.4.6") {
 		if engine == "generic" {
 			continue // nothing runs
 		}
@@ -58,11 +58,11 @@ func TestLaunchRoundTrip(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(7, uint64(len(engine))))
 			ran := 0
-			for i := range 900 {
+			for i := range 500 {
 				ran += sameAgain(t, plausiblePlan(r, engine, ids[(i*7)%len(ids)]), FromCommand)
 			}
 			t.Logf("%d plans ran", ran)
-			if ran < 120 {
+			if ran < 60 {
 				t.Errorf("only %d plans could be run", ran)
 			}
 		})
@@ -190,11 +190,14 @@ func TestLaunchFiles(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(9, uint64(len(form))))
 			ran := 0
-			for i := range 1200 {
-				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers", "llama-server@b8000"}[i%8]
+			for i := range 400 {
+				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers", "llama-server@b7500", "ollama@0.12.11", "llama-server@b8000"}[i%10]
+				if form == "modelfile" && strings.Contains(engine, "@") {
+					continue // only an image says its version
+				}
 				ran += sameFile(t, plausiblePlan(r, engine, ids[(i*11)%len(ids)]), form)
 			}
-			if ran < 20 {
+			if ran < 8 {
 				t.Errorf("only %d plans could be written", ran)
 			}
 		})
