@@ -37,20 +37,20 @@ var (
 	askFence = regexp.MustCompile("^```json ([a-z]\\w*)$")
 	pointer  = regexp.MustCompile(`[a-z]\w*(?:\.[\w-]+)+`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
-	// measure is a number with a unit that answers are in. A hyphen makes it a name, as a 24-GiB card's.
-	measure = regexp.MustCompile(`\d[\d,.]*[  ]?(?:[KMGT]i?B\b|tok/s|tokens/s|ms\b|s\b|%|J\b|W\b|\$)|[×$] ?\d|\d ?×`)
+	// measure is a number with a unit that answers are in. Without a blank it is a name: an A100 80GB.
+	measure = regexp.MustCompile(`\d[\d,.]*[  ](?:[KMGT]i?B\b|tok/s|tokens/s|ms\b|s\b|%|J\b|W\b|\$)|[×$] ?\d|\d ?×`)
 )
 
 // shortcuts are what figures are called in marks.
 var shortcuts = map[string]string{
-	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high", "usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "host": "host.needed_bytes",
+	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high", "usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "in_host": "host.needed_bytes",
 	"users": "kv.max_sequences", "tokens": "kv.capacity_tokens", "per_token": "kv.bytes_per_token", "decode": "speed.decode_tokens_per_s", "all": "speed.total_tokens_per_s",
 	"prefill": "speed.prefill_tokens_per_s", "tpot": "speed.tpot_ms", "first": "speed.ttft_unloaded_ms", "wait": "speed.ttft_ms", "cost": "speed.usd_per_million_tokens",
 }
 
 // scales are the units that a mark's text may end in, in bytes or seconds.
 var scales = map[string]float64{
-	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "µs": 1e-6, "minutes": 60, "%": 0.01, "M": 1e6,
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "MB": 1e6, "GB": 1e9, "TB": 1e12, "ms": 1e-3, "µs": 1e-6, "minutes": 60, "%": 0.01, "M": 1e6, "tok/s": 1, "J": 1, "W": 1,
 }
 
 // answers are those to a page's questions, each asked once.
