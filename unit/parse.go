@@ -30,10 +30,26 @@ var flopScales = []scale{
 }
 
 // ParseBytes reads "24GiB", "80 GB", "512MiB", "1e9" or "1024": decimal and binary prefixes mean what
-// they say, a bare number is bytes. Negative, fractional-byte and overflowing values are errors.
+// they say, to the nearest byte; a bare number is bytes. Negative, fractional and overflowing ones are errors.
 func ParseBytes(s string) (Bytes, error) {
-	x, err := parse(s, byteScales, "a size such as 24GiB or 80GB")
+	const want = "a size such as 24GiB or 80GB"
+	if _, worth, ok := split(strings.TrimSpace(s), byteScales); ok && worth > 1 {
+		return wholeBytes(s, want)
+	}
+	x, err := parse(s, byteScales, want)
 	return Bytes(x), err
+}
+
+// wholeBytes reads a size with a prefix to the nearest byte: 9.4GiB is no whole number of them.
+func wholeBytes(s, want string) (Bytes, error) {
+	x, err := parseFloat(s, byteScales, want)
+	switch {
+	case err != nil:
+		return 0, err
+	case x >= 1<<63:
+		return 0, fmt.Errorf("%q is too large", s)
+	}
+	return Bytes(exact(s, byteScales, math.Round(x))), nil
 }
 
 // ParseLength reads a number of tokens; k is 1,024 ("32k" is 32,768).

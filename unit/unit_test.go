@@ -10,14 +10,14 @@ import (
 
 func TestParseBytes(t *testing.T) {
 	for s, want := range map[string]Bytes{
-		"24GiB": 24 << 30, "80GB": 80e9, "80 GB": 80e9, "512MiB": 512 << 20, "1e9": 1e9, "1024": 1024, "0": 0, "1.5KiB": 1536, "2tib": 2 << 40, "7B": 7,
+		"24GiB": 24 << 30, "80GB": 80e9, "80 GB": 80e9, "512MiB": 512 << 20, "1e9": 1e9, "1024": 1024, "0": 0, "1.5KiB": 1536, "9.4GiB": 10093173146, "0.0001KB": 0, "2tib": 2 << 40, "7B": 7,
 		"9007199254740993": 9007199254740993,
 	} {
 		if got, err := ParseBytes(s); err != nil || got != want {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"", "GiB", "-1", "NaN", "inf", "1.3B", "1e30", "0x10", "1_000", "24 GiBs", "9999999999999999999", "--1"} {
+	for _, s := range []string{"", "GiB", "-1", "NaN", "inf", "1.3B", "1e30", "1e30GiB", "0x10", "1_000", "24 GiBs", "9999999999999999999", "--1"} {
 		if got, err := ParseBytes(s); err == nil {
 			t.Errorf("ParseBytes(%q) = %d, want an error", s, got)
 		} else if !strings.Contains(err.Error(), `"`+s+`"`) {

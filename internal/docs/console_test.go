@@ -101,10 +101,13 @@ func runLine(line string) ([]string, error) {
 }
 
 // run gives the lines that a command writes to stdout and to stderr, and its exit code.
-func run(args []string) (out, talk []string, code int) {
+func run(args []string) (out, talk []string, code int) { return runWith("", args) }
+
+// runWith does so for a command that reads stdin.
+func runWith(stdin string, args []string) (out, talk []string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = cli.Run(cli.Config{
-		Args: args, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
+		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
 		Env:       func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
 		WriteFile: func(name string, _ []byte) error { return errors.New(name + " is not written by a page") },
 	})
@@ -216,7 +219,17 @@ func difference(have, want []string) string {
 
 // showsCommands reports whether a page's commands are run.
 func showsCommands(name string) bool {
-	return name == "README.md" || name == "docs/formulas.md" || strings.HasPrefix(name, "docs/guides/")
+	return name == "README.md" || name == "docs/formulas.md" || strings.HasPrefix(name, "docs/guides/") || strings.HasPrefix(name, "docs/case-studies/")
+}
+
+// current gives a page with its outputs and its figures as they are today, and where it differs.
+func current(p *page) (*page, []string, error) {
+	now, stale, err := refreshed(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, more, err := remarked(now)
+	return now, append(stale, more...), err
 }
 
 // TestCommands: the output that pages show is what the program prints.
@@ -233,7 +246,7 @@ func TestCommands(t *testing.T) {
 	commands := 0
 	for _, name := range names {
 		commands += len(all[name].blocks())
-		now, stale, err := refreshed(all[name])
+		now, stale, err := current(all[name])
 		switch {
 		case err != nil:
 			t.Error(err)
