@@ -26,7 +26,11 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	}
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
-	f := m.Closed(load)
+	f, err := q.looped(m, load)
+	if err != nil {
+		return err
+	}
+	q.handed(&f)
 	q.speculated(&f, in, load)
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err

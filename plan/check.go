@@ -57,6 +57,9 @@ func (p *Plan) Check() error {
 	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens {
 		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
 	}
+	if err := p.checkPools(); err != nil {
+		return err
+	}
 	return p.checkLayers()
 }
 
@@ -121,8 +124,12 @@ func (p *Plan) offload() Offload {
 	return *p.Offload
 }
 
-// Ranks is how many devices the parallel groups take.
+// Ranks is how many devices the plan takes: the parallel groups of all its workers.
 func (p *Plan) Ranks() int64 {
+	if d := p.Disaggregated; d != nil {
+		one, prompter := p.Worker(), p.Prompter()
+		return max(1, int64(d.Prefill))*prompter.Ranks() + max(1, int64(d.Decode))*one.Ranks()
+	}
 	n := int64(1)
 	for _, x := range []int64{p.TP, p.PP, p.DP, p.CP} {
 		n *= max(1, x)

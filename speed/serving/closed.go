@@ -58,13 +58,22 @@ func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
 
 // drafts adds what speculation takes and gives.
 func (m *Model) drafts(p *loop, decode speed.Batch) {
-	s := m.in.Speculation
-	if s == nil {
-		return
+	p.expected = m.expected()
+	m.draft(&p.decode, decode)
+}
+
+// expected tokens that a sequence gains in a step.
+func (m *Model) expected() float64 {
+	if m.in.Speculation == nil {
+		return 1
 	}
-	p.expected = s.Expected()
-	if s.Draft != nil {
-		p.decode += float64(s.Tokens) * s.Draft.Step(decode)
+	return m.in.Speculation.Expected()
+}
+
+// draft adds to a step the time of a draft model.
+func (m *Model) draft(seconds *float64, b speed.Batch) {
+	if s := m.in.Speculation; s != nil && s.Draft != nil {
+		*seconds += float64(s.Tokens) * s.Draft.Step(b)
 	}
 }
 

@@ -1,6 +1,9 @@
 package serving
 
-import "github.com/memwall/memwall/speed"
+import (
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
+)
 
 // Figures of a closed loop with their bands.
 type Figures struct {
@@ -15,6 +18,8 @@ type Figures struct {
 	Step, Expected float64
 	Parts          []speed.Part
 	Bound          speed.Bound
+	// HandOver is how long the caches of a prompt are on the way between workers of two kinds.
+	HandOver float64
 }
 
 // Kinds of spread in the table.
@@ -62,18 +67,25 @@ func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 }
 
 // Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.
-func (m *Model) Variance(elasticity []float64) (v float64) {
+func (m *Model) Variance(elasticity []float64) float64 { return variance(elasticity, m.vars) }
+
+func variance(elasticity, vars []float64) (v float64) {
 	for i, e := range elasticity {
-		v += e * e * m.vars[i]
+		v += e * e * vars[i]
 	}
 	return v
 }
 
-// band around a figure. A table without a spread of that kind, of a fit that is not finished, gives none.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
-	s, ok := m.table.Spread(kind + "/" + m.in.Engine)
+	return band(m.table, kind, m.in.Engine, mid, variance)
+}
+
+// band around a figure, as wide as those of its group are off, else of all. A table without a spread of that kind, of
+// a fit that is not finished, gives none.
+func band(t *coef.Table, kind, group string, mid, variance float64) speed.Figure {
+	s, ok := t.Spread(kind + "/" + group)
 	if !ok {
-		s, ok = m.table.Spread(kind)
+		s, ok = t.Spread(kind)
 	}
 	if !ok {
 		return speed.Figure{Mid: mid, Low: mid, High: mid}

@@ -62,7 +62,7 @@ func (m *Model) Step(b speed.Batch) (seconds float64) {
 }
 
 func (m *Model) stageSeconds(s *stage, b speed.Batch) (seconds float64) {
-	p := newPointOf(s.rank, b, m.width, m.peers)
+	p := m.point(s, b)
 	for j := range s.ops {
 		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
 	}
@@ -90,7 +90,7 @@ func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
 	}
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := newPointOf(s.rank, b, m.width, m.peers)
+		p := m.point(s, b)
 		kernels := 0.0
 		for j := range s.ops {
 			o := &s.ops[j]

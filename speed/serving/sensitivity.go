@@ -15,7 +15,7 @@ func (m *Model) slopes(b speed.Batch, out []float64) (seconds float64) {
 	c := append([]float64(nil), m.c...)
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := newPointOf(s.rank, b, m.width, m.peers)
+		p := m.point(s, b)
 		kernels := 0.0
 		for j := range s.ops {
 			kernels += s.ops[j].count * m.slopesOf(&s.ops[j], &p, c, out)

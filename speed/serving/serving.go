@@ -11,6 +11,7 @@ package serving
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -84,6 +85,7 @@ type Model struct {
 	table  *coef.Table
 	peers  float64
 	width  float64 // tokens of a sequence in a step
+	crowd  bool    // the replicas that share experts all compute prompts
 }
 
 // stage of a pipeline.
@@ -234,10 +236,20 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 	}
 	if m.peers > 1 {
 		l := b.collective(name, rate, pl.Parallel.EP)
-		l.perToken, l.shared = act*float64(m.in.Model.Hidden), true
+		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), chosen(s))
 		out = append(out, op{l, 2 * mixtures(s), "all-to-all", speed.Network})
 	}
 	return out
+}
+
+// chosen is how many experts a token takes.
+func chosen(s *stage) (k float64) {
+	for i := range s.rank.Kernels {
+		if e := s.rank.Kernels[i].Moe; e != nil {
+			k = math.Max(k, float64(e.Used))
+		}
+	}
+	return k
 }
 
 // mixtures counts the layers of a stage with routed experts.
