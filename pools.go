@@ -47,18 +47,26 @@ func (q *question) handed(f *serving.Figures) {
 
 // looped is the closed loop of a plan: of one kind of worker, or of two.
 func (q *question) looped(m *serving.Model, l serving.Load) (serving.Figures, error) {
+	p, err := q.pools(m)
+	if err != nil || p == nil {
+		return m.Closed(l), err
+	}
+	return p.Closed(l), nil
+}
+
+// pools are the workers of both kinds, those that generate as they are given; nil where all do both.
+func (q *question) pools(m *serving.Model) (*serving.Pools, error) {
 	if q.prompter == nil {
-		return m.Closed(l), nil
+		return nil, nil
 	}
 	in, err := q.prompter.served(nil)
 	if err != nil {
-		return serving.Figures{}, err
+		return nil, err
 	}
 	first, err := q.prompter.compiled(in)
 	if err != nil {
-		return serving.Figures{}, err
+		return nil, err
 	}
 	d := q.request.Disaggregated
-	p := serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(q.job.Machine)})
-	return p.Closed(l), nil
+	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(q.job.Machine)}), nil
 }

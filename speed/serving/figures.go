@@ -18,6 +18,8 @@ type Figures struct {
 	Step, Expected float64
 	Parts          []speed.Part
 	Bound          speed.Bound
+	// Others is what the prompts of other users add to the time of a token.
+	Others float64
 	// HandOver is how long the caches of a prompt are on the way between workers of two kinds.
 	HandOver float64
 }
@@ -37,7 +39,7 @@ func (m *Model) Closed(l Load) Figures {
 		PerToken:   m.band(SpreadPerToken, c.PerToken, m.Variance(e.PerToken)),
 		First:      m.band(SpreadFirst, c.First, m.Variance(e.First)),
 		Throughput: m.band(SpreadThroughput, c.Throughput, m.Variance(e.Throughput)),
-		Batch:      p.batch, Step: p.decode, Expected: p.expected, Parts: m.perToken(&p, decode),
+		Batch:      p.batch, Step: p.decode, Expected: p.expected, Others: p.others(), Parts: m.perToken(&p, decode),
 	}
 	f.Bound = speed.Largest(f.Parts)
 	if m.Saturated(l) {

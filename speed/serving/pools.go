@@ -134,7 +134,7 @@ func (p *Pools) shape(l Load) queue {
 	}
 	q.share = 1 / float64(max(1, p.split.Decodes)*max(1, p.decode.in.Replicas))
 	q.room = p.decode.room(math.Max(1, q.users*q.share), l)
-	q.handed = p.c[p.base] + p.Transfer(l)
+	q.handed = p.c[p.base] + float64(l.Prompt)*p.c[p.prefill.host.token] + p.Transfer(l)
 	return q
 }
 
@@ -207,11 +207,12 @@ func (q *queue) wait() float64 {
 // first is the time to the first token: own + wait + handed, and the wait for room in the caches of decode
 // (Little's law).
 func (q *queue) first() float64 {
-	t := q.own + q.wait() + q.handed
-	if n := q.users * q.share; n > q.room {
-		t = math.Max(t, (n-q.room)/q.room*q.output*q.perToken())
-	}
-	return t
+	return math.Max(q.own+q.wait()+q.handed, q.unheld())
+}
+
+// unheld is the wait for room in the caches of decode.
+func (q *queue) unheld() float64 {
+	return math.Max(0, q.users*q.share-q.room) / q.room * q.output * q.perToken()
 }
 
 func (q *queue) closed(l Load) Closed {
@@ -260,7 +261,7 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 		slope []float64
 	}{{&q.own, slope(p.prefill, own, times.own, same)}, {&q.each, slope(p.prefill.crowded(), busy, times.each, same)},
 		{&q.decode, slope(p.decode, decode, 1, func(i int) int { return p.at[i] })},
-		{&q.handed, one(p.base, p.c[p.base])}, {&q.burst, one(p.burst, q.burst)}} {
+		{&q.handed, one(p.base, p.c[p.base])}, {&q.handed, one(p.prefill.host.token, float64(l.Prompt)*p.c[p.prefill.host.token])}, {&q.burst, one(p.burst, q.burst)}} {
 		e.through(v.at, v.slope, func() Closed { return q.closed(l) }, c)
 	}
 	return c, e

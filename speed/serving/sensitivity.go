@@ -57,7 +57,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
 	d, x := all[3*n:4*n], all[4*n:]
 	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.slopes(decode, d), m.slopes(mixed, x)
+	p.decode, p.mixed = m.slopes(decode, d), m.crowded().slopes(mixed, x)
 	m.drafts(&p, decode)
 	c := m.closed(&p, l)
 	for _, v := range []struct {
@@ -66,7 +66,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 		coef  int
 		// capped coefficients are shares, which do not rise beyond 1.
 		capped bool
-	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst}, {at: &p.share, coef: m.host.share},
+	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.reading, coef: m.host.token}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst},
 		{at: &p.held, coef: m.host.stream, capped: true}, {at: &p.joined, coef: m.host.batch, capped: true}} {
 		was := *v.at
 		if was == 0 || v.capped && m.c[v.coef] >= 1 {
