@@ -152,7 +152,7 @@ func (q *question) served(cache *KV) (*serving.In, error) {
 	}
 	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
 		Exec: q.exec(), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
-		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait)}
+		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
 	if cache != nil && cache.CapacityTokens != nil {
 		in.CacheTokens = *cache.CapacityTokens
 	}

@@ -97,5 +97,6 @@ type Serving struct {
 	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between two looks for new requests" engines:"sglang"`
 	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
 	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"prompts and generation on workers of their own; tp, pp, ep and dp are of one worker" engines:"vllm,sglang,tensorrt-llm"`
+	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"whose kernels multiply routed experts; auto is what the engine takes on the device" engines:"vllm,sglang,tensorrt-llm"`
 	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
 }

@@ -20,10 +20,9 @@ type loop struct {
 	decode, mixed  float64 // seconds of a step without and with a piece of a prompt
 	expected       float64 // tokens that a sequence gains in a step
 	stages         float64 // of a pipeline, which work on as many batches at a time
-	peers          float64
 	front, wait    float64
 	reading        float64 // of the prompt: its tokens, one by one
-	burst, share   float64
+	burst          float64
 	// Of a first token: tokens that it waits for to be sent with them, steps until the scheduler looks for new
 	// requests, and steps that its prompt waits for others.
 	held, admit, joined float64
@@ -44,11 +43,11 @@ func (m *Model) loop(l Load) loop {
 // shape is the loop of a load before its steps, with and without a piece of a prompt, are timed.
 func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
 	users := float64(l.Users) / float64(max(1, m.in.Replicas))
-	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers, stages: float64(len(m.stages)), expected: 1}
+	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), stages: float64(len(m.stages)), expected: 1}
 	p.batch = m.room(p.users, l)
 	h, c := &m.host, m.c
 	p.reading = float64(l.Prompt) * c[h.token]
-	p.front, p.wait, p.burst, p.share = c[h.front], c[h.wait], c[h.burst], c[h.share]
+	p.front, p.wait, p.burst = c[h.front], c[h.wait], c[h.burst]
 	p.admit, p.joined = float64(max(1, m.in.AdmitEvery)-1)/2, share(c[h.batch])*float64(m.in.BatchWait)
 	p.held = share(c[h.stream]) * math.Min(float64(max(1, m.in.StreamInterval)-1), math.Max(0, p.output-1))
 	if !l.Burst {
@@ -116,8 +115,8 @@ func (m *Model) Saturated(l Load) bool {
 	return m.room(users, l) < users
 }
 
-// stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other
-// batches meanwhile; replicas that share experts wait for each other, and take turns.
+// stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other batches
+// meanwhile; replicas that share experts compute prompts together, of which each then has its own.
 func (p *loop) stall() float64 {
 	e := p.chunks * math.Max(p.mixed-p.decode, 0.05*p.mixed)
 	if p.alone {

@@ -13,7 +13,7 @@ type hostCoefs struct {
 	layer, step, request, prompt int
 	front, wait                  int
 	token                        int // of a token of a prompt, before its first step
-	burst, share                 int
+	burst                        int
 	stream, batch                int // shares of what sending and batching may hold the first token back
 	launch                       int // of a kernel without CUDA graphs
 }
@@ -22,7 +22,7 @@ func (b *book) host() hostCoefs {
 	l := b.hostLevels()
 	return hostCoefs{
 		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
-		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), token: b.need("front.token", l), share: b.need("loop.share", nil),
+		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), token: b.need("front.token", l),
 		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
 		launch: b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
 	}

@@ -52,6 +52,8 @@ type In struct {
 	// BatchWait is how many steps prompts wait at most for others to join them (TensorRT-LLM; with attention DP until
 	// each rank has one).
 	BatchWait int64
+	// MoE names the back end of mixtures; "" is the one that the engine takes.
+	MoE string
 	// Speculation drafts tokens that a step then verifies; nil without.
 	Speculation *Speculation
 }
@@ -113,6 +115,7 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 		m.width = float64(s.Tokens + 1)
 	}
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
+	b.moe, b.shared = in.MoE, shares(in)
 	for i := range in.Stages {
 		m.stages = append(m.stages, m.stage(b, &in.Stages[i]))
 	}
@@ -121,6 +124,9 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	m.Use(t)
 	return m, nil
 }
+
+// shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
+func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
 // launches of a step: its kernels, and those that only pass through memory, of which a layer has about as many.
 func (s *stage) launches() (n float64) {
