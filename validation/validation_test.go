@@ -158,9 +158,10 @@ func TestRefused(t *testing.T) {
 	if float64(refused) > 0.2*float64(all) {
 		t.Errorf("%d of %d rows of single streams are refused, more than 20 %%", refused, all)
 	}
-	// a quarter of the runs at fixed concurrency are of disaggregated plans, others the same run twice
-	if float64(lost) > 0.36*float64(served) {
-		t.Errorf("%d of %d rows of serving are refused, more than 36 %%", lost, served)
+	// a sixth of the runs at fixed concurrency are of disaggregated plans of which the source says too little, others the
+	// same run twice
+	if float64(lost) > 0.28*float64(served) {
+		t.Errorf("%d of %d rows of serving are refused, more than 28 %%", lost, served)
 	}
 	for _, x := range r.Reasons {
 		if x.Text == "" {

@@ -162,9 +162,13 @@ func (p *loop) life() float64 { return p.prompt() + p.output*p.perToken() }
 
 // queue is the wait for the prompts of others.
 func (p *loop) queue() float64 {
-	e, together := p.stall(), p.together()
-	rho := math.Min(p.batch*e/p.life(), 0.97) * (p.batch - 1) / p.batch
+	e, together, rho := p.stall(), p.together(), p.rho()
 	return 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
+}
+
+// rho is the share of the time that prompts of others take.
+func (p *loop) rho() float64 {
+	return math.Min(p.batch*p.stall()/p.life(), 0.97) * (p.batch - 1) / p.batch
 }
 
 // Closed are the figures of a closed loop in the mean: seconds for each token and to the first one, and output

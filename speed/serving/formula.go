@@ -3,6 +3,7 @@ package serving
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/speed"
@@ -32,6 +33,7 @@ type writer struct {
 
 // in names a number; those of stages behind the first have the stage in their name.
 func (w *writer) in(name string, v float64, origin string) string {
+	v = sixDigits(v)
 	if w.stage > 0 {
 		name = fmt.Sprintf("%s_stage%d", name, w.stage+1)
 	}
@@ -48,6 +50,15 @@ func (w *writer) in(name string, v float64, origin string) string {
 	}
 	w.inputs = append(w.inputs, speed.Term{Name: name, Value: v, Origin: origin})
 	return name
+}
+
+// sixDigits of a number are more than any time is known to.
+func sixDigits(v float64) float64 {
+	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return out
 }
 
 // fitted is a coefficient, share one that is at most the datasheet's rate.
@@ -189,12 +200,18 @@ func stalled(p *loop) speed.Formula {
 		w.in("gaps", math.Max(1, p.output-1), "tokens behind the first"), w.in("together", p.together(), "share of requests that start in a burst")), Inputs: w.inputs}
 }
 
+// queue is the wait for the prompts of others: of those that come meanwhile, and of those that started together.
+func (w *writer) queue(p *loop) string {
+	stall, rho, together := w.in("stall", p.stall(), "seconds that a prompt holds the others up"), w.in("rho", p.rho(), "share of the time that prompts take"), w.in("together", p.together(), "share of requests that start in a burst")
+	return fmt.Sprintf("0.5 × %s × %s / (1 - %s) × (1 - %s) + %s × (%s - 1) / 2 × %s", stall, rho, rho, together, together, w.in("batch", p.batch, "sequences of a step"), stall)
+}
+
 // firstToken is the time to the first token.
 func firstToken(name string, p *loop) speed.Formula {
 	w := &writer{}
 	text := fmt.Sprintf("1000 × (%s + %s + (%s / 2 + %s + %s) × %s + %s + %s", w.in("front", p.front, "fitted: before the first step"), w.in("reading", p.reading, "of the prompt's tokens by the server"), w.in("wait", p.wait, "fitted: steps under way"),
 		w.in("admit", p.admit, "steps until the scheduler looks for requests"), w.in("joined", p.joined, "steps until others have joined"), w.in("step", p.decode, "seconds"),
-		w.in("prompt", p.prompt(), "seconds of the prompt's own steps"), w.in("queue", p.queue(), "seconds of the prompts before it"))
+		w.in("prompt", p.prompt(), "seconds of the prompt's own steps"), w.queue(p))
 	if p.users > p.batch {
 		text += fmt.Sprintf(" + (%s - %s) / %s × %s", w.in("users", p.users, "of a replica"), w.in("room", p.batch, "sequences that the caches hold"), w.in("room", p.batch, "sequences that the caches hold"), w.in("life", p.life(), "seconds of a request"))
 	}
