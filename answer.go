@@ -194,7 +194,7 @@ type Suggestion struct {
 	Saves   unit.Bytes     `json:"saves_bytes"`
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
-	Quality *float64       `json:"quality"`
+	Quality *Quality       `json:"quality"`
 }
 
 // Explain is how a number was made.

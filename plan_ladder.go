@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
@@ -73,6 +74,9 @@ func (p *planner) rungs() (out []setting) {
 			}
 		}
 	}
+	if e, ok := p.q.engine.(llamacpp.Engine); ok && e.Fits(p.q.job) && p.q.request.Fit != "on" && p.spillable(p.q) {
+		out = append(out, setting{"as llama.cpp's own --fit places it", "", func(r *Request) { r.Fit = "on" }, small})
+	}
 	return append(out, p.more()...)
 }
 
@@ -80,7 +84,7 @@ func (p *planner) rungs() (out []setting) {
 func (p *planner) placedWords(r *Request) string {
 	var words []string
 	if n := r.GPULayers; n != nil && *n >= 0 {
-		words = append(words, fmt.Sprintf("%d layers on the device", *n))
+		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(p.q.job.Model.Decoder().Layers)+1))
 	}
 	if n := r.CPUMoE; n != nil && *n > 0 {
 		words = append(words, fmt.Sprintf("experts of %d layers on the host", *n))
@@ -112,12 +116,14 @@ func (p *planner) loads() (out []setting) {
 }
 
 // more devices of the same kind: the dearest change.
-func (p *planner) more() (out []setting) {
-	for _, c := range p.q.deviceChange() {
-		to := c.patch["hardware"].(string)
-		out = append(out, setting{c.words, "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices})
+func (p *planner) more() []setting {
+	m := p.q.job.Machine
+	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+		return nil
 	}
-	return out
+	n := 2 * m.Groups[0].Count
+	to := manyOf(n, m.Groups[0].Device.ID)
+	return []setting{{fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices}}
 }
 
 // moreDevices is the price of twice as many devices.
@@ -175,12 +181,20 @@ func patchOf(from, to *Request) map[string]any {
 		case b.IsZero():
 			out[f.Name] = nil
 		case b.Kind() == reflect.Pointer:
-			out[f.Name] = b.Elem().Interface()
+			out[f.Name] = untyped(b.Elem())
 		default:
-			out[f.Name] = b.Interface()
+			out[f.Name] = untyped(b)
 		}
 	}
 	return out
+}
+
+// untyped is a value without the name of its type.
+func untyped(v reflect.Value) any {
+	if v.CanInt() {
+		return v.Int()
+	}
+	return v.Interface()
 }
 
 // added are the arguments of a command line that another lacks.

@@ -25,7 +25,7 @@ func (w *way) name() string {
 // ways to run the model: what was asked for first.
 func (p *planner) ways(loose bool) []way {
 	out := []way{{set: func(*Request) {}}}
-	if p.spillable(p.q) {
+	if p.spillable(p.q) && (loose || !p.placedByHand()) {
 		out = append(out, way{set: func(*Request) {}, spills: true})
 	}
 	out = append(out, p.layouts()...)
@@ -83,10 +83,16 @@ func (p *planner) foreign(engine string) bool {
 	return p.asked.TP > 1 || p.asked.PP > 1 || p.asked.DP > 1 || p.asked.EP > 1
 }
 
-// spillable: the host can hold what devices do not, and nobody said where layers lie.
+// spillable: the host can hold what devices do not.
 func (p *planner) spillable(q *question) bool {
 	_, llama := q.engine.(llamacpp.Engine)
-	return llama && q.job.Machine != nil && !q.job.Machine.CPUOnly && p.asked.GPULayers == nil && p.asked.CPUMoE == nil && p.asked.OverrideTensor == "" && p.asked.TensorSplit == ""
+	return llama && q.job.Machine != nil && !q.job.Machine.CPUOnly
+}
+
+// placedByHand: somebody said where layers lie.
+func (p *planner) placedByHand() bool {
+	r := &p.asked
+	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != ""
 }
 
 // placed leaves the host as little to read as the devices allow; nil where nothing has room.
@@ -99,11 +105,11 @@ func (p *planner) placed(r *Request) *Request {
 	if !ok || !p.spillable(q) {
 		return nil
 	}
-	c, ok := q.bestPlacement(e)
-	if !ok || len(c.patch) == 0 {
+	patch, ok := q.bestPlacement(e)
+	if !ok || len(patch) == 0 {
 		return nil
 	}
-	out, err := Patch(r, c.patch)
+	out, err := Patch(r, patch)
 	if err != nil {
 		return nil
 	}
