@@ -37,6 +37,8 @@ type Answer struct {
 	Candidates  []Candidate  `json:"candidates,omitempty"`
 	Pareto      []int        `json:"pareto,omitempty"`
 	NearestMiss *Candidate   `json:"nearest_miss,omitempty"`
+	Sensitivity []WhatIf     `json:"sensitivity,omitempty"`
+	Upgrades    []WhatIf     `json:"upgrades,omitempty"`
 	Picks       []Pick       `json:"picks,omitempty"`
 	Diff        *Diff        `json:"diff,omitempty"`
 	Evaluated   *Evaluated   `json:"evaluated,omitempty"`

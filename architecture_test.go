@@ -21,12 +21,13 @@ var houseOrder = []string{
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup",
-	"speed",
+	"engine/manifest engine/pycall speed",
 	"speed/stream speed/serving cost",
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
-	"source validation validation/kernels calibrate",
+	"source validation/kernels calibrate",
+	"validation",
 	"internal/card internal/schema",
 	"internal/render",
 	"internal/...",
@@ -121,9 +122,9 @@ func checkTestSupport(h *house) (wrong []string) {
 	return wrong
 }
 
-// mayImport: the codec of a format may stand on another module's reader of it, and fits on linear algebra.
+// mayImport: the codecs of a format may stand on another module's reader of it, and fits on linear algebra.
 func mayImport(dir, p string) bool {
-	return dir == "format/arch" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat"
+	return (dir == "format/arch" || dir == "engine/manifest") && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat"
 }
 
 // checkCommands: other modules are for the command line and for such codecs.

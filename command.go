@@ -8,8 +8,10 @@ import (
 
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/transformers"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/spell"
@@ -26,28 +28,45 @@ var commandReaders = []struct {
 	{tensorrt.Programs(), tensorrt.FromArgs},
 }
 
-// FromCommand reads a pasted command line ("vllm serve …", "docker run … llama-server …") into a fit
-// request. Arguments that change memory and that no field holds, and arguments that it does not know, come
-// back as they stand. Hardware is not in a command line: the caller adds it.
+// FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
+// llama-server …"), a compose file or Kubernetes manifest, a Modelfile, or a call of transformers in Python. What
+// changes memory and no field holds, and what it does not know, comes back as it stands. Hardware is not in such a
+// text: the caller adds it.
 func FromCommand(text string) (*Request, []string, error) {
-	cmds, err := argv.Parse(text)
+	l, err := readLaunch(text)
 	if err != nil {
 		return nil, nil, commandError(err)
+	}
+	return launched(l), l.Unknown, nil
+}
+
+func readLaunch(text string) (*argv.Launch, error) {
+	switch {
+	case llamacpp.IsModelfile(text):
+		return llamacpp.FromModelfile(text)
+	case transformers.IsCall(text):
+		return transformers.FromPython(text)
+	}
+	parse := argv.Parse
+	if manifest.Is(text) {
+		parse = manifest.Read
+	}
+	cmds, err := parse(text)
+	if err != nil {
+		return nil, err
 	}
 	for i := range cmds {
 		for _, r := range commandReaders {
 			if !slices.Contains(r.programs, cmds[i].Program) {
 				continue
 			}
-			l, err := r.read(&cmds[i])
-			if err != nil {
-				return nil, nil, commandError(err)
+			if cmds[i].Program == "ollama" {
+				cmds[i] = llamacpp.Joined(cmds)
 			}
-			out := launched(l)
-			return out, l.Unknown, nil
+			return r.read(&cmds[i])
 		}
 	}
-	return nil, nil, noCommand(cmds)
+	return nil, noCommand(cmds)
 }
 
 // launched turns a launch into a request. The engine takes a model's whole length when none is given; the
@@ -67,12 +86,16 @@ func launched(l *argv.Launch) *Request {
 	if r.Weights == "" && isHubName(l.Model) {
 		r.Weights, _ = storedAs(l.Quant, l.Model)
 	}
+	if r.Weights == "" && (found == nil || found.Recipe == "") {
+		r.Weights = l.Cast
+	}
 	return r
 }
 
-// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself.
+// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so does
+// transformers with device_map="auto".
 func oneDevice(p *plan.Plan) {
-	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ollama") {
+	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ollama") || p.Engine == transformersEngine {
 		return
 	}
 	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {
@@ -89,11 +112,11 @@ func commandError(err error) error {
 }
 
 func noCommand(cmds []argv.Command) error {
-	e := &Error{Code: BadField, Field: "from", Message: "the text holds no command", Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, or one of them behind docker run"}
+	e := &Error{Code: BadField, Field: "from", Message: "the text holds no command", Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, one of them behind docker run or in a compose file, a Modelfile, or from_pretrained(…) of transformers"}
 	if len(cmds) == 0 {
 		return e
 	}
-	e.Value = cmds[0].Program
+	e.Value = argv.Blotted(cmds[0].Program)
 	e.Message = fmt.Sprintf("%q is not a program whose command line memwall reads", shorten(e.Value))
 	var names []string
 	for _, r := range commandReaders {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/plan"
@@ -116,6 +117,26 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
+// lists are fields of one word that a search for plans takes a list of.
+var lists = []string{"engine", "weights", "kv"}
+
+func isList(name string, value json.RawMessage) bool {
+	return slices.Contains(lists, name) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
+}
+
+// joined is a list of words as one with commas; what is no list of words stays, and is refused as such.
+func joined(value json.RawMessage) json.RawMessage {
+	var words []string
+	if json.Unmarshal(value, &words) != nil {
+		return value
+	}
+	text, err := json.Marshal(strings.Join(words, ","))
+	if err != nil {
+		return value
+	}
+	return text
+}
+
 func decodeField(r *Request, name string, value json.RawMessage) error {
 	f := FieldByName(name)
 	if f == nil {
@@ -126,6 +147,9 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	}
 	if name == "also" {
 		return decodeAlso(r, value)
+	}
+	if isList(name, value) {
+		value = joined(value)
 	}
 	target := f.Value(r)
 	d := json.NewDecoder(bytes.NewReader(value))

@@ -16,6 +16,9 @@ type Diff struct {
 	Fields []FieldDiff `json:"fields"`
 	// Items are the lines of the ledgers of the devices that decide, those of one id together.
 	Items []ItemDiff `json:"items"`
+	// Needed and Headroom are their sums, and what these leave.
+	Needed   ItemDiff `json:"needed"`
+	Headroom ItemDiff `json:"headroom"`
 	// DecodeRatio, FirstRatio and CostRatio are B over A; nil where either is unknown.
 	DecodeRatio *float64 `json:"decode_ratio"`
 	FirstRatio  *float64 `json:"ttft_ratio"`
@@ -61,7 +64,7 @@ func (a *Asker) diff(r *Request) (*Answer, error) {
 		return nil, err
 	}
 	d.Fields = fieldsThatDiffer(d.A.Plan, d.B.Plan)
-	d.Items = itemsOf(d.A, d.B)
+	d.items()
 	d.DecodeRatio = faster(d.A.Speed, d.B.Speed)
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
 		d.FirstRatio, d.CostRatio = ratio(x.TTFT, y.TTFT), ratio(x.USDPerMillion, y.USDPerMillion)
@@ -93,22 +96,21 @@ func fieldsThatDiffer(a, b *Request) (out []FieldDiff) {
 	return out
 }
 
-// itemsOf adds up the lines of one id, in the order of the first ledger and then of the second.
-func itemsOf(a, b *Answer) (out []ItemDiff) {
-	if len(a.Devices) == 0 || len(b.Devices) == 0 {
-		return nil
+// items adds up the lines of one id, in the order of the first ledger and then of the second.
+func (d *Diff) items() {
+	if len(d.A.Devices) == 0 || len(d.B.Devices) == 0 {
+		return
 	}
-	x, y := &a.Devices[0], &b.Devices[0]
-	for _, ledger := range [][]Item{x.Ledger, y.Ledger} {
+	a, b := &d.A.Devices[0], &d.B.Devices[0]
+	for _, ledger := range [][]Item{a.Ledger, b.Ledger} {
 		for i := range ledger {
 			id := ledger[i].ID
-			if slices.ContainsFunc(out, func(d ItemDiff) bool { return d.ID == id }) {
-				continue
+			if !slices.ContainsFunc(d.Items, func(d ItemDiff) bool { return d.ID == id }) {
+				d.Items = append(d.Items, itemDiff(id, a.Sum(id), b.Sum(id)))
 			}
-			d := ItemDiff{ID: id, A: x.Sum(id), B: y.Sum(id)}
-			d.Change = d.B - d.A
-			out = append(out, d)
 		}
 	}
-	return out
+	d.Needed, d.Headroom = itemDiff("needed", a.Needed, b.Needed), itemDiff("headroom", a.Headroom, b.Headroom)
 }
+
+func itemDiff(id string, a, b unit.Bytes) ItemDiff { return ItemDiff{id, a, b, b - a} }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ type Field struct {
 	Unit    string   // "length" for tokens, where k is 1,024
 	Enum    []string // allowed words
 	Engines []string // engines that own the field; nil for all
+	Asks    []string // questions that have the field; nil for all
 	index   []int
 	Type    reflect.Type
 }
@@ -39,7 +41,7 @@ func collect(t reflect.Type, at []int) (out []Field) {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		out = append(out, Field{Name: name, Flag: f.Tag.Get("flag"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"), Enum: words(f.Tag.Get("enum")), Engines: words(f.Tag.Get("engines")), index: index, Type: f.Type})
+		out = append(out, Field{Name: name, Flag: f.Tag.Get("flag"), Doc: f.Tag.Get("doc"), Unit: f.Tag.Get("unit"), Enum: words(f.Tag.Get("enum")), Engines: words(f.Tag.Get("engines")), Asks: words(f.Tag.Get("asks")), index: index, Type: f.Type})
 	}
 	return out
 }
@@ -76,6 +78,9 @@ func FieldByName(name string) *Field {
 	return nil
 }
 
+// OfAsk reports whether a question has the field.
+func (f *Field) OfAsk(ask string) bool { return f.Asks == nil || slices.Contains(f.Asks, ask) }
+
 // OwnedBy reports whether an engine takes the field.
 func (f *Field) OwnedBy(engine string) bool {
 	if f.Engines == nil {
@@ -90,6 +95,17 @@ func (f *Field) OwnedBy(engine string) bool {
 		}
 	}
 	return false
+}
+
+// ofAsk refuses fields of other questions.
+func (r *Request) ofAsk() error {
+	for i := range Fields() {
+		f := &Fields()[i]
+		if !f.OfAsk(r.Ask) && !f.Value(r).IsZero() {
+			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is a field of %s, and ask is %s", f.Name, strings.Join(f.Asks, ", "), r.Ask), Hint: "leave it out"}
+		}
+	}
+	return nil
 }
 
 // Set gives a field the value that a text spells, as a flag or a column of a table does: lengths as in

@@ -90,7 +90,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	if q.resolved, err = a.resolve(r.Model); err != nil {
 		return nil, err
 	}
-	q.job = &engine.Job{Plan: &q.request.Plan}
+	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
 	if err := q.machine(); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	q.asked = q.request
 	q.engine.Defaults(q.job)
 	q.idle()
-	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkOffload, q.checkContextParallel} {
+	for _, check := range []func(*engine.Job) error{q.engine.Check, engine.CheckExtras, q.checkCapability, q.checkOffload, q.checkContextParallel} {
 		if err := check(q.job); err != nil {
 			return nil, err
 		}
@@ -138,6 +138,10 @@ func (q *question) owned() error {
 		}
 	}
 	return nil
+}
+
+func (q *question) checkCapability(j *engine.Job) error {
+	return engine.CheckCapability(j, q.engine.Name())
 }
 
 // checkOffload refuses what no rule of the engine sizes.

@@ -3,6 +3,7 @@ package memwall
 import (
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
 )
@@ -14,6 +15,7 @@ type memo struct {
 	machines map[machineKey]machineFound
 	built    map[builtKey]builtModel
 	rents    map[machineKey]cost.Rate
+	shared   *engine.Shared
 }
 
 type machineKey struct {
@@ -39,7 +41,7 @@ type builtModel struct {
 }
 
 func newMemo() *memo {
-	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}}
+	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared()}
 }
 
 // remembering is the asker with a memory of its own.
@@ -92,6 +94,14 @@ func (a *Asker) build(same builtKey, build func() builtModel) builtModel {
 		a.memo.built[same] = b
 	}
 	return b
+}
+
+// shared is what jobs have in common; nil without a memory.
+func (a *Asker) shared() *engine.Shared {
+	if a.memo == nil {
+		return nil
+	}
+	return a.memo.shared
 }
 
 // rent of devices.

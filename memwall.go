@@ -58,6 +58,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	default:
 		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, diff, compare"}
 	}
+	if err := r.ofAsk(); err != nil {
+		return nil, err
+	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}

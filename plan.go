@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/quality"
@@ -28,7 +28,7 @@ func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.q.job.Machine == nil {
+	if p.any {
 		return p.onAny(ctx, out)
 	}
 	found, err := p.search(ctx, false)
@@ -45,6 +45,7 @@ func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 		out.Best = &found[0]
 	}
 	out.Pareto = pareto(found)
+	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
 	out.Evaluated = &p.evaluated
 	return out, nil
 }
@@ -79,6 +80,7 @@ type Candidate struct {
 	Why        string            `json:"why,omitempty"`
 	Flags      map[string]string `json:"flags,omitempty"`
 	price      float64
+	way        string // which way to run it, in words
 }
 
 // planner is a search for plans near one that was asked for.
@@ -87,25 +89,30 @@ type planner struct {
 	asked     Request // as it came, as a question of fit
 	q         *question
 	base      *Answer // to what was asked for
+	among     map[string][]string
+	want      string // what to have least of
+	any       bool   // no hardware was named
 	command   string
 	order     *quality.Order
 	twice     float64 // points of an answer that takes twice as long
-	latency   bool    // each millisecond counts
 	evaluated Evaluated
 }
 
 func (a *Asker) planner(r *Request) (*planner, error) {
 	p := &planner{asker: a.remembering(), asked: *r}
 	p.asked.Ask, p.asked.Goal, p.asked.Explain = "fit", nil, false
-	var want string
+	p.choices()
+	if p.any = p.asked.Hardware == "" || p.asked.Hardware == "any"; p.any {
+		p.asked.Hardware, p.asked.Devices = "", 0
+	}
 	if r.Goal != nil {
-		want = r.Goal.Minimize
+		p.want = r.Goal.Minimize
 	}
-	twice, ok := pointsOfTwice[want]
+	twice, ok := pointsOfTwice[p.want]
 	if !ok {
-		return nil, &Error{Code: BadField, Field: "goal.minimize", Value: shorten(want), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(want)), Hint: "latency, quality_loss, cost or devices"}
+		return nil, &Error{Code: BadField, Field: "goal.minimize", Value: shorten(p.want), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(p.want)), Hint: "latency, quality_loss, cost or devices"}
 	}
-	p.twice, p.latency = twice, want == "latency"
+	p.twice = twice
 	var err error
 	if p.q, p.base, err = p.ask(&p.asked); err != nil {
 		return nil, err
@@ -189,7 +196,7 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	if err != nil {
 		return nil, nil // the engine refuses it: no way
 	}
-	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose)}
+	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
 	problem.Below = below
 	r, err := problem.Run(ctx)
@@ -197,8 +204,9 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	p.evaluated.Full += r.Full
 	var out []Candidate
 	for _, f := range r.Best {
-		if c, ok := p.candidate(s.request(f.Point), s.words(f.Point)); ok {
-			c.price = f.Price
+		to := s.request(f.Point)
+		if c, ok := p.candidate(to, s.words(f.Point, to)); ok {
+			c.price, c.way = f.Price, w.name()
 			out = append(out, c)
 		}
 	}
@@ -211,6 +219,13 @@ type space struct {
 	way   *way
 	start Request
 	axes  []axis
+	fit   map[string]sizedPlan // of points that fit
+}
+
+// sizedPlan is a plan with its ledgers.
+type sizedPlan struct {
+	q     *question
+	ranks []engine.Rank
 }
 
 func (s *space) problem() *search.Problem {
@@ -251,31 +266,42 @@ func (s *space) fits(at search.Point) bool {
 		return false
 	}
 	q, ranks, err := s.asker.sized(r)
-	return err == nil && q.verdict(ranks) == Fits
+	fits := err == nil && q.verdict(ranks) == Fits
+	if fits {
+		s.fit[at.Key()] = sizedPlan{q, ranks}
+	}
+	return fits
 }
 
+// price of a point that fits.
 func (s *space) price(at search.Point) float64 {
-	_, a, err := s.ask(s.request(at))
-	if err != nil {
-		return math.Inf(1)
-	}
-	return s.least(at) + s.slowdown(a)
+	x := s.fit[at.Key()]
+	return s.least(at) + s.slowdown(x.q.size(x.ranks))
 }
 
-func (s *space) words(at search.Point) []string {
-	var out []string
-	if s.way.words != "" {
-		out = append(out, s.way.words)
-	}
-	for i, n := range at {
-		if w := s.axes[i].settings[n].words; w != "" {
-			out = append(out, w)
+// words of a point: one change in full, several in short.
+func (s *space) words(at search.Point, r *Request) string {
+	var full, short []string
+	add := func(words, brief string) {
+		if words != "" {
+			full, short = append(full, words), append(short, brief)
 		}
 	}
-	return out
+	add(s.way.words, s.way.words)
+	for i, n := range at {
+		add(s.axes[i].settings[n].words, s.axes[i].settings[n].short)
+	}
+	if s.way.spills {
+		placed := s.placedWords(r)
+		add(placed, placed)
+	}
+	if len(full) == 1 {
+		return full[0]
+	}
+	return strings.Join(short, " + ")
 }
 
-// leastOf is the setting of each axis that needs least.
+// last is the setting of each axis that needs least.
 func (s *space) last() search.Point {
 	at := make(search.Point, len(s.axes))
 	for i := range at {
@@ -294,13 +320,13 @@ func (p *planner) nearest() *Candidate {
 		if err != nil {
 			continue
 		}
-		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false)}
+		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills), fit: map[string]sizedPlan{}}
 		at := s.last()
 		r := s.request(at)
 		if r == nil {
 			continue
 		}
-		if c, ok := p.candidate(r, s.words(at)); ok && (best == nil || c.Headroom > best.Headroom) {
+		if c, ok := p.candidate(r, s.words(at, r)); ok && (best == nil || c.Headroom > best.Headroom) {
 			best = &c
 		}
 	}

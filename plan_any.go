@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 )
 
 // onAny answers which hardware runs a model, where none was named: for each kind of device the fewest that hold the
-// plan, least memory first.
+// plan.
 func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 	for _, id := range offered {
 		for _, n := range offeredCounts {
@@ -17,7 +18,7 @@ func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 			}
 			r := p.asked
 			r.Hardware, r.Devices = id, int64(n)
-			c, ok := p.candidate(&r, []string{manyOf(n, id)})
+			c, ok := p.candidate(&r, manyOf(n, id))
 			if !ok || c.Verdict != Fits {
 				continue
 			}
@@ -25,12 +26,36 @@ func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 			break
 		}
 	}
-	slices.SortStableFunc(out.Candidates, func(a, b Candidate) int { return cmp.Compare(a.Capacity, b.Capacity) })
+	p.rank(out.Candidates)
 	out.Evaluated = &p.evaluated
 	if len(out.Candidates) > 0 {
 		out.Best = &out.Candidates[0]
 	}
 	return out, nil
+}
+
+// rank sorts hardware by what the asker wants least of: memory, unless it is something else.
+func (p *planner) rank(found []Candidate) {
+	slices.SortStableFunc(found, func(a, b Candidate) int {
+		least := cmp.Compare(a.Capacity, b.Capacity)
+		switch p.want {
+		case "cost":
+			return cmp.Or(cmp.Compare(rentOf(&a), rentOf(&b)), least)
+		case "latency":
+			return cmp.Or(-cmp.Compare(decodeOf(a.Speed), decodeOf(b.Speed)), least)
+		case "devices":
+			return cmp.Or(cmp.Compare(a.Plan.Devices, b.Plan.Devices), least)
+		}
+		return least
+	})
+}
+
+// rentOf is what the devices rent for; those without a price come last.
+func rentOf(c *Candidate) float64 {
+	if c.USDPerHour == nil {
+		return math.Inf(1)
+	}
+	return *c.USDPerHour
 }
 
 // manyOf names so many of a device.

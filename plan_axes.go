@@ -6,7 +6,6 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -14,9 +13,11 @@ import (
 // What a plan may change to fit, engine by engine. An axis is one field, or fields that go together; its settings
 // begin with what was asked for, and each needs no more memory than the one before.
 
-// setting of an axis: in words, what it sets, and what it costs beside time. Points are those of plan_price.go.
+// setting of an axis: in words, alone and beside others, what it sets, and what it costs beside time, in points of
+// plan_price.go.
 type setting struct {
 	words string
+	short string
 	set   func(*Request)
 	price float64
 }
@@ -27,8 +28,11 @@ type axis struct {
 	settings []setting
 }
 
-// pinned reports whether somebody gave the field.
+// pinned reports whether somebody gave the field one value.
 func (p *planner) pinned(field string) bool {
+	if p.among[field] != nil {
+		return false
+	}
 	f := FieldByName(field)
 	return f != nil && !f.Value(&p.asked).IsZero()
 }
@@ -36,14 +40,15 @@ func (p *planner) pinned(field string) bool {
 // asGiven is an axis that changes nothing.
 func asGiven(field string) axis { return axis{field, []setting{{}}} }
 
-// axes of an engine. What was pinned has one setting; with loose, all have all of theirs.
-func (p *planner) axes(q *question, loose bool) (out []axis) {
+// axes of an engine. What was pinned has one setting; with loose, all have all of theirs. A placement that spills fits
+// with any size of micro-batch, and the usual one is the fastest.
+func (p *planner) axes(q *question, loose, spills bool) (out []axis) {
 	for _, make := range []func(*question) axis{p.weightsAxis, p.cacheAxis, ubatchAxis, utilizationAxis, sequencesAxis, batchedAxis, graphsAxis, attentionAxis} {
 		a := make(q)
 		if !loose && p.pinned(a.field) {
 			a.settings = a.settings[:1]
 		}
-		if len(a.settings) > 1 {
+		if len(a.settings) > 1 && !(spills && a.field == "ubatch") {
 			out = append(out, a)
 		}
 	}
@@ -52,12 +57,15 @@ func (p *planner) axes(q *question, loose bool) (out []axis) {
 
 // formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
 var (
-	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq"}
+	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
 	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
 )
 
-// recipes that an engine of a question reads.
-func recipes(q *question) []string {
+// recipes to try: those that were listed, else those that the engine of a question reads.
+func (p *planner) recipes(q *question) []string {
+	if list := p.among["weights"]; list != nil {
+		return list
+	}
 	if engine.ReadsGGUF(q.engine) {
 		return ggufRecipes
 	}
@@ -70,9 +78,9 @@ func (p *planner) weightsAxis(q *question) axis {
 		return a
 	}
 	least := q.job.Weights.Bytes()
-	for _, name := range recipes(q) {
+	for _, name := range p.recipes(q) {
 		r := dtype.FindRecipe(name)
-		if r == nil || !stores(q.job.Device(0), r) {
+		if r == nil || !q.runs(r) {
 			continue
 		}
 		n := q.job.Model.Store(r).Bytes()
@@ -80,7 +88,7 @@ func (p *planner) weightsAxis(q *question) axis {
 			continue
 		}
 		least = n
-		a.settings = append(a.settings, setting{fmt.Sprintf("weights %s → %s", q.request.Weights, name), func(r *Request) { r.Weights = name }, p.loss(q.request.Weights, name)})
+		a.settings = append(a.settings, setting{fmt.Sprintf("weights %s → %s", q.request.Weights, name), name, func(r *Request) { r.Weights = name }, p.loss(q.request.Weights, name)})
 	}
 	for i := 1; i < len(a.settings); i++ {
 		a.settings[i].price = max(a.settings[i].price, a.settings[i-1].price)
@@ -88,13 +96,24 @@ func (p *planner) weightsAxis(q *question) axis {
 	return a
 }
 
-// stores: 4-bit floats of NVIDIA are for devices that compute with them.
-func stores(d *hardware.Device, r *dtype.Recipe) bool {
+// runs reports whether the engine runs a format on the devices, and in formats of 4-bit floats whether these compute
+// with them: others would only unpack what awq stores as small.
+func (q *question) runs(r *dtype.Recipe) bool {
+	p := q.request.Plan
+	p.Weights = r.Name
+	j := engine.Job{Machine: q.job.Machine, Version: q.job.Version, Plan: &p}
+	if engine.CheckCapability(&j, q.engine.Name()) != nil {
+		return false
+	}
+	d := q.job.Device(0)
 	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
 }
 
-// cacheFormats to try, by engine.
-func cacheFormats(q *question) []string {
+// cacheFormats to try: those that were listed, else by engine.
+func (p *planner) cacheFormats(q *question) []string {
+	if list := p.among["kv"]; list != nil {
+		return list
+	}
 	if engine.ReadsGGUF(q.engine) {
 		return []string{"q8_0", "q4_0"}
 	}
@@ -107,21 +126,21 @@ func cacheFormats(q *question) []string {
 func (p *planner) cacheAxis(q *question) axis {
 	a := asGiven("kv")
 	from := dtype.FindFormat(q.request.KV)
-	for _, name := range cacheFormats(q) {
+	for _, name := range p.cacheFormats(q) {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
 			continue
 		}
-		a.settings = append(a.settings, setting{fmt.Sprintf("KV cache %s → %s", q.request.KV, name), func(r *Request) { r.KV, r.KVV = name, "" }, p.cacheLoss(q.request.KV, name)})
+		a.settings = append(a.settings, setting{fmt.Sprintf("KV cache %s → %s", q.request.KV, name), "KV " + name, func(r *Request) { r.KV, r.KVV = name, "" }, p.cacheLoss(q.request.KV, name)})
 	}
 	return a
 }
 
 // lowered gives an axis the steps below what a number is now.
-func lowered(field, what string, now int64, price float64, steps []int64, set func(*Request, plan.Int)) axis {
+func lowered(field, what, short string, now int64, steps []int64, set func(*Request, plan.Int)) axis {
 	a := asGiven(field)
 	for _, n := range steps {
 		if n < now {
-			a.settings = append(a.settings, setting{fmt.Sprintf("%s %s → %d", what, unit.Count(now), n), func(r *Request) { set(r, plan.Int(n)) }, price * float64(len(a.settings))})
+			a.settings = append(a.settings, setting{fmt.Sprintf("%s %s → %s", what, unit.Count(now), unit.Count(n)), short + " " + unit.Count(n), func(r *Request) { set(r, plan.Int(n)) }, small * float64(len(a.settings))})
 		}
 	}
 	return a
@@ -131,7 +150,7 @@ func ubatchAxis(q *question) axis {
 	if !engine.ReadsGGUF(q.engine) {
 		return asGiven("ubatch")
 	}
-	return lowered("ubatch", "ubatch", int64(q.request.UBatch), small, []int64{256, 128}, func(r *Request, n plan.Int) { r.UBatch = n })
+	return lowered("ubatch", "ubatch", "ub", int64(q.request.UBatch), []int64{256, 128}, func(r *Request, n plan.Int) { r.UBatch = n })
 }
 
 func sequencesAxis(q *question) axis {
@@ -139,7 +158,7 @@ func sequencesAxis(q *question) axis {
 		return asGiven("max_num_seqs")
 	}
 	steps := slices.DeleteFunc([]int64{256, 64, 16}, func(n int64) bool { return n < int64(q.request.Sequences) })
-	return lowered("max_num_seqs", "max_num_seqs", int64(q.request.MaxSeqs), small, steps, func(r *Request, n plan.Int) { r.MaxSeqs = n })
+	return lowered("max_num_seqs", "max_num_seqs", "seqs", int64(q.request.MaxSeqs), steps, func(r *Request, n plan.Int) { r.MaxSeqs = n })
 }
 
 func batchedAxis(q *question) axis {
@@ -150,13 +169,13 @@ func batchedAxis(q *question) axis {
 	if f := q.request.ChunkedPrefill; f != nil && !*f {
 		steps = nil // a step holds a whole prompt
 	}
-	return lowered("max_num_batched_tokens", "tokens of a step", int64(q.request.MaxBatchedTokens), small, steps, func(r *Request, n plan.Int) { r.MaxBatchedTokens = n })
+	return lowered("max_num_batched_tokens", "step tokens", "step", int64(q.request.MaxBatchedTokens), steps, func(r *Request, n plan.Int) { r.MaxBatchedTokens = n })
 }
 
 func utilizationAxis(q *question) axis {
 	a := asGiven("gpu_memory_utilization")
 	if u := q.request.GPUMemoryUtilization; u != nil && *u < mostUtilization {
-		a.settings = append(a.settings, setting{fmt.Sprintf("utilization %g → %g", *u, mostUtilization), func(r *Request) { most := mostUtilization; r.GPUMemoryUtilization = &most }, small})
+		a.settings = append(a.settings, setting{fmt.Sprintf("utilization %g → %g", *u, mostUtilization), fmt.Sprintf("util %g", mostUtilization), func(r *Request) { most := mostUtilization; r.GPUMemoryUtilization = &most }, small})
 	}
 	return a
 }
@@ -167,7 +186,7 @@ const mostUtilization = 0.95
 func graphsAxis(q *question) axis {
 	a := asGiven("enforce_eager")
 	if FieldByName("enforce_eager").OwnedBy(q.engine.Name()) && !isTrue(q.request.EnforceEager) {
-		a.settings = append(a.settings, setting{"no CUDA graphs", func(r *Request) { yes := true; r.EnforceEager = &yes }, small})
+		a.settings = append(a.settings, setting{"no CUDA graphs", "eager", func(r *Request) { yes := true; r.EnforceEager = &yes }, small})
 	}
 	return a
 }
@@ -175,7 +194,7 @@ func graphsAxis(q *question) axis {
 func attentionAxis(q *question) axis {
 	a := asGiven("attention")
 	if q.request.Attention == "eager" {
-		a.settings = append(a.settings, setting{"attention eager → sdpa", func(r *Request) { r.Attention = "sdpa" }, 0})
+		a.settings = append(a.settings, setting{"attention eager → sdpa", "sdpa", func(r *Request) { r.Attention = "sdpa" }, 0})
 	}
 	return a
 }

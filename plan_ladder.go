@@ -8,21 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
 
-// ladder is single changes of what was asked for and the plans that a search found, the cheapest first, each applied
+// ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
 // and asked again. Single changes may change what was given, and say so.
 func (p *planner) ladder(found []Candidate) []Candidate {
-	out := slices.Clone(found)
+	out := firstOfWays(found)
 	for _, s := range p.rungs() {
 		r := p.asked
 		s.set(&r)
-		c, ok := p.candidate(&r, []string{s.words})
-		helps := c.Saves > 0 || severity[c.Verdict] < severity[p.base.Verdict]
-		if !ok || !helps || slices.ContainsFunc(out, func(o Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
+		c, ok := p.candidate(&r, s.words)
+		if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
 			continue
 		}
 		c.price = s.price + p.slowdown(&Answer{Speed: c.Speed, Plan: c.Plan})
@@ -32,19 +32,44 @@ func (p *planner) ladder(found []Candidate) []Candidate {
 	return out
 }
 
+// helps: the change mends the plan, or saves a good part of what it is short of; where the plan fits, it makes it
+// faster or much smaller.
+func (p *planner) helps(c *Candidate) bool {
+	d := &p.base.Devices[0]
+	least := max(1, -d.Headroom/20)
+	if p.base.Verdict == Fits {
+		faster := c.SpeedRatio != nil && *c.SpeedRatio > 1.05
+		return faster || c.Saves >= d.Needed/20
+	}
+	return severity[c.Verdict] < severity[p.base.Verdict] || c.Saves >= least
+}
+
+// firstOfWays is the best plan of each way to run the model.
+func firstOfWays(found []Candidate) (out []Candidate) {
+	for i := range found {
+		if len(found[i].Patch) == 0 {
+			continue // as asked
+		}
+		if !slices.ContainsFunc(out, func(c Candidate) bool { return c.way == found[i].way }) {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
 // rungs are all single changes.
 func (p *planner) rungs() (out []setting) {
-	for _, a := range p.axes(p.q, true) {
+	for _, a := range p.axes(p.q, true, false) {
 		out = append(out, a.settings[1:]...)
 	}
 	out = append(out, p.loads()...)
 	for _, w := range p.ways(true) {
 		switch {
 		case w.words != "" && !w.spills:
-			out = append(out, setting{w.words, w.set, w.price})
+			out = append(out, setting{w.words, w.words, w.set, w.price})
 		case w.spills && w.words == "":
 			if r := p.placed(&p.asked); r != nil {
-				out = append(out, setting{p.placedWords(r), func(to *Request) { *to = *r }, w.price})
+				out = append(out, setting{p.placedWords(r), "", func(to *Request) { *to = *r }, w.price})
 			}
 		}
 	}
@@ -77,11 +102,11 @@ func (p *planner) loads() (out []setting) {
 	if n := p.q.maxContext(p.q.job.Load().Sequences); n != nil {
 		if c := *n / 1024 * 1024; c >= 1024 && c < int64(p.q.request.Context) {
 			words := fmt.Sprintf("context %s → %s", unit.Length(int64(p.q.request.Context)), unit.Length(c))
-			out = append(out, setting{words, func(r *Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 }, lessIsDear * math.Log2(float64(p.q.request.Context)/float64(c))})
+			out = append(out, setting{words, words, func(r *Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 }, lessIsDear * math.Log2(float64(p.q.request.Context)/float64(c))})
 		}
 	}
 	if n, now := p.q.maxSequences(p.q.job.Load().Context), int64(p.q.request.Sequences); n != nil && *n > 0 && *n < now {
-		out = append(out, setting{fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), func(r *Request) { r.Sequences = plan.Int(*n) }, lessIsDear * math.Log2(float64(now)/float64(*n))})
+		out = append(out, setting{fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), "", func(r *Request) { r.Sequences = plan.Int(*n) }, lessIsDear * math.Log2(float64(now)/float64(*n))})
 	}
 	return out
 }
@@ -90,7 +115,7 @@ func (p *planner) loads() (out []setting) {
 func (p *planner) more() (out []setting) {
 	for _, c := range p.q.deviceChange() {
 		to := c.patch["hardware"].(string)
-		out = append(out, setting{c.words, func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices})
+		out = append(out, setting{c.words, "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices})
 	}
 	return out
 }
@@ -99,14 +124,14 @@ func (p *planner) more() (out []setting) {
 const moreDevices = 50
 
 // candidate asks a changed request; ok is false where it is refused or nothing changes.
-func (p *planner) candidate(r *Request, words []string) (Candidate, bool) {
+func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 	q, a, err := p.ask(r)
 	if err != nil || len(a.Devices) == 0 {
 		return Candidate{}, false
 	}
 	p.evaluated.Full++
 	p.evaluated.Decided++
-	c := Candidate{Change: strings.Join(words, ", "), Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
+	c := Candidate{Change: words, Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
 	c.Quality = qualityOf(p.q.judged(), p.base.Plan, a.Plan)
 	c.Capacity, c.USDPerHour = p.rented(q)
@@ -175,7 +200,7 @@ func added(from, to string) string {
 
 // arguments of a command line: each option with its value; the program and what it loads are none.
 func arguments(command string) (out []string) {
-	for _, word := range strings.Fields(strings.ReplaceAll(command, "\\\n", " ")) {
+	for _, word := range argv.Words(command) {
 		switch {
 		case strings.HasPrefix(word, "-") && (len(word) > 1 && (word[1] < '0' || word[1] > '9')):
 			out = append(out, word)

@@ -23,7 +23,7 @@ func (p *planner) slowdown(a *Answer) float64 {
 		return 0
 	}
 	enough := comfortable
-	if p.latency {
+	if p.want == "latency" {
 		enough = comfortable / 100
 	} else if asked := tokenSeconds(p.base); asked > 0 {
 		enough = min(enough, asked)

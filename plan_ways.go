@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall/engine/llamacpp"
 )
@@ -14,6 +15,13 @@ type way struct {
 	spills bool // layers or experts stay on the host, as few as can be
 }
 
+func (w *way) name() string {
+	if w.spills {
+		return w.words + ", spilling"
+	}
+	return w.words
+}
+
 // ways to run the model: what was asked for first.
 func (p *planner) ways(loose bool) []way {
 	out := []way{{set: func(*Request) {}}}
@@ -21,10 +29,29 @@ func (p *planner) ways(loose bool) []way {
 		out = append(out, way{set: func(*Request) {}, spills: true})
 	}
 	out = append(out, p.layouts()...)
+	if names := p.among["engine"]; len(names) > 1 {
+		for _, name := range names[1:] {
+			out = append(out, way{words: name, set: func(r *Request) { r.Engine = name }})
+		}
+		return out
+	}
 	if loose || !p.pinned("engine") {
 		out = append(out, p.otherEngine()...)
 	}
 	return out
+}
+
+// choices reads the fields that have a list: what was asked for has its first word.
+func (p *planner) choices() {
+	p.among = map[string][]string{}
+	for _, name := range lists {
+		v := FieldByName(name).Value(&p.asked)
+		words := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
+		if len(words) > 1 {
+			p.among[name] = words
+			v.SetString(words[0])
+		}
+	}
 }
 
 // engineChange is the price of another program.

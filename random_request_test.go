@@ -51,6 +51,9 @@ func randomRequest(r *rand.Rand, ids []string) *Request {
 	}
 	some := 1 + r.IntN(8)
 	for _, f := range Fields() {
+		if !f.OfAsk("fit") {
+			continue
+		}
 		switch {
 		case slices.Contains([]string{"ask", "model", "hardware", "also", "text", "devices", "explain"}, f.Name):
 		case sane && (f.Name == "engine" || f.Name == "cp" || !f.OwnedBy(out.Engine)):

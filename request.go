@@ -18,12 +18,13 @@ type Request struct {
 	Hardware string `json:"hardware,omitempty" flag:"on" doc:"device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"`
 	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
 	plan.Plan
+	plan.Training
 	Override map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
-	Goal     *Goal               `json:"goal,omitempty" doc:"what a search for plans is to favour"`
-	Change   map[string]any      `json:"change,omitempty" doc:"JSON merge patch that makes the second plan of a diff"`
-	Also     []Request           `json:"also,omitempty" doc:"further fit requests that share the hardware"`
-	Text     string              `json:"text,omitempty" doc:"the start-up log of a server, for compare"`
-	All      bool                `json:"all,omitempty" doc:"all that a search finds, not the first few"`
+	Goal     *Goal               `json:"goal,omitempty" asks:"plan,pick" doc:"what a search for plans is to favour"`
+	Change   map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
+	Also     []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
+	Text     string              `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`
+	All      bool                `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
 	Explain  bool                `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
 	// Safety: fits_on lists hardware when none is given.
 }

@@ -15,8 +15,12 @@ func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) 
 	if err != nil || len(moves) == 0 {
 		return err
 	}
+	share, err := speed.LinkShare()
+	if err != nil {
+		return err
+	}
 	step := speed.Figure{Mid: f.Step, Low: f.Step, High: f.Step}
-	longer := speed.Exposed(step, moves).Times(1 / f.Expected)
+	longer := speed.Exposed(step, moves, share).Times(1 / f.Expected)
 	was := f.PerToken.Mid
 	f.PerToken, f.First, f.FirstUnloaded = f.PerToken.Plus(longer), f.First.Plus(longer), f.FirstUnloaded.Plus(longer)
 	f.Throughput = f.Throughput.Times(was / f.PerToken.Mid)
@@ -25,7 +29,7 @@ func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) 
 		f.Bound = speed.Largest(f.Parts)
 	}
 	for _, m := range moves {
-		q.job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, unit.Seconds(m.Seconds().Mid), unit.Seconds(f.Step))
+		q.job.Note("crosses", "info", "offload", "each step brings %s of %s at %s: %s, beside the arithmetic's %s", unit.Bytes(m.Bytes), m.Name, m.Rate, unit.Seconds(m.Seconds(share).Mid), unit.Seconds(f.Step))
 	}
 	return nil
 }

@@ -3,7 +3,7 @@
 //
 // read.go tells the formats apart, llamabench.go, serving.go and columns.go read them, given.go adds what the
 // user says, stream.go and served.go find the formula of a figure, fit.go the offsets with everything else that is known held
-// fixed, profile.go keeps them.
+// fixed, own.go how well the figures agree, profile.go keeps them.
 //
 // Values that cannot be used are refused by name, and the rest is used.
 package calibrate

@@ -25,6 +25,11 @@ type Formula struct {
 	// Best is the value that the datasheet allows; 0 when there is none. A rate above it, or a time below it,
 	// is not of this model on this device.
 	Best float64
+	// Repeat is by how much figures of one machine differ beside what offsets explain, Machines by how much machines
+	// of one device do, in logarithms. They decide how many figures outweigh the table.
+	Repeat, Machines float64
+	// Own is what the table calls such a figure of a machine that its owner measured; "" when it has no band for it.
+	Own string
 }
 
 // deviceLevel is the level of a coefficient that belongs to a device.
@@ -65,6 +70,7 @@ func Fit(all []Observation, p Predictor) (*Profile, []Refusal, error) {
 		}
 		out.Offsets = append(out.Offsets, offsets...)
 		out.Observations += len(points)
+		out.Own = append(out.Own, ownOf(name, points)...)
 		b, a, err := errorsOf(points)
 		if err != nil {
 			return nil, refused, err
@@ -75,7 +81,7 @@ func Fit(all []Observation, p Predictor) (*Profile, []Refusal, error) {
 	return out, refused, nil
 }
 
-func keys(m map[string][]point) func(func(string) bool) {
+func keys[V any](m map[string]V) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
 			if !yield(k) {
@@ -122,13 +128,9 @@ func newPoint(o *Observation, p Predictor) (*point, *Refusal) {
 	return x, nil
 }
 
-// repeat is by how much figures of one machine differ beside what offsets explain, in logarithms: runs repeat
-// to about 2 %, and no formula has every bend of a curve. It decides how many figures outweigh the table.
-const repeat = 0.04
-
 // solve fits what is left of each coefficient, as a factor, by the device that it belongs to.
 func solve(points []point) ([]Offset, error) {
-	p := coef.Problem{Start: map[string]float64{}, Sigma: map[string]map[string]float64{}, Scale: repeat}
+	p := coef.Problem{Start: map[string]float64{}, Sigma: map[string]map[string]float64{}, Scale: steadiest(points)}
 	for i := range points {
 		p.Rows = append(p.Rows, points[i].row(&p))
 	}
@@ -137,6 +139,15 @@ func solve(points []point) ([]Offset, error) {
 		return nil, err
 	}
 	return offsetsOf(&p, t), nil
+}
+
+// steadiest is the least that figures differ by when they are repeated; those of other kinds weigh less.
+func steadiest(points []point) float64 {
+	least := math.Inf(1)
+	for i := range points {
+		least = math.Min(least, points[i].Repeat)
+	}
+	return least
 }
 
 // row of a problem, whose coefficients are factors on those of the table.
@@ -150,20 +161,18 @@ func (x *point) row(p *coef.Problem) coef.Row {
 			continue
 		}
 		uses[i].Levels = u.Levels[own : own+1]
-		p.Sigma[u.Name] = map[string]float64{deviceLevel: x.doubt(u.Name, u.Levels[own].Key)}
+		doubt := max(p.Sigma[u.Name][deviceLevel], x.doubt(u.Name, u.Levels[own].Key))
+		p.Sigma[u.Name] = map[string]float64{deviceLevel: doubt}
 	}
-	return coef.Row{Name: x.At, Uses: uses, Measured: x.Observation.Value, Weight: 1, Predict: x.scaled()}
+	steady := p.Scale / x.Repeat
+	return coef.Row{Name: x.At, Uses: uses, Measured: x.Observation.Value, Weight: steady * steady, Predict: x.scaled()}
 }
-
-// machines of one device differ by about so much, in logarithms: public figures of one device, model and year by
-// 0.06 to 0.08 in decoding, and by 0.11 to 0.22 in prompts (validation/rows/decode.tsv).
-const machines = 0.1
 
 // doubt is how far a machine may be from its device's offset: what the table does not know of that, and how
 // machines differ.
 func (x *point) doubt(name, key string) float64 {
 	device := x.Coefs.At(coef.Use{Name: name, Levels: []coef.Level{{Name: deviceLevel, Key: key}}})
-	return math.Sqrt(device.Var + machines*machines)
+	return math.Sqrt(device.Var + x.Machines*x.Machines)
 }
 
 func (x *point) scaled() func([]float64) float64 {

@@ -37,7 +37,7 @@ func (b bench) Formula(o *Observation) (*Formula, error) {
 	}
 	levels := []coef.Level{{Name: "all", Key: "all"}, {Name: deviceLevel, Key: o.Hardware}}
 	depth := float64(o.Depth)
-	return &Formula{Table: "bench", Coefs: b.table, Uses: []coef.Use{{Name: "read", Levels: levels}, {Name: "launch", Levels: levels}}, Best: rate / bytesRead,
+	return &Formula{Table: "bench", Coefs: b.table, Uses: []coef.Use{{Name: "read", Levels: levels}, {Name: "launch", Levels: levels}}, Best: rate / bytesRead, Repeat: 0.04, Machines: 0.1,
 		Value: func(c []float64) float64 { return 1 / (c[1] + (bytesRead+depth*131072)/(c[0]*rate)) }}, nil
 }
 

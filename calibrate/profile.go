@@ -17,6 +17,8 @@ const Schema = "memwall/calibration/1"
 type Profile struct {
 	Schema  string   `json:"schema"`
 	Offsets []Offset `json:"offsets"`
+	// Own are the figures of which the machine has several, with how well they agree.
+	Own []Own `json:"own,omitempty"`
 	// Observations is how many figures it rests on.
 	Observations int `json:"observations"`
 	// Before and After are median errors, as shares: of the table alone, and of calibrations that had not seen
@@ -74,8 +76,13 @@ func ReadProfile(data []byte) (*Profile, error) {
 		return nil, errors.New("goes on behind the calibration")
 	case p.Schema != Schema:
 		return nil, fmt.Errorf("has the schema %q, and %s is read", clip(p.Schema), Schema)
-	case len(p.Offsets) > maxOffsets:
-		return nil, fmt.Errorf("has %d offsets, more than %d", len(p.Offsets), maxOffsets)
+	case len(p.Offsets)+len(p.Own) > maxOffsets:
+		return nil, fmt.Errorf("has %d offsets, more than %d", len(p.Offsets)+len(p.Own), maxOffsets)
+	}
+	for i := range p.Own {
+		if err := p.Own[i].check(); err != nil {
+			return nil, fmt.Errorf("figure %d of its own: %w", i+1, err)
+		}
 	}
 	for i := range p.Offsets {
 		if err := p.Offsets[i].check(); err != nil {
@@ -105,7 +112,13 @@ func (p *Profile) Apply(name string, t *coef.Table) *coef.Table {
 			shifts = append(shifts, coef.Shift{Coefficient: o.Coefficient, Level: deviceLevel, Key: o.Key, By: coef.Offset{Value: o.Value, StdErr: o.StdErr, Rows: o.Rows}})
 		}
 	}
-	return t.Shifted(shifts)
+	own := map[string]float64{}
+	for _, o := range p.Own {
+		if o.Table == name {
+			own[o.Figure] = o.Variance
+		}
+	}
+	return t.Shifted(shifts).WithOwn(own)
 }
 
 // Of reports whether the profile says something of a device in a table.
@@ -125,6 +138,11 @@ func (p *Profile) Beside(old *Profile) (kept int) {
 	for _, o := range old.Offsets {
 		if !p.Of(o.Table, o.Key) {
 			more = append(more, o)
+		}
+	}
+	for _, o := range old.Own {
+		if !p.Of(o.Table, o.Key) {
+			p.Own = append(p.Own, o)
 		}
 	}
 	p.Offsets = append(p.Offsets, more...)

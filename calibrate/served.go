@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 )
 
 // Formulas finds the formula of any figure that can be calibrated.
@@ -47,7 +48,13 @@ func (f *Formulas) served(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	load := serving.Load{Users: o.Concurrency, Prompt: o.Prompt, Output: o.Answer, Burst: true}
-	return &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}, nil
+	x := &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}
+	machines, err := stream.Fitted()
+	if err != nil {
+		return nil, err
+	}
+	x.told(machines, figureOf(o.Test)) // servers of one plan are measured by one source each, machines by many
+	return x, nil
 }
 
 // closedFigures are those of a closed loop in the units of their tests.

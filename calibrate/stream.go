@@ -45,7 +45,20 @@ func (s *Stream) Formula(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	kind := map[Test]string{Prefill: "prefill", Decode: "decode", Mixed: "both"}[o.Test]
-	return &Formula{Table: memwall.StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}, nil
+	f := &Formula{Table: memwall.StreamTable, Coefs: table, Uses: m.Uses(), Value: tokensPerSecond(m, o), Best: 1 / m.Floor(kind, o.Prompt, o.Answer, o.Depth)}
+	if o.Test != Mixed {
+		f.Own = stream.Own(kind, &in.Stages[0], o.Engine)
+	}
+	f.told(table, figureOf(o.Test))
+	return f, nil
+}
+
+// figureOf a test in the words of the table of single streams: what it mostly waits for.
+func figureOf(t Test) string {
+	if t == Prefill || t == TTFT {
+		return "prefill"
+	}
+	return "decode"
 }
 
 // tokensPerSecond of a test: of the tokens that llama-bench counts, both kinds where both were timed.

@@ -75,6 +75,8 @@ type Job struct {
 	// MTP are the prediction layers of the published model, when the plan has them draft.
 	MTP   *Predictor
 	Notes []Note
+	// Shared is what the jobs of a search have in common; nil for a job of its own.
+	Shared *Shared
 }
 
 // Predictor is a part with multi-token prediction layers, and how many bytes it is stored in.

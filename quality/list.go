@@ -17,14 +17,14 @@ func OfRecipe(r *dtype.Recipe) Published {
 	return published().sorted(func(f *Format) bool { return f.Target == Weights && f.As == r.Name })
 }
 
-// OfCacheFormat gives every row of caches that hold keys or values in a format, or both.
+// OfCacheFormat gives every row of caches that hold keys or values in a format, or both; of 16 bits both.
 func OfCacheFormat(f *dtype.Format) Published {
 	return published().sorted(func(g *Format) bool {
 		if g.Target != KVCache || g.As == "" {
 			return false
 		}
 		k, v, _ := strings.Cut(g.As, "/")
-		return k == f.Name || v == f.Name
+		return (k == f.Name || v == f.Name) && (k == v || !wideFormat(f))
 	})
 }
 
@@ -66,15 +66,20 @@ func (t *table) sorted(keep func(*Format) bool) (out Published) {
 
 func (h How) order() int { return slices.Index([]How{Same, Near, Made, ""}, h) }
 
-// Typical leaves one row of each model and format: that of its first metric that has a change.
+// Typical leaves one row of each model and format: that of its first metric that has a change. Of caches it leaves
+// every metric, for what a cache costs shows in some alone: long reasoning, not sums.
 func (p Published) Typical() (out Published) {
 	type key struct {
 		model  *subject
+		metric *Metric
 		format string
 	}
 	seen := map[key]bool{}
 	for _, r := range p {
-		k := key{r.model, r.Format.Name}
+		k := key{model: r.model, format: r.Format.Name}
+		if r.Format.Target == KVCache {
+			k.metric = r.Metric
+		}
 		if _, ok := r.Delta(); !ok || r.Refused != "" || r.Source.Baseline != "" || seen[k] {
 			continue
 		}

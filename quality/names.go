@@ -69,8 +69,7 @@ func numbered[K comparable](m map[K]int, key K) int {
 
 // Wide reports whether a recipe keeps the weights in 16 bits or more: what losses are counted from.
 func Wide(r *dtype.Recipe) bool {
-	s := r.Bulk()
-	return s != nil && s.Elem.Float != nil && s.Bits() >= 16
+	return wideFormat(r.Base) && r.BulkBits() >= 16 // pruned weights have a wide base
 }
 
 func wideFormat(f *dtype.Format) bool { return f.Float != nil && f.Bits() >= 16 }

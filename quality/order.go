@@ -2,6 +2,7 @@ package quality
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
@@ -30,8 +31,14 @@ type Rank struct {
 	key float64 // percent where a row decides
 }
 
-// ByBits is the guess of ranks that no row decides.
-const ByBits = "ranked by bits, no sourced row"
+// Guesses of ranks that no row decides.
+const (
+	ByBits = "ranked by bits, no sourced row"
+	Last   = "ranked last: pruned, no sourced row" // bits do not tell what leaving weights out costs
+)
+
+// pruned reports whether a recipe leaves weights out instead of rounding them.
+func pruned(r *dtype.Recipe) bool { return wideFormat(r.Base) && !Wide(r) }
 
 // Compare orders ranks: less loss first, of equals the one with more bits, then by name.
 func Compare(a, b Rank) int {
@@ -49,10 +56,13 @@ func (t *table) newOrder(m Model) *Order {
 	o := &Order{t: t, model: m, weights: map[string]Rank{}}
 	var known []anchor
 	for _, r := range dtype.Recipes() {
-		k := Rank{Name: r.Name, Bits: r.BulkBits(), Effect: t.ofWeights(m, dtype.BF16.Name, r.Name)}
+		k := Rank{Name: r.Name, Bits: m.bits(r), Effect: t.ofWeights(m, dtype.BF16.Name, r.Name)}
 		native := r.Name == m.Native
 		if k.decided(native || Wide(r)) && !native {
 			known = append(known, anchor{k.Bits, k.key})
+		}
+		if pruned(r) && !native {
+			k.Guess, k.key = Last, math.Inf(1)
 		}
 		o.weights[r.Name] = k
 	}
@@ -152,7 +162,7 @@ func falling(known []anchor) (out []anchor) {
 // guessed places a rank that no row decides between its neighbours in bits: by the share of the way that its bits
 // are. Beyond the last neighbour fewer bits are further away.
 func (r *Rank) guessed(known []anchor) {
-	if r.Guess == "" {
+	if r.Guess != ByBits {
 		return
 	}
 	at := slices.IndexFunc(known, func(a anchor) bool { return a.bits <= r.Bits })

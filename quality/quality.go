@@ -9,14 +9,25 @@ package quality
 import (
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/dtype"
 )
 
 // Model that is asked about.
 type Model struct {
 	ID         string // of the catalog, "" for another
 	Parameters int64  // 0 where unknown
-	// Native is the recipe that its makers publish, if not 16 bits: weights lose nothing in it. Orders alone ask for it.
+	// Orders alone ask for the rest. Native is the recipe that its makers publish, if not 16 bits: weights lose nothing
+	// in it. Bits is what an element of the model's layers takes in a recipe; nil takes that of large matrices.
 	Native string
+	Bits   func(*dtype.Recipe) float64
+}
+
+func (m *Model) bits(r *dtype.Recipe) float64 {
+	if m.Bits == nil {
+		return r.BulkBits()
+	}
+	return m.Bits(r)
 }
 
 // Cache is the formats of cached keys and values; "" for values means those of keys.
@@ -38,9 +49,10 @@ type Change struct {
 	Level  Level
 }
 
-// Worse is the change as a loss: positive is worse, whatever the metric.
+// Worse is the change as a loss: positive is worse, whatever the metric. Changes of printed losses are of what is
+// left.
 func (c *Change) Worse() (low, mid, high float64) {
-	if c.Metric.LowerIsBetter {
+	if c.Metric.LowerIsBetter && c.Metric.Kind != PrintedLoss {
 		return c.Low, c.Mid, c.High
 	}
 	return -c.High, -c.Mid, -c.Low
@@ -50,15 +62,13 @@ func (c *Change) Worse() (low, mid, high float64) {
 type Level uint8
 
 const (
-	Exact   Level = iota // the model itself, base or tuned
-	Family               // models of the same name and major version
-	Similar              // models of half to twice the parameters
+	Exact      Level = iota // the model itself, base or tuned
+	FamilyNear              // models of the same name and major version, of half to twice the parameters
+	Family                  // models of the same name and major version, of any size
+	Similar                 // models of half to twice the parameters
 )
 
-func (l Level) String() string { return [...]string{"model", "family", "size"}[l] }
-
-// MarshalText writes the word.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l Level) String() string { return [...]string{"model", "family", "family", "size"}[l] }
 
 // Effect is what a change of format does. Parts without a sourced row are nil.
 type Effect struct{ Perplexity, Accuracy *Change }
@@ -73,7 +83,7 @@ func (e Effect) Best() *Change {
 
 // OfWeights is what happens when the weights of a model go from one recipe to another. Names are those that dtype
 // reads, or those that rows have ("aqlm-2bit-1x16"). Rows of the model itself count first, then those of its
-// family, then those of models of similar size; of metrics the first of metrics.tsv that has rows there.
+// family, of similar size before others, then those of other models of similar size; of metrics the first of metrics.tsv that has rows there.
 func OfWeights(m Model, from, to string) Effect { return published().ofWeights(m, from, to) }
 
 func (t *table) ofWeights(m Model, from, to string) Effect {
@@ -117,7 +127,7 @@ func (q *question) change(kind Kind) *Change {
 		return nil
 	}
 	var room [64]sample
-	for _, level := range []Level{Exact, Family, Similar} {
+	for _, level := range []Level{Exact, FamilyNear, Family, Similar} {
 		if found := q.samples(kind, level, room[:0]); len(found) > 0 {
 			return summary(found, level)
 		}
@@ -155,6 +165,8 @@ func (q *question) at(s *subject, level Level) bool {
 	switch level {
 	case Exact:
 		return q.model.ID != "" && (s.catalog == q.model.ID || s.name == q.model.ID)
+	case FamilyNear:
+		return q.at(s, Family) && q.at(s, Similar)
 	case Family:
 		return q.family != "" && s.family == q.family
 	}

@@ -110,14 +110,6 @@ type Format struct {
 	wide    bool
 }
 
-// Named is the note in brackets behind the name.
-func (f *Format) Named() string {
-	if f.Note == "" {
-		return f.Name
-	}
-	return f.Name + " (" + f.Note + ")"
-}
-
 // subject is a model as rows name it.
 type subject struct {
 	name, catalog, family string

@@ -163,7 +163,7 @@ func (r *run) step(b box) {
 
 // sized reports whether a point fits.
 func (r *run) sized(at Point) bool {
-	key := at.key()
+	key := at.Key()
 	fits, ok := r.fits[key]
 	if !ok {
 		fits = r.Fits(at)
@@ -173,7 +173,8 @@ func (r *run) sized(at Point) bool {
 	return fits
 }
 
-func (at Point) key() string {
+// Key of a point in a map.
+func (at Point) Key() string {
 	b := make([]byte, 0, 2*len(at))
 	for _, n := range at {
 		b = append(b, byte(n), byte(n>>8))

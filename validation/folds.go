@@ -45,18 +45,22 @@ func readFold(cells []string, numbers int) (line int, x []float64, err error) {
 	return line, x, nil
 }
 
-// compare puts a stored prediction, whose figure with its band starts at a column, beside what a row measured.
-// missing says why there is none for the row.
+// compare puts a stored prediction, whose figure starts at a column, beside what a row measured. The figure's band
+// follows it, where the measure has one. missing says why there is none for the row.
 func (f folds) compare(c Comparison, column int, missing string) Comparison {
 	c.Refused = c.Row.Refused
 	x, ok := f[c.Row.Line]
 	switch {
 	case c.Refused != "":
+		return c
 	case !ok:
 		c.Refused = missing
+		return c
+	case c.Measure.Bandless:
+		c.Ours = exactly(x[column])
 	default:
 		c.Ours = Range{x[column], x[column+1], x[column+2]}
-		c.judge()
 	}
+	c.judge()
 	return c
 }

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/memwall/memwall/unit"
@@ -31,7 +32,7 @@ func (r *Report) Markdown() string {
 	}
 	b.WriteString("\n## Where the rows come from\n\n| set | rows | |\n|---|---:|---|\n")
 	for i := range r.Sets {
-		fmt.Fprintf(&b, "| [%s](../validation/rows/%s) | %s | %s |\n", r.Sets[i].Name, r.Sets[i].file(), unit.Count(int64(len(r.Sets[i].Rows))), r.Sets[i].About)
+		fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", r.Sets[i].Name, path.Join("../validation/rows", r.Sets[i].file()), unit.Count(int64(len(r.Sets[i].Rows))), r.Sets[i].About)
 	}
 	return b.String()
 }
@@ -50,15 +51,17 @@ func scoreTable(b *strings.Builder, scores []Score) {
 	}
 }
 
+func (s *Score) banded() bool { return !s.Measure.Exact && !s.Measure.Bandless && s.Used > 0 }
+
 func (s *Score) cover() string {
-	if s.Measure.Exact || s.Used == 0 {
+	if !s.banded() {
 		return "—"
 	}
 	return Percent(s.Coverage())
 }
 
 func (s *Score) width() string {
-	if s.Measure.Exact || s.Used == 0 {
+	if !s.banded() {
 		return "—"
 	}
 	return Percent(s.Width)
@@ -127,7 +130,7 @@ func worstTable(b *strings.Builder, s *Score) {
 // Question names what was asked, briefly.
 func (c *Comparison) Question() string {
 	a := &c.Row.Ask
-	out := []string{a.Model}
+	out := []string{a.Model + c.Row.Kernel}
 	for _, w := range []string{a.Weights, a.Engine, a.Hardware} {
 		if w != "" {
 			out = append(out, w)

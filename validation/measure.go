@@ -29,6 +29,8 @@ type Measure struct {
 	Target float64
 	// Fitted: constants fitted to some of the rows go into the figure. Those rows are scored apart.
 	Fitted bool
+	// Bandless: no answer shows the figure, so it has no band.
+	Bandless bool
 	// Absolute: errors are in units of the figure (GiB), not relative to it.
 	Absolute bool
 	// Unfit says why a comparison shows nothing, once both figures are there; "" when it does.

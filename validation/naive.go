@@ -8,9 +8,10 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// naiveTable puts a rule of thumb beside the scores of single streams.
+// naiveTable puts a rule of thumb beside the scores of speeds.
 func naiveTable(b *strings.Builder, scores []Score) {
-	b.WriteString("\n## A rule of thumb beside us\n\nFor the same rows: answers read the weights at a flat 80 % of the memory's rate, prompts are multiplied at half the peak.\n\n")
+	b.WriteString("\n## A rule of thumb beside us\n\nFor the same rows: answers read the weights at a flat 80 % of the memory's rate, prompts are multiplied at half the peak. As many users\n" +
+		"as a server takes read weights and caches at 80 %, and their prompts cost nothing. Products and attention take the longer of their\narithmetic at the full peak and their bytes at the memory's full rate, an all-reduce 2(n−1)/n of its bytes at the link's; copies run\nat the link's full rate.\n\n")
 	b.WriteString("| measure | figures | median | p90 | rule of thumb: median | p90 |\n|---|---:|---:|---:|---:|---:|\n")
 	for i := range scores {
 		s := &scores[i]
@@ -48,6 +49,9 @@ const (
 
 // why a row is off, by the errors of its like.
 func (s *Score) why(c *Comparison) string {
+	if c.Row.Kernel != "" {
+		return s.whyKernel(c)
+	}
 	report := s.errorsOf(func(o *Comparison) bool {
 		return alike(o, c) && o.Row.Source == c.Row.Source && o.Row.Ask.Model == c.Row.Ask.Model
 	})
@@ -61,6 +65,19 @@ func (s *Score) why(c *Comparison) string {
 		return fmt.Sprintf("other rows of this device and engine (%d) are off by %s: this report of the model stands apart%s", len(device), Percent(quantile(device, 0.5)), s.together(report))
 	}
 	return fmt.Sprintf("other rows of this device and engine (%d) are off by %s too: how it was set up is not in the reports", len(device), Percent(quantile(device, 0.5)))
+}
+
+// whyKernel says whether a kernel stands apart from its program's others on the device, or all are off.
+func (s *Score) whyKernel(c *Comparison) string {
+	others := s.errorsOf(func(o *Comparison) bool { return alike(o, c) && o.Row != c.Row })
+	if len(others) == 0 {
+		return fmt.Sprintf("no other of its kind was timed on %s", c.Row.Ask.Hardware)
+	}
+	text := fmt.Sprintf("others of this device and program (%d) are off by %s", len(others), Percent(quantile(others, 0.5)))
+	if quantile(others, 0.5) >= known {
+		return text + " too: what the program runs there is not what the law supposes"
+	}
+	return text + ": this one stands apart"
 }
 
 // together says that rows of one report are off alike.

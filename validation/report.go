@@ -33,15 +33,19 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	all := Compare(asker, sets)
-	streams, compared, err := CompareStreams()
-	if err != nil {
-		return nil, err
-	}
 	served, err := CompareServing(sets)
 	if err != nil {
 		return nil, err
 	}
-	sets, all = append(sets, streams), append(append(all, compared...), served...)
+	all = append(all, served...)
+	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
+	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies} {
+		set, compared, err := stored()
+		if err != nil {
+			return nil, err
+		}
+		sets, all = append(sets, set), append(all, compared...)
+	}
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	peers, err := Peers()

@@ -37,6 +37,8 @@ type Row struct {
 	Got    map[string]Value
 	// Fit: constants were fitted to this row, so it says nothing about rows unseen.
 	Fit bool
+	// Kernel is what was timed alone, where the row is of no model.
+	Kernel string
 	// Refused says why the row cannot be used.
 	Refused string
 	Note    string
@@ -60,7 +62,7 @@ type line struct {
 func Load() ([]Set, error) { return load("rows/*.jsonl") }
 
 // Batches reads the sets "static" and "throughput", of runs that no question asks for: batches that start and end
-// together, and as many users as a server takes. Their errors are in speed/serving/leftout.tsv.
+// together, whose errors are in speed/serving/leftout.tsv, and as many users as a server takes (throughput.go).
 func Batches() ([]Set, error) { return load("rows/batches/*.jsonl") }
 
 func load(pattern string) ([]Set, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -181,11 +182,11 @@ func slack(v Value) float64 { return math.Abs(v.Mid) * 1e-12 }
 
 // everyMeasure lists what is asked through an Asker, then what is predicted beforehand.
 func everyMeasure() []*Measure {
-	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures)+len(ServingMeasures))
+	var all []*Measure
 	for i := range Measures {
 		all = append(all, &Measures[i])
 	}
-	return append(append(all, StreamMeasures...), ServingMeasures...)
+	return slices.Concat(all, StreamMeasures, ServingMeasures, []*Measure{&throughput}, KernelMeasures, []*Measure{&hostCopies})
 }
 
 // Scores sums up comparisons by measure; keep picks the ones that count.

@@ -27,7 +27,7 @@ var (
 )
 
 // StreamMeasures in the order of the report.
-var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral}
+var StreamMeasures = []*Measure{&decodeModels, &decodeHardware, &promptModels, &promptHardware, &decodeSeveral, &promptSeveral, &decodeSpilled, &promptSpilled}
 
 // streamSet names the rows of single streams, which are a table.
 const streamSet = "decode"
@@ -40,8 +40,8 @@ const (
 	streamCols = 7
 )
 
-// CompareStreams puts the stored predictions beside the measurements.
-func CompareStreams() (Set, []Comparison, error) {
+// CompareStreams puts the stored predictions beside the measurements, and asks for models larger than their device.
+func CompareStreams(asker *memwall.Asker) (Set, []Comparison, error) {
 	rows, err := Streams()
 	if err != nil {
 		return Set{}, nil, err
@@ -54,6 +54,12 @@ func CompareStreams() (Set, []Comparison, error) {
 	var out []Comparison
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()
+		if _, predicted := folds[rows[i].Line]; !predicted {
+			if c, ok := rows[i].spilled(asker, &set.Rows[i]); ok {
+				out = append(out, c)
+				continue
+			}
+		}
 		out = append(out, rows[i].compare(&set.Rows[i], folds)...)
 	}
 	return set, out, nil
@@ -69,7 +75,7 @@ func (r *StreamRow) asRow() Row {
 }
 
 func (r *StreamRow) compare(row *Row, f folds) []Comparison {
-	c := Comparison{Row: row, Figure: r.Kind, Measured: Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}}
+	c := Comparison{Row: row, Figure: r.Kind, Measured: r.measured()}
 	if x, ok := f[r.Line]; ok {
 		c.Naive = x[ofThumb]
 	}
@@ -78,7 +84,7 @@ func (r *StreamRow) compare(row *Row, f folds) []Comparison {
 		c.Measure = m
 		out = append(out, f.compare(c, column, "not predicted: "+r.unfit()))
 	}
-	prompt := strings.HasSuffix(r.Kind, "prefill")
+	prompt := r.ofPrompt()
 	switch {
 	case r.Count > 1 && prompt:
 		add(&promptSeveral, ofModels)
@@ -92,6 +98,12 @@ func (r *StreamRow) compare(row *Row, f folds) []Comparison {
 		add(&decodeHardware, ofHardware)
 	}
 	return out
+}
+
+func (r *StreamRow) ofPrompt() bool { return strings.HasSuffix(r.Kind, "prefill") }
+
+func (r *StreamRow) measured() Value {
+	return Value{Text: strconv.FormatFloat(r.Rate, 'g', -1, 64), Mid: r.Rate}
 }
 
 // unfit says why the fit left a row alone.

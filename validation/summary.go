@@ -90,7 +90,7 @@ func measureRows(scores []Score) (out []MeasureRow) {
 		if s.Measure.Absolute {
 			m.Unit = "GiB"
 		}
-		if !m.Exact {
+		if !m.Exact && !s.Measure.Bandless {
 			c, w := s.Coverage(), s.Width
 			m.Coverage, m.Width = &c, &w
 		}

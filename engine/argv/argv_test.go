@@ -137,9 +137,9 @@ func TestNumbers(t *testing.T) {
 // TestQuote: what is written as unknown reads back as the same words.
 func TestQuote(t *testing.T) {
 	for _, w := range []string{"a", "a b", "it's", "", "$x", "{\"a\":1}", "--x=y z", "a\nb"} {
-		cmds, err := Parse("p " + quote(w))
+		cmds, err := Parse("p " + Quote(w))
 		if err != nil || len(cmds) != 1 || len(cmds[0].Args) != 1 || cmds[0].Args[0] != w {
-			t.Errorf("%q -> %s: %+v %v", w, quote(w), cmds, err)
+			t.Errorf("%q -> %s: %+v %v", w, Quote(w), cmds, err)
 		}
 	}
 }
@@ -202,4 +202,42 @@ func ExampleParse() {
 	cmds, _ := Parse("CUDA_VISIBLE_DEVICES=0,1 vllm serve Qwen/Qwen3-14B \\\n  -tp 2")
 	fmt.Println(cmds[0].Program, cmds[0].Args, cmds[0].Devices)
 	// Output: vllm [serve Qwen/Qwen3-14B -tp 2] 2
+}
+
+// TestSecrets: what is secret is not in what is shown, and what is not secret stays.
+func TestSecrets(t *testing.T) {
+	const key = "abcdefghij0123456789"
+	for _, c := range []struct{ name, value, want string }{
+		{"--api-key", "x", redacted}, {"--hf-token", key, redacted}, {"HF_TOKEN", key, redacted}, {"--password", "p", redacted}, {"--x", "hf_" + key, redacted}, {"--x", "sk-" + key, redacted},
+		{"--header", "Authorization: Basic " + key, redacted}, {"--header", "authorization: bearer x", redacted}, {"-H", "X-Api-Key: 1", redacted}, {"--x", "AKIA" + key, redacted},
+		{"--url", "https://me:" + key + "@host/a", "https://REDACTED@host/a"}, {"--url", "https://host/a?size=1&token=" + key, "https://host/a?size=1&token=REDACTED"},
+		{"--max-num-batched-tokens", "8192", "8192"}, {"--tokenizer", "org/name", "org/name"}, {"--keyframes", "3", "3"}, {"--x", "sk-short", "sk-short"}, {"--url", "https://host/a@b?x=1", "https://host/a@b?x=1"}, {"--api-key", "", ""},
+	} {
+		if got := blot(c.name, c.value); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.name, c.value, got, c.want)
+		}
+	}
+}
+
+// TestHereDocuments: files that a text writes are there for the commands behind it.
+func TestHereDocuments(t *testing.T) {
+	for _, c := range []struct{ text, name, want string }{
+		{"cat > a.yaml <<'EOF'\nx: 1\ny: 2\nEOF\nserve --config a.yaml", "a.yaml", "x: 1\ny: 2\n"},
+		{"cat <<EOF > a.yaml\nx: 1\nEOF\nserve", "a.yaml", "x: 1\n"},
+		{"cat >a.yaml << EOF\n\tx: 1\n\tEOF\nserve", "a.yaml", "\tx: 1\n"},
+		{"cat <<-\"END\" >> a.yaml && serve\nx: 1\nEND", "a.yaml", "x: 1\n"},
+		{"tee a.yaml <<EOF\nx\nEOF\nserve", "a.yaml", "x\n"},
+		{"sudo tee a.yaml > /dev/null <<EOF\nx\nEOF\nserve", "a.yaml", "x\n"},
+		{"cat > a.yaml <<EOF\nx: 1\nserve", "a.yaml", "x: 1\nserve"},
+		{"bash -c \"cat > a.yaml <<EOF\nx\nEOF\nserve --config a.yaml\"", "a.yaml", "x\n"},
+	} {
+		got, err := Parse(c.text)
+		open := !strings.Contains(c.text, "\nEOF") && !strings.Contains(c.text, "END") && !strings.Contains(c.text, "\tEOF")
+		switch {
+		case err != nil:
+			t.Errorf("%q: %v", c.text, err)
+		case open && len(got) != 0, !open && (len(got) != 1 || got[0].Program != "serve" || got[0].Files[c.name] != c.want):
+			t.Errorf("%q: %+v, want one command and %q", c.text, got, c.want)
+		}
+	}
 }

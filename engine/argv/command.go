@@ -14,6 +14,8 @@ type Command struct {
 	Env     []Variable
 	// Image is the container image, with its tag, when docker or podman runs the program.
 	Image string
+	// Files are those that the text writes before: cat > NAME <<EOF.
+	Files map[string]string
 	// Devices is how many the container or CUDA_VISIBLE_DEVICES shows; 0 when the text does not say.
 	Devices int64
 }
@@ -33,10 +35,10 @@ func (c *Command) Getenv(name string) (string, bool) {
 
 // Parse splits a text into its commands: separated by lines, ;, &&, || or |. Assignments in front of a
 // command, export lines before it, sudo, nohup, env, time, nice, numactl, uv run, docker run, sh -c and
-// python -m are understood.
-func Parse(text string) ([]Command, error) { return parse(text, nil, 0) }
+// python -m are understood; so are files that the text itself writes from here-documents.
+func Parse(text string) ([]Command, error) { return parse(text, nil, map[string]string{}, 0) }
 
-func parse(text string, env []Variable, depth int) ([]Command, error) {
+func parse(text string, env []Variable, files map[string]string, depth int) ([]Command, error) {
 	if len(text) > MaxText {
 		return nil, wrong("the command line", "", fmt.Sprintf("has %d bytes", len(text)), fmt.Sprintf("paste one command of at most %d bytes", MaxText))
 	}
@@ -47,7 +49,10 @@ func parse(text string, env []Variable, depth int) ([]Command, error) {
 	}
 	var out []Command
 	for _, seg := range segments(words) {
-		more, kept, err := parseSegment(seg, env, depth)
+		if seg.writes(files) {
+			continue
+		}
+		more, kept, err := parseSegment(seg.words, env, files, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -57,33 +62,56 @@ func parse(text string, env []Variable, depth int) ([]Command, error) {
 	return out, nil
 }
 
-// segments are the words between separators, redirections left out.
-func segments(words []word) (out [][]string) {
-	var seg []string
-	skip := false
+// segment is one command: its words, the file that its output goes to, and its here-document.
+type segment struct {
+	words    []string
+	to, here string
+}
+
+// segments are the words between separators, redirections taken out.
+func segments(words []word) (out []segment) {
+	var seg segment
+	operator := ""
 	for _, w := range words {
 		switch {
 		case w.kind == separator:
-			if len(seg) > 0 {
-				out = append(out, seg)
-			}
-			seg, skip = nil, false
+			out, seg, operator = append(out, seg), segment{}, ""
 		case w.kind == redirection:
-			skip = true
-		case skip:
-			skip = false
+			operator = w.text
+		case w.kind == document:
+			seg.here = w.text
+		case operator != "":
+			if strings.HasPrefix(operator, ">") {
+				seg.to = w.text
+			}
+			operator = ""
 		default:
-			seg = append(seg, w.text)
+			seg.words = append(seg.words, w.text)
 		}
 	}
-	if len(seg) > 0 {
-		out = append(out, seg)
+	return append(out, seg)
+}
+
+// writes keeps the file that cat or tee writes from a here-document.
+func (s *segment) writes(files map[string]string) bool {
+	if s.here == "" || len(s.words) == 0 {
+		return false
 	}
-	return out
+	name := s.to
+	switch n := len(s.words); {
+	case s.words[0] == "tee" && n > 1, s.words[0] == "sudo" && n > 2 && s.words[1] == "tee":
+		name = s.words[n-1]
+	case s.words[0] != "cat":
+		return false
+	}
+	if name != "" {
+		files[name] = s.here
+	}
+	return true
 }
 
 // parseSegment gives the commands of one segment and the environment that later segments see.
-func parseSegment(seg []string, env []Variable, depth int) ([]Command, []Variable, error) {
+func parseSegment(seg []string, env []Variable, files map[string]string, depth int) ([]Command, []Variable, error) {
 	seg = prompt(seg)
 	if len(seg) > 0 && (seg[0] == "export" || seg[0] == "set") {
 		for _, w := range seg[1:] {
@@ -93,7 +121,7 @@ func parseSegment(seg []string, env []Variable, depth int) ([]Command, []Variabl
 		}
 		return nil, env, nil
 	}
-	c := Command{Env: append([]Variable(nil), env...)}
+	c := Command{Env: append([]Variable(nil), env...), Files: files}
 	rest := c.assign(seg)
 	if len(rest) == 0 {
 		return nil, append(env, c.Env[len(env):]...), nil
@@ -152,7 +180,7 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		return c.inner(afterName(skipDockerFlags(words[2:])), depth)
 	case (name == "sh" || name == "bash" || name == "zsh") && len(words) > 2:
 		if i := shellText(words); i > 0 {
-			return parse(words[i], c.Env, depth+1)
+			return parse(words[i], c.Env, c.Files, depth+1)
 		}
 	case strings.HasPrefix(name, "python") || name == "py":
 		return c.python(words), nil
@@ -277,4 +305,22 @@ func countDevices(list string) (n int64) {
 		n++
 	}
 	return n
+}
+
+// Words splits a text as a shell does; what it cannot read is one word.
+func Words(text string) (out []string) {
+	if len(text) > MaxText {
+		return nil
+	}
+	l := &lexer{text: text, vars: map[string]string{}}
+	words, err := l.run()
+	if err != nil {
+		return []string{text}
+	}
+	for _, w := range words {
+		if w.kind == plain {
+			out = append(out, w.text)
+		}
+	}
+	return out
 }

@@ -29,18 +29,39 @@ func (c *Command) container(words []string, depth int) ([]Command, error) {
 		return nil, wrong("docker run", "", "names no image", "paste the whole command")
 	}
 	c.Image = words[0]
-	inside := words[1:]
-	if entrypoint == "" {
-		entrypoint = c.entrypoint(inside)
-	}
+	var entry []string
 	if entrypoint != "" {
-		inside = append(strings.Fields(entrypoint), inside...)
+		entry = strings.Fields(entrypoint)
 	}
+	return c.contained(entry, words[1:], depth)
+}
+
+// Contained is what a container runs: an image, the program that replaces the image's own, and arguments.
+func Contained(c Command, entrypoint, arguments []string) ([]Command, error) {
+	return c.contained(entrypoint, arguments, 0)
+}
+
+func (c *Command) contained(entrypoint, inside []string, depth int) ([]Command, error) {
+	if len(entrypoint) == 0 {
+		if own := c.entrypoint(inside); own != "" {
+			entrypoint = []string{own}
+		}
+	}
+	inside = append(entrypoint[:len(entrypoint):len(entrypoint)], inside...)
 	if len(inside) == 0 {
 		c.Program = c.Image
 		return []Command{*c}, nil
 	}
-	return c.unwrap(inside, depth+1)
+	out, err := c.unwrap(inside, depth+1)
+	for i := range out { // also behind sh -c
+		if out[i].Image == "" {
+			out[i].Image = c.Image
+		}
+		if out[i].Devices == 0 {
+			out[i].Devices = c.Devices
+		}
+	}
+	return out, err
 }
 
 // dockerFlag takes one flag with its value off the words.

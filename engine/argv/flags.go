@@ -69,7 +69,7 @@ func (r *reader[T]) environment(c *Command) error {
 		if !ok || v == "" {
 			continue
 		}
-		if err := name(f.Set(r.t, v), f.Env, v); err != nil {
+		if err := Named(f.Set(r.t, v), f.Env, v); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	arg := args[0]
 	if !isFlag(arg) {
 		if r.syntax.Positional == nil || !r.syntax.Positional(arg) {
-			r.unknown = append(r.unknown, quote(arg))
+			r.unknown = append(r.unknown, Quote(arg))
 		}
 		return args[1:], nil
 	}
@@ -108,16 +108,17 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 
 func (r *reader[T]) set(f *Flag[T], flag string, values []string) error {
 	v := strings.Join(values, " ")
-	return name(f.Set(r.t, v), flag, v)
+	return Named(f.Set(r.t, v), flag, v)
 }
 
-// name puts the flag into an error that a setter made.
-func name(err error, flag, value string) error {
+// Named puts the flag, and the value as it may be shown, into an error that a setter made.
+func Named(err error, flag, value string) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Argument == "" {
 		e.Argument = flag
 		if e.Value == "" {
 			e.Value = value
 		}
+		e.Value = blot(flag, e.Value)
 	}
 	return err
 }
@@ -223,48 +224,17 @@ func example(names string) string {
 func written(arg string, values []string, attached bool) string {
 	flag, value, _ := strings.Cut(arg, "=")
 	if attached {
-		return quote(flag + "=" + blot(flag, value))
+		return Quote(flag + "=" + blot(flag, value))
 	}
-	out := quote(flag)
+	out := Quote(flag)
 	for _, v := range values {
-		out += " " + quote(blot(flag, v))
+		out += " " + Quote(blot(flag, v))
 	}
 	return out
 }
 
-// redacted stands where a secret stood.
-const redacted = "REDACTED"
-
-// blot hides keys, tokens and passwords.
-func blot(name, value string) string {
-	if value != "" && (secretName(name) || secretValue(value)) {
-		return redacted
-	}
-	return value
-}
-
-var secretWords = map[string]bool{"key": true, "token": true, "secret": true, "password": true, "passwd": true, "bearer": true, "authorization": true}
-
-func secretName(name string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' }) {
-		if secretWords[w] {
-			return true
-		}
-	}
-	return false
-}
-
-func secretValue(v string) bool {
-	for _, p := range []string{"hf_", "sk-", "ghp_", "nvapi-", "Bearer "} {
-		if strings.HasPrefix(v, p) && len(v) > len(p)+15 {
-			return true
-		}
-	}
-	return false
-}
-
-// quote writes a word so that a shell reads it back.
-func quote(s string) string {
+// Quote writes a word so that a shell reads it back.
+func Quote(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n\"'\\$&|;<>()*?#~`{}[]!") {
 		return s
 	}

@@ -17,6 +17,8 @@ type Launch struct {
 	// Quant is the quantisation method that the command line names, in the engine's word: what the
 	// weights are stored in follows from it and from the model.
 	Quant string
+	// Cast is the format that weights which are not quantised are loaded in; "" for the checkpoint's own.
+	Cast string
 	// FullContext: no length is given, so the engine takes the model's own.
 	FullContext bool
 	Devices     int64

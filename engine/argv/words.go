@@ -16,7 +16,8 @@ type wordKind uint8
 const (
 	plain wordKind = iota
 	separator
-	redirection
+	redirection // text is the operator; the next word is the file
+	document    // the lines of a here-document
 )
 
 // lexer splits a text into words as a POSIX shell does, with three liberties that pasted text needs: a
@@ -29,6 +30,14 @@ type lexer struct {
 	out  []word
 	head bool // only assignments so far in this command
 	size int  // bytes of all words, variables put in
+	// open are the here-documents whose lines begin at the next line break.
+	open []here
+}
+
+// here is a here-document: its delimiter, and its place among the words.
+type here struct {
+	end string
+	at  int
 }
 
 func (l *lexer) run() ([]word, error) {
@@ -60,7 +69,12 @@ func (l *lexer) step() error {
 		l.comment()
 	case strings.IndexByte("\n;&|", c) >= 0 && !strings.HasPrefix(l.text[l.at:], "&>"):
 		l.at++
+		if c == '\n' {
+			l.documents()
+		}
 		l.end()
+	case strings.HasPrefix(l.text[l.at:], "<<") && !strings.HasPrefix(l.text[l.at:], "<<<"):
+		l.delimiter()
 	case c == '>' || c == '<' || c == '&':
 		l.redirect()
 	default:
@@ -87,10 +101,45 @@ func (l *lexer) redirect() {
 	if n := len(l.out); n > 0 && l.text[l.at] != '&' && l.at > 0 && isDigit(l.text[l.at-1]) && l.out[n-1].text == string(l.text[l.at-1]) {
 		l.out = l.out[:n-1]
 	}
+	from := l.at
 	for l.at < len(l.text) && strings.IndexByte("<>&", l.text[l.at]) >= 0 {
 		l.at++
 	}
-	l.out = append(l.out, word{kind: redirection})
+	l.out = append(l.out, word{text: l.text[from:l.at], kind: redirection})
+}
+
+// delimiter reads <<EOF, <<-EOF and << 'EOF'.
+func (l *lexer) delimiter() {
+	l.at += 2
+	rest := strings.TrimLeft(strings.TrimPrefix(l.text[l.at:], "-"), " \t")
+	n := strings.IndexAny(rest, " \t\r\n;&|<>")
+	if n < 0 {
+		n = len(rest)
+	}
+	l.at = len(l.text) - len(rest) + n
+	if end := strings.Trim(rest[:n], "'\"\\"); end != "" {
+		l.open = append(l.open, here{end, len(l.out)})
+		l.out = append(l.out, word{kind: document})
+	}
+}
+
+// documents takes the lines up to each delimiter that is open; one that nothing closes runs to the end.
+func (l *lexer) documents() {
+	for _, h := range l.open {
+		from := l.at
+		to := from
+		for to < len(l.text) {
+			line, _, _ := strings.Cut(l.text[to:], "\n")
+			l.at = min(len(l.text), to+len(line)+1)
+			if strings.Trim(line, " \t\r") == h.end {
+				break
+			}
+			to = l.at
+		}
+		l.out[h.at].text = l.text[from:to]
+		l.size += to - from
+	}
+	l.open = nil
 }
 
 // continuation is the length of a line break that does not end the command.
@@ -175,7 +224,7 @@ func (l *lexer) escape(b *strings.Builder) {
 func (l *lexer) single(b *strings.Builder) error {
 	n := strings.IndexByte(l.text[l.at+1:], '\'')
 	if n < 0 {
-		return l.open('\'')
+		return l.unclosed('\'')
 	}
 	b.WriteString(l.text[l.at+1 : l.at+1+n])
 	l.at += n + 2
@@ -203,10 +252,10 @@ func (l *lexer) double(b *strings.Builder) error {
 		}
 	}
 	l.at = start
-	return l.open('"')
+	return l.unclosed('"')
 }
 
-func (l *lexer) open(quote byte) error {
+func (l *lexer) unclosed(quote byte) error {
 	return wrong("the command line", "", fmt.Sprintf("opens a %c at byte %d that nothing closes", quote, l.at), "close the quote, or paste the whole line")
 }
 

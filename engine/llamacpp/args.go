@@ -16,7 +16,8 @@ func Programs() []string {
 type launch struct {
 	argv.Launch
 	repo, file string
-	zero       bool // -c 0
+	made       string // the Modelfile that a model is made from
+	zero       bool   // -c 0
 	tested     bool
 	depth      plan.Int // of llama-bench: tokens in the cache before a test
 }
@@ -28,7 +29,8 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	table, cmd := argFlags, *c
 	switch c.Program {
 	case "ollama":
-		table, cmd.Args = ollamaFlags, l.ollama(c.Args)
+		table = append(inheritable(), ollamaFlags...)
+		cmd.Args = l.ollama(c.Args)
 	case "llama-bench":
 		table = benchFlags
 	}
@@ -36,7 +38,10 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
+	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
+	if err := l.modelfile(c.Files); err != nil {
+		return nil, err
+	}
 	l.hub()
 	l.variables(&cmd, table)
 	if l.Model == "" && c.Program != "ollama" {
@@ -99,12 +104,13 @@ func (l *launch) hub() {
 	}
 }
 
-// ollama takes "run MODEL" or "serve" off the arguments; what follows a model is a prompt.
-func (l *launch) ollama(args []string) []string {
-	var flags []string
+// ollama takes "run MODEL", "create NAME -f FILE" or "serve" off the arguments; what follows a model is a prompt.
+func (l *launch) ollama(args []string) (flags []string) {
 	command := ""
-	for _, a := range args {
+	for i, a := range args {
 		switch {
+		case command == "create" && (a == "-f" || a == "--file") && i+1 < len(args):
+			l.made = args[i+1]
 		case strings.HasPrefix(a, "-"):
 			flags = append(flags, a)
 		case command == "":

@@ -18,8 +18,6 @@ var ollamaFlags = []argv.Flag[launch]{
 	{Env: "OLLAMA_FLASH_ATTENTION", Set: argFlash},
 	{Env: "OLLAMA_KV_CACHE_TYPE", Set: argWord(func(p *plan.Plan) *string { return &p.KV })},
 	{Env: "OLLAMA_GPU_OVERHEAD", Set: argv.Into(argv.Count[plan.Size], func(l *launch) *plan.Size { return &l.Plan.Reserved })},
-	{Env: "LLAMA_ARG_FIT", Set: argFit},
-	{Env: "LLAMA_ARG_FIT_TARGET", Set: argWord(func(p *plan.Plan) *string { return &p.FitTarget })},
 	{Env: "OLLAMA_MAX_LOADED_MODELS", Unread: true}, // more models beside this one
 	{Env: "OLLAMA_NEW_ENGINE", Unread: true},        // an engine whose rules are not here
 	{Env: "OLLAMA_SCHED_SPREAD", Unread: true},      // over all devices, where one would do
@@ -43,7 +41,7 @@ func (l *launch) variables(c *argv.Command, table []argv.Flag[launch]) {
 			continue
 		}
 		if f := flagOf(v.Name, table); f == nil || f.Unread {
-			l.Unknown = append(l.Unknown, v.Name+"="+v.Value)
+			l.Unknown = append(l.Unknown, v.Shown())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/argv"
 )
 
 // Command is the command line that runs the plan: llama-server with what differs from its defaults, or
@@ -14,10 +15,10 @@ func (e Engine) Command(j *engine.Job) string {
 	r := e.rules(j)
 	s := e.settings(j, &r)
 	if e.Program == Ollama {
-		return ollamaCommand(j)
+		return e.ollamaCommand(j)
 	}
 	sh := s.shape(&r, j.Load())
-	args := []string{"llama-server -m", modelFile(j), "-c", fmt.Sprint(sh.asked)}
+	args := []string{"llama-server -m", argv.Quote(modelFile(j)), "-c", fmt.Sprint(sh.asked)}
 	args = append(args, slotArgs(j, &r, &s)...)
 	args = append(args, placeArgs(j)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
@@ -54,7 +55,7 @@ func slotArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 
 func placeArgs(j *engine.Job) (args []string) {
 	p := j.Plan
-	if n := p.GPULayers; n != nil && used(j) > 0 {
+	if n := p.GPULayers; n != nil {
 		args = append(args, "-ngl "+layersArg(int64(*n), len(j.Model.Decoder().Layers)))
 	}
 	if p.SplitMode != "" && p.SplitMode != "layer" {
@@ -67,7 +68,7 @@ func placeArgs(j *engine.Job) (args []string) {
 		args = append(args, "-ts "+p.TensorSplit)
 	}
 	if p.OverrideTensor != "" {
-		args = append(args, fmt.Sprintf("-ot '%s'", p.OverrideTensor))
+		args = append(args, "-ot "+argv.Quote(p.OverrideTensor))
 	}
 	if n := p.CPUMoE; n != nil && *n < 0 {
 		args = append(args, "--cpu-moe")
@@ -78,7 +79,7 @@ func placeArgs(j *engine.Job) (args []string) {
 		args = append(args, "--no-mmap")
 	}
 	if p.MMProj != "" {
-		args = append(args, "--mmproj "+p.MMProj)
+		args = append(args, "--mmproj "+argv.Quote(p.MMProj))
 	}
 	if !on(p.MMProjOffload) {
 		args = append(args, "--no-mmproj-offload")
@@ -117,7 +118,7 @@ func draftArgs(j *engine.Job, r *rules) (args []string) {
 		args = append(args, "--spec-type draft-mtp")
 	}
 	if p.DraftModel != "" {
-		args = append(args, "-md "+p.DraftModel)
+		args = append(args, "-md "+argv.Quote(p.DraftModel))
 	}
 	if int64(p.DraftTokens) != r.drafts {
 		args = append(args, fmt.Sprintf("--draft-max %d", p.DraftTokens))
@@ -161,7 +162,7 @@ func cacheArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 	if p.KVV != "f16" {
 		args = append(args, "-ctv "+p.KVV)
 	}
-	if s.fullSWA && slides(j.Model) {
+	if s.fullSWA {
 		args = append(args, "--swa-full")
 	}
 	if !s.offloadKV {
@@ -179,25 +180,4 @@ func batchArgs(j *engine.Job, r *rules) (args []string) {
 		args = append(args, fmt.Sprintf("-ub %d", p.UBatch))
 	}
 	return args
-}
-
-func ollamaCommand(j *engine.Job) string {
-	p := j.Plan
-	args := []string{fmt.Sprintf("OLLAMA_CONTEXT_LENGTH=%d OLLAMA_NUM_PARALLEL=%d", p.Context, p.Sequences)}
-	switch {
-	case p.Attention == "flash":
-		args = append(args, "OLLAMA_FLASH_ATTENTION=1")
-	case p.Attention == "eager":
-		args = append(args, "OLLAMA_FLASH_ATTENTION=0")
-	}
-	if p.KV != "f16" {
-		args = append(args, "OLLAMA_KV_CACHE_TYPE="+p.KV)
-	}
-	if p.Fit == "off" {
-		args = append(args, "LLAMA_ARG_FIT=off")
-	}
-	if p.FitTarget != "" {
-		args = append(args, "LLAMA_ARG_FIT_TARGET="+p.FitTarget)
-	}
-	return strings.Join(append(args, "ollama serve"), " ")
 }

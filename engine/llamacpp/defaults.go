@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -19,8 +20,11 @@ func (e Engine) Defaults(j *engine.Job) {
 	text(j, "attention", &p.Attention, "auto")
 	b := r.batch
 	if e.Program == Ollama {
-		b = batches{512, 512}
-		if !e.server(j) {
+		b = batches{ollamaBatch, ollamaBatch}
+		if e.server(j) {
+			b.batch = cmp.Or(int64(p.UBatch), int64(p.BatchTokens), b.batch)
+			b.ubatch = b.batch
+		} else {
 			b.batch *= max(1, int64(p.Sequences)) // runner/llamarunner: num_batch for each slot
 		}
 	}
@@ -49,9 +53,10 @@ func (e Engine) Defaults(j *engine.Job) {
 	e.remarks(j)
 }
 
-// givenIn is what a plan pins before any default.
+// givenIn is what a plan pins before any default. For Ollama, which has no word for all, -1 leaves layers open.
 func (e Engine) givenIn(p *plan.Plan) given {
-	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: p.GPULayers != nil, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
+	layers := p.GPULayers != nil && (e.Program != Ollama || *p.GPULayers >= 0)
+	return given{context: p.Context > 0 || p.ContextTotal > 0, layers: layers, split: p.TensorSplit != "", override: p.OverrideTensor != "" || p.CPUMoE != nil && *p.CPUMoE != 0}
 }
 
 // fitDefault: a plan is sized as it stands unless it asks for --fit, which llama.cpp does by itself: the command
@@ -62,6 +67,7 @@ func (e Engine) fitDefault(j *engine.Job, r *rules, g given) {
 	case g.context:
 	case e.Program == Ollama:
 		number(j, "context", &p.Context, ollamaContext(j))
+		parts(p)
 		g.context = true
 	default:
 		p.ContextTotal = fitContext
@@ -110,8 +116,17 @@ func (e Engine) slotContext(j *engine.Job, r *rules) {
 	}
 	s := e.settings(j, r)
 	p.Context = plan.Int(contextOf(p, &s, r))
-	p.PromptTokens = p.Context * 3 / 4
-	p.OutputTokens = p.Context - p.PromptTokens
+	parts(p)
+}
+
+// parts of the context that prompt and output take, where nobody says.
+func parts(p *plan.Plan) {
+	if p.PromptTokens == 0 {
+		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))
+	}
+	if p.OutputTokens == 0 {
+		p.OutputTokens = max(0, p.Context-p.PromptTokens)
+	}
 }
 
 // offload of the general kind is said in llama.cpp's words.

@@ -40,6 +40,9 @@ func (s *sizer) addDraft(b *ledger.Book, ranks []engine.Rank, l engine.Load) {
 	if s.draft == nil {
 		return
 	}
+	if s.set.unified && !s.set.shared {
+		l.Context *= max(1, l.Sequences) // any slot may fill the cache that all share
+	}
 	each := s.draft.Size(nil, engine.Load{Context: l.Context, Sequences: 1})
 	for i, r := range s.draft.Size(b, l) {
 		ranks[i].Items = s.drafted(ranks[i].Items, r.Items, each[i].Items, l.Sequences)

@@ -1,6 +1,7 @@
 package sglang
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -12,8 +13,15 @@ func Programs() []string { return []string{"sglang.launch_server", "sglang", "la
 
 type launch struct {
 	argv.Launch
-	sharedDP bool
+	sharedDP    bool
+	lora        bool
+	loras, rank plan.Int
+	prefill     plan.Int // --max-prefill-tokens
 }
+
+// Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
+// model's own prediction layers, or what the text repeats. EAGLE's heads are no models of their own.
+const standalone, ownLayers, repeats = "STANDALONE", "NEXTN", "NGRAM"
 
 // FromArgs reads the arguments of "python -m sglang.launch_server" and "sglang serve"
 // (python/sglang/srt/server_args.py).
@@ -34,7 +42,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if l.Model == "" {
 		return nil, argv.Wrong("sglang", "", "names no model", "--model-path MODEL")
 	}
-	l.Beside, l.Unknown = append(l.Beside, beside...), unknown
+	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
 	l.finish()
 	return &l.Launch, nil
 }
@@ -55,8 +63,43 @@ func (l *launch) finish() {
 		l.Unknown = append(l.Unknown, "--enable-dp-attention")
 		p.DP = 0
 	}
+	l.adapters()
+	switch {
+	case l.prefill == 0:
+	case p.ChunkedPrefill != nil && !*p.ChunkedPrefill:
+		p.MaxBatchedTokens = l.prefill
+	default: // chunks bound the step
+		l.Unknown = append(l.Unknown, fmt.Sprintf("--max-prefill-tokens %d", l.prefill))
+	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// adapters: the pool has a slot of the largest rank for each adapter of a batch; without a rank the files say it.
+func (l *launch) adapters() {
+	const slots, most = 8, 256 // server_args.py, max_loras_per_batch
+	switch {
+	case l.lora && l.rank == 0:
+		l.Unknown = append(l.Unknown, "--enable-lora")
+	case l.lora:
+		n := l.loras
+		if n == 0 {
+			n = slots
+		}
+		for range min(n, most) {
+			l.Plan.Adapters = append(l.Plan.Adapters, plan.Adapter{Rank: l.rank})
+		}
+	}
+}
+
+// argAlgorithm: what drafts beside or inside of the model.
+func argAlgorithm(l *launch, v string) error {
+	switch strings.ToUpper(v) {
+	case standalone, ownLayers, repeats:
+	default:
+		l.Unknown = append(l.Unknown, "--speculative-algorithm "+argv.Blotted(v))
+	}
+	return nil
 }
 
 func argWhole(field func(*plan.Plan) *int64) func(*launch, string) error {
@@ -92,14 +135,20 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--speculative-draft-model-path --speculative-draft-model --speculative-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
 	{Names: "--speculative-num-draft-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 
+	{Names: "--max-prefill-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.prefill })},
+	{Names: "--speculative-algorithm --speculative-algo", Set: argAlgorithm},
+	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
+	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
+	{Names: "--max-loras-per-batch", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
+
 	{Names: "--stream-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --max-prefill-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --cpu-offload-gb --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
-	{Names: "--speculative-algorithm --speculative-algo --speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --max-lora-rank --max-loras-per-batch --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
+	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --cpu-offload-gb --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
+	{Names: "--speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--cuda-graph-bs --lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-lora --enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
+	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--host --port --api-key --served-model-name --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},

@@ -7,12 +7,15 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
 )
 
 // Command is the launch of a server with what differs from its defaults.
 func (Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := []string{"python -m sglang.launch_server --model-path " + j.Model.ID}
+	args := append([]string{"python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())}, argv.StoredArgs(p.Weights, j.Checkpoint.Stored)...)
 	for _, g := range []struct {
 		flag string
 		n    int64
@@ -23,6 +26,7 @@ func (Engine) Command(j *engine.Job) string {
 	}
 	args = append(args, fmt.Sprintf("--context-length %d", p.Context))
 	args = append(args, changed(j)...)
+	args = append(args, beside(j)...)
 	return strings.Join(append(args, p.EngineArgs...), " ")
 }
 
@@ -39,6 +43,9 @@ func changed(j *engine.Job) (args []string) {
 	switch {
 	case !chunked(p):
 		args = append(args, "--chunked-prefill-size -1")
+		if p.MaxBatchedTokens != maxPrefillTokens {
+			args = append(args, fmt.Sprintf("--max-prefill-tokens %d", p.MaxBatchedTokens))
+		}
 	case int64(p.MaxBatchedTokens) != chunkDefault(j):
 		args = append(args, fmt.Sprintf("--chunked-prefill-size %d", p.MaxBatchedTokens))
 	}
@@ -59,6 +66,31 @@ func changed(j *engine.Job) (args []string) {
 	}
 	if c := p.PrefixCache; c != nil && !*c {
 		args = append(args, "--disable-radix-cache")
+	}
+	return args
+}
+
+// beside are what drafts and the adapters.
+func beside(j *engine.Job) (args []string) {
+	p := j.Plan
+	switch {
+	case j.Draft != nil:
+		args = append(args, "--speculative-algorithm "+standalone, "--speculative-draft-model-path "+argv.Quote(j.Draft.CheckpointName()))
+	case p.DraftTokens == 0:
+	case j.Model.Part(model.PartMTP) != nil:
+		args = append(args, "--speculative-algorithm "+ownLayers)
+	default:
+		args = append(args, "--speculative-algorithm "+repeats)
+	}
+	if p.DraftTokens > 0 {
+		args = append(args, fmt.Sprintf("--speculative-num-draft-tokens %d", p.DraftTokens))
+	}
+	if n := len(p.Adapters); n > 0 {
+		rank := plan.Int(0)
+		for _, a := range p.Adapters {
+			rank = max(rank, a.Rank)
+		}
+		args = append(args, fmt.Sprintf("--enable-lora --max-loras-per-batch %d --max-lora-rank %d", n, rank))
 	}
 	return args
 }

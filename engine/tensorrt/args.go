@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -12,11 +13,14 @@ func Programs() []string { return []string{"trtllm-serve", "tensorrt_llm.command
 
 type launch struct {
 	argv.Launch
+	config string // the file of settings, by its name
+	// shared: attention runs in data parallel groups, whose number is that of tensor parallelism.
+	shared bool
 }
 
 // FromArgs reads the arguments of "trtllm-serve [serve] MODEL" (tensorrt_llm/commands/serve.py).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
-	l := &launch{argv.Launch{Engine: argv.EngineAt("tensorrt-llm", c.Tag()), FullContext: true, Devices: c.Devices}}
+	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("tensorrt-llm", c.Tag()), FullContext: true, Devices: c.Devices}}
 	cmd := *c
 	if len(cmd.Args) > 0 && cmd.Args[0] == "serve" {
 		cmd.Args = cmd.Args[1:]
@@ -26,11 +30,17 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := l.settings(c.Files); err != nil {
+		return nil, err
+	}
 	if l.Model == "" {
 		return nil, argv.Wrong("trtllm-serve", "", "names no model", "trtllm-serve MODEL …")
 	}
-	l.Beside, l.Unknown = beside, unknown
-	l.Plan.EngineArgs = append(append([]string(nil), beside...), unknown...)
+	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
+	l.Plan.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
+	if p := &l.Plan; l.shared {
+		p.TP, p.DP = 1, max(1, p.TP)
+	}
 	l.FullContext = l.Plan.Context == 0
 	return &l.Launch, nil
 }
@@ -66,8 +76,10 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill })},
 
-	// Memory that no field of a plan holds: the YAML file has the settings of the PyTorch backend.
-	{Names: "--extra-llm-api-options --config --backend --max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding", Unread: true},
+	{Names: "--extra-llm-api-options --config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
+
+	// Memory that no field of a plan holds.
+	{Names: "--backend --max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding", Unread: true},
 
 	// No bearing on memory.
 	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser --tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint --served-model-name"},
@@ -79,4 +91,65 @@ func argKV(l *launch, v string) error {
 		l.Plan.KV = v
 	}
 	return nil
+}
+
+// settings reads the file that the command names, where the text holds it; else its name is listed.
+func (l *launch) settings(files map[string]string) error {
+	text, ok := files[l.config]
+	switch {
+	case l.config == "":
+		return nil
+	case !ok:
+		l.Unknown = append(l.Unknown, "--extra_llm_api_options "+argv.Quote(argv.Blotted(l.config)))
+		return nil
+	}
+	list, err := manifest.Settings(text)
+	if err != nil {
+		return err
+	}
+	for _, v := range list {
+		if err := l.setting(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keys of the file, as flags (tensorrt_llm/llmapi/llm_args.py).
+var keys = map[string]string{
+	"kv_cache_config.tokens_per_block": "--tokens-per-block", "kv_cache_config.free_gpu_memory_fraction": "--kv-cache-free-gpu-memory-fraction", "kv_cache_config.dtype": "--kv-cache-dtype",
+	"max_batch_size": "--max-batch-size", "max_num_tokens": "--max-num-tokens", "max_seq_len": "--max-seq-len", "tensor_parallel_size": "--tp-size", "pipeline_parallel_size": "--pp-size", "moe_expert_parallel_size": "--ep-size",
+}
+
+// besides are keys without bearing on memory.
+var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "speculative_config.decoding_type": true, "backend": true, "trust_remote_code": true}
+
+func (l *launch) setting(v argv.Variable) error {
+	if flag, ok := keys[v.Name]; ok {
+		for i := range argFlags {
+			if strings.Contains(" "+argFlags[i].Names+" ", " "+flag+" ") {
+				return argv.Named(argFlags[i].Set(l, v.Value), v.Name, v.Value)
+			}
+		}
+	}
+	if set, ok := fileOnly[v.Name]; ok {
+		return argv.Named(set(l, v.Value), v.Name, v.Value)
+	}
+	if !besides[v.Name] {
+		l.Unknown = append(l.Unknown, v.Shown())
+	}
+	return nil
+}
+
+// fileOnly are keys that no flag has.
+var fileOnly = map[string]func(*launch, string) error{
+	"kv_cache_config.enable_block_reuse":          argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
+	"enable_chunked_prefill":                      argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
+	"enable_attention_dp":                         argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
+	"stream_interval":                             argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval }),
+	"batch_wait_timeout_iters":                    argNumber(func(p *plan.Plan) *plan.Int { return &p.BatchWait }),
+	"speculative_config.max_draft_len":            argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
+	"speculative_config.num_nextn_predict_layers": argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
+	"speculative_config.speculative_model_dir":    argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel }),
+	"speculative_config.speculative_model":        argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel }),
 }

@@ -7,15 +7,21 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/model"
 )
 
-// Command is the launch of a server with what differs from its defaults. It is empty when the plan needs
-// settings that trtllm-serve takes from a file only, or several servers; a note then says what to run.
+// settingsFile is where the command keeps the settings that have no flag.
+const settingsFile = "/tmp/trtllm.yaml"
+
+// Command is the launch of a server with what differs from its defaults. Settings that trtllm-serve takes from a file
+// only are written to one before it; of several replicas it is one.
 func (Engine) Command(j *engine.Job) string {
-	if len(inFile(j)) > 0 || replicas(j) > 1 {
-		return ""
+	lines := inFile(j)
+	if len(lines) == 0 {
+		return serve(j)
 	}
-	return serve(j)
+	return fmt.Sprintf("cat > %s <<'EOF'\n%s\nEOF\n%s --extra_llm_api_options %s", settingsFile, strings.Join(lines, "\n"), serve(j), settingsFile)
 }
 
 // inFile are the settings of the plan that have no flag, as lines of the YAML file that
@@ -34,6 +40,9 @@ func inFile(j *engine.Job) (lines []string) {
 	}
 	if attentionDP(p) {
 		lines = append(lines, "enable_attention_dp: true")
+	}
+	if d := drafting(j); d != "" {
+		lines = append(lines, "speculative_config: {"+d+"}")
 	}
 	for _, l := range []struct {
 		name string
@@ -54,24 +63,30 @@ func replicas(j *engine.Job) int64 {
 	return j.Plan.DP
 }
 
+// drafting is by a draft model; without one by the model's own prediction layers, or by what the text repeats
+// (tensorrt_llm/llmapi/llm_args.py).
+func drafting(j *engine.Job) string {
+	n := j.Plan.DraftTokens
+	switch {
+	case j.Draft != nil:
+		return fmt.Sprintf("decoding_type: Draft_Target, max_draft_len: %d, speculative_model_dir: %q", n, j.Draft.CheckpointName())
+	case j.Plan.DraftTokens == 0:
+		return ""
+	case j.Model.Part(model.PartMTP) != nil:
+		return fmt.Sprintf("decoding_type: MTP, num_nextn_predict_layers: %d", n)
+	}
+	return fmt.Sprintf("decoding_type: NGram, max_draft_len: %d", n)
+}
+
 func commandNote(j *engine.Job) {
-	lines, n := inFile(j), replicas(j)
-	if len(lines) == 0 && n <= 1 {
-		return
+	if n := replicas(j); n > 1 {
+		j.Note("command_by_hand", "info", "engine", "run the command %d times, each on its own devices", n)
 	}
-	text := "run " + serve(j)
-	if len(lines) > 0 {
-		text += " --extra_llm_api_options FILE, where FILE says " + strings.Join(lines, " and ")
-	}
-	if n > 1 {
-		text += fmt.Sprintf(", %d times, each on its own devices", n)
-	}
-	j.Note("command_by_hand", "info", "engine", "%s", text)
 }
 
 func serve(j *engine.Job) string {
 	p := j.Plan
-	args := []string{"trtllm-serve " + j.Model.ID}
+	args := []string{"trtllm-serve " + argv.Quote(j.CheckpointName())}
 	tp := p.TP
 	if attentionDP(p) {
 		tp = p.DP

@@ -52,6 +52,10 @@ func (Engine) Defaults(j *engine.Job) {
 			j.Default(d.name, d.value)
 		}
 	}
+	if j.Draft != nil && p.DraftTokens == 0 { // max_draft_len has no default
+		p.DraftTokens = 1
+		j.Default("draft_tokens", 1)
+	}
 	engine.EagerNote(j, false)
 	commandNote(j)
 }

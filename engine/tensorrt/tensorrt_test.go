@@ -128,9 +128,8 @@ func TestAttentionDP(t *testing.T) {
 	if dp.KV.Needed*8 != cut.KV.Needed {
 		t.Errorf("caches of %d and %d bytes", dp.KV.Needed, cut.KV.Needed)
 	}
-	n := j.Notes[len(j.Notes)-1].Text
-	if got := (Engine{}).Command(j); got != "" || !strings.Contains(n, "--tp_size 8 --ep_size 8") || !strings.Contains(n, "enable_attention_dp: true") {
-		t.Errorf("%q, %s", got, n)
+	if got := (Engine{}).Command(j); !strings.Contains(got, "--tp_size 8 --ep_size 8") || !strings.Contains(got, "\nenable_attention_dp: true\n") {
+		t.Error(got)
 	}
 }
 
@@ -210,14 +209,14 @@ func TestCommand(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for _, c := range []struct {
-		plan plan.Plan
-		note string
+		plan       plan.Plan
+		want, note string
 	}{
-		{plan.Plan{Context: 4096, TP: 2, DP: 2}, "run trtllm-serve llama-3.1-70b --tp_size 2 --max_seq_len 4096, 2 times, each on its own devices"},
-		{plan.Plan{Context: 4096, Serving: plan.Serving{BlockSize: 64}}, "run trtllm-serve llama-3.1-70b --tp_size 4 --max_seq_len 4096 --extra_llm_api_options FILE, where FILE says kv_cache_config: {tokens_per_block: 64}"},
+		{plan.Plan{Context: 4096, TP: 2, DP: 2}, "trtllm-serve llama-3.1-70b --tp_size 2 --max_seq_len 4096", "run the command 2 times, each on its own devices"},
+		{plan.Plan{Context: 4096, Serving: plan.Serving{BlockSize: 64}}, "cat > /tmp/trtllm.yaml <<'EOF'\nkv_cache_config: {tokens_per_block: 64}\nEOF\ntrtllm-serve llama-3.1-70b --tp_size 4 --max_seq_len 4096 --extra_llm_api_options /tmp/trtllm.yaml", "max_num_seqs = 2048 by default"},
 	} {
 		j, _ := enginetest.Case{Model: "llama-3.1-70b", Hardware: "4xh100", Plan: c.plan}.Sizer(t, Engine{})
-		if got := (Engine{}).Command(j); got != "" || j.Notes[len(j.Notes)-1].Text != c.note {
+		if got := (Engine{}).Command(j); got != c.want || j.Notes[len(j.Notes)-1].Text != c.note {
 			t.Errorf("%q, %+v", got, j.Notes[len(j.Notes)-1])
 		}
 	}

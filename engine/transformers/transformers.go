@@ -12,7 +12,6 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -119,75 +118,4 @@ func static(p *plan.Plan) bool {
 		}
 	}
 	return false
-}
-
-var loadNames = map[string]string{
-	"nf4": `quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True)`,
-	"fp4": "quantization_config=BitsAndBytesConfig(load_in_4bit=True)", "bnb-int8": "quantization_config=BitsAndBytesConfig(load_in_8bit=True)",
-	"nf4-single": `quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4")`,
-}
-
-var attentionNames = map[string]string{"flash": "flash_attention_2", "sdpa": "sdpa", "eager": "eager"}
-
-// Command loads the model and generates, as Python.
-func (Engine) Command(j *engine.Job) string {
-	p := j.Plan
-	if j.Model.Part("denoiser") != nil {
-		return diffusersCall(j.Model)
-	}
-	args := []string{fmt.Sprintf("%q", j.Model.ID), fmt.Sprintf("dtype=%q", torchName(engine.ActivationFormat(j.Model)))}
-	if p.TP > 1 {
-		args = append(args, `tp_plan="auto"`)
-	} else {
-		args = append(args, `device_map="auto"`)
-	}
-	if p.Attention != defaultAttention(j.Version) {
-		args = append(args, fmt.Sprintf("attn_implementation=%q", attentionNames[p.Attention]))
-	}
-	if r := dtype.FindRecipe(p.Weights); r != nil && loadNames[r.Name] != "" {
-		args = append(args, loadNames[r.Name])
-	}
-	generate := fmt.Sprintf("max_length=%d", p.Context)
-	switch bits := quantBits[dtype.FindFormat(p.KV)]; {
-	case bits > 0:
-		generate += fmt.Sprintf(`, cache_implementation="quantized", cache_config={"backend": "hqq", "nbits": %d}`, bits)
-	case static(p):
-		generate += `, cache_implementation="static"`
-	}
-	class := autoClass(j.Model)
-	if class == "AutoModel" {
-		return fmt.Sprintf("AutoModel.from_pretrained(%s)(**inputs)", strings.Join(args, ", "))
-	}
-	return fmt.Sprintf("%s.from_pretrained(%s).generate(**inputs, %s)", class, strings.Join(args, ", "), generate)
-}
-
-// diffusersCall loads the transformer of a diffusion model by its own class, from the folder that its pipeline keeps it in
-// (diffusers, ModelMixin.from_pretrained).
-func diffusersCall(m *model.Model) string {
-	return fmt.Sprintf(`diffusers.%s.from_pretrained(%q, subfolder="transformer", torch_dtype=torch.%s).to("cuda")`, m.Arch, m.ID, torchName(engine.ActivationFormat(m)))
-}
-
-// autoClass is the class that loads a model for what it does.
-func autoClass(m *model.Model) string {
-	switch {
-	case !m.Remembers():
-		return "AutoModel"
-	case m.Part("encoder") == nil && m.Traits.Multimodal:
-		return "AutoModelForImageTextToText"
-	case m.Family == "whisper":
-		return "AutoModelForSpeechSeq2Seq"
-	case m.Part("encoder") != nil:
-		return "AutoModelForSeq2SeqLM"
-	}
-	return "AutoModelForCausalLM"
-}
-
-func torchName(f *dtype.Format) string {
-	switch f {
-	case dtype.F16:
-		return "float16"
-	case dtype.F32:
-		return "float32"
-	}
-	return "bfloat16"
 }

@@ -78,7 +78,7 @@ func variables(c *argv.Command) (out []string) {
 	for _, v := range c.Env {
 		switch v.Name {
 		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE":
-			out = append(out, v.Name+"="+v.Value)
+			out = append(out, v.Shown())
 		}
 	}
 	return out
@@ -177,10 +177,7 @@ func method(v string) (string, error) {
 
 // speculative reads {"model":…,"num_speculative_tokens":…}.
 func speculative(l *launch, v string) error {
-	var c struct {
-		Model  string   `json:"model"`
-		Tokens plan.Int `json:"num_speculative_tokens"`
-	}
+	var c drafting
 	if err := json.Unmarshal([]byte(v), &c); err != nil {
 		return &argv.Error{Value: v, Problem: "is not JSON", Fix: `'{"model":"…","num_speculative_tokens":4}', in single quotes`}
 	}

@@ -1,18 +1,21 @@
 package vllm
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
 // Command is "vllm serve" with what differs from its defaults.
 func (e Engine) Command(j *engine.Job) string {
 	p := j.Plan
-	args := append([]string{"vllm serve", j.CheckpointName()}, weightArgs(j)...)
+	args := append([]string{"vllm serve", argv.Quote(j.CheckpointName())}, argv.StoredArgs(j.Plan.Weights, j.Checkpoint.Stored)...)
 	if p.TP == 1 && j.Devices() > p.Ranks() {
 		args = append(args, "--tensor-parallel-size 1") // said, because memwall would take all devices
 	}
@@ -76,46 +79,20 @@ func cacheName(kv string) string {
 	return kv
 }
 
-// methods of --quantization by recipe, where the method alone says the recipe. Those that quantise what they
-// load need no checkpoint of their own (vllm/model_executor/layers/quantization).
-var methods = map[string]struct {
-	name   string
-	onLoad bool
-}{
-	"fp8": {"fp8", true}, "nf4": {"bitsandbytes", true}, "awq": {"awq", false}, "gptq": {"gptq", false}, "nvfp4": {"modelopt_fp4", false}, "mxfp4": {"mxfp4", false},
-}
-
-// weightArgs say how the checkpoint is stored, when its name does not.
-func weightArgs(j *engine.Job) []string {
-	switch w := j.Plan.Weights; {
-	case w == "" || w == j.Checkpoint.Stored:
-		return nil
-	case w == "f32":
-		return []string{"--dtype float32"}
-	case w == "f16":
-		return []string{"--dtype half"}
-	case methods[w].name != "":
-		return []string{"--quantization " + methods[w].name}
-	}
-	return nil
-}
-
 // checkpointNote remarks that the command names a checkpoint which is not stored as the plan says.
 func checkpointNote(j *engine.Job) {
 	w, c := j.Plan.Weights, &j.Checkpoint
-	if c.Name == "" || w == "" || w == c.Stored || methods[w].onLoad || plainDtypes[w] && plainDtypes[c.Stored] {
+	if c.Name == "" || argv.OnLoad(w, c.Stored) {
 		return
 	}
 	j.Note("other_checkpoint", "info", "weights", "%s is stored in %s: put the name of its %s checkpoint into the command", c.Name, c.Stored, w)
 }
 
-// plainDtypes are what --dtype makes of each other when it loads.
-var plainDtypes = map[string]bool{"bf16": true, "f16": true, "f32": true}
-
-// beside are the draft model and the adapters.
+// beside are what drafts and the adapters.
 func beside(j *engine.Job) (args []string) {
-	if d := j.Draft; d != nil {
-		args = append(args, fmt.Sprintf(`--speculative-config '{"model":%q,"num_speculative_tokens":%d}'`, d.CheckpointName(), max(1, j.Plan.DraftTokens)))
+	if c := speculation(j); c != nil {
+		text, _ := json.Marshal(c) // of words and numbers
+		args = append(args, "--speculative-config "+argv.Quote(string(text)))
 	}
 	if n := len(j.Plan.Adapters); n > 0 {
 		rank := plan.Int(0)
@@ -125,6 +102,29 @@ func beside(j *engine.Job) (args []string) {
 		args = append(args, fmt.Sprintf("--enable-lora --max-loras %d --max-lora-rank %d", n, rank))
 	}
 	return args
+}
+
+// drafting is the value of --speculative-config (vllm/config/speculative.py).
+type drafting struct {
+	Method string   `json:"method,omitempty"`
+	Model  string   `json:"model,omitempty"`
+	Tokens plan.Int `json:"num_speculative_tokens"`
+}
+
+// speculation is by a draft model; without one by the model's own prediction layers, or by what the text repeats.
+func speculation(j *engine.Job) *drafting {
+	d := drafting{Tokens: j.Plan.DraftTokens}
+	switch {
+	case j.Draft != nil:
+		d.Model = j.Draft.CheckpointName()
+	case j.Plan.DraftTokens == 0:
+		return nil
+	case j.Model.Part(model.PartMTP) != nil:
+		d.Method = "mtp"
+	default:
+		d.Method = "ngram"
+	}
+	return &d
 }
 
 // switches are the flags that vLLM turns around with --no-.

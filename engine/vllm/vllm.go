@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -40,9 +41,18 @@ func (Engine) Defaults(j *engine.Job) {
 	if p.BlockSize == 0 {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
 	}
+	draftDefault(j)
 	engine.EagerNote(j, false)
 	engine.SpeechNote(j)
 	checkpointNote(j)
+}
+
+// draftDefault: vLLM has none, so that a draft model alone drafts the fewest tokens that it can.
+func draftDefault(j *engine.Job) {
+	if p := j.Plan; j.Draft != nil && p.DraftTokens == 0 {
+		p.DraftTokens = 1
+		j.Default("draft_tokens", 1)
+	}
 }
 
 // castSince: fp32 checkpoints are loaded in fp16, later in the first format that the platform lists
@@ -237,13 +247,35 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	return p
 }
 
-// load sums up what the class stores, and what its allocator loses to segments.
+// stored is what a class of ranks stores, and what its allocator loses to segments.
+type stored struct {
+	weights        []weightSum
+	scalars, rests unit.Bytes
+}
+
+// loadedKey is all that loading depends on.
+type loadedKey struct {
+	weights  *model.Weights
+	version  engine.Version
+	parallel [5]int64 // tp, pp, ep, dp, cp; the rank has the layers of its stage
+	rank     shard.Rank
+	traits   traits
+}
+
+// load sums up what the class stores, once for the jobs of a search.
 func (s *sizer) load(p *prepared) {
+	by := &p.pl.Parallel
+	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t}
+	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
+	p.weights, p.scalars, p.rests = l.weights, l.scalars, l.rests
+}
+
+func (s *sizer) stored(p *prepared) (l stored) {
 	sets := &paramSets{layers: map[int][]param{}}
 	for _, k := range p.pl.Kinds {
-		p.scalars += unit.Bytes(k.Count) * scalars(k.Kind, s.job.Version)
+		l.scalars += unit.Bytes(k.Count) * scalars(k.Kind, s.job.Version)
 	}
-	sum := p.rotary + p.scalars
+	sum := p.rotary + l.scalars
 	for n, g := range p.pl.WeightGroups() {
 		set := s.params(&p.pl, &g)
 		sets.add(&p.pl, n, set)
@@ -251,10 +283,11 @@ func (s *sizer) load(p *prepared) {
 		for i := range set {
 			w.bytes += set[i].bytes()
 		}
-		p.weights = append(p.weights, w)
+		l.weights = append(l.weights, w)
 		sum += unit.Bytes(w.count) * w.bytes
 	}
-	p.rests = s.replay(&p.pl, sets, p.scalars) - sum
+	l.rests = s.replay(&p.pl, sets, l.scalars) - sum
+	return l
 }
 
 // stage keeps the groups of the model, each with the stage's share of its layers.

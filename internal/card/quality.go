@@ -28,7 +28,7 @@ type Quality struct {
 	Percent Maybe  `json:"percent"`
 	Refused string `json:"refused,omitempty"`
 	Source  string `json:"source"`
-	// Shown marks the rows that a card draws: one of each model and format.
+	// Shown marks the rows that a card draws: one of each model and format, of caches every metric.
 	Shown bool `json:"shown"`
 }
 
@@ -60,10 +60,11 @@ type Published struct {
 	As     string         `json:"stands_for,omitempty"`
 	Note   string         `json:"note,omitempty"`
 	// Bits of an element as sources count them, 0 where none does.
-	Least   float64   `json:"bits_least,omitempty"`
-	Most    float64   `json:"bits_most,omitempty"`
-	Models  int       `json:"models"`
-	Quality []Quality `json:"quality"`
+	Least  float64 `json:"bits_least,omitempty"`
+	Most   float64 `json:"bits_most,omitempty"`
+	Models int     `json:"models"`
+	// Quality is left out of lists.
+	Quality []Quality `json:"quality,omitempty"`
 }
 
 // PublishedOf gives the card of a name that sources use; nil when none does.
@@ -92,7 +93,9 @@ func PublishedOf(name string) *Published {
 func MeasuredOnly(filter string) (out []*Published) {
 	for _, name := range quality.Unresolved() {
 		if matches(filter, name) {
-			out = append(out, PublishedOf(name))
+			p := PublishedOf(name)
+			p.Quality = nil
+			out = append(out, p)
 		}
 	}
 	return out

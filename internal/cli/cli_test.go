@@ -19,7 +19,8 @@ func TestFlagsAndFields(t *testing.T) {
 	without := map[string]string{
 		"ask": "the command says it", "model": "the argument", "also": "JSON only", "explain": "a flag of its own",
 		"offload": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
-		"text": "the file that compare is given",
+		"text": "the file that compare is given", "goal": "--minimize, or --goal of pick", "change": "the second plan of diff", "all": "a flag of its own",
+		"rollout": "JSON only: an object",
 	}
 	a := &app{Config: Config{}.filled()}
 	flags := a.fit().Flags()
@@ -29,6 +30,9 @@ func TestFlagsAndFields(t *testing.T) {
 			if without[f.Name] == "" {
 				t.Errorf("field %s has no flag, and no reason for it", f.Name)
 			}
+			continue
+		}
+		if !f.OfAsk("fit") {
 			continue
 		}
 		owned[f.Flag] = true
@@ -47,12 +51,20 @@ func TestFlagsAndFields(t *testing.T) {
 			t.Errorf("--%s is not --%s", f.Name, f.Flag)
 		}
 	}
-	extra := []string{"from", "calibration", "explain", "layers", "notes", "by", "svg", "check", "help"}
+	extra := []string{"from", "calibration", "explain", "layers", "notes", "by", "emit", "svg", "check", "help"}
 	flags.VisitAll(func(p *pflag.Flag) {
 		if !owned[p.Name] && !strings.Contains(" "+strings.Join(extra, " ")+" ", " "+p.Name+" ") {
 			t.Errorf("--%s is no field", p.Name)
 		}
 	})
+}
+
+// askOf is a question that has the field.
+func askOf(f *memwall.Field) string {
+	if len(f.Asks) > 0 {
+		return f.Asks[0]
+	}
+	return "fit"
 }
 
 // Every flag sets its field and nothing else.
@@ -65,7 +77,7 @@ func TestFlagsSetFields(t *testing.T) {
 		}
 		var r memwall.Request
 		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-		requestFlags(flags, &r)
+		requestFlags(flags, &r, askOf(f))
 		value, ok := values[operand(flags.Lookup(f.Flag))]
 		if !ok {
 			value = "x"
@@ -102,7 +114,7 @@ func TestValues(t *testing.T) {
 	} {
 		var r memwall.Request
 		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-		requestFlags(flags, &r)
+		requestFlags(flags, &r, "fit")
 		if err := flags.Set(c.flag, c.value); err != nil {
 			t.Errorf("--%s %s: %v", c.flag, c.value, err)
 			continue
@@ -124,7 +136,7 @@ func TestValues(t *testing.T) {
 	for flag, value := range map[string]string{"ctx": "-1", "tp": "1.5", "reserve": "1.5", "users": "1e3x", "acceptance": "nan", "mmap": "maybe", "split-mode": "diagonal", "set": "=1"} {
 		var r memwall.Request
 		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-		requestFlags(flags, &r)
+		requestFlags(flags, &r, "fit")
 		if flags.Set(flag, value) == nil {
 			t.Errorf("--%s %s is taken", flag, value)
 		}

@@ -39,7 +39,7 @@ func (a *app) compare() *cobra.Command {
 		},
 	}
 	c.Flags().SortFlags = false
-	requestFlags(c.Flags(), &r)
+	requestFlags(c.Flags(), &r, "fit")
 	c.Flags().StringVar(&r.Model, "model", "", "the model, when the log does not name one of the catalog")
 	c.Flags().BoolVar(&notes, "notes", false, "all notes")
 	complete(c)

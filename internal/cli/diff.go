@@ -81,7 +81,7 @@ func (a *app) runDiff(c *cobra.Command, args []string) error {
 func (a *app) planOf(c *cobra.Command, text string) (*memwall.Request, error) {
 	r := &memwall.Request{}
 	flags := pflag.NewFlagSet("plan", pflag.ContinueOnError)
-	requestFlags(flags, r)
+	requestFlags(flags, r, "fit")
 	if err := flags.Parse(strings.Fields(text)); err != nil {
 		return nil, flagError(c, err)
 	}

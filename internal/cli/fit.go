@@ -27,9 +27,12 @@ type fitFlags struct {
 	// calibration is a file of one's own figures, noCalibration for none, "" for the usual place.
 	calibration string
 	from        string
+	emit        string
 }
 
 const strict = "strict"
+
+const fromUsage = "a pasted command of an engine ('vllm serve …'), or a file of one: compose, Kubernetes, Modelfile, Python; - for stdin"
 
 func (a *app) fit() *cobra.Command {
 	f := &fitFlags{}
@@ -45,20 +48,21 @@ func (a *app) fit() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request)
-	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
+	requestFlags(flags, &f.request, "fit")
+	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
 	flags.Lookup("explain").NoOptDefVal = render.All
 	flags.BoolVar(&f.layers, "layers", false, "what the model is made of, by kind of layer")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
 	flags.StringVar(&f.by, "by", "", "group the ledger by how long bytes stay")
+	flags.StringVar(&f.emit, "emit", "", "the plan as a file that runs it, and nothing else: "+strings.Join(memwall.LaunchForms(), ", "))
 	flags.StringVar(&f.svg, "svg", "", "also write the ledger as a picture")
 	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
-	for _, name := range []string{"explain", "layers", "notes", "by", "svg", "check"} {
+	for _, name := range []string{"explain", "layers", "notes", "by", "emit", "svg", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
@@ -84,6 +88,9 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 		return err
 	}
 	r.Ask = "fit"
+	if f.emit != "" && !a.json {
+		return a.emit(f, r, unread)
+	}
 	r.Explain = f.explain != "" || !a.json
 	answer, err := a.asker.Ask(r)
 	if err != nil {

@@ -49,11 +49,11 @@ func groupOf(f *memwall.Field) string {
 	return groupHow
 }
 
-// requestFlags adds a flag for every field that has one; each sets its field in the request.
-func requestFlags(flags *pflag.FlagSet, r *memwall.Request) {
+// requestFlags adds a flag for every field of a question that has one; each sets its field in the request.
+func requestFlags(flags *pflag.FlagSet, r *memwall.Request, ask string) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
-		if f.Flag == "" {
+		if f.Flag == "" || !f.OfAsk(ask) {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}
@@ -129,8 +129,12 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 		x, err = parseBool(s)
 	case t.Kind() == reflect.Float64:
 		x, err = parseShare(s)
+	case t.Kind() == reflect.Slice:
+		x = strings.Split(s, ",")
 	case v.field.Unit == "length":
 		x, err = unit.ParseLength(s)
+	case v.field.Unit == "count":
+		x, err = unit.ParseCount(s)
 	default:
 		x, err = parseWhole(s)
 	}
@@ -228,7 +232,9 @@ func operand(f *pflag.Flag) string {
 		return "SHARE"
 	case t.Kind() == reflect.String:
 		return words[v.field.Name]
-	case v.field.Unit == "length":
+	case t.Kind() == reflect.Slice:
+		return "NAMES"
+	case v.field.Unit == "length", v.field.Unit == "count":
 		return "TOKENS"
 	}
 	return "N"
@@ -268,7 +274,7 @@ func offer(c *cobra.Command, flag string, words cobra.CompletionFunc) {
 func complete(c *cobra.Command) {
 	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames, "engine": memwall.Engines})
 	for i := range memwall.Fields() {
-		if f := &memwall.Fields()[i]; f.Flag != "" && len(f.Enum) > 0 {
+		if f := &memwall.Fields()[i]; f.Flag != "" && len(f.Enum) > 0 && c.Flags().Lookup(f.Flag) != nil {
 			offer(c, f.Flag, cobra.FixedCompletions(f.Enum, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -17,6 +18,10 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 	if a.FromCommand == nil {
 		return nil, nil, usage("from", text, "--from: no engine's command line can be read here", "say it in flags: memwall fit MODEL --on HARDWARE --engine ENGINE")
 	}
+	text, err := a.pasted(text)
+	if err != nil {
+		return nil, nil, err
+	}
 	r, unread, err := a.FromCommand(text)
 	if err != nil {
 		return nil, nil, err
@@ -26,6 +31,43 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: fmt.Sprintf("%s was not read: the answer does not count it", arg)})
 	}
 	return r, notes, nil
+}
+
+// maxPasted is the most that is read of a file; commands are shorter.
+const maxPasted = 64<<10 + 1
+
+// pasted is the text itself, or that of the file that it names.
+func (a *app) pasted(text string) (string, error) {
+	if !namesFile(text) {
+		return text, nil
+	}
+	name := strings.TrimPrefix(text, "@")
+	f, err := a.open(name)
+	if err == nil {
+		defer f.Close()
+		var data []byte
+		if data, err = io.ReadAll(io.LimitReader(f, maxPasted)); err == nil {
+			return string(data), nil
+		}
+	}
+	return "", &memwall.Error{Code: memwall.BadFile, Field: "from", Value: text, Message: fmt.Sprintf("--from: %s cannot be read: %v", name, plainError(err)), Hint: "a file with a command, or the command itself in quotes"}
+}
+
+// namesFile tells the name of a file from a command: one word that is a path, or ends as such files do.
+func namesFile(text string) bool {
+	if text == "-" || strings.HasPrefix(text, "@") {
+		return true
+	}
+	if text == "" || strings.ContainsAny(text, " \t\n") {
+		return false
+	}
+	base := strings.ToLower(text[strings.LastIndexAny(text, `/\`)+1:])
+	for _, end := range []string{".yaml", ".yml", ".sh", ".py", ".txt", ".modelfile"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(base, "modelfile")
 }
 
 // standsFor takes the format from the name of a command line's GGUF file, where a model of another name stands for

@@ -21,7 +21,7 @@ func FuzzFlags(f *testing.F) {
 		}
 		var r memwall.Request
 		flags := pflag.NewFlagSet("x", pflag.ContinueOnError)
-		requestFlags(flags, &r)
+		requestFlags(flags, &r, askOf(field))
 		if err := flags.Set(field.Flag, value); err != nil && !strings.Contains(err.Error(), "--"+field.Flag) {
 			t.Errorf("--%s %q: %v", field.Flag, value, err)
 		}

@@ -62,25 +62,49 @@ func (a *app) listDevices(filter string) error {
 }
 
 func (a *app) formats() *cobra.Command {
-	methods := false
+	methods, model := false, ""
 	c := &cobra.Command{
 		Use: "formats [NAME | FILTER]", Short: "number formats and quantisations, or one of them",
 		Long: "A format stores numbers (bf16, fp8_e4m3, q4_k). A recipe says which tensor of a model gets which format (q4_k_m, awq, fp8). " +
 			"A card says what was measured of quality, against 16 bits, and when to use the format. Names that publications alone use (aqlm-2bit-1x16) have cards too.",
-		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m\nmemwall formats --methods",
+		Example: "memwall formats\nmemwall formats bf16\nmemwall formats q4_k_m\nmemwall formats --for llama-3.1-8b\nmemwall formats --methods",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return recipeNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if methods {
-				return a.runMethods(strings.Join(args, " "))
+		RunE: func(c *cobra.Command, args []string) error {
+			words := strings.Join(args, " ")
+			switch {
+			case methods && c.Flags().Changed("for"):
+				return usage("for", model, "--for and --methods are two questions", "ask one at a time")
+			case methods:
+				return a.runMethods(words)
+			case c.Flags().Changed("for"):
+				return a.rankFormats(model, words)
 			}
-			return a.runFormats(strings.Join(args, " "))
+			return a.runFormats(words)
 		},
 	}
+	c.Flags().StringVar(&model, "for", "", "what a model loses in each format, the least first")
+	group(c.Flags().Lookup("for"), groupWhat)
+	completeWith(c, map[string]func() []string{"for": catalog.IDs})
 	c.Flags().BoolVar(&methods, "methods", false, "when to use which way of quantising: bits, data it needs, what computes in it")
 	group(c.Flags().Lookup("methods"), groupOutput)
 	return c
+}
+
+// rankFormats orders the formats of a model by their loss.
+func (a *app) rankFormats(model, words string) error {
+	if model == "" {
+		return usage("for", "", "--for names no model", "--for llama-3.1-8b")
+	}
+	o, err := card.OrderOf(a.Models, model, words)
+	if err != nil {
+		return err
+	}
+	if len(o.Formats) == 0 {
+		return usageError{card.NoFormat(words)}
+	}
+	return a.show(o, func(st render.Style) string { return render.Order(o, words, st) })
 }
 
 // runMethods: a filter that leaves one method shows all that is told of it.

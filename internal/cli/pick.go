@@ -28,7 +28,7 @@ func (a *app) pick() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request)
+	requestFlags(flags, &f.request, "pick")
 	flags.StringVar(&at, "at", "", "the context to leave room for; 8k where none is given")
 	flags.StringVar(&goal, "goal", "size", "size or speed: which models come first")
 	flags.BoolVar(&f.all, "all", false, "all models that fit")

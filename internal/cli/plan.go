@@ -15,6 +15,7 @@ type planFlags struct {
 	fitFlags
 	goal memwall.Goal
 	all  bool
+	what bool
 }
 
 func (a *app) plan() *cobra.Command {
@@ -30,16 +31,17 @@ func (a *app) plan() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request)
-	flags.StringVar(&f.from, "from", "", "a pasted command line of an engine, such as 'vllm serve …'")
+	requestFlags(flags, &f.request, "plan")
+	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
 	flags.StringVar(&f.goal.Minimize, "minimize", "", "latency, quality_loss, cost or devices: what to have least of")
 	group(flags.Lookup("minimize"), groupWhat)
 	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
+	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	for _, name := range []string{"all", "notes"} {
+	for _, name := range []string{"all", "what-if", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
@@ -69,5 +71,5 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if a.json {
 		return writeJSON(a.Stdout, answer, true)
 	}
-	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, Notes: f.notes}, a.style()))
+	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
 }

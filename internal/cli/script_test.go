@@ -28,7 +28,11 @@ func run() int {
 	if words := os.Getenv("TEST_MACHINE"); words != "" {
 		c.Machine = machine(words)
 	}
-	if os.Getenv("TEST_FROM") != "" {
+	switch os.Getenv("TEST_FROM") {
+	case "":
+	case "engines":
+		c.FromCommand = memwall.FromCommand
+	default:
 		c.FromCommand = toyCommand
 	}
 	if os.Getenv("TEST_FAULT") != "" {

@@ -27,7 +27,35 @@ func commandLines(command string, width int) (lines []string) {
 	if first, _, _ := strings.Cut(command, " "); strings.Contains(first, "(") {
 		return codeLines(command, width)
 	}
-	line := "  "
+	if strings.Contains(command, "\n") {
+		return scriptLines(command, width)
+	}
+	return brokenLines(command, "  ", width)
+}
+
+// scriptLines are several commands, from the first column on: the lines of a file among them, and the word that ends
+// it, stand as they are.
+func scriptLines(script string, width int) (lines []string) {
+	end := ""
+	for _, l := range strings.Split(script, "\n") {
+		if end != "" {
+			lines = append(lines, l)
+			if l == end {
+				end = ""
+			}
+			continue
+		}
+		lines = append(lines, brokenLines(l, "", width)...)
+		if _, word, ok := strings.Cut(l, "<<"); ok {
+			end = strings.Trim(word, "'")
+		}
+	}
+	return lines
+}
+
+// brokenLines breaks one command, its first line behind an indent.
+func brokenLines(command, indent string, width int) (lines []string) {
+	line := indent
 	for _, w := range arguments(command) {
 		if strings.TrimSpace(line) != "" && cells(line)+1+cells(w)+2 > width {
 			lines = append(lines, line+" \\")

@@ -12,8 +12,9 @@ import (
 func Diff(a *memwall.Answer, st Style) string {
 	s := &screen{page: newPage(st), a: a}
 	d := a.Diff
-	s.page.dotted(join(say("B over A", bold), say("   ")), changes(d))
-	s.page.para(pad(gap), say("A "+strings.Join(asked(d.A), " · ")+": "+markOf(d.A.Verdict).word+"; B: "+markOf(d.B.Verdict).word, dim))
+	s.page.para(join(say("B over A", bold), say("   ")), say(strings.Join(buys(d), ", "), bold))
+	s.page.para(join(pad(gap), say("A  ", dim)), say(markOf(d.A.Verdict).word+": "+strings.Join(asked(d.A), " · "), dim))
+	s.page.para(join(pad(gap), say("B  ", dim)), say(markOf(d.B.Verdict).word+": "+strings.Join(changes(d), " · "), dim))
 	s.diffTable(d)
 	s.page.blank()
 	s.a = d.B
@@ -21,6 +22,26 @@ func Diff(a *memwall.Answer, st Style) string {
 	s.a = a
 	s.notes()
 	return s.page.String()
+}
+
+// buys says what the second plan has over the first: bytes, speed, users.
+func buys(d *memwall.Diff) (out []string) {
+	switch n := d.Needed.Change; {
+	case n < 0:
+		out = append(out, gib(-n, 1)+" GiB less per device")
+	case n > 0:
+		out = append(out, gib(n, 1)+" GiB more per device")
+	}
+	if r := d.DecodeRatio; r != nil {
+		out = append(out, times(r)+" the speed")
+	}
+	if x, y := d.A.KV, d.B.KV; x != nil && y != nil && x.MaxSequences != nil && y.MaxSequences != nil && *x.MaxSequences != *y.MaxSequences {
+		out = append(out, people(*y.MaxSequences)+" instead of "+unit.Count(*x.MaxSequences))
+	}
+	if len(out) == 0 {
+		out = append(out, "the same")
+	}
+	return out
 }
 
 // changes says in words what differs.
@@ -52,10 +73,12 @@ func (s *screen) diffTable(d *memwall.Diff) {
 	for _, it := range d.Items {
 		tb.row(say(it.ID), say(gib(it.A, 2)), say(gib(it.B, 2)), say(signed(it.Change), dim))
 	}
-	x, y := &d.A.Devices[0], &d.B.Devices[0]
-	tb.row(say("needed", bold), say(gib(x.Needed, 2), bold), say(gib(y.Needed, 2), bold), say(signed(y.Needed-x.Needed), dim))
-	if x.Usable > 0 && y.Usable > 0 {
-		tb.row(say("free"), say(gib(x.Headroom, 2)), say(gib(y.Headroom, 2)), say(signed(y.Headroom-x.Headroom), dim))
+	row := func(name string, it *memwall.ItemDiff, look ink) {
+		tb.row(say(name, look), say(gib(it.A, 2), look), say(gib(it.B, 2), look), say(signed(it.Change), dim))
+	}
+	row("needed", &d.Needed, bold)
+	if d.A.Devices[0].Usable > 0 && d.B.Devices[0].Usable > 0 {
+		row("free", &d.Headroom, plain)
 	}
 	s.page.blank()
 	s.page.add(tb)

@@ -120,10 +120,10 @@ func Format(f *card.Format, st Style) string {
 	p.labelled("source", f.Source)
 	if r := f.Recipe; r != nil {
 		p.wholeModels("the recipe "+r.Name, r)
-		p.quality("the recipe's quality", r.Name, r.Quality)
+		p.quality("recipe against 16 bits", r.Name, r.Quality)
 		p.method("the recipe", r.Method)
 	}
-	p.quality("as a KV cache", f.Name, f.CacheQuality)
+	p.quality("cache against 16 bits", f.Name, f.CacheQuality)
 	p.method("as a KV cache", f.Cache)
 	return p.String()
 }
@@ -199,7 +199,7 @@ func Recipe(r *card.Recipe, st Style) string {
 	p.heading(r.Name, title, bits(r.Bits)+" bits in the bulk, "+r.Base, storeText(r.Store))
 	p.para(pad(gap), say(recipeLine(r)))
 	p.wholeModels("whole model", r)
-	p.quality("quality", r.Name, r.Quality)
+	p.quality("quality against 16 bits", r.Name, r.Quality)
 	p.method("", r.Method)
 	p.blank()
 	p.labelled("also called", strings.Join(r.Aliases, ", "))

@@ -137,12 +137,18 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"formats": func(st Style) string {
 			return Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
 		},
-		"format":  func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
-		"block":   func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
-		"recipe":  func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
-		"welcome": welcome.Text,
-		"help":    help.Text,
-		"errors":  errorsOf,
+		"format":    func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
+		"block":     func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
+		"recipe":    func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
+		"unstated":  func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
+		"cached":    func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
+		"published": func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
+		"methods":   func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
+		"order":     func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
+		"method":    func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
+		"welcome":   welcome.Text,
+		"help":      help.Text,
+		"errors":    errorsOf,
 	}
 }
 

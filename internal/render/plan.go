@@ -11,6 +11,7 @@ import (
 // PlanOptions say what of an answer is shown beyond the usual.
 type PlanOptions struct {
 	All   bool // all changes and plans
+	If    bool // what follows from steps aside
 	Notes bool
 }
 
@@ -24,6 +25,7 @@ func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
 	} else {
 		s.ladder(opt.All)
 		s.nearestMiss()
+		s.whatIf(opt.If)
 	}
 	if a.Best != nil {
 		s.a = &memwall.Answer{Flags: a.Best.Flags}
@@ -45,6 +47,9 @@ func (s *screen) planHead() {
 		}
 	}
 	ways := plural(int64(len(s.a.Candidates)), "way", "ways")
+	if s.a.Plan.Hardware == "" {
+		ways = plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
+	}
 	m := markOf(memwall.Fits)
 	switch {
 	case s.a.Verdict == memwall.Fits:
@@ -61,11 +66,18 @@ func (s *screen) planHead() {
 // planBest is line 2: what the plan lacks as asked, and the first change that mends it.
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
+		if b := s.a.Best; b != nil {
+			s.page.para(pad(gap), join(say("first: "), say(b.Change, bold), say(", "+s.buys(b))))
+		}
 		return
 	}
 	x := s.lack()
-	if b := s.a.Best; b != nil && s.a.Verdict != memwall.Fits {
-		x = join(x, say("; first that fits: "), say(b.Change, bold), say(", "+s.buys(b)))
+	if b := s.a.Best; b != nil && len(b.Patch) > 0 {
+		name := "; first that fits: "
+		if s.a.Verdict == memwall.Fits {
+			name = "; better: "
+		}
+		x = join(x, say(name), say(b.Change, bold), say(", "+s.buys(b)))
 	}
 	s.page.para(pad(gap), x)
 }
@@ -217,4 +229,53 @@ func (s *screen) searched() {
 	}
 	s.page.blank()
 	s.page.line(pad(gap), say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), dim))
+}
+
+// whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.
+func (s *screen) whatIf(all bool) {
+	if all {
+		s.whatIfs("what if the plan had", s.a.Sensitivity)
+		s.whatIfs("what if the hardware had", s.a.Upgrades)
+		return
+	}
+	for i := range s.a.Upgrades {
+		if u := &s.a.Upgrades[i]; u.HelpsMost {
+			s.page.blank()
+			s.page.para(join(pad(gap), say("upgrade  ", dim)), say(u.Change+" would help most: "+s.effect(u)))
+		}
+	}
+}
+
+// effect is what a step aside does, in words.
+func (s *screen) effect(u *memwall.WhatIf) string {
+	var out []string
+	if u.Verdict != s.a.Verdict {
+		out = append(out, markOf(u.Verdict).word)
+	}
+	if u.SpeedRatio != nil {
+		out = append(out, times(u.SpeedRatio)+" the speed")
+	}
+	if n := u.MaxSequences; n != nil {
+		out = append(out, "room for "+people(*n))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
+	if len(all) == 0 {
+		return
+	}
+	tb := &table{sides: []side{left, decimal, left, right, left, left}}
+	tb.row(say(head, bold), say("GiB", dim), say("then", dim), say("users", dim), say("each", dim), say("together", dim))
+	for i := range all {
+		w := &all[i]
+		users := "any"
+		if w.MaxSequences != nil {
+			users = unit.Count(*w.MaxSequences)
+		}
+		m := markOf(w.Verdict)
+		tb.row(say(w.Change), say(gib(w.Needed, 1)), say(string(m.sign)+" "+m.word, m.ink), say(users), say(times(w.SpeedRatio)), say(times(w.TotalRatio)))
+	}
+	s.page.blank()
+	s.page.add(tb)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // rowsShown is how many measured rows a card draws; JSON has all.
-const rowsShown = 8
+const rowsShown = 10
 
 // quality draws measured changes against 16 bits, with the sources below.
 func (p *page) quality(head, asked string, rows []card.Quality) {
@@ -229,7 +229,7 @@ func Published(m *card.Published, st Style) string {
 	}
 	p.heading(m.Name, append(facts, plural(int64(m.Models), "model", "models"))...)
 	p.para(pad(gap), say(standsFor(m)))
-	p.quality("quality", m.Name, m.Quality)
+	p.quality("quality against 16 bits", m.Name, m.Quality)
 	if !shows(m.Quality) {
 		p.blank()
 		p.para(pad(gap), say("its sources print no value without the format: --json has theirs"))

@@ -245,15 +245,6 @@ func FromConfigModel(id string, c *Config) (*model.Model, error) {
 	return s.Model(id), nil
 }
 
-// FromHeaderModel reads a GGUF header into a Model.
-func FromHeaderModel(id string, h Header) (*model.Model, error) {
-	s, err := FromHeader(h)
-	if err != nil {
-		return nil, err
-	}
-	return s.Model(id), nil
-}
-
 func ropeTable(rows int64) Table { return Table{Role: dtype.RopeFreqs, Rows: rows} }
 
 // longTables are the two factor vectors of LongRoPE (arXiv:2402.13753).

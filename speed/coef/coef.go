@@ -5,7 +5,8 @@
 // inherits from its family, its vendor and all others, and its missing offsets widen the band by as much as
 // such offsets vary elsewhere.
 //
-// coef.go has the table that predictions read, solve.go the fit that writes it, spread.go the bands.
+// coef.go has the table that predictions read, solve.go the fit that writes it, spread.go the bands, scatter.go those of a
+// machine that was measured by its owner.
 package coef
 
 import "math"
@@ -55,11 +56,12 @@ type Table struct {
 	sigma   map[term]float64 // key "": the prior standard deviation of a level's offsets
 	offsets map[term]Offset
 	spreads map[string]Spread
+	own     map[string]float64
 }
 
 // NewTable is a table without coefficients.
 func NewTable() *Table {
-	return &Table{map[string]float64{}, map[term]float64{}, map[term]Offset{}, map[string]Spread{}}
+	return &Table{map[string]float64{}, map[term]float64{}, map[term]Offset{}, map[string]Spread{}, nil}
 }
 
 // Has reports whether the table knows the coefficient.

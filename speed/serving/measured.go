@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"math"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
@@ -12,13 +14,16 @@ import (
 type Kernel struct {
 	Uses    []coef.Use
 	Seconds func(c []float64) float64
+	// Roof is the time by the datasheet alone, in seconds: the longer of arithmetic at the peak and of bytes at the
+	// memory's rate; of an all-reduce, of 2(n-1)/n of its bytes at the link's.
+	Roof float64
 }
 
 // ProductKernel is a matrix product of m rows of activations.
 func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
-	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }}
+	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
 }
 
 // Heads are the dimensions of an attention that is timed alone, KV the bytes of a cached element, Wide those of
@@ -33,7 +38,7 @@ func DecodeKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	a := b.heads(&h)
 	p := newPoint(speed.Batch{Decodes: h.Sequences, Context: h.Tokens}, 1)
-	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }}
+	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }, a.roof(&p, &b.device)}
 }
 
 // PrefillKernel is the causal attention of prompts.
@@ -41,7 +46,7 @@ func PrefillKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	a := b.heads(&h)
 	p := newPoint(speed.Batch{Prefill: h.Sequences * h.Tokens, Prompts: h.Sequences}, 1)
-	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }}
+	return Kernel{b.uses, func(c []float64) float64 { return a.seconds(&p, &b.device, c) }, a.roof(&p, &b.device)}
 }
 
 func (b *book) heads(h *Heads) *attention {
@@ -59,5 +64,19 @@ func AllReduceKernel(hw *hardware.Device, engine string, ranks int64, bytes floa
 	b := newBook(newDevice(hw), engine, "")
 	name, rate := b.peers()
 	l := b.collective(name, rate, ranks)
-	return Kernel{b.uses, func(c []float64) float64 { return l.of(bytes, c) }}
+	return Kernel{b.uses, func(c []float64) float64 { return l.of(bytes, c) }, l.roof(bytes)}
 }
+
+// roof of the product alone: its activations lie ready in its format.
+func (g *product) roof(m float64, d *device) float64 {
+	bare := *g
+	bare.quantise = false
+	return math.Max(2*m*g.rows*g.cols/g.peak, bare.bytes(m)/d.bandwidth)
+}
+
+func (a *attention) roof(p *point, d *device) float64 {
+	bytes := dot(&a.read, &p.decode) + dot(&a.prefills, &p.prefill)
+	return math.Max((dot(&a.decode, &p.decode)+dot(&a.prompt, &p.prefill))/a.peak, bytes/d.bandwidth)
+}
+
+func (l *collective) roof(bytes float64) float64 { return 2 * (l.ranks - 1) / l.ranks * bytes / l.rate }

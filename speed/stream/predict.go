@@ -68,7 +68,9 @@ func (p *Predictor) Predict(t Test) (f Figures) {
 func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figure {
 	mid := s(p.values)
 	low, high := mid, mid
-	if spread, ok := p.band(kind); ok {
+	if spread, variance, ok := p.own(kind); ok {
+		low, high = spread.Band(mid, variance)
+	} else if spread, ok := p.band(kind); ok {
 		low, high = spread.Times(p.noisy(kind)).Band(mid, p.Variance(s))
 	}
 	return speed.Figure{Mid: mid, Low: low, High: high}

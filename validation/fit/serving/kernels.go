@@ -14,6 +14,7 @@ import (
 type kernelRows struct {
 	rows []*kernels.Row
 	fits []coef.Row
+	roof []float64 // seconds by the datasheet alone
 }
 
 func loadKernels() (*kernelRows, error) {
@@ -32,7 +33,7 @@ func loadKernels() (*kernelRows, error) {
 			return nil, err
 		}
 		if k, ok := law(r, d); ok {
-			out.rows = append(out.rows, r)
+			out.rows, out.roof = append(out.rows, r), append(out.roof, k.Roof)
 			out.fits = append(out.fits, coef.Row{Name: fmt.Sprint("kernels:", r.Line), Uses: k.Uses, Predict: k.Seconds, Measured: r.Seconds, Weight: 1})
 		}
 	}

@@ -54,11 +54,12 @@ func (k *kernelRows) study(b *bytes.Buffer, left [][]float64) {
 	}
 }
 
-// folds lists what kernels were predicted to take by fits that lacked them, in microseconds: each way in turn.
+// folds lists what kernels were predicted to take by fits that lacked them, in microseconds: each way in turn, and
+// last what the datasheet allows.
 func (k *kernelRows) folds(left [][]float64) []byte {
-	b := bytes.NewBufferString("line\tdevices out: us\tsizes out: us\n")
+	b := bytes.NewBufferString("line\tdevices out: us\tsizes out: us\tdatasheet: us\n")
 	for i, r := range k.rows {
-		fmt.Fprintf(b, "%d\t%.4g\t%.4g\n", r.Line, 1e6*left[0][i], 1e6*left[1][i])
+		fmt.Fprintf(b, "%d\t%.4g\t%.4g\t%.4g\n", r.Line, 1e6*left[0][i], 1e6*left[1][i], 1e6*k.roof[i])
 	}
 	return b.Bytes()
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // most is the largest throughput of a row, to which nothing is fitted, in output tokens a second: what we say, with
-// its band.
+// its band, and what a rule of thumb does.
 type most struct {
 	*validation.Row
-	low, mid, high float64
+	low, mid, high, naive float64
 }
 
 func loadMost(t *coef.Table) (out []most, err error) {
@@ -54,13 +54,22 @@ func (p *plans) most(r *validation.Row, t *coef.Table) (most, error) {
 	if err != nil {
 		return most{}, err
 	}
-	c, e := m.Elasticities(m.Most(int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens)))
+	load := m.Most(int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens))
+	c, e := m.Elasticities(load)
 	spread, ok := spreadOf(t, serving.SpreadThroughput, in.Engine)
 	if !ok {
 		return most{}, fmt.Errorf("the table says not how far throughputs are off")
 	}
 	low, high := spread.Band(c.Throughput, m.Variance(e.Throughput))
-	return most{r, low, c.Throughput, high}, nil
+	return most{r, low, c.Throughput, high, naive(m, load, in.Replicas)}, nil
+}
+
+// naive is the rule of thumb: steps of as many sequences as the caches hold read weights and caches at 80 % of the
+// memory's rate, and prompts cost nothing.
+func naive(m *serving.Model, load serving.Load, replicas int64) float64 {
+	step := m.Decoding(load)
+	memory, _ := m.Fractions(step)
+	return 0.8 * float64(replicas*step.Decodes) / (memory * m.Step(step))
 }
 
 // mostStudy lists the errors of the largest throughput.
@@ -83,12 +92,12 @@ func (r *most) device() string {
 	return r.Ask.Hardware
 }
 
-// mostFolds lists the largest throughputs, in tokens a second.
+// mostFolds lists the largest throughputs, in tokens a second, and last those of a rule of thumb.
 func mostFolds(rows []most) []byte {
-	b := bytes.NewBufferString("line\tthroughput\tlow\thigh\n")
+	b := bytes.NewBufferString("line\tthroughput\tlow\thigh\tnaive\n")
 	for i := range rows {
 		r := &rows[i]
-		fmt.Fprintf(b, "%d\t%.4g\t%.4g\t%.4g\n", r.Line, r.mid, r.low, r.high)
+		fmt.Fprintf(b, "%d\t%.4g\t%.4g\t%.4g\t%.4g\n", r.Line, r.mid, r.low, r.high, r.naive)
 	}
 	return b.Bytes()
 }

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"maps"
-	"math"
-	"os"
-	"slices"
-	"sort"
-
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
 )
@@ -118,91 +111,3 @@ func foldsOf(rows []row, key func(*row) string) []map[int]bool {
 }
 
 const folds = 8
-
-func report(name string, rows []row, predicted []float64, outs []out) {
-	errs := map[string][]float64{}
-	type bad struct {
-		e float64
-		i int
-	}
-	var worst []bad
-	for i := range rows {
-		r := &rows[i]
-		x := predicted[i]
-		if x == 0 {
-			continue
-		}
-		e := x/r.Rate - 1
-		kind := "both"
-		if r.decodes() {
-			kind = "decode"
-		} else if r.prefills() {
-			kind = "prefill"
-		}
-		if r.Count > 1 {
-			errs[fmt.Sprint(kind, " several ", r.Backend)] = append(errs[fmt.Sprint(kind, " several ", r.Backend)], e)
-			kind += "*"
-		}
-		if r.Count == 1 && r.Device != "ryzen-ai-max-395" {
-			errs[kind+" but Strix Halo"] = append(errs[kind+" but Strix Halo"], e)
-		}
-		for _, k := range []string{kind, kind + " " + r.Backend, kind + " " + r.Engine, kind + " " + r.Backend + "/" + stream.Family(r.device)} {
-			errs[k] = append(errs[k], e)
-		}
-		worst = append(worst, bad{e, i})
-	}
-	fmt.Fprintf(os.Stderr, "== %s\n", name)
-	if outs != nil {
-		coverage(rows, outs)
-	}
-	var keys []string
-	for k := range errs {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
-		e := errs[k]
-		fmt.Fprintf(os.Stderr, "%-34s %5d  median %5.1f p75 %5.1f p90 %6.1f bias %+5.1f\n", k, len(e), 100*q(e, .5, true), 100*q(e, .75, true), 100*q(e, .9, true), 100*q(e, .5, false))
-	}
-	sort.Slice(worst, func(a, b int) bool { return math.Abs(math.Log1p(worst[a].e)) > math.Abs(math.Log1p(worst[b].e)) })
-	for _, w := range worst[:25] {
-		r := &rows[w.i]
-		fmt.Fprintf(os.Stderr, "   %+7.1f%%  %s %s %s %s %s %s %s p%d g%d d%d fa%s %v  %.4g\n", 100*w.e, r.Name(), r.Model, r.Weights, r.Device, r.Backend, r.Engine, r.Kind, r.Prompt, r.Generated, r.Depth, r.Flash, r.Variant, r.Rate)
-	}
-}
-
-func q(x []float64, p float64, abs bool) float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = v
-		if abs {
-			y[i] = math.Abs(v)
-		}
-	}
-	sort.Float64s(y)
-	return y[min(len(y)-1, int(p*float64(len(y))))]
-}
-
-func coverage(rows []row, outs []out) {
-	inside, widths := map[string]int{}, map[string][]float64{}
-	for i, o := range outs {
-		r := &rows[i]
-		if len(o.spreads) == 0 {
-			continue
-		}
-		kind := r.figure()
-		if r.Count > 1 {
-			kind += " several"
-		}
-		for _, k := range []string{o.spreads[0], "all " + kind, kind + " " + r.Backend} {
-			if o.low <= r.Rate && r.Rate <= o.high {
-				inside[k]++
-			}
-			widths[k] = append(widths[k], (o.high-o.low)/o.rate)
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(widths)) {
-		w := widths[k]
-		fmt.Fprintf(os.Stderr, "band %-30s %5d coverage %5.1f width %5.1f\n", k, len(w), 100*float64(inside[k])/float64(len(w)), 100*q(w, .5, false))
-	}
-}

@@ -52,10 +52,12 @@ func run(out, folds string) error {
 	if err != nil {
 		return err
 	}
-	bands(table, rows, []leftOut{{models, byModel}, {hardware, byHardware}})
-	report("in sample", rows, inside, nil)
-	report("models left out", rows, rates(models), models)
-	report("hardware left out", rows, rates(hardware), hardware)
+	lefts := []leftOut{{models, byModel}, {hardware, byHardware}}
+	bands(table, rows, lefts)
+	own(table, rows, lefts)
+	list(os.Stderr, "in sample", rows, inside, nil)
+	list(os.Stderr, "models left out", rows, rates(models), models)
+	list(os.Stderr, "hardware left out", rows, rates(hardware), hardware)
 	if err := os.WriteFile(folds, writeFolds(rows, models, hardware), 0o644); err != nil {
 		return err
 	}

@@ -7,13 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
-	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/study"
 )
 
 // row is a measurement with the model that predicts it.
@@ -58,25 +57,19 @@ func (r *row) naive() float64 {
 	return share / r.model.Floor(r.Kind, r.Prompt, r.Generated, r.Depth)
 }
 
-type loader struct {
-	models  map[string]*model.Model
-	stored  map[string]*model.Weights
-	devices map[string]*hardware.Device
-}
-
 func load() (rows []row, refused map[string]int, err error) {
 	all, err := validation.Streams()
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &loader{map[string]*model.Model{}, map[string]*model.Weights{}, map[string]*hardware.Device{}}
+	networks := study.NewNetworks()
 	refused = map[string]int{}
 	for _, s := range all {
 		if s.Refused != "" {
 			refused[s.Refused]++
 			continue
 		}
-		r, err := l.row(s)
+		r, err := newRow(networks, s)
 		if err != nil {
 			refused[err.Error()]++
 			continue
@@ -88,40 +81,28 @@ func load() (rows []row, refused map[string]int, err error) {
 	return rows, refused, nil
 }
 
-func (l *loader) row(s validation.StreamRow) (*row, error) {
+func newRow(networks *study.Networks, s validation.StreamRow) (*row, error) {
 	if s.Kind == "both" {
 		return nil, fmt.Errorf("one rate for prompt and answer together")
 	}
 	if s.Count > 1 && !layered[s.Engine] {
 		return nil, fmt.Errorf("several devices that share every matrix")
 	}
-	m, err := l.model(s.Model)
+	m, w, err := networks.Stored(s.Model, recipe(&s))
 	if err != nil {
 		return nil, err
 	}
-	w, err := l.weights(m, s.Weights)
+	d, _, err := hardware.Find(s.Device)
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.device(s.Device)
-	if err != nil {
-		return nil, err
+	if spilled(&s, w, d) {
+		return nil, fmt.Errorf("the weights are larger than the device's memory")
 	}
-	in := stream.Input{Model: m, Weights: w, FileBytes: unit.Bytes(s.GiB * (1 << 30)), Engine: s.Engine, Variant: s.Variant, Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
+	in := stream.Input{Model: m, Weights: w, FileBytes: fileBytes(&s), Engine: s.Engine, Variant: s.Variant, Built: stream.ParseBuilt(s.Built), Flash: s.Flash, UBatch: s.UBatch,
 		Stages: stages(&s, d)}
-	for i, v := range in.Variant {
-		if n, ok := strings.CutPrefix(v, "threads="); ok {
-			if in.Stages[0].Threads, err = strconv.ParseFloat(n, 64); err != nil {
-				return nil, err
-			}
-			in.Variant = append(append([]string{}, in.Variant[:i]...), in.Variant[i+1:]...)
-			break
-		}
-	}
-	if bytes := max(float64(in.FileBytes), float64(w.Bytes())); s.GiB == 0 && !d.IsCPU() && d.Usable.Known && bytes > float64(s.Count)*float64(d.Usable.Value) || float64(in.FileBytes) > float64(s.Count)*float64(d.Usable.Value) && !d.IsCPU() {
-		if d.Unified == nil {
-			return nil, fmt.Errorf("the weights are larger than the device's memory")
-		}
+	if err := threads(&in); err != nil {
+		return nil, err
 	}
 	sm, err := stream.Compile(in)
 	if err != nil {
@@ -133,6 +114,33 @@ func (l *loader) row(s validation.StreamRow) (*row, error) {
 		return nil, fmt.Errorf("faster than the device can be")
 	}
 	return r, nil
+}
+
+func fileBytes(s *validation.StreamRow) unit.Bytes { return unit.Bytes(s.GiB * (1 << 30)) }
+
+// spilled reports whether the weights are larger than the devices: the host computes some of them. A processor and a
+// device that shares its memory have all of it.
+func spilled(s *validation.StreamRow, w *model.Weights, d *hardware.Device) bool {
+	if d.IsCPU() || d.Unified != nil || !d.Usable.Known {
+		return false
+	}
+	stored := fileBytes(s)
+	if stored == 0 {
+		stored = w.Bytes()
+	}
+	return float64(stored) > float64(s.Count)*float64(d.Usable.Value)
+}
+
+// threads moves the number of them from the variant to the first stage.
+func threads(in *stream.Input) (err error) {
+	for i, v := range in.Variant {
+		if n, ok := strings.CutPrefix(v, "threads="); ok {
+			in.Stages[0].Threads, err = strconv.ParseFloat(n, 64)
+			in.Variant = slices.Delete(slices.Clone(in.Variant), i, i+1)
+			return err
+		}
+	}
+	return nil
 }
 
 // layered engines give each device some of the layers.
@@ -173,14 +181,11 @@ func rate(m *stream.Model, s *validation.StreamRow) func(c []float64) float64 {
 	return func(c []float64) float64 { return float64(n) / t(c) }
 }
 
-// localscore's tests: tokens of prompt and answer.
-var localscore = [][2]int64{{1024, 16}, {4096, 256}, {2048, 256}, {2048, 768}, {1024, 1024}, {1280, 3072}, {384, 1152}, {64, 1024}, {16, 1536}}
-
 // mean of the rates of its tests.
 func mean(m *stream.Model, test func(p, g int64) (stream.Test, float64)) func(c []float64) float64 {
 	var times []func(c []float64) float64
 	var tokens []float64
-	for _, x := range localscore {
+	for _, x := range validation.LocalScore {
 		t, n := test(x[0], x[1])
 		times, tokens = append(times, m.Seconds(t)), append(tokens, n)
 	}
@@ -204,47 +209,10 @@ func weigh(rows []row) {
 	}
 }
 
-func (l *loader) model(id string) (*model.Model, error) {
-	if m := l.models[id]; m != nil {
-		return m, nil
+// recipe of a row's weights.
+func recipe(s *validation.StreamRow) string {
+	if strings.HasPrefix(s.Weights, "exl2") {
+		return "gptq"
 	}
-	e, err := catalog.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := e.Spec()
-	if err != nil {
-		return nil, err
-	}
-	l.models[id] = spec.Model(id)
-	return l.models[id], nil
-}
-
-func (l *loader) weights(m *model.Model, recipe string) (*model.Weights, error) {
-	key := m.ID + "/" + recipe
-	if w := l.stored[key]; w != nil {
-		return w, nil
-	}
-	name := recipe
-	if strings.HasPrefix(name, "exl2") {
-		name = "gptq"
-	}
-	r := dtype.FindRecipe(name)
-	if r == nil {
-		return nil, fmt.Errorf("no recipe %s", recipe)
-	}
-	l.stored[key] = m.Store(r)
-	return l.stored[key], nil
-}
-
-func (l *loader) device(id string) (*hardware.Device, error) {
-	if d := l.devices[id]; d != nil {
-		return d, nil
-	}
-	d, _, err := hardware.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	l.devices[id] = d
-	return d, nil
+	return s.Weights
 }

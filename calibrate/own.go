@@ -1,0 +1,81 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// Own is how well a machine's figures of a kind agree: the variance of what its rows say of the device, as a
+// logarithm. The band of such a figure rests on it from then on.
+type Own struct {
+	Table    string  `json:"table"`
+	Key      string  `json:"key"`    // of the device, in the table's words
+	Figure   string  `json:"figure"` // in the table's words
+	Variance float64 `json:"variance"`
+	Rows     int     `json:"rows"`
+}
+
+// ownOf the points of a table: of each figure that has a band of its own. Repeated runs of one test are one.
+func ownOf(table string, points []point) (out []Own) {
+	by := map[string]map[string][]float64{}
+	key := map[string]string{}
+	for i := range points {
+		x := &points[i]
+		if x.Own == "" {
+			continue
+		}
+		if by[x.Own] == nil {
+			by[x.Own] = map[string][]float64{}
+		}
+		by[x.Own][x.test()] = append(by[x.Own][x.test()], math.Log(x.Observation.Value/x.predicted()))
+		key[x.Own] = x.device()
+	}
+	for _, figure := range slices.Sorted(keys(by)) {
+		var errors []float64
+		for _, test := range slices.Sorted(keys(by[figure])) {
+			errors = append(errors, coef.Mean(by[figure][test]))
+		}
+		if v, ok := coef.Scatter(errors); ok {
+			out = append(out, Own{table, key[figure], figure, v, len(errors)})
+		}
+	}
+	return out
+}
+
+// test of an observation: two with the same are repeated runs.
+func (x *point) test() string {
+	o := x.Observation
+	return fmt.Sprint(o.Model, " ", o.Weights, " ", o.Test, " ", o.Prompt, " ", o.Answer, " ", o.Depth, " ", o.Flash, " ", o.UBatch, " ", o.TypeK, " ", o.TypeV)
+}
+
+// device in the words of the coefficients that belong to it.
+func (x *point) device() string {
+	for _, u := range x.Uses {
+		for _, l := range u.Levels {
+			if l.Name == deviceLevel {
+				return l.Key
+			}
+		}
+	}
+	return ""
+}
+
+func (o *Own) check() error {
+	switch {
+	case o.Table == "" || o.Key == "" || o.Figure == "" || len(o.Table)+len(o.Key)+len(o.Figure) > maxWord:
+		return fmt.Errorf("table, key and figure name it")
+	case !(o.Variance >= 0 && o.Variance <= maxOffset):
+		return fmt.Errorf("variance %g is none", o.Variance)
+	}
+	return nil
+}
+
+// told says what rows of single streams taught of a kind of figure: how they repeat, and how machines differ.
+func (f *Formula) told(t *coef.Table, figure string) {
+	f.Repeat = t.At(coef.Use{Name: stream.Repeat + figure}).Value
+	f.Machines = t.At(coef.Use{Name: stream.Machines + figure}).Value
+}

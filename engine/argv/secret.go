@@ -1,0 +1,82 @@
+package argv
+
+import "strings"
+
+// What is secret in a pasted text is blotted out before any of it is shown or kept: keys, tokens, passwords and
+// bearer headers.
+
+// redacted stands where a secret stood.
+const redacted = "REDACTED"
+
+// blot hides a value that is secret by its flag's or variable's name, or by its own look.
+func blot(name, value string) string {
+	switch {
+	case value == "":
+		return value
+	case secretName(name), secretValue(value):
+		return redacted
+	}
+	return credentials(value)
+}
+
+// Shown is an assignment as it may be shown.
+func (v Variable) Shown() string { return v.Name + "=" + blot(v.Name, v.Value) }
+
+// Blotted is a word that no flag stands before, as it may be shown.
+func Blotted(word string) string { return blot("", word) }
+
+var secretWords = map[string]bool{"key": true, "apikey": true, "token": true, "secret": true, "password": true, "passwd": true, "pass": true, "bearer": true, "authorization": true, "credential": true, "credentials": true}
+
+func secretName(name string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		if secretWords[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// secretStarts are what keys of hubs, clouds and services begin with.
+var secretStarts = []string{"hf_", "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "nvapi-", "AKIA", "ASIA", "xoxb-", "xoxp-", "AIza", "eyJ", "gsk_", "r8_"}
+
+func secretValue(v string) bool {
+	low := strings.ToLower(v)
+	for _, header := range []string{"authorization:", "bearer ", "x-api-key:", "api-key:"} {
+		if strings.Contains(low, header) {
+			return true
+		}
+	}
+	for _, p := range secretStarts {
+		if strings.HasPrefix(v, p) && len(v) >= len(p)+16 {
+			return true
+		}
+	}
+	return false
+}
+
+// credentials blots the user and password, and the tokens of the query, of an address.
+func credentials(v string) string {
+	at := strings.Index(v, "://")
+	if at < 0 {
+		return v
+	}
+	head, rest := v[:at+3], v[at+3:]
+	host, tail := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host, tail = rest[:i], rest[i:]
+	}
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = redacted + host[i:]
+	}
+	path, query, ok := strings.Cut(tail, "?")
+	if !ok {
+		return head + host + tail
+	}
+	pairs := strings.Split(query, "&")
+	for i, p := range pairs {
+		if name, value, ok := strings.Cut(p, "="); ok && (secretName(name) || secretValue(value)) {
+			pairs[i] = name + "=" + redacted
+		}
+	}
+	return head + host + path + "?" + strings.Join(pairs, "&")
+}

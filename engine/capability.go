@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
+)
+
+// floor is the least compute capability that an engine runs a format of weights on.
+type floor struct {
+	engine  string
+	formats []string // recipes, and those that begin with the word and a hyphen
+	since   []Since[float64]
+	instead string
+}
+
+// floors of NVIDIA's devices: the tables of supported hardware of the engines' documentation. vLLM multiplies fp8 and
+// fp4 weights in 16 bits where the device has no such arithmetic (Marlin), and so does SGLang with fp8.
+var floors = []floor{
+	{"vllm", []string{"fp8", "nvfp4", "mxfp4"}, []Since[float64]{
+		{From: V(0, 0, 0), Value: 8.0, Source: "docs.vllm.ai/en/v0.11.2 and v0.15.1, features/quantization: Marlin"},
+		{From: V(0, 16, 0), Value: 7.5, Source: "docs.vllm.ai/en/v0.32.0, features/quantization: Marlin"}}, "awq or gptq"},
+	{"vllm", []string{"awq", "int8"}, []Since[float64]{{From: V(0, 0, 0), Value: 7.5, Source: "docs.vllm.ai/en/v0.11.2, features/quantization"}}, "gptq or a GGUF file"},
+	{"sglang", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.0, Source: "sglang/srt/layers/quantization/fp8.py: get_min_capability"}}, "awq or gptq"},
+	{"tensorrt-llm", []string{"fp8"}, []Since[float64]{{From: V(0, 0, 0), Value: 8.9, Source: "nvidia.github.io/TensorRT-LLM/0.18.2, reference/support-matrix"}}, "awq or int8"},
+	{"tensorrt-llm", []string{"nvfp4", "mxfp4"}, []Since[float64]{{From: V(0, 0, 0), Value: 9.0, Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
+}
+
+// CheckCapability refuses a format of weights that the engine does not run on a device of the plan.
+func CheckCapability(j *Job, engine string) error {
+	if j.Machine == nil {
+		return nil
+	}
+	for i := range floors {
+		f := &floors[i]
+		if f.engine != engine || !f.holds(j.Plan.Weights) {
+			continue
+		}
+		least := At(f.since, j.Version).Value
+		for g := range j.Machine.Groups {
+			d := &j.Machine.Groups[g].Device
+			if c, ok := capability(d); ok && c < least {
+				return &plan.Problem{Field: "weights", Value: j.Plan.Weights, Impossible: true,
+					Message: fmt.Sprintf("weights = %s and hardware = %s: %s runs the format from compute capability %.1f on, and %s has %s", j.Plan.Weights, j.Machine.Name, engine, least, d.Name, d.Capability),
+					Fix:     cmp.Or(f.instead, "another format") + ", or a newer device"}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *floor) holds(recipe string) bool {
+	for _, name := range f.formats {
+		if recipe == name || strings.HasPrefix(recipe, name+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+// capability is the compute capability of NVIDIA's devices.
+func capability(d *hardware.Device) (float64, bool) {
+	x, err := strconv.ParseFloat(d.Capability, 64)
+	return x, err == nil && d.Vendor == "NVIDIA"
+}

@@ -1,0 +1,88 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/unit"
+)
+
+func TestName(t *testing.T) {
+	for model, want := range map[string]string{
+		"meta-llama/Llama-3.1-8B": "llama-3-1-8b", `C:\models\My Model.gguf`: "my-model-gguf", "": "model", "7b": "model-7b", "日本": "model", "--x--": "x", strings.Repeat("ab-", 40): strings.Repeat("ab-", 16) + "ab",
+	} {
+		if got := Name(model); got != want {
+			t.Errorf("%q: %q, want %q", model, got, want)
+		}
+	}
+}
+
+// TestScalars: any word comes back from YAML as it was, but for control characters.
+func TestScalars(t *testing.T) {
+	for _, s := range []string{"--host", "0.0.0.0", "8192", "true", "no", "null", "~", "-m", "-", "---", "a: b", "#x", "a #b", "'", `"`, "''", `\`, "{a}", "[1]", "*x", "&x", "!t", "%", "@a", "`", " lead", "trail ", "$HOME", "é", "1e3", "=", "--x=y", "", "|", ">", "?", ":", "a:", "- a", "https://x/y?z=1", "N", "0x1f", "2001-01-01"} {
+		docs, err := decode("a:\n  - " + scalar(s) + "\n")
+		if err != nil || len(docs) != 1 {
+			t.Errorf("%q as %s: %v", s, scalar(s), err)
+			continue
+		}
+		if got := docs[0].at("a").words(); len(got) != 1 || got[0] != s {
+			t.Errorf("%q as %s comes back as %q", s, scalar(s), got)
+		}
+	}
+	if got := scalar("a\nb: c\x00"); strings.ContainsAny(got, "\n\x00") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestService: a service written in both forms is read as the command that it was made of.
+func TestService(t *testing.T) {
+	s := &Service{
+		Name: "x", Image: "vllm/vllm-openai:v0.24.0", Entry: []string{"vllm", "serve"}, Args: []string{"org/m", "--a", "$5 'b'"}, Env: []argv.Variable{{Name: "A", Value: "1"}, {Name: "B", Value: "$x y"}},
+		Files: []File{{Path: "c.yaml", Text: "a: $1\nb: 2\n"}}, After: []string{"ollama", "create", "y"}, Port: 8000, GPUs: 2, Vendor: "nvidia", Shared: unit.GiB, Memory: 3 * unit.GiB, Why: "so", Dir: "/models", Folder: ".", Mount: "/models",
+	}
+	for name, text := range map[string]string{"compose": Compose(s), "kubernetes": Kubernetes(s)} {
+		if !Is(text) {
+			t.Errorf("%s is not known as one:\n%s", name, text)
+		}
+		got, err := Read(text)
+		if err != nil || len(got) != 2 {
+			t.Errorf("%s: %d commands, %v\n%s", name, len(got), err, text)
+			continue
+		}
+		c := got[0]
+		if v, _ := c.Getenv("B"); c.Program != "vllm" || strings.Join(c.Args, "|") != "serve|org/m|--a|$5 'b'" || v != "$x y" || c.Devices != 2 || c.Files["c.yaml"] != "a: $1\nb: 2\n" || c.Tag() != "0.24.0" {
+			t.Errorf("%s: %+v\n%s", name, c, text)
+		}
+		if h := got[1]; h.Program != "ollama" || strings.Join(h.Args, " ") != "create y" {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	got, err := Settings("a:\n  b: 1\n  c: {d: x, e: [1, 2]}\nf: true\n")
+	if err != nil || len(got) != 4 || got[0] != (argv.Variable{Name: "a.b", Value: "1"}) || got[2] != (argv.Variable{Name: "a.c.e", Value: "1,2"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"a: &x 1\nb: *x", strings.Repeat("[", 100), "a: b: c: [", strings.Repeat("x", maxText+1), "a: 1\na: 2"} {
+		if got, err := Settings(bad); err == nil {
+			t.Errorf("%.40q is read as %v", bad, got)
+		}
+	}
+}
+
+// FuzzRead: any text is read or refused.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"services:\n  a: {image: x, command: [y]}\n", "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: x}]}\n", "a: |\n  b\n", "? a\n: b", "- - - a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if cmds, err := Read(text); err == nil && len(cmds) > len(text) {
+			t.Error(len(cmds), "commands")
+		}
+		if _, err := Settings(text); err != nil && err.Error() == "" {
+			t.Error("an error without words")
+		}
+	})
+}

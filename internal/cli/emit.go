@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/memwall/memwall"
+)
+
+// emit writes the file alone to stdout; what it leaves out, and a verdict against it, are talk.
+func (a *app) emit(f *fitFlags, r *memwall.Request, notes []memwall.Note) error {
+	l, err := a.asker.Launch(r, f.emit)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(a.Stdout, l.Text); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(a.Stderr, "%s: %s\n", n.Severity, n.Text)
+	}
+	for _, u := range l.Unsaid {
+		fmt.Fprintf(a.Stderr, "info: %s is not in the file: %s\n", u.Field, u.Why)
+	}
+	if l.Verdict != memwall.Fits {
+		fmt.Fprintf(a.Stderr, "warning: the verdict on this plan is %s\n", l.Verdict)
+	}
+	return checked(f.check, l.Verdict)
+}

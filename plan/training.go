@@ -1,0 +1,52 @@
+package plan
+
+// Training says how a model is trained. A zero field is one that was not given; a framework's defaults fill it in.
+// Parallelism and attention are those of Plan; dp is derived from the devices where it is not given.
+type Training struct {
+	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
+	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,distill,qat" doc:"what is learnt"`
+	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora" doc:"what is trained of the model"`
+
+	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
+	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
+	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
+	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
+
+	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore" doc:"optimizer; what its states are stored in depends on precision and framework"`
+	Precision string `json:"precision,omitempty" flag:"precision" asks:"train" enum:"bf16-mixed,bf16,fp16-mixed,fp32,tf32,fp8" doc:"what is computed in, and whether masters are kept in fp32"`
+	Sharding  string `json:"sharding,omitempty" flag:"sharding" asks:"train" enum:"none,ddp,zero1,zero2,zero3,fsdp,fsdp2,hsdp" doc:"what data-parallel ranks share"`
+	VPP       int64  `json:"vpp,omitempty" flag:"vpp" asks:"train" doc:"model chunks of one pipeline stage (interleaved schedule)"`
+	ETP       int64  `json:"etp,omitempty" flag:"etp" asks:"train" doc:"tensor parallelism of experts"`
+	Schedule  string `json:"schedule,omitempty" flag:"schedule" asks:"train" enum:"gpipe,1f1b,interleaved,zb-h1,zb-h2,zbv" doc:"order of a pipeline's micro-batches"`
+
+	SequenceParallel *bool `json:"sequence_parallel,omitempty" flag:"sequence-parallel" asks:"train" doc:"norms and residuals are shared by the tensor group"`
+	SequenceLength   Int   `json:"sequence_length,omitempty" flag:"seq" unit:"length" asks:"train" doc:"tokens of one sequence"`
+	MicroBatch       Int   `json:"micro_batch,omitempty" flag:"micro-batch" asks:"train" doc:"sequences of one pass of a rank"`
+	Accumulation     Int   `json:"accumulation,omitempty" flag:"accumulation" asks:"train" doc:"passes of one step"`
+	GlobalBatch      Int   `json:"global_batch,omitempty" flag:"global-batch" asks:"train" doc:"sequences of one step: micro_batch x accumulation x dp"`
+
+	Recompute string   `json:"recompute,omitempty" flag:"recompute" asks:"train" doc:"none, selective, full, or every:4 for one block of four"`
+	FusedLoss *bool    `json:"fused_loss,omitempty" flag:"fused-loss" asks:"train" doc:"head and loss in chunks, without all logits at once"`
+	Fused     *bool    `json:"fused_kernels,omitempty" flag:"fused-kernels" asks:"train" doc:"fused norms, rotary positions and activations"`
+	Compile   *bool    `json:"compile,omitempty" flag:"compile" asks:"train" doc:"torch.compile"`
+	LoRARank  Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices"`
+	LoRA      []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
+	Dropout   *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
+	Full      []string `json:"modules_to_save,omitempty" flag:"modules-to-save" asks:"train" doc:"modules trained in full beside adapters: embed_tokens, lm_head"`
+	Frozen    []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens"`
+
+	Tokens  Int    `json:"tokens,omitempty" flag:"tokens" unit:"count" asks:"train" doc:"tokens of the whole run: 15T, 10M"`
+	Data    string `json:"data,omitempty" flag:"data" asks:"train" doc:"file with the length of each sample, one a line"`
+	Packing *bool  `json:"packing,omitempty" flag:"packing" asks:"train" doc:"samples are packed to the sequence length; without it they are padded to the longest of a batch"`
+}
+
+// Rollout is the engine that writes the answers which reinforcement learning scores.
+type Rollout struct {
+	Engine    string  `json:"engine,omitempty" doc:"vllm or sglang"`
+	Colocated *bool   `json:"colocated,omitempty" doc:"on the training devices"`
+	Share     float64 `json:"gpu_memory_utilization,omitempty" doc:"share of the device that it takes"`
+	Samples   Int     `json:"samples,omitempty" doc:"answers to one prompt"`
+	Prompt    Int     `json:"prompt_tokens,omitempty" doc:"tokens of a prompt"`
+	Output    Int     `json:"output_tokens,omitempty" doc:"tokens of an answer"`
+	Sleep     *bool   `json:"sleep,omitempty" doc:"it gives its memory back while the model learns"`
+}
