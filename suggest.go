@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -175,6 +176,9 @@ func (q *question) deviceChange() []change {
 	}
 	n := 2 * m.Groups[0].Count
 	to := fmt.Sprintf("%dx%s", n, m.Groups[0].Device.ID)
+	if device, keys, ok := strings.Cut(q.request.Hardware, ","); ok && !strings.Contains(device, "=") {
+		to += "," + keys // the same host, link and fabric
+	}
 	return []change{{fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), map[string]any{"hardware": to, "devices": nil, "tp": nil, "pp": nil, "dp": nil}}}
 }
 
