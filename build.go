@@ -20,6 +20,7 @@ func (q *question) size(ranks []engine.Rank) *Answer {
 	for i := range ranks {
 		a.Devices = append(a.Devices, q.device(q.explain, i, &ranks[i]))
 	}
+	q.prompting(a)
 	a.Host = q.host(q.explain, ranks)
 	a.Disk = q.elsewhere(q.explain, "/disk/ledger", ranks, onDisk)
 	a.KV = q.kv(&ranks[0])
@@ -71,7 +72,7 @@ func (q *question) modelInfo() *ModelInfo {
 func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 	at := "/devices/" + strconv.Itoa(i)
 	n := r.Needed()
-	d := Device{Name: r.Name, Ranks: rankNames(r, q.request.TP), Count: r.Count, Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
+	d := Device{Name: r.Name, Ranks: rankNames(r, q.request.TP), Count: r.Count * q.request.Workers(), Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
 	if !r.Unlimited {
 		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
 		d.Headroom = d.Usable - n.Bytes

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/ledger"
-	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/speed"
 )
 
 // explainer collects how numbers were made, by JSON pointer. A nil one collects nothing.
@@ -14,7 +14,7 @@ type explainer struct {
 	book *ledger.Book
 	out  map[string]Explain
 	// timing are the formulas of the parts of a step; assumed: no measurement is behind them.
-	timing  []stream.Formula
+	timing  []speed.Formula
 	assumed bool
 }
 

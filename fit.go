@@ -30,6 +30,7 @@ type question struct {
 	sizer    engine.Sizer
 	book     *ledger.Book
 	explain  *explainer
+	prompter *question // a worker that computes prompts, where those that generate are others
 }
 
 // fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
@@ -117,6 +118,9 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 		if err := check(q.job); err != nil {
 			return nil, err
 		}
+	}
+	if q.prompter, err = q.prompts(); err != nil {
+		return nil, err
 	}
 	q.sizer, err = q.engine.Sizer(q.job)
 	return q, err

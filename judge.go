@@ -138,7 +138,7 @@ func (q *question) maxSequences(context int64) *int64 {
 	if !bounded && !limited {
 		return nil
 	}
-	n *= max(1, q.request.DP)
+	n *= max(1, q.request.DP) * q.request.Workers()
 	return &n
 }
 

@@ -76,6 +76,9 @@ func (a *Asker) Served(r *Request) (*serving.Model, error) {
 	if size.Verdict == DoesNotFit {
 		return nil, &Error{Code: ImpossiblePlan, Field: "hardware", Value: r.Hardware, Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
 	}
+	if q.prompter != nil {
+		return nil, &Error{Code: Unsupported, Field: "disaggregated", Message: "workers of two kinds are no single model of a step", Hint: "leave disaggregated out, and ask for a worker"}
+	}
 	in, err := q.served(size.KV)
 	if err != nil {
 		return nil, asError(err)

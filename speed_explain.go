@@ -35,15 +35,21 @@ func (x *explainer) speed(v *Speed, source string) {
 		{"joules_per_token", v.JoulesPerToken, v.JoulesPerTokenLow, v.JoulesPerTokenHigh, "J"}, {"usd_per_million_tokens", v.USDPerMillion, v.USDPerMillionLow, v.USDPerMillionHigh, "$"},
 	} {
 		if f.mid != nil {
-			x.timed(at+f.name, f.mid, f.low, f.high, ledger.Number(*f.mid), f.unit, source)
+			text, inputs := x.made(f.name, *f.mid)
+			x.timed(at+f.name, f.mid, f.low, f.high, text, f.unit, source, inputs...)
 		}
 	}
 }
 
 // part is the formula of a part of a step; its number where nobody wrote one.
 func (x *explainer) part(p *SpeedPart) (text string, inputs []ExplainInput) {
+	return x.made(p.Name, p.MS)
+}
+
+// made is the formula of a figure by its name; the figure itself where nobody wrote one.
+func (x *explainer) made(name string, v float64) (text string, inputs []ExplainInput) {
 	for _, f := range x.timing {
-		if f.Part != p.Name {
+		if f.Part != name {
 			continue
 		}
 		for _, in := range f.Inputs {
@@ -51,7 +57,7 @@ func (x *explainer) part(p *SpeedPart) (text string, inputs []ExplainInput) {
 		}
 		return f.Text, inputs
 	}
-	return ledger.Number(p.MS), nil
+	return ledger.Number(v), nil
 }
 
 // basis of figures of time.

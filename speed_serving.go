@@ -26,7 +26,11 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	}
 	p := q.request.Plan
 	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
-	f := m.Closed(load)
+	f, err := q.looped(m, load)
+	if err != nil {
+		return err
+	}
+	q.handed(&f)
 	q.speculated(&f, in, load)
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err
@@ -47,7 +51,8 @@ func (q *question) serve(v *Speed, cache *KV) error {
 		level, rows := m.Evidence()
 		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
 	}
-	q.parted(v, f.Parts, 1000*f.PerToken.Mid)
+	q.parted(v, f.Parts, 1000*f.Others)
+	q.formulas(v, m, load)
 	q.price(v, f.Throughput, 1)
 	return nil
 }
@@ -60,17 +65,58 @@ func (q *question) shares(v *Speed, m *serving.Model, l serving.Load) {
 	v.PrefillFLOPsFraction = rounded(prompt)
 }
 
-// parted lists the parts of a decode step, and what the prompts of others add to the time of a token.
-func (q *question) parted(v *Speed, parts []speed.Part, tpot float64) {
-	sum := 0.0
+// parted lists the parts of a decode step, and the milliseconds that the prompts of others add to the time of a token.
+func (q *question) parted(v *Speed, parts []speed.Part, others float64) {
 	for _, part := range byName(parts) {
-		ms := *rounded(1000 * part.Seconds)
-		sum += ms
-		v.Parts = append(v.Parts, SpeedPart{Name: identifier(part.Name), MS: ms, Bound: part.Bound})
+		v.Parts = append(v.Parts, SpeedPart{Name: identifier(part.Name), MS: *rounded(1000 * part.Seconds), Bound: part.Bound})
 	}
-	if rest := tpot - sum; rest > 0.0005*tpot {
-		v.Parts = append(v.Parts, SpeedPart{Name: "prompts_of_others", MS: *rounded(rest), Bound: speed.Compute})
+	if others > 0 {
+		v.Parts = append(v.Parts, SpeedPart{Name: "prompts_of_others", MS: *rounded(others), Bound: speed.Compute})
 	}
+}
+
+// unlisted are the milliseconds of a token that its parts leave over.
+func unlisted(parts []speed.Part, token float64) float64 {
+	rest := token
+	for i := range parts {
+		rest -= parts[i].Seconds
+	}
+	if rest < 0.0005*token {
+		return 0
+	}
+	return 1000 * rest
+}
+
+// formulas of the parts and of the first token, for those who ask how numbers were made.
+func (q *question) formulas(v *Speed, m *serving.Model, l serving.Load) {
+	if q.explain == nil {
+		return
+	}
+	f := m.Formulas(l)
+	if p, err := q.pools(m); err == nil && p != nil {
+		f = p.Formulas(l)
+	}
+	for i := range f {
+		f[i].Part = identifier(f[i].Part)
+	}
+	if copied(v) {
+		f = slices.DeleteFunc(f, func(x speed.Formula) bool { return strings.HasPrefix(x.Part, "ttft") })
+	} else {
+		f = append(f, totals(v, l))
+	}
+	q.explain.timing = f
+}
+
+// copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.
+func copied(v *Speed) bool {
+	return slices.ContainsFunc(v.Parts, func(p SpeedPart) bool { return p.Name == "copies" })
+}
+
+// totals is the rate of all users together: each has its output after the first token and the others.
+func totals(v *Speed, l serving.Load) speed.Formula {
+	return speed.Formula{Part: "total_tokens_per_s", Text: "1000 × users × output / (ttft_ms + (output - 1) × tpot_ms)", Inputs: []speed.Term{
+		{Name: "users", Value: float64(max(1, l.Users))}, {Name: "output", Value: float64(l.Output), Origin: "tokens of an answer"}, {Name: "ttft_ms", Value: *v.TTFT}, {Name: "tpot_ms", Value: *v.TPOT},
+	}}
 }
 
 // byName adds parts of one name, bound as most of their time is.
@@ -106,7 +152,7 @@ func (q *question) served(cache *KV) (*serving.In, error) {
 	}
 	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
 		Exec: q.exec(), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
-		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait)}
+		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
 	if cache != nil && cache.CapacityTokens != nil {
 		in.CacheTokens = *cache.CapacityTokens
 	}

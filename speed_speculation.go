@@ -66,8 +66,11 @@ func (q *question) speculated(f *serving.Figures, in *serving.In, l serving.Load
 	for _, a := range []float64{leastAcceptance, mostAcceptance} {
 		other, with := *in, *s
 		with.Acceptance, other.Speculation = a, &with
-		if m, err := q.compiled(&other); err == nil {
-			x := m.Closed(l)
+		m, err := q.compiled(&other)
+		if err != nil {
+			continue
+		}
+		if x, err := q.looped(m, l); err == nil {
 			f.PerToken, f.First, f.Throughput = widest(f.PerToken, x.PerToken), widest(f.First, x.First), widest(f.Throughput, x.Throughput)
 		}
 	}

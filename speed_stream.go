@@ -61,7 +61,7 @@ func (q *question) together(v *Speed, p *stream.Predictor, test stream.Test, use
 	}
 	figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
 	v.Bound, v.BandwidthFraction = l.Bound, rounded(l.BandwidthFraction)
-	q.parted(v, l.Parts, 1000*l.PerToken.Mid)
+	q.parted(v, l.Parts, unlisted(l.Parts, l.PerToken.Mid))
 	if q.explain != nil {
 		q.explain.timing, q.explain.assumed = p.Formulas(test, users), users > 1
 	}

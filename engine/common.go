@@ -23,7 +23,7 @@ func Parallel(p *plan.Plan) shard.Parallel {
 // attention heads and that the engine can take, when it says which; what is left is data parallelism.
 func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	p := j.Plan
-	devices := j.Devices()
+	devices := j.Devices() / p.Pooled()
 	given := p.TP > 0 || p.PP > 0 || p.DP > 0
 	if p.TP == 0 {
 		rest := devices / (max(1, p.PP) * max(1, p.DP) * max(1, p.CP))

@@ -144,7 +144,7 @@ func (j *Job) Device(rank int64) *hardware.Device {
 
 // Load is what one replica of the plan serves.
 func (j *Job) Load() Load {
-	dp := max(1, j.Plan.DP)
+	dp := max(1, j.Plan.DP) * j.Plan.Workers()
 	return Load{Context: int64(j.Plan.Context), Sequences: unit.CeilDiv(int64(j.Plan.Sequences), dp)}
 }
 

@@ -57,6 +57,9 @@ func (p *Plan) Check() error {
 	if n := int64(p.Context) * int64(p.Sequences); n > MaxTokens {
 		return bad("sequences", int64(p.Sequences), fmt.Sprintf("of %d tokens each are more than %d tokens at once", p.Context, int64(MaxTokens)), "fewer sequences, or a shorter context")
 	}
+	if err := p.checkPools(); err != nil {
+		return err
+	}
 	return p.checkLayers()
 }
 
@@ -104,7 +107,7 @@ func (p *Plan) checkShares() error {
 
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
-		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"},
+		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
 		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
 	} {
 		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
@@ -121,8 +124,12 @@ func (p *Plan) offload() Offload {
 	return *p.Offload
 }
 
-// Ranks is how many devices the parallel groups take.
+// Ranks is how many devices the plan takes: the parallel groups of all its workers.
 func (p *Plan) Ranks() int64 {
+	if d := p.Disaggregated; d != nil {
+		one, prompter := p.Worker(), p.Prompter()
+		return max(1, int64(d.Prefill))*prompter.Ranks() + max(1, int64(d.Decode))*one.Ranks()
+	}
 	n := int64(1)
 	for _, x := range []int64{p.TP, p.PP, p.DP, p.CP} {
 		n *= max(1, x)

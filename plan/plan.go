@@ -87,18 +87,20 @@ type LlamaCpp struct {
 
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.
 type Serving struct {
-	GPUMemoryUtilization  *float64 `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of the device that vLLM takes" engines:"vllm"`
-	MaxBatchedTokens      Int      `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm"`
-	MaxSeqs               Int      `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"sequences of one step" engines:"vllm,sglang,tensorrt-llm"`
-	EnforceEager          *bool    `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
-	BlockSize             Int      `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
-	KVCacheMemory         Size     `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
-	MemFractionStatic     *float64 `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
-	FreeGPUMemoryFraction *float64 `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
-	PrefixCache           *bool    `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
-	ChunkedPrefill        *bool    `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
-	StreamInterval        Int      `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens that the server sends at a time" engines:"vllm,sglang,tensorrt-llm"`
-	RecvInterval          Int      `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between two looks for new requests" engines:"sglang"`
-	BatchWait             Int      `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
-	EngineArgs            []string `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
+	GPUMemoryUtilization  *float64       `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of the device that vLLM takes" engines:"vllm"`
+	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm"`
+	MaxSeqs               Int            `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"sequences of one step" engines:"vllm,sglang,tensorrt-llm"`
+	EnforceEager          *bool          `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
+	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
+	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
+	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
+	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
+	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
+	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
+	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens that the server sends at a time" engines:"vllm,sglang,tensorrt-llm"`
+	RecvInterval          Int            `json:"scheduler_recv_interval,omitempty" flag:"scheduler-recv-interval" doc:"steps between two looks for new requests" engines:"sglang"`
+	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
+	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"prompts and generation on workers of their own; tp, pp, ep and dp are of one worker" engines:"vllm,sglang,tensorrt-llm"`
+	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"whose kernels multiply routed experts; auto is what the engine takes on the device" engines:"vllm,sglang,tensorrt-llm"`
+	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
 }

@@ -357,6 +357,8 @@ var bytesBeyond = map[string]struct {
 	"FreedomIntelligence/openPangu-Embedded-7B":          {8704, "34 rotary buffers of 64 f32"},
 	"internlm/internlm-chat-7b":                          {8192, "32 rotary buffers of 64 f32"},
 	"MerlynMind/merlyn-education-teacher-assistant":      {36 * (2048*2048/8 + 64 + 4), "36 masks of 2048 × 2048 bits, rotary buffers of 16 f32, and a number each"},
+	"openbmb/Scicore-Omics":                              {12000, "its two totals disagree by 6,000 elements"},
+	"Salesforce/xgen-mm-phi3-mini-instruct-r-v1":         {8718514438, "the files are in fp32, though the configuration says bf16"},
 	"MBZUAI/AIN":                     {16582751232, "the files are in fp32, though the configuration says bf16"},
 	"Salesforce/instructcodet5p-16b": {55 * 2048 * 2048, "masks of one byte in 54 layers, and one for cross-attention"},
 	"deepseek-ai/DeepSeek-OCR-2":     {2 * 564 * 896, "the files are of a study of its queries, which has as many more of them"},

@@ -14,19 +14,22 @@ var (
 	tokenModels = Measure{Name: "serving TPOT, unseen model", About: "time of an output token, its model left out of the fit", Target: 0.10}
 	firstPlans  = Measure{Name: "serving TTFT", About: "time to the first token at fixed concurrency, its model on its device left out of the fit", Target: 0.20}
 	firstModels = Measure{Name: "serving TTFT, unseen model", About: "time to the first token, its model left out of the fit", Target: 0.20}
+	tokenPools  = Measure{Name: "disaggregated TPOT", About: "time of an output token where prompts are computed by other workers, its model on its device left out of the fit", Target: 0.10}
+	firstPools  = Measure{Name: "disaggregated TTFT", About: "time to the first token of such runs, their model on their device left out of the fit", Target: 0.20}
 )
 
 // ServingMeasures in the order of the report.
-var ServingMeasures = []*Measure{&tokenPlans, &tokenModels, &firstPlans, &firstModels}
+var ServingMeasures = []*Measure{&tokenPlans, &tokenModels, &firstPlans, &firstModels, &tokenPools, &firstPools}
 
 // servingRefit says how predictions of rows that have none are made.
 const servingRefit = "no fit was made without it: go run ./validation/fit/serving"
 
-// servingFigures are the measures of a row in the order of servingFolds, each with its figure, in milliseconds.
+// servingFigures are the measures of a row in the order of servingFolds, each with its figure, in milliseconds: of
+// plans with one kind of worker, and with two.
 var servingFigures = []struct {
-	measure *Measure
-	figure  string
-}{{&tokenPlans, "tpot_ms"}, {&firstPlans, "ttft_ms"}, {&tokenModels, "tpot_ms"}, {&firstModels, "ttft_ms"}}
+	measure, pools *Measure
+	figure         string
+}{{&tokenPlans, &tokenPools, "tpot_ms"}, {&firstPlans, &firstPools, "ttft_ms"}, {&tokenModels, nil, "tpot_ms"}, {&firstModels, nil, "ttft_ms"}}
 
 // CompareServing puts the stored predictions beside the measurements of the set "serving".
 func CompareServing(sets []Set) ([]Comparison, error) {
@@ -52,8 +55,12 @@ func (f folds) serving(r *Row) (out []Comparison) {
 		missing = r.Note
 	}
 	for i, x := range servingFigures {
-		if v, ok := r.Got[x.figure]; ok {
-			out = append(out, f.compare(Comparison{Measure: x.measure, Row: r, Figure: x.figure, Measured: v}, 3*i, missing))
+		m := x.measure
+		if r.Ask.Disaggregated != nil {
+			m = x.pools
+		}
+		if v, ok := r.Got[x.figure]; ok && m != nil {
+			out = append(out, f.compare(Comparison{Measure: m, Row: r, Figure: x.figure, Measured: v}, 3*i, missing))
 		}
 	}
 	return out

@@ -189,14 +189,15 @@ var speeds = []struct {
 }{
 	// benchmarks run fine-tunes that no catalog has, and report rates of several kinds
 	{"single streams", rowsOf(func() (Set, []Comparison, error) { return CompareStreams(&memwall.Asker{}) }), 0.2},
-	// a quarter of the runs at fixed concurrency are of disaggregated plans, others the same run twice
+	// a sixth of the runs at fixed concurrency are of disaggregated plans of which the source says too little, others the
+	// same run twice
 	{"serving", func() ([]Comparison, error) {
 		sets, err := Load()
 		if err != nil {
 			return nil, err
 		}
 		return CompareServing(sets)
-	}, 0.36},
+	}, 0.28},
 	// a third of the runs drain for as long as nobody says
 	{"largest throughput", rowsOf(CompareThroughput), 0.37},
 	// caches that stay in L2, and programs that launch kernels one by one

@@ -18,7 +18,7 @@ import (
 func TestFlagsAndFields(t *testing.T) {
 	without := map[string]string{
 		"ask": "the command says it", "model": "the argument", "also": "JSON only", "explain": "a flag of its own",
-		"offload": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
+		"offload": "JSON only: an object", "disaggregated": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
 		"text": "the file that compare is given", "goal": "--minimize, or --goal of pick", "change": "the second plan of diff", "all": "a flag of its own",
 		"rollout": "JSON only: an object",
 	}

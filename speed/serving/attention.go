@@ -70,8 +70,13 @@ func (a *attention) seconds(p *point, d *device, c []float64) (t float64) {
 //
 //	floor + ((bytes / (bandwidth × memory))^p + (FLOPs / (peak × multiply))^p)^(1/p)
 func (a *attention) decoding(f *model.Features, d *device, c []float64) float64 {
+	return c[a.at.floor] + norm(a.sides(f, d, c))
+}
+
+// sides are the times of the memory and of the operations of decoding.
+func (a *attention) sides(f *model.Features, d *device, c []float64) (memory, work float64) {
 	bytes, flops := a.weights+dot(&a.read, f), a.width*dot(&a.decode, f)
-	return c[a.at.floor] + norm(bytes/(d.bandwidth*share(c[a.at.memory])), flops/(a.peak*share(c[a.at.multiply])))
+	return bytes / (d.bandwidth * share(c[a.at.memory])), flops / (a.peak * share(c[a.at.multiply]))
 }
 
 // prefilling takes
@@ -80,12 +85,39 @@ func (a *attention) decoding(f *model.Features, d *device, c []float64) float64 
 //
 // Short prompts fill fewer multiprocessors and spend more on the triangle's edge.
 func (a *attention) prefilling(p *point, d *device, c []float64) float64 {
+	work, _ := a.multiplying(p, d, c)
+	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)
+}
+
+// multiplying is the time of the operations of prompts, of some length each.
+func (a *attention) multiplying(p *point, d *device, c []float64) (seconds, length float64) {
 	prompts := float64(max(1, p.batch.Prompts))
-	length := float64(p.batch.Prefill) / prompts
+	length = float64(p.batch.Prefill) / prompts
 	tiles := prompts * a.heads * math.Max(1, length/tileRows)
 	used := math.Min(1, tiles/d.sms) * length / (length + c[a.at.half])
-	work := dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used)
-	return c[a.at.floor] + math.Max(work, dot(&a.prefills, &p.prefill)/d.bandwidth)
+	return dot(&a.prompt, &p.prefill) / (a.peak * share(c[a.at.prefill]) * used), length
+}
+
+func (a *attention) slopes(p *point, d *device, c, out []float64, times float64) (t float64) {
+	if p.batch.Decodes > 0 {
+		memory, work := a.sides(&p.decode, d, c)
+		byMemory, byWork := overlapping(memory, work)
+		out[a.at.floor] += times * c[a.at.floor]
+		slowed(a.at.memory, times*byMemory, c, out)
+		slowed(a.at.multiply, times*byWork, c, out)
+		t += c[a.at.floor] + norm(memory, work)
+	}
+	if p.batch.Prefill > 0 {
+		work, length := a.multiplying(p, d, c)
+		bytes := dot(&a.prefills, &p.prefill) / d.bandwidth
+		out[a.at.floor] += times * c[a.at.floor]
+		if work > bytes {
+			slowed(a.at.prefill, times*work, c, out)
+			out[a.at.half] += times * work * c[a.at.half] / (length + c[a.at.half])
+		}
+		t += c[a.at.floor] + math.Max(work, bytes)
+	}
+	return t
 }
 
 func dot(a, b *model.Features) (x float64) {

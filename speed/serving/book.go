@@ -6,6 +6,8 @@ import "github.com/memwall/memwall/speed/coef"
 type book struct {
 	device
 	engine, version string
+	moe             string // back end of mixtures that the plan names
+	shared          bool   // experts are spread over the ranks of data parallelism
 	uses            []coef.Use
 	known           map[use][]coef.Level
 }
@@ -48,15 +50,15 @@ func (b *book) products(class, format string) []coef.Level {
 	return l
 }
 
-// mixtures are the levels of routed experts. Engines choose the kernels of a mixture by the device (a backend: CUTLASS,
-// DeepGEMM, Triton, TensorRT-LLM's own), so that what an engine is said to take on one family is not carried to another.
+// mixtures are the levels of routed experts. What surrounds the kernels of a back end is the engine's own, so that what
+// they take in one engine is not carried to another, nor from one family of devices to another.
 func (b *book) mixtures(class, format string) []coef.Level {
 	return []coef.Level{
 		{Name: "class", Key: class},
 		{Name: "family", Key: b.family},
 		{Name: "arithmetic", Key: b.family + "/" + format},
 		{Name: "family.class", Key: b.family + "/" + class},
-		{Name: "backend", Key: b.engine + "/" + b.family + "/" + class},
+		{Name: "backend", Key: b.engine + "/" + Backend(b.moe, b.engine, b.family, class, b.shared) + "/" + b.family + "/" + class},
 	}
 }
 

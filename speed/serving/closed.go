@@ -20,9 +20,9 @@ type loop struct {
 	decode, mixed  float64 // seconds of a step without and with a piece of a prompt
 	expected       float64 // tokens that a sequence gains in a step
 	stages         float64 // of a pipeline, which work on as many batches at a time
-	peers          float64
 	front, wait    float64
-	burst, share   float64
+	reading        float64 // of the prompt: its tokens, one by one
+	burst          float64
 	// Of a first token: tokens that it waits for to be sent with them, steps until the scheduler looks for new
 	// requests, and steps that its prompt waits for others.
 	held, admit, joined float64
@@ -35,7 +35,7 @@ const ChunkTokens = 8192
 // loop measures the steps of a load.
 func (m *Model) loop(l Load) loop {
 	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.Step(decode), m.Step(mixed)
+	p.decode, p.mixed = m.Step(decode), m.crowded().Step(mixed)
 	m.drafts(&p, decode)
 	return p
 }
@@ -43,10 +43,11 @@ func (m *Model) loop(l Load) loop {
 // shape is the loop of a load before its steps, with and without a piece of a prompt, are timed.
 func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
 	users := float64(l.Users) / float64(max(1, m.in.Replicas))
-	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), peers: m.peers, stages: float64(len(m.stages)), expected: 1}
+	p = loop{users: math.Max(1, users), output: float64(l.Output), alone: m.alone(), stages: float64(len(m.stages)), expected: 1}
 	p.batch = m.room(p.users, l)
 	h, c := &m.host, m.c
-	p.front, p.wait, p.burst, p.share = c[h.front], c[h.wait], c[h.burst], c[h.share]
+	p.reading = float64(l.Prompt) * c[h.token]
+	p.front, p.wait, p.burst = c[h.front], c[h.wait], c[h.burst]
 	p.admit, p.joined = float64(max(1, m.in.AdmitEvery)-1)/2, share(c[h.batch])*float64(m.in.BatchWait)
 	p.held = share(c[h.stream]) * math.Min(float64(max(1, m.in.StreamInterval)-1), math.Max(0, p.output-1))
 	if !l.Burst {
@@ -58,13 +59,22 @@ func (m *Model) shape(l Load) (p loop, decode, mixed speed.Batch) {
 
 // drafts adds what speculation takes and gives.
 func (m *Model) drafts(p *loop, decode speed.Batch) {
-	s := m.in.Speculation
-	if s == nil {
-		return
+	p.expected = m.expected()
+	m.draft(&p.decode, decode)
+}
+
+// expected tokens that a sequence gains in a step.
+func (m *Model) expected() float64 {
+	if m.in.Speculation == nil {
+		return 1
 	}
-	p.expected = s.Expected()
-	if s.Draft != nil {
-		p.decode += float64(s.Tokens) * s.Draft.Step(decode)
+	return m.in.Speculation.Expected()
+}
+
+// draft adds to a step the time of a draft model.
+func (m *Model) draft(seconds *float64, b speed.Batch) {
+	if s := m.in.Speculation; s != nil && s.Draft != nil {
+		*seconds += float64(s.Tokens) * s.Draft.Step(b)
 	}
 }
 
@@ -105,14 +115,14 @@ func (m *Model) Saturated(l Load) bool {
 	return m.room(users, l) < users
 }
 
-// stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other
-// batches meanwhile; replicas that share experts wait for each other, and take turns.
+// stall is how much longer the others' steps take for one prompt. The stages of a pipeline go on with other batches
+// meanwhile; replicas that share experts compute prompts together, of which each then has its own.
 func (p *loop) stall() float64 {
 	e := p.chunks * math.Max(p.mixed-p.decode, 0.05*p.mixed)
 	if p.alone {
 		e = p.chunks * p.mixed
 	}
-	return e / p.stages / math.Pow(p.peers, p.share)
+	return e / p.stages
 }
 
 // prompt is what a prompt's own steps take: its pieces follow each other through a pipeline.
@@ -126,24 +136,39 @@ func (p *loop) together() float64 { return p.burst / (1 + p.burst) }
 //
 //	decode/expected + stall × (batch - 1) / (output - 1) × (1 - together/2)
 func (p *loop) perToken() float64 {
-	return p.decode/p.expected + p.stall()*(p.batch-1)/math.Max(1, p.output-1)*(1-p.together()/2)
+	return p.decode/p.expected + p.others()
+}
+
+// others is what their prompts add to the time of a token.
+func (p *loop) others() float64 {
+	return p.stall() * (p.batch - 1) / math.Max(1, p.output-1) * (1 - p.together()/2)
 }
 
 // first is the mean time to the first token:
 //
-//	front + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
+//	front + reading + (wait/2 + admit + joined) × decode + prompt + stall/2 × rho/(1-rho) × (1-together) + together × (batch-1)/2 × stall
 //	 + (users-batch)/batch × life + held × perToken
 //
-// the engine's own time, the step that is under way and those until the scheduler looks for requests and
+// the engine's own time, also for each token of the prompt, the step that is under way and those until the scheduler looks for requests and
 // others have joined, the prompt's
 // own steps, prompts that came before (of which rho is the load), the burst at the start, the wait for room in the
 // caches (Little's law), and the wait for tokens that are sent together with the first.
 func (p *loop) first() float64 {
-	e, together, own := p.stall(), p.together(), p.prompt()
-	life := own + p.output*p.perToken()
-	rho := math.Min(p.batch*e/life, 0.97) * (p.batch - 1) / p.batch
-	queue := 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
-	return p.front + (p.wait/2+p.admit+p.joined)*p.decode + own + queue + (p.users-p.batch)/p.batch*life + p.held*p.perToken()
+	return p.front + p.reading + (p.wait/2+p.admit+p.joined)*p.decode + p.prompt() + p.queue() + (p.users-p.batch)/p.batch*p.life() + p.held*p.perToken()
+}
+
+// life of a request behind the queue.
+func (p *loop) life() float64 { return p.prompt() + p.output*p.perToken() }
+
+// queue is the wait for the prompts of others.
+func (p *loop) queue() float64 {
+	e, together, rho := p.stall(), p.together(), p.rho()
+	return 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
+}
+
+// rho is the share of the time that prompts of others take.
+func (p *loop) rho() float64 {
+	return math.Min(p.batch*p.stall()/p.life(), 0.97) * (p.batch - 1) / p.batch
 }
 
 // Closed are the figures of a closed loop in the mean: seconds for each token and to the first one, and output

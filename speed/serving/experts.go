@@ -42,8 +42,45 @@ func (e *experts) uses(f func(int)) {
 func (e *experts) seconds(p *point, d *device, c []float64) float64 {
 	touched, rows := e.touched(p, c), e.chosen(p)
 	n := rows / math.Max(1, touched)
-	work := 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
-	return c[e.at.floor] + norm(work, e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+	return c[e.at.floor] + norm(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+}
+
+func (e *experts) slopes(p *point, d *device, c, out []float64, times float64) float64 {
+	t := e.seconds(p, d, c)
+	floor := c[e.at.floor]
+	touched, rows := e.touched(p, c), e.chosen(p)
+	n := rows / math.Max(1, touched)
+	byWork, byBytes := overlapping(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+	out[e.at.floor] += times * floor
+	slowed(e.at.memory, byBytes*times, c, out)
+	slowed(e.at.compute, byWork*times, c, out)
+	out[e.at.half] += times * byWork * c[e.at.half] / (n + c[e.at.half])
+	was := c[e.at.skew]
+	c[e.at.skew] = was * (1 + nudge)
+	out[e.at.skew] += times * (e.seconds(p, d, c) - t) / nudge
+	c[e.at.skew] = was
+	return t
+}
+
+// work is the time of the operations of rows, of which each expert has n.
+func (e *experts) work(n, rows float64, c []float64) float64 {
+	return 2 * rows * e.rows * e.cols / (e.peak * share(c[e.at.compute]) * n / (n + c[e.at.half]))
+}
+
+// overlapping are the derivatives of a 4-norm by the logarithms of its sides.
+func overlapping(a, b float64) (byA, byB float64) {
+	t := norm(a, b)
+	if t == 0 {
+		return 0, 0
+	}
+	return t * fourth(a/t), t * fourth(b/t)
+}
+
+// slowed adds what a share of a rate takes off the time, unless it is at the datasheet's.
+func slowed(at int, seconds float64, c, out []float64) {
+	if c[at] < 1 {
+		out[at] -= seconds
+	}
 }
 
 // touched is how many experts of the rank the tokens reach, chosen how many rows these multiply.

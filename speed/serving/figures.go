@@ -1,6 +1,9 @@
 package serving
 
-import "github.com/memwall/memwall/speed"
+import (
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
+)
 
 // Figures of a closed loop with their bands.
 type Figures struct {
@@ -15,6 +18,10 @@ type Figures struct {
 	Step, Expected float64
 	Parts          []speed.Part
 	Bound          speed.Bound
+	// Others is what the prompts of other users add to the time of a token.
+	Others float64
+	// HandOver is how long the caches of a prompt are on the way between workers of two kinds.
+	HandOver float64
 }
 
 // Kinds of spread in the table.
@@ -32,7 +39,7 @@ func (m *Model) Closed(l Load) Figures {
 		PerToken:   m.band(SpreadPerToken, c.PerToken, m.Variance(e.PerToken)),
 		First:      m.band(SpreadFirst, c.First, m.Variance(e.First)),
 		Throughput: m.band(SpreadThroughput, c.Throughput, m.Variance(e.Throughput)),
-		Batch:      p.batch, Step: p.decode, Expected: p.expected, Parts: m.perToken(&p, decode),
+		Batch:      p.batch, Step: p.decode, Expected: p.expected, Others: p.others(), Parts: m.perToken(&p, decode),
 	}
 	f.Bound = speed.Largest(f.Parts)
 	if m.Saturated(l) {
@@ -62,18 +69,25 @@ func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 }
 
 // Variance of a figure's logarithm that the coefficients' own leave, by its elasticities.
-func (m *Model) Variance(elasticity []float64) (v float64) {
+func (m *Model) Variance(elasticity []float64) float64 { return variance(elasticity, m.vars) }
+
+func variance(elasticity, vars []float64) (v float64) {
 	for i, e := range elasticity {
-		v += e * e * m.vars[i]
+		v += e * e * vars[i]
 	}
 	return v
 }
 
-// band around a figure. A table without a spread of that kind, of a fit that is not finished, gives none.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
-	s, ok := m.table.Spread(kind + "/" + m.in.Engine)
+	return band(m.table, kind, m.in.Engine, mid, variance)
+}
+
+// band around a figure, as wide as those of its group are off, else of all. A table without a spread of that kind, of
+// a fit that is not finished, gives none.
+func band(t *coef.Table, kind, group string, mid, variance float64) speed.Figure {
+	s, ok := t.Spread(kind + "/" + group)
 	if !ok {
-		s, ok = m.table.Spread(kind)
+		s, ok = t.Spread(kind)
 	}
 	if !ok {
 		return speed.Figure{Mid: mid, Low: mid, High: mid}

@@ -12,7 +12,8 @@ import (
 type hostCoefs struct {
 	layer, step, request, prompt int
 	front, wait                  int
-	burst, share                 int
+	token                        int // of a token of a prompt, before its first step
+	burst                        int
 	stream, batch                int // shares of what sending and batching may hold the first token back
 	launch                       int // of a kernel without CUDA graphs
 }
@@ -21,7 +22,7 @@ func (b *book) host() hostCoefs {
 	l := b.hostLevels()
 	return hostCoefs{
 		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
-		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), share: b.need("loop.share", nil),
+		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), token: b.need("front.token", l),
 		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
 		launch: b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
 	}
@@ -62,7 +63,7 @@ func (m *Model) Step(b speed.Batch) (seconds float64) {
 }
 
 func (m *Model) stageSeconds(s *stage, b speed.Batch) (seconds float64) {
-	p := newPointOf(s.rank, b, m.width, m.peers)
+	p := m.point(s, b)
 	for j := range s.ops {
 		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
 	}
@@ -90,7 +91,7 @@ func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
 	}
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := newPointOf(s.rank, b, m.width, m.peers)
+		p := m.point(s, b)
 		kernels := 0.0
 		for j := range s.ops {
 			o := &s.ops[j]

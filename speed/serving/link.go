@@ -6,10 +6,12 @@ import "math"
 type collective struct {
 	perToken  float64 // bytes of a step's token
 	perOutput float64
-	shared    bool // tokens are those of all ranks that share experts
 	ranks     float64
-	rate      float64 // of a device's link, one way, bytes a second
-	at        collectiveCoefs
+	// reach is to how many other ranks a token of this one goes, and comes back from: an exchange instead of an
+	// all-reduce.
+	reach float64
+	rate  float64 // of a device's link, one way, bytes a second
+	at    collectiveCoefs
 }
 
 type collectiveCoefs struct{ call, peer, once, ring, start int }
@@ -37,11 +39,21 @@ func (l *collective) uses(f func(int)) {
 }
 
 func (l *collective) seconds(p *point, _ *device, c []float64) float64 {
-	tokens := p.tokens
-	if l.shared {
-		tokens = p.all
+	if l.reach > 0 {
+		return l.exchange(p.tokens*l.perToken, c)
 	}
-	return l.of(tokens*l.perToken+p.outputs*l.perOutput, c)
+	return l.of(p.tokens*l.perToken+p.outputs*l.perOutput, c)
+}
+
+// reached is to how many of n ranks a token goes that takes k of the experts, which are spread evenly.
+func reached(n, k float64) float64 { return (n - 1) * (1 - math.Pow(1-1/n, k)) }
+
+// exchange brings the tokens of a rank to those that hold their experts, or their results back: each rank sends and
+// receives at a time.
+//
+//	call + (n-2) × peer + reach × bytes / (rate × ring)
+func (l *collective) exchange(bytes float64, c []float64) float64 {
+	return c[l.at.call] + (l.ranks-2)*c[l.at.peer] + l.reach*bytes/(l.rate*share(c[l.at.ring]))
 }
 
 // of is an all-reduce of some bytes. Small ones read every peer's whole copy in one go; larger ones go

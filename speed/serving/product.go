@@ -102,8 +102,6 @@ func (g *product) bytes(m float64) float64 {
 // heated is the time of work at the clock that a device keeps for so long.
 func heated(work, heat float64) float64 { return work * math.Exp(heat*math.Log1p(work/1e-4)) }
 
-// slopes adds times the derivatives of seconds by the logarithms of the coefficients, and gives the seconds. Of a
-// 4-norm t of a and b the derivative by ln a is a⁴/t³; a rate at the datasheet's does not rise.
 func (g *product) slopes(p *point, d *device, c, out []float64, times float64) float64 {
 	m := p.tokens
 	if g.output {

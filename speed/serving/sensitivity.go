@@ -15,7 +15,7 @@ func (m *Model) slopes(b speed.Batch, out []float64) (seconds float64) {
 	c := append([]float64(nil), m.c...)
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := newPointOf(s.rank, b, m.width, m.peers)
+		p := m.point(s, b)
 		kernels := 0.0
 		for j := range s.ops {
 			kernels += s.ops[j].count * m.slopesOf(&s.ops[j], &p, c, out)
@@ -26,9 +26,16 @@ func (m *Model) slopes(b speed.Batch, out []float64) (seconds float64) {
 	return seconds
 }
 
+// sloped is a law that knows its derivatives: slopes adds times the derivatives of seconds by the logarithms of the
+// coefficients to out, and gives the seconds. Of a 4-norm t of a and b the derivative by ln a is a⁴/t³; a rate at the
+// datasheet's does not rise.
+type sloped interface {
+	slopes(p *point, d *device, c, out []float64, times float64) float64
+}
+
 // slopesOf a kernel, and its time.
 func (m *Model) slopesOf(o *op, p *point, c, out []float64) float64 {
-	if g, ok := o.law.(*product); ok {
+	if g, ok := o.law.(sloped); ok {
 		return g.slopes(p, &m.device, c, out, o.count)
 	}
 	t := o.seconds(p, &m.device, c)
@@ -57,7 +64,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
 	d, x := all[3*n:4*n], all[4*n:]
 	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.slopes(decode, d), m.slopes(mixed, x)
+	p.decode, p.mixed = m.slopes(decode, d), m.crowded().slopes(mixed, x)
 	m.drafts(&p, decode)
 	c := m.closed(&p, l)
 	for _, v := range []struct {
@@ -66,7 +73,7 @@ func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 		coef  int
 		// capped coefficients are shares, which do not rise beyond 1.
 		capped bool
-	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst}, {at: &p.share, coef: m.host.share},
+	}{{at: &p.decode, slope: d}, {at: &p.mixed, slope: x}, {at: &p.front, coef: m.host.front}, {at: &p.reading, coef: m.host.token}, {at: &p.wait, coef: m.host.wait}, {at: &p.burst, coef: m.host.burst},
 		{at: &p.held, coef: m.host.stream, capped: true}, {at: &p.joined, coef: m.host.batch, capped: true}} {
 		was := *v.at
 		if was == 0 || v.capped && m.c[v.coef] >= 1 {

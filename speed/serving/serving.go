@@ -11,6 +11,7 @@ package serving
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -51,6 +52,8 @@ type In struct {
 	// BatchWait is how many steps prompts wait at most for others to join them (TensorRT-LLM; with attention DP until
 	// each rank has one).
 	BatchWait int64
+	// MoE names the back end of mixtures; "" is the one that the engine takes.
+	MoE string
 	// Speculation drafts tokens that a step then verifies; nil without.
 	Speculation *Speculation
 }
@@ -84,6 +87,7 @@ type Model struct {
 	table  *coef.Table
 	peers  float64
 	width  float64 // tokens of a sequence in a step
+	crowd  bool    // the replicas that share experts all compute prompts
 }
 
 // stage of a pipeline.
@@ -111,6 +115,7 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 		m.width = float64(s.Tokens + 1)
 	}
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
+	b.moe, b.shared = in.MoE, shares(in)
 	for i := range in.Stages {
 		m.stages = append(m.stages, m.stage(b, &in.Stages[i]))
 	}
@@ -119,6 +124,9 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	m.Use(t)
 	return m, nil
 }
+
+// shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
+func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
 // launches of a step: its kernels, and those that only pass through memory, of which a layer has about as many.
 func (s *stage) launches() (n float64) {
@@ -234,10 +242,20 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 	}
 	if m.peers > 1 {
 		l := b.collective(name, rate, pl.Parallel.EP)
-		l.perToken, l.shared = act*float64(m.in.Model.Hidden), true
+		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), chosen(s))
 		out = append(out, op{l, 2 * mixtures(s), "all-to-all", speed.Network})
 	}
 	return out
+}
+
+// chosen is how many experts a token takes.
+func chosen(s *stage) (k float64) {
+	for i := range s.rank.Kernels {
+		if e := s.rank.Kernels[i].Moe; e != nil {
+			k = math.Max(k, float64(e.Used))
+		}
+	}
+	return k
 }
 
 // mixtures counts the layers of a stage with routed experts.

@@ -31,16 +31,33 @@ type op struct {
 // newPoint is a batch of a model without windows, whose experts peers replicas share.
 func newPoint(b speed.Batch, peers float64) point {
 	var whole speed.Rank
-	return newPointOf(&whole, b, 1, peers)
+	return newPointOf(&whole, b, 1, peers, 1)
 }
 
-// newPointOf gives the point of a batch of which every sequence that goes on has width tokens.
-func newPointOf(r *speed.Rank, b speed.Batch, width, peers float64) point {
+// newPointOf gives the point of a batch of which every sequence that goes on has width tokens. Of the peers that share
+// experts all decode, and prompting of them compute such prompts.
+func newPointOf(r *speed.Rank, b speed.Batch, width, peers, prompting float64) point {
 	p := point{batch: b}
 	p.decode, p.prefill = r.Apart(b)
 	decodes := width * float64(b.Decodes)
 	p.tokens = decodes + float64(b.Prefill)
 	p.outputs = decodes + float64(b.Finished)
-	p.all = peers*decodes + float64(b.Prefill)
+	p.all = peers*decodes + prompting*float64(b.Prefill)
 	return p
+}
+
+// point of a batch on a stage.
+func (m *Model) point(s *stage, b speed.Batch) point {
+	prompting := 1.0
+	if m.crowd {
+		prompting = m.peers
+	}
+	return newPointOf(s.rank, b, m.width, m.peers, prompting)
+}
+
+// crowded is the model when all replicas that share experts compute prompts at once.
+func (m *Model) crowded() *Model {
+	v := *m
+	v.crowd = true
+	return &v
 }

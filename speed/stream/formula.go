@@ -3,20 +3,15 @@ package stream
 import (
 	"fmt"
 	"strings"
+
+	"github.com/memwall/memwall/speed"
 )
 
-// Formula is how a part of the time of a step is made, in milliseconds, in the notation of ledger.Eval.
-type Formula struct {
-	Part, Text string
-	Inputs     []Term
-}
-
-// Term is a named number of a formula.
-type Term struct {
-	Name   string
-	Value  float64
-	Origin string
-}
+// Formula and Term are those of package speed.
+type (
+	Formula = speed.Formula
+	Term    = speed.Term
+)
 
 // Formulas are those of the parts that Loop gives.
 func (p *Predictor) Formulas(t Test, users int64) []Formula {
@@ -51,7 +46,7 @@ func (w *writer) in(name string, stage int, v float64, origin string) string {
 			return name
 		}
 	}
-	w.inputs = append(w.inputs, Term{name, v, origin})
+	w.inputs = append(w.inputs, Term{Name: name, Value: v, Origin: origin})
 	return name
 }
 

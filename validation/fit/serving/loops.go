@@ -13,7 +13,7 @@ import (
 // servingRow is a run at fixed concurrency beside our model of it.
 type servingRow struct {
 	*validation.Row
-	model     *serving.Model
+	model     loop
 	load      serving.Load
 	device    string
 	saturated bool
@@ -43,15 +43,14 @@ func loadServing() (*servingRows, error) {
 			if r.Refused != "" {
 				continue
 			}
-			in, err := p.in(&r.Ask)
+			m, err := p.loop(&r.Ask, empty)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			m, err := serving.CompileWith(in, empty)
-			if err != nil {
+			row := &servingRow{Row: r, model: m, fit: r.Fit, static: sets[i].Name == "static"}
+			if row.device, err = deviceOf(&r.Ask); err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row := &servingRow{Row: r, model: m, device: in.Device.ID, fit: r.Fit, static: sets[i].Name == "static"}
 			row.load = serving.Load{Users: int64(r.Ask.Sequences), Prompt: int64(r.Ask.PromptTokens), Output: int64(r.Ask.OutputTokens), Burst: true}
 			row.saturated = m.Saturated(row.load)
 			out.rows = append(out.rows, row)
@@ -79,18 +78,18 @@ func (r *servingRow) figures() []figure {
 }
 
 // predict a figure with coefficients.
-func (r *servingRow) predict(m *serving.Model, kind string) float64 {
+func (r *servingRow) predict(m loop, kind string) float64 {
 	if r.static {
-		w := m.Static(r.load)
+		w := m.(joint).Static(r.load)
 		return map[string]float64{serving.SpreadPerToken: w.PerToken, serving.SpreadFirst: w.First, "total": w.Total}[kind]
 	}
 	c := m.Mean(r.load)
 	return map[string]float64{serving.SpreadPerToken: c.PerToken, serving.SpreadFirst: c.First}[kind]
 }
 
-func (r *servingRow) slopes(m *serving.Model, kind string) []float64 {
+func (r *servingRow) slopes(m loop, kind string) []float64 {
 	if r.static {
-		_, first, perToken, total := m.StaticElasticities(r.load)
+		_, first, perToken, total := m.(joint).StaticElasticities(r.load)
 		return map[string][]float64{serving.SpreadPerToken: perToken, serving.SpreadFirst: first, "total": total}[kind]
 	}
 	_, e := m.Elasticities(r.load)
@@ -114,8 +113,8 @@ func (s *servingRows) fit(known *coef.Table, out func(r *servingRow) bool) (*coe
 			}
 			if v, ok := r.Got[f.got]; ok && w > 0 {
 				p.Rows = append(p.Rows, coef.Row{Name: r.Name() + " " + f.kind, Uses: r.model.Uses(), Measured: v.Mid * f.unit, Weight: w,
-					Predict: func(c []float64) float64 { return r.predict(r.model.With(c), f.kind) },
-					Slopes:  func(c []float64) []float64 { return r.slopes(r.model.With(c), f.kind) }})
+					Predict: func(c []float64) float64 { return r.predict(r.model.at(c), f.kind) },
+					Slopes:  func(c []float64) []float64 { return r.slopes(r.model.at(c), f.kind) }})
 			}
 		}
 	}
@@ -162,27 +161,47 @@ type fold struct {
 	hardware, static bool
 }
 
-func plan(r *servingRow) string { return network(r) + " " + r.device }
+func pairing(r *servingRow) string { return network(r) + " " + r.device }
 
 // unseen are the folds that bands rest on: what a model does on a device left out as a whole, and whole models.
 var unseen = []fold{
-	{name: "plan out", key: plan, k: 4},
+	{name: "plan out", key: pairing, k: 4},
 	{name: "model out", key: network, k: 4},
 }
 
 // wholesale are further folds of a study.
 var wholesale = []fold{
 	{name: "device out", key: func(r *servingRow) string { return r.device }, k: 5, hardware: true},
-	{name: "plan out", key: plan, k: 4, static: true},
+	{name: "plan out", key: pairing, k: 4, static: true},
+}
+
+// groups of keys that are left out together. Plans with workers of two kinds go with those of one kind that have their
+// key; what only they have is shared out after.
+func (s *servingRows) groups(f fold) []map[string]bool {
+	out := make([]map[string]bool, f.k)
+	known := map[string]bool{}
+	for _, pools := range []bool{false, true} {
+		var keys []string
+		for _, r := range s.rows {
+			if k := f.key(r); (r.Ask.Disaggregated != nil) == pools && !known[k] {
+				keys = append(keys, k)
+			}
+		}
+		for g, members := range coef.Folds(len(keys), func(i int) string { return keys[i] }, f.k) {
+			if out[g] == nil {
+				out[g] = map[string]bool{}
+			}
+			for _, i := range members {
+				out[g][keys[i]], known[keys[i]] = true, true
+			}
+		}
+	}
+	return out
 }
 
 func (s *servingRows) outOfFold(k *kernelRows, known *coef.Table, f fold) (map[*servingRow]left, error) {
 	all := map[*servingRow]left{}
-	for _, group := range coef.Folds(len(s.rows), func(i int) string { return f.key(s.rows[i]) }, f.k) {
-		keys := map[string]bool{}
-		for _, i := range group {
-			keys[f.key(s.rows[i])] = true
-		}
+	for _, keys := range s.groups(f) {
 		out := func(r *servingRow) bool { return keys[f.key(r)] || r.static && !f.static }
 		known := known
 		if f.hardware {

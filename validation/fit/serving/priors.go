@@ -13,7 +13,8 @@ var start = map[string]float64{
 	"experts.floor": 1.4e-5, "experts.memory": 0.5, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
 	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5,
-	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "loop.burst": 0.2, "loop.share": 0.5,
+	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "loop.burst": 0.2, "front.token": 2e-6,
+	"pools.base": 0.1, "pools.burst": 0.2,
 }
 
 // Prior deviations, in logarithms: of kernels that are timed alone, of those that only whole engines run, and of
@@ -29,12 +30,14 @@ var (
 // own deviations of coefficients that are no kernel's.
 var own = map[string]map[string]float64{
 	"product.heat": {"family": 0.5},
-	"experts.skew": {}, "loop.share": {},
-	"host.layer": host, "host.step": host, "host.request": host, "host.prompt": host,
+	"experts.skew": {},
+	"host.layer":   host, "host.step": host, "host.request": host, "host.prompt": host,
 	"host.launch": {"device": 0.5},
 	"front.base":  {"engine": 0.7, "version": 0.3}, "front.steps": {"engine": 1, "version": 0.3},
-	"front.stream":  {"engine": 1.5, "version": 0.7},
-	"front.batch":   {"engine": 0.7, "version": 0.3},
+	"front.stream": {"engine": 1.5, "version": 0.7},
+	"front.batch":  {"engine": 0.7, "version": 0.3},
+	"pools.base":   {"engine": 0.7}, "pools.burst": {"engine": 0.7},
+	"front.token":   {"engine": 0.7},
 	"loop.burst":    {"engine": 0.5, "version": 1},
 	"product.floor": floors, "link.call": floors, "attention.floor": floors,
 }

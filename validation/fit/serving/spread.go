@@ -37,9 +37,8 @@ func (s *servingRows) spreads(t *coef.Table, ways []map[*servingRow]left) {
 
 // errors adds what a row says of each kind of figure, for all engines and for its own.
 func (r *servingRow) errors(errs map[string]*coef.Errors, l left) {
-	engine := serving.EngineOf(r.Ask.Engine)
 	for kind, measured := range r.measured() {
-		for _, name := range []string{kind, kind + "/" + engine} {
+		for _, name := range []string{kind, kind + "/" + r.group()} {
 			if errs[name] == nil {
 				errs[name] = &coef.Errors{}
 			}

@@ -56,7 +56,7 @@ func (r *servingRow) spread(t *coef.Table, kind string) (coef.Spread, bool) {
 	if r.static {
 		return coef.Spread{}, false
 	}
-	return spreadOf(t, kind, serving.EngineOf(r.Ask.Engine))
+	return spreadOf(t, kind, r.group())
 }
 
 // spreadOf a figure: the engine's own, else that of all.
@@ -79,5 +79,8 @@ func (r *servingRow) groups() []string {
 	if !r.fit {
 		return []string{r.Note}
 	}
-	return []string{"all", serving.EngineOf(r.Ask.Engine)}
+	if r.Ask.Disaggregated != nil {
+		return []string{serving.SpreadPools, serving.SpreadPools + " " + serving.EngineOf(r.Ask.Engine)}
+	}
+	return []string{"all", r.group()}
 }

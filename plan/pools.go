@@ -1,0 +1,69 @@
+package plan
+
+import "fmt"
+
+// Disaggregated says how many workers compute prompts and how many generate. The groups of a worker that generates are
+// the plan's own; those of one that computes prompts are the same where nothing else is said.
+type Disaggregated struct {
+	Prefill   Int   `json:"prefill" doc:"workers that compute prompts"`
+	Decode    Int   `json:"decode" doc:"workers that generate"`
+	PrefillTP int64 `json:"prefill_tp,omitempty" doc:"tensor parallelism of a worker that computes prompts"`
+	PrefillEP int64 `json:"prefill_ep,omitempty" doc:"its expert parallelism"`
+	PrefillDP int64 `json:"prefill_dp,omitempty" doc:"its data parallelism"`
+}
+
+// Workers of the plan that generate; one where nothing is disaggregated.
+func (p *Plan) Workers() int64 {
+	if p.Disaggregated == nil {
+		return 1
+	}
+	return max(1, int64(p.Disaggregated.Decode))
+}
+
+// Pooled is how many workers of both kinds share the devices; one where nothing is disaggregated.
+func (p *Plan) Pooled() int64 {
+	if p.Disaggregated == nil {
+		return 1
+	}
+	return p.Workers() + max(1, int64(p.Disaggregated.Prefill))
+}
+
+// Worker is the plan of a single worker that generates.
+func (p *Plan) Worker() Plan {
+	w := *p
+	w.Disaggregated = nil
+	return w
+}
+
+// Prompter is the plan of a single worker that computes prompts. How many sequences a step may have bounds those that
+// generate.
+func (p *Plan) Prompter() Plan {
+	w := p.Worker()
+	w.MaxSeqs = 0
+	d := p.Disaggregated
+	if d == nil || d.PrefillTP == 0 && d.PrefillEP == 0 && d.PrefillDP == 0 {
+		return w
+	}
+	w.TP, w.EP, w.DP = max(1, d.PrefillTP), d.PrefillEP, max(1, d.PrefillDP)
+	return w
+}
+
+// checkPools refuses pools without workers, and numbers out of range.
+func (p *Plan) checkPools() error {
+	d := p.Disaggregated
+	if d == nil {
+		return nil
+	}
+	for _, c := range []struct {
+		field string
+		value int64
+		least int64
+	}{
+		{"prefill", int64(d.Prefill), 1}, {"decode", int64(d.Decode), 1}, {"prefill_tp", d.PrefillTP, 0}, {"prefill_ep", d.PrefillEP, 0}, {"prefill_dp", d.PrefillDP, 0},
+	} {
+		if c.value < c.least || c.value > MaxRanks {
+			return bad("disaggregated."+c.field, c.value, fmt.Sprintf("is not from %d to %d", c.least, MaxRanks), "give at least one worker of each kind")
+		}
+	}
+	return nil
+}
