@@ -171,6 +171,7 @@ func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
 	if room, ok := q.hostCapacity(); m != nil && ok {
 		m.Capacity = room.Bytes()
 		m.Headroom = m.Capacity - q.hostNeeds(ranks).Bytes
+		q.notePaging(m)
 	}
 	return m
 }

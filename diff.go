@@ -19,8 +19,10 @@ type Diff struct {
 	// Needed and Headroom are their sums, and what these leave.
 	Needed   ItemDiff `json:"needed"`
 	Headroom ItemDiff `json:"headroom"`
-	// DecodeRatio, FirstRatio and CostRatio are B over A; nil where either is unknown.
+	// DecodeRatio is of a user's tokens, TotalRatio of those of all users together: B over A, as FirstRatio and CostRatio
+	// are; nil where either is unknown.
 	DecodeRatio *float64 `json:"decode_ratio"`
+	TotalRatio  *float64 `json:"total_ratio"`
 	FirstRatio  *float64 `json:"ttft_ratio"`
 	CostRatio   *float64 `json:"usd_ratio"`
 	Quality     *Quality `json:"quality"`
@@ -67,7 +69,7 @@ func (a *Asker) diff(r *Request) (*Answer, error) {
 	d.items()
 	d.DecodeRatio = faster(d.A.Speed, d.B.Speed)
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
-		d.FirstRatio, d.CostRatio = ratio(x.TTFT, y.TTFT), ratio(x.USDPerMillion, y.USDPerMillion)
+		d.TotalRatio, d.FirstRatio, d.CostRatio = ratio(x.Total, y.Total), ratio(x.TTFT, y.TTFT), ratio(x.USDPerMillion, y.USDPerMillion)
 	}
 	if d.A.Model.ID == d.B.Model.ID {
 		q, err := both.prepare(&first)

@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/memwall/memwall/plan"
@@ -20,6 +21,7 @@ func TestHostMemoryDecidesToo(t *testing.T) {
 		{"rtx-4090,host=32GiB", yesNo(false), Fits},
 		{"rtx-4090,host=24GiB", yesNo(false), DoesNotFit},
 		{"rtx-4090,host=24GiB", nil, Fits},
+		{"rtx-4090,host=32GiB", nil, Fits},
 		{"rtx-4090", yesNo(false), Fits},
 	} {
 		r := &Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: c.on, Plan: plan.Plan{Weights: "q4_k_m"}}
@@ -33,6 +35,10 @@ func TestHostMemoryDecidesToo(t *testing.T) {
 		}
 		if short := a.Host.Capacity > 0 && a.Host.Headroom < 0; short != (c.want == DoesNotFit) {
 			t.Errorf("on %s: headroom %s", c.on, a.Host.Headroom)
+		}
+		paged := slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "host_paging" })
+		if want := c.want == Fits && a.Host.Capacity > 0 && a.Host.Needed > a.Host.Capacity; paged != want {
+			t.Errorf("on %s, mmap %v: a warning of paging: %v, want %v", c.on, c.mmap, paged, want)
 		}
 		if a.Host.NeededLow > a.Host.Needed || a.Host.NeededHigh < a.Host.Needed {
 			t.Errorf("on %s: %d..%d around %d", c.on, a.Host.NeededLow, a.Host.NeededHigh, a.Host.Needed)

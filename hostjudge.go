@@ -31,6 +31,13 @@ func (q *question) hostNeeds(ranks []engine.Rank) ledger.Total {
 	return ledger.Sum(items)
 }
 
+// notePaging warns of a mapped file that the host's memory does not hold beside the rest: it runs, from disk.
+func (q *question) notePaging(m *Memory) {
+	if m.Headroom >= 0 && m.Needed > m.Capacity {
+		q.job.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: pages of the mapped file are read from disk again and again, and the speeds are of a host that holds them", m.Capacity, m.Needed)
+	}
+}
+
 // verdict is the worst of all ranks and of the host.
 func (q *question) verdict(ranks []engine.Rank) Verdict {
 	v := worst(ranks)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quality"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
@@ -69,6 +70,8 @@ type Candidate struct {
 	Verdict  Verdict    `json:"verdict"`
 	Saves    unit.Bytes `json:"saves_bytes"`
 	Headroom unit.Bytes `json:"headroom_bytes"`
+	// HostHeadroom is what the host has left, where its memory is known and the plan uses it.
+	HostHeadroom *unit.Bytes `json:"host_headroom_bytes,omitempty"`
 	// Capacity is of all devices, USDPerHour what they rent for.
 	Capacity   unit.Bytes `json:"capacity_bytes"`
 	USDPerHour *float64   `json:"usd_per_hour"`
@@ -80,7 +83,8 @@ type Candidate struct {
 	Why        string            `json:"why,omitempty"`
 	Flags      map[string]string `json:"flags,omitempty"`
 	price      float64
-	way        string // which way to run it, in words
+	lacks      unit.Bytes // what the device or the host that has least leaves
+	way        string     // which way to run it, in words
 }
 
 // planner is a search for plans near one that was asked for.
@@ -247,14 +251,20 @@ func (s *space) least(at search.Point) float64 {
 
 // request of a point; nil where no placement has room.
 func (s *space) request(at search.Point) *Request {
+	r := s.unplaced(at)
+	if s.way.spills {
+		return s.placed(r)
+	}
+	return r
+}
+
+// unplaced is the request of a point with everything on the devices.
+func (s *space) unplaced(at search.Point) *Request {
 	r := s.start
 	for i, n := range at {
 		if set := s.axes[i].settings[n].set; set != nil {
 			set(&r)
 		}
-	}
-	if s.way.spills {
-		return s.placed(&r)
 	}
 	return &r
 }
@@ -313,6 +323,11 @@ func (s *space) last() search.Point {
 // nearest is the plan that lacks least where nothing that was left open fits.
 func (p *planner) nearest() *Candidate {
 	var best *Candidate
+	consider := func(r *Request, words string) {
+		if c, ok := p.candidate(r, words); ok && (best == nil || c.lacks > best.lacks) {
+			best = &c
+		}
+	}
 	for _, w := range p.ways(false) {
 		start := p.asked
 		w.set(&start)
@@ -322,15 +337,24 @@ func (p *planner) nearest() *Candidate {
 		}
 		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills), fit: map[string]sizedPlan{}}
 		at := s.last()
-		r := s.request(at)
-		if r == nil {
-			continue
-		}
-		if c, ok := p.candidate(r, s.words(at, r)); ok && (best == nil || c.Headroom > best.Headroom) {
-			best = &c
+		if r := s.request(at); r != nil {
+			consider(r, s.words(at, r))
+		} else {
+			s.hosted(at, consider)
 		}
 	}
 	return best
+}
+
+// hosted is what no placement has room for, with all experts on the host, and with everything there.
+func (s *space) hosted(at search.Point, consider func(*Request, string)) {
+	all, none := plan.Int(-1), plan.Int(0)
+	experts := s.unplaced(at)
+	experts.CPUMoE = &all
+	consider(experts, s.words(at, experts))
+	host := s.unplaced(at)
+	host.GPULayers = &none
+	consider(host, s.words(at, host))
 }
 
 // gguf: what the question's engine loads are GGUF files.

@@ -86,6 +86,9 @@ func (p *planner) placedWords(r *Request) string {
 	if n := r.GPULayers; n != nil && *n >= 0 {
 		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(p.q.job.Model.Decoder().Layers)+1))
 	}
+	if n := r.CPUMoE; n != nil && *n < 0 {
+		words = append(words, "all experts on the host")
+	}
 	if n := r.CPUMoE; n != nil && *n > 0 {
 		words = append(words, fmt.Sprintf("experts of %d layers on the host", *n))
 	}
@@ -123,6 +126,9 @@ func (p *planner) more() []setting {
 	}
 	n := 2 * m.Groups[0].Count
 	to := manyOf(n, m.Groups[0].Device.ID)
+	if device, keys, ok := strings.Cut(p.q.request.Hardware, ","); ok && !strings.Contains(device, "=") {
+		to += "," + keys // the same host, link and fabric
+	}
 	return []setting{{fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices}}
 }
 
@@ -139,6 +145,10 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 	p.evaluated.Decided++
 	c := Candidate{Change: words, Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
+	c.lacks = c.Headroom
+	if h := a.Host; h != nil && h.Capacity > 0 {
+		c.lacks, c.HostHeadroom = min(c.lacks, h.Headroom), &h.Headroom
+	}
 	c.Quality = qualityOf(p.q.judged(), p.base.Plan, a.Plan)
 	c.Capacity, c.USDPerHour = p.rented(q)
 	c.Arguments = added(p.command, c.Flags[q.engine.Name()])

@@ -116,7 +116,11 @@ func (p *planner) placed(r *Request) *Request {
 	return out
 }
 
-// layouts are other shares of the devices: tensor and pipeline groups, and replicas of them.
+// layout is how devices are grouped.
+type layout struct{ tp, pp, dp, ep int64 }
+
+// layouts are other shares of the devices: tensor and pipeline groups, replicas of them, and experts of a replica or of
+// all shared out among more ranks.
 func (p *planner) layouts() (out []way) {
 	m := p.q.job.Machine
 	if p.gguf() || m == nil || p.q.engine.Name() == transformersEngine {
@@ -125,36 +129,53 @@ func (p *planner) layouts() (out []way) {
 	n := int64(m.Devices())
 	for tp := int64(1); tp <= min(n, p.q.job.PerNode()); tp++ {
 		for pp := int64(1); tp*pp <= n; pp++ {
-			if w, ok := p.layout(tp, pp, n); ok {
-				out = append(out, w)
+			if dp := n / (tp * pp); tp*pp*dp == n {
+				for _, ep := range p.expertRanks(tp, pp, dp) {
+					out = p.laidOut(out, layout{tp, pp, dp, ep})
+				}
 			}
 		}
 	}
 	return out
 }
 
-func (p *planner) layout(tp, pp, devices int64) (way, bool) {
-	r, now := &p.asked, &p.q.request
-	dp := devices / (tp * pp)
-	if tp*pp*dp != devices || pp > 1 && devices%pp != 0 {
-		return way{}, false
+// expertRanks are how many ranks may share the experts: those of a tensor group, or all of a stage where the engine has
+// replicas attend apart.
+func (p *planner) expertRanks(tp, pp, dp int64) []int64 {
+	if p.asked.EP > 0 {
+		return []int64{p.asked.EP}
 	}
-	if r.TP > 0 && r.TP != tp || r.PP > 0 && r.PP != pp || r.DP > 0 && r.DP != dp || r.EP > 0 {
-		return way{}, false
+	if tp*dp == 1 || pp > 1 || p.q.job.Model.ActiveParams() == p.q.job.Model.Params() {
+		return []int64{0}
 	}
-	if tp == max(1, now.TP) && pp == max(1, now.PP) && dp == max(1, now.DP) {
-		return way{}, false
-	}
-	return way{words: layoutWords(tp, pp, dp), set: func(r *Request) { r.TP, r.PP, r.DP = tp, pp, dp }, price: small}, true
+	return []int64{0, tp * dp}
 }
 
-func layoutWords(tp, pp, dp int64) string {
-	s := fmt.Sprintf("tp %d", tp)
-	if pp > 1 {
-		s += fmt.Sprintf(", pp %d", pp)
+// laidOut adds a layout that nobody ruled out and that is not the one at hand.
+func (p *planner) laidOut(out []way, l layout) []way {
+	r, now := &p.asked, &p.q.request
+	if r.TP > 0 && r.TP != l.tp || r.PP > 0 && r.PP != l.pp || r.DP > 0 && r.DP != l.dp {
+		return out
 	}
-	if dp > 1 {
-		s += fmt.Sprintf(", %d replicas", dp)
+	if l == (layout{max(1, now.TP), max(1, now.PP), max(1, now.DP), r.EP}) {
+		return out
+	}
+	return append(out, way{words: l.words(), set: func(r *Request) { r.TP, r.PP, r.DP, r.EP = l.tp, l.pp, l.dp, l.ep }, price: small})
+}
+
+func (l layout) words() string {
+	s := fmt.Sprintf("tp %d", l.tp)
+	if l.pp > 1 {
+		s += fmt.Sprintf(", pp %d", l.pp)
+	}
+	switch {
+	case l.dp > 1 && l.ep > l.tp:
+		s += fmt.Sprintf(", dp %d", l.dp)
+	case l.dp > 1:
+		s += fmt.Sprintf(", %d replicas", l.dp)
+	}
+	if l.ep > 1 {
+		s += fmt.Sprintf(", ep %d", l.ep)
 	}
 	return s
 }

@@ -115,6 +115,9 @@ func (p *planner) upgraded(out []WhatIf, words string, change func(*hardware.Mac
 	had := len(out)
 	if out = p.tried(out, words, &r); len(out) > had {
 		out[had].Patch = nil
+		if p.base.Verdict == DoesNotFit {
+			out[had].SpeedRatio, out[had].TotalRatio = nil, nil // nobody runs what it would be compared with
+		}
 	}
 	return out
 }
@@ -169,7 +172,7 @@ func mostHelp(all []WhatIf, was Verdict) {
 			best = i
 		}
 	}
-	if best >= 0 && gain(&all[best]) > 1.02 {
+	if best >= 0 && gain(&all[best]) > 1.02 && (was == Fits || severity[all[best].Verdict] < severity[was]) {
 		all[best].HelpsMost = true
 	}
 }

@@ -1,25 +1,26 @@
 package memwall
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/memwall/memwall/quality"
 )
 
 const maxSuggestions = 6
 
-// suggest tries the single changes of a search for plans and keeps the cheapest that help a plan that does not fit
-// beyond doubt.
+// suggest tries the single changes of a search for plans and keeps those that help a plan that does not fit beyond
+// doubt: first those that mend it, the cheapest first.
 func (q *question) suggest(a *Answer) []Suggestion {
 	if a.Verdict != Tight && a.Verdict != DoesNotFit || len(a.Devices) == 0 {
 		return nil
 	}
+	all := q.near(a).ladder(nil)
+	slices.SortStableFunc(all, func(x, y Candidate) int { return cmp.Compare(severity[x.Verdict]/3, severity[y.Verdict]/3) })
 	var out []Suggestion
-	for _, c := range q.near(a).ladder(nil) {
+	for _, c := range all[:min(len(all), maxSuggestions)] {
 		out = append(out, Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
-		if len(out) == maxSuggestions {
-			break
-		}
 	}
 	return out
 }

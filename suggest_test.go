@@ -56,3 +56,28 @@ func TestPatch(t *testing.T) {
 		t.Error("a patch with an unknown field is applied")
 	}
 }
+
+// TestMoreDevicesKeepTheHost: twice the cards are in the same machine, whose host has no more memory for it.
+func TestMoreDevicesKeepTheHost(t *testing.T) {
+	off, experts := false, plan.Int(-1)
+	r := &Request{Ask: "fit", Model: "qwen3-235b-a22b", Hardware: "rtx-4090,host=64GiB@90GB/s", Plan: plan.Plan{Weights: "q4_k_m"}}
+	r.Mmap, r.CPUMoE = &off, &experts
+	a, err := Ask(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for _, s := range a.Suggestions {
+		to, ok := s.Patch["hardware"]
+		if !ok {
+			continue
+		}
+		seen = true
+		if to != "2xrtx-4090,host=64GiB@90GB/s" || s.Verdict != DoesNotFit {
+			t.Errorf("%v: %s", to, s.Verdict)
+		}
+	}
+	if !seen {
+		t.Error("no other hardware was tried")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,6 +29,8 @@ import (
 // and how many digits it has: -update writes the number and leaves the words. A mark whose value is a word, such
 // as a verdict, is never written: the sentence around it wants reading.
 //
+// A fence that begins with "```json of PATH" shows a part of an answer: what it holds, the answer holds.
+//
 // <!--said-->95 %<!--/--> marks a figure that is quoted.
 
 var (
@@ -35,6 +38,8 @@ var (
 	asksFrom = regexp.MustCompile(`^<!-- asks$`)
 	askLine  = regexp.MustCompile(`^([a-z]\w*): (.+)$`)
 	askFence = regexp.MustCompile("^```json ([a-z]\\w*)$")
+	partOf   = regexp.MustCompile("^```json of (\\S+)$")
+	snake    = regexp.MustCompile(`^[a-z_]+$`)
 	pointer  = regexp.MustCompile(`[a-z]\w*(?:\.[\w-]+)+`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 	// measure is a number with a unit that answers are in. Without a blank it is a name: an A100 80GB.
@@ -173,7 +178,10 @@ func (a *answers) text(expr, now string) (string, error) {
 		}
 		switch v := v.(type) {
 		case string:
-			return strings.ReplaceAll(v, "_", " "), nil
+			if snake.MatchString(v) {
+				v = strings.ReplaceAll(v, "_", " ")
+			}
+			return v, nil
 		case float64:
 			inputs = append(inputs, ledger.Input{Name: p, Value: v})
 		default:
@@ -231,6 +239,9 @@ func remarked(p *page) (*page, []string, error) {
 	var failed error
 	lines := append([]string(nil), p.lines...)
 	for i, l := range lines {
+		if m := partOf.FindStringSubmatch(l); m != nil && failed == nil {
+			failed = a.contains(m[1], p.fence(i))
+		}
 		if p.code[i] {
 			continue
 		}
@@ -247,6 +258,24 @@ func remarked(p *page) (*page, []string, error) {
 		})
 	}
 	return newPage(p.name, strings.Join(lines, "\n")), stale, failed
+}
+
+// contains reports a key of a shown object that the answer does not have, or has otherwise.
+func (a *answers) contains(at, shown string) error {
+	v, err := a.look(at)
+	if err != nil {
+		return err
+	}
+	var part map[string]any
+	if err := json.Unmarshal([]byte(shown), &part); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	for key, want := range part {
+		if got := step(v, key); !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("%s.%s is %v, and the page shows %v", at, key, got, want)
+		}
+	}
+	return nil
 }
 
 // check gives what a mark shows and what it should show. A word that changed is an error.
@@ -314,7 +343,10 @@ func TestStaleFigureIsSeen(t *testing.T) {
 			t.Errorf("%s became\n%s (%v), want\n%s", text, strings.TrimPrefix(now.text(), asks), err, want)
 		}
 	}
-	for _, text := range []string{"<!--= one.verdict -->does not fit<!--/-->", "<!--= three.needed -->1<!--/-->", "<!--= one.nothing -->1<!--/-->", "<!--= one.needed -->much<!--/-->", "<!--= one.devices -->1<!--/-->"} {
+	if _, _, err := remarked(newPage("x.md", asks+"```json of one.plan\n{\"context\":8192,\n\"weights\":\"bf16\"}\n```")); err != nil {
+		t.Error(err)
+	}
+	for _, text := range []string{"<!--= one.verdict -->does not fit<!--/-->", "```json of one.plan\n{\"context\":4096}\n```", "<!--= three.needed -->1<!--/-->", "<!--= one.nothing -->1<!--/-->", "<!--= one.needed -->much<!--/-->", "<!--= one.devices -->1<!--/-->"} {
 		if _, _, err := remarked(newPage("x.md", asks+text)); err == nil {
 			t.Errorf("%s: no error", text)
 		}

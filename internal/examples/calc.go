@@ -239,6 +239,7 @@ func (c *calc) node(id string) hardware.Node {
 type ask struct {
 	model, on, weights, kv, engine string
 	ctx, users, seqs, batched      int64
+	tp, pp                         int64
 }
 
 // answer is what memwall said, with the command that asks it.
@@ -254,7 +255,7 @@ func (c *calc) fit(q ask) answer {
 		q.engine = "vllm@0.24"
 	}
 	a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: q.model, Hardware: q.on, Plan: plan.Plan{
-		Engine: q.engine, Weights: q.weights, KV: q.kv, Context: plan.Int(q.ctx), Sequences: plan.Int(q.users),
+		Engine: q.engine, Weights: q.weights, KV: q.kv, Context: plan.Int(q.ctx), Sequences: plan.Int(q.users), TP: q.tp, PP: q.pp,
 		Serving: plan.Serving{MaxSeqs: plan.Int(q.seqs), MaxBatchedTokens: plan.Int(q.batched)}}})
 	if err != nil {
 		c.fail("%s: %w", q.command(), err)
@@ -279,6 +280,8 @@ func (q *ask) command() string {
 		add("ctx", strings.ReplaceAll(unit.Length(q.ctx), ",", ""))
 	}
 	add("users", fmt.Sprint(q.users))
+	add("tp", fmt.Sprint(q.tp))
+	add("pp", fmt.Sprint(q.pp))
 	add("max-num-seqs", fmt.Sprint(q.seqs))
 	add("max-num-batched-tokens", fmt.Sprint(q.batched))
 	return strings.Join(words, " ")

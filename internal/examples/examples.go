@@ -2,6 +2,8 @@
 // own: what each claims, what comes out here and how, whether it is right, and why not. Markdown renders
 // docs/worked-examples.md; a test keeps the file and the program together.
 //
+// SelectionMarkdown renders docs/gpu-selection.md: their advice on which GPU, and a table of our own.
+//
 // A row is data with a function that computes its values through a ledger.Book, so that the formula shown
 // is the one evaluated. The rows stand in one file per document: lens.go, wall.go, primer.go, equation.go
 // and notes.go. Open calc.go for what rows compute with, check.go for what a verdict must satisfy,

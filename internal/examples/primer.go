@@ -220,10 +220,13 @@ var primerChoice = []Row{
 			}
 			return []Finding{on("rtx-4080", 2048).fitsWhen("2k on 16 GB", "fits 16 GB"), on("rtx-4080", 4096).fitsWhen("4k on 16 GB", "fits 16 GB"), c.beside("4k on an L4", gb, on("l4", 4096).needed())}
 		}},
-	{ID: "3.32", Claim: "7B in INT4 from 8 GB: RTX 3090, 4080", Verdict: Right, Why: "Even an 8 GB card holds 4k; the two named have 24 and 16.",
+	{ID: "3.32", Claim: "7B in INT4 from 8 GB: RTX 3090, 4080", Verdict: Depends, Why: "On the model. An 8 GB card holds Llama 2 7B at 4k, not Llama 3.1 8B at 8k: its vocabulary stays in 16 bits. The two named have 24 and 16 and hold both.",
 		Find: func(c *calc) []Finding {
-			on := func(card string) answer { return c.fit(ask{model: l7, weights: "awq", on: card, ctx: 4096, users: 1}) }
-			return []Finding{on("rtx-4060").fits("fits 8 GB"), on("rtx-3090").fits("fits 24 GB"), on("rtx-4080").fits("fits 16 GB")}
+			on := func(card, id string, ctx int64) answer {
+				return c.fit(ask{model: id, weights: "awq", on: card, ctx: ctx, users: 1})
+			}
+			return []Finding{on("rtx-4060", l7, 4096).fitsWhen("Llama 2 7B, 4k", "fits 8 GB"), on("rtx-4060", l8, 8192).fitsWhen("Llama 3.1 8B, 8k", "fits 8 GB"),
+				on("rtx-3090", l8, 8192).fitsWhen("the same", "fits 24 GB"), on("rtx-4080", l8, 8192).fitsWhen("the same", "fits 16 GB")}
 		}},
 	{ID: "3.33", Claim: "13B in FP16: A100 40GB, A6000", Verdict: Right, Why: "{0} at 4k: weights, cache, and a little.",
 		Find: func(c *calc) []Finding {
@@ -232,10 +235,12 @@ var primerChoice = []Row{
 			}
 			return []Finding{c.is(atLeast("30", gb), on(a100half).needed()), on(a100half).fits("fits 40 GB"), on("rtx-a6000").fits("fits 48 GB")}
 		}},
-	{ID: "3.34", Claim: "13B in INT4 from 12 GB: RTX 4090", Verdict: Right, Why: "{0} at 4k.",
+	{ID: "3.34", Claim: "13B in INT4 from 12 GB: RTX 4090", Verdict: Depends, Why: "On what takes the rest of the card. {0} at 4k are less than 12 GB and a little more than vLLM may use of them; the 4090 has 24.",
 		Find: func(c *calc) []Finding {
-			a := c.fit(ask{model: "llama-2-13b", weights: "awq", on: "rtx-4090", ctx: 4096, users: 1})
-			return []Finding{c.is(most("12 GB do", 12*gb.Binary, gb), a.needed()), a.fits("fits 24 GB")}
+			on := func(card string) answer {
+				return c.fit(ask{model: "llama-2-13b", weights: "awq", on: card, ctx: 4096, users: 1})
+			}
+			return []Finding{on("rtx-3060").fitsWhen("vLLM on a 12 GB card", "fits 12 GB"), on("rtx-4090").fitsWhen("on the 4090", "fits 24 GB")}
 		}},
 	{ID: "3.35", Claim: "70B in FP16: two A100 80GB", Verdict: Right, Why: "{1} on each with one user at 8k, and vLLM may take 78.",
 		Find: func(c *calc) []Finding {
