@@ -19,6 +19,8 @@ type Style struct {
 	// Scores are bytes kept of each score of a head, by attention that writes the score matrix; 0 when a kernel
 	// writes none.
 	Scores int64
+	// HiddenDropout: what joins the residual stream goes through dropout, which keeps a mask of one byte a number.
+	HiddenDropout bool
 	// Stream is how many ranks share values of the residual stream's width (sequence parallelism), Choices how many
 	// share the tokens that go to experts. Zero is one.
 	Stream, Choices int64
@@ -164,6 +166,10 @@ func (p *keeper) op(i int) {
 		p.norm(i)
 	case Linear, ExpertLinear:
 		p.linear(o)
+	case Add:
+		if s.HiddenDropout {
+			p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) / half
+		}
 	case Head:
 		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
 	case Attention:
@@ -178,10 +184,14 @@ func (p *keeper) op(i int) {
 		}
 	case Conv:
 		p.keep(o.Kind, o.In[0])
-		p.out[o.Kind] += half * o.Out // before the activation
+		if !o.Scan.fused() {
+			p.out[o.Kind] += half * o.Out // before the activation
+		}
 	case Scan:
-		p.keep(o.Kind, o.In[0])
-		p.keep(o.Kind, o.In[1])
+		if !o.Scan.fused() {
+			p.keep(o.Kind, o.In[0])
+			p.keep(o.Kind, o.In[1])
+		}
 		p.out[o.Kind] += 2 * half * o.Scan.Heads // dt in fp32
 	case Combine:
 		p.keep(o.Kind, o.In[0])
@@ -225,6 +235,10 @@ func (p *keeper) linear(o *Op) {
 	}
 }
 
+// fused: Mamba-2's kernel runs convolution and scan together and computes what lies between again
+// (mamba_ssm/ops/triton/ssd_combined.py).
+func (s *ScanDims) fused() bool { return s.Groups > 0 && !s.Delta }
+
 func (p *keeper) inputWidth() int64 {
 	if p.s.Inputs > 0 {
 		return p.s.Inputs
@@ -242,7 +256,7 @@ func (p *keeper) dispatch(o *Op) {
 	p.out[Linear] += half * o.W[0].Cols * int64(o.choices()) / max(1, p.s.Choices)
 }
 
-// attention keeps queries, keys, values, its output, and a log-sum per head. MLA keeps the expanded,
+// attention keeps queries, keys, values, its output, and a log-sum per head unless it keeps the scores. MLA keeps the expanded,
 // concatenated forms.
 func (p *keeper) attention(i int) {
 	o := &p.k.Ops[i]
@@ -261,5 +275,7 @@ func (p *keeper) attention(i int) {
 		}
 	}
 	p.keep(o.Kind, Val(i+1))
-	p.out[o.Kind] += 4 * a.Heads
+	if p.s.Scores == 0 {
+		p.out[o.Kind] += 4 * a.Heads
+	}
 }

@@ -142,7 +142,7 @@ func (f *filler) leaked() ledger.Item {
 }
 
 func (j *Job) leaks() bool {
-	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1
+	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
 }
 
 // dequantised: a product with quantised weights makes a 16-bit copy of them; gathered units make the next one's too.

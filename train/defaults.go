@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -120,8 +122,8 @@ func (j *Job) groupDefaults() {
 	p.EP = max(1, p.EP)
 	if p.EP > 1 && t.ETP == 0 {
 		t.ETP = 1
-		if j.megatron() {
-			t.ETP = p.TP
+		if j.megatron() && j.Framework.Name != "ms-swift-megatron" && p.DP*p.CP%p.EP == 0 {
+			t.ETP = p.TP // expert_tensor_parallel_size follows tensor_model_parallel_size
 		}
 		if p.TP > 1 {
 			j.Default("etp", t.ETP)
@@ -136,7 +138,7 @@ func (j *Job) groupDefaults() {
 		t.Sharding = "fsdp2"
 	}
 	if t.SequenceParallel == nil {
-		sp := p.TP > 1 && (f.Name == "torchtitan" || j.megatron() && p.EP > 1)
+		sp := p.TP > 1 && (f.SequenceParallel || j.megatron() && p.EP > 1)
 		t.SequenceParallel = &sp
 		if p.TP > 1 {
 			j.Default("sequence_parallel", sp)
@@ -172,6 +174,14 @@ func (j *Job) stepDefaults() {
 			j.Default(b.field, off)
 		}
 	}
+	if t.Masks == nil {
+		p := 0.0
+		if (j.megatron() || f.Name == "megatron-deepspeed") && learnsPositions(j.Model) {
+			p = 0.1
+		}
+		t.Masks = &p
+		j.Default("dropout", p)
+	}
 	if t.Packing == nil {
 		packed := !f.Padded
 		t.Packing = &packed
@@ -199,4 +209,16 @@ func (j *Job) batchDefaults() {
 		j.Default("accumulation", t.Accumulation)
 	}
 	j.number("global_batch", &t.GlobalBatch, int64(t.MicroBatch*t.Accumulation)*dp)
+}
+
+// learnsPositions tells GPT's models from later ones: Megatron drops a tenth unless told otherwise (hidden_dropout,
+// attention_dropout in megatron/training/arguments.py), and models with rotary positions are trained without.
+func learnsPositions(m *model.Model) bool {
+	pre := m.Decoder().Pre.Ops
+	for i := range pre {
+		if pre[i].Role == dtype.PositionEmbd {
+			return true
+		}
+	}
+	return false
 }

@@ -18,6 +18,8 @@ type Framework struct {
 	Targets                                    []string
 	Dropout                                    float64
 	Batch, Length                              int64
+	// SequenceParallel: norms are shared wherever tensors are.
+	SequenceParallel bool
 	// Padded: samples are padded to the longest of a batch when nothing is said of packing; Typical is how long that is
 	// in the examples of the framework, 0 when samples fill the length.
 	Padded  bool
@@ -37,8 +39,8 @@ type Keeping struct {
 	FusedNorm, FusedGlu bool
 	// FusedQKV: one product makes queries, keys and values, and its adapter has one input.
 	FusedQKV bool
-	// Scores are bytes kept of each score by attention that writes its matrix.
-	Scores int64
+	// Scores are bytes kept of each score by attention that writes its matrix, DroppedScores those that dropout adds.
+	Scores, DroppedScores int64
 	// PerHidden are bytes more for each token and number of the stream, in every block.
 	PerHidden int64
 	// Adapters16: adapters are kept in the model's format, not in fp32.

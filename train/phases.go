@@ -163,9 +163,14 @@ func (f *filler) gathered() {
 	switch {
 	case j.gathersStage():
 		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, ledger.Persistent, phasesPage)
-	case j.Framework.Name == "litgpt" && sharded(j.Training.Sharding) && j.Adapters():
+	case j.gathersMixed():
 		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, ledger.Persistent, phasesPage)
 	}
+}
+
+// gathersMixed: units that hold frozen and trained tensors stay gathered (FSDP with use_orig_params under litgpt; measured).
+func (j *Job) gathersMixed() bool {
+	return j.Framework.Name == "litgpt" && sharded(j.Training.Sharding) && j.Adapters()
 }
 
 // with gives a phase the base, all gradients where they are alive, and items of its own.

@@ -18,7 +18,7 @@ type Storage struct {
 func (j *Job) storage() Storage {
 	t := j.Training
 	switch j.Framework.Name {
-	case "megatron", "ms-swift-megatron":
+	case "megatron", "megatron-bridge", "ms-swift-megatron":
 		if t.Precision == "fp32" {
 			return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: true}
 		}

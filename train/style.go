@@ -54,7 +54,11 @@ func (j *Job) style() model.Style {
 	}
 	if j.Plan.Attention == "eager" && !j.attentionRecomputed() {
 		s.Scores = keep.Scores
+		if j.drops() {
+			s.Scores += keep.DroppedScores
+		}
 	}
+	s.HiddenDropout = j.drops()
 	s.RepeatKV = j.repeatsKV()
 	if on(t.SequenceParallel) && j.Plan.TP > 1 {
 		s.Stream = j.Plan.TP
@@ -67,10 +71,16 @@ func (j *Job) style() model.Style {
 	return s
 }
 
+func (j *Job) drops() bool { return j.Training.Masks != nil && *j.Training.Masks > 0 }
+
 func on(b *bool) bool { return b != nil && *b }
 
 func (j *Job) megatron() bool {
-	return j.Framework.Name == "megatron" || j.Framework.Name == "ms-swift-megatron"
+	switch j.Framework.Name {
+	case "megatron", "megatron-bridge", "ms-swift-megatron":
+		return true
+	}
+	return false
 }
 
 // attentionRecomputed: Megatron's selective recompute computes the core of attention again (arXiv:2205.05198).
@@ -132,7 +142,7 @@ func (j *Job) loss() float64 {
 		return 0
 	}
 	l := engine.At(j.Framework.Loss, j.Version).Value
-	native := nativeLoss[j.Model.Family] && t.Precision == "bf16"
+	native := nativeLoss[j.Model.Family] && t.Precision == "bf16" && l.Native != l.Plain
 	switch {
 	case native && t.Method == "qlora" && on(t.Fused):
 		return 14

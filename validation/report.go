@@ -41,7 +41,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, all = append(sets, streams), append(append(all, compared...), served...)
+	runs, trained, err := CompareTraining()
+	if err != nil {
+		return nil, err
+	}
+	sets, all = append(sets, streams, runs), append(append(append(all, compared...), served...), trained...)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	peers, err := Peers()

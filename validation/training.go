@@ -36,15 +36,14 @@ type TrainingRow struct {
 	GiB     float64
 	OOM     bool    // the run ended for want of memory
 	SMI     float64 // GiB of nvidia-smi in the same run; 0 where it was not read
+	// Rank is whose figure it is: of the first or the last stage of a pipeline, or of the one that holds most.
+	Rank string
 	// Refused says why the row cannot be used.
 	Refused string
 }
 
 // Name is where the row stands.
 func (r *TrainingRow) Name() string { return fmt.Sprintf("train-memory:%d", r.Line) }
-
-// Org is who measured.
-func (r *TrainingRow) Org() string { org, _, _ := strings.Cut(r.Source, ":"); return org }
 
 // Trainings reads the measurements of training runs.
 func Trainings() ([]TrainingRow, error) {
@@ -67,10 +66,10 @@ func Trainings() ([]TrainingRow, error) {
 }
 
 func trainingRow(c []string, sources []string) (r TrainingRow, err error) {
-	if len(c) != 9 {
+	if len(c) != 10 {
 		return r, fmt.Errorf("%d columns", len(c))
 	}
-	r = TrainingRow{Model: c[0], Machine: c[2], Counter: c[4], Refused: c[8]}
+	r = TrainingRow{Model: c[0], Machine: c[2], Counter: c[4], Rank: c[7], Refused: c[9]}
 	if c[1] != "" {
 		if err = json.Unmarshal([]byte(c[1]), &r.Dims); err != nil {
 			return r, err
@@ -91,7 +90,7 @@ func trainingRow(c []string, sources []string) (r TrainingRow, err error) {
 			return r, err
 		}
 	}
-	n, err := strconv.Atoi(c[7])
+	n, err := strconv.Atoi(c[8])
 	if err == nil && n < len(sources) {
 		r.Source = sources[n]
 	}
@@ -165,13 +164,27 @@ func (r *TrainingRow) Job() (*train.Job, error) {
 	return j, nil
 }
 
-// Predict sizes the row's run.
+// read picks the rank whose figure was measured.
+func (r *TrainingRow) read(ranks []train.Rank) *train.Rank {
+	found := &ranks[0]
+	for i := range ranks {
+		if s := ranks[i].Stage; r.Rank == "last" && s > found.Stage || r.Rank == "first" && s < found.Stage {
+			found = &ranks[i]
+		}
+	}
+	return found
+}
+
+// Predict sizes the row's run, the ranks that hold most first.
 func (r *TrainingRow) Predict() ([]train.Rank, error) {
 	j, err := r.Job()
 	if err != nil {
 		return nil, err
 	}
 	if err := train.Defaults(j); err != nil {
+		return nil, err
+	}
+	if err := train.Check(j); err != nil {
 		return nil, err
 	}
 	s, err := train.Compile(j)
