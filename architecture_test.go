@@ -21,7 +21,7 @@ var houseOrder = []string{
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup",
-	"engine/manifest engine/pycall speed",
+	"engine/manifest engine/pycall speed train",
 	"speed/stream speed/serving cost",
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",

@@ -40,6 +40,7 @@ func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, 
 }
 
 // LocalKinds are the layers First..Last by variant, as this rank holds them.
+// Local is a kind as this rank holds it.
 func (pl *Placed) LocalKinds() []KindCount {
 	counts := make([]int64, len(pl.Weights.Variants))
 	for l := pl.First; l < pl.Last; l++ {
@@ -53,14 +54,15 @@ func (pl *Placed) LocalKinds() []KindCount {
 		}
 		k := pl.Weights.Variants[v].Kind
 		if local[k] == nil {
-			local[k] = pl.local(&pl.Part.Kinds[k])
+			local[k] = pl.Local(&pl.Part.Kinds[k])
 		}
 		out = append(out, KindCount{Kind: local[k], Count: n, Variant: v})
 	}
 	return out
 }
 
-func (pl *Placed) local(k *model.Kind) *model.Kind {
+// Local is a kind as this rank holds it.
+func (pl *Placed) Local(k *model.Kind) *model.Kind {
 	if pl.Parallel.TP <= 1 && pl.Parallel.EP <= 1 {
 		return k
 	}

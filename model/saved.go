@@ -4,14 +4,30 @@ package model
 type Style struct {
 	// Frozen: the base weights do not train (LoRA).
 	Frozen bool
-	// FusedNorm keeps a norm's input instead of an fp32 copy of it.
+	// FusedNorm keeps a norm's input instead of an fp32 copy of it. Layer norms are always fused.
 	FusedNorm bool
-	// Adapts says which linear layers have an adapter; nil for none. With Dropout an adapter keeps a masked
-	// copy of its input and the mask.
-	Adapts  func(*Tensor) bool
-	Dropout bool
+	// FusedGlu computes the activation of a gate again instead of keeping it.
+	FusedGlu bool
+	// Adapts says which linear layers have an adapter; nil for none. An adapter shares the layer's input, unless
+	// AdapterWidth bytes a number are a copy of its own in its format. With Dropout it keeps a masked copy and the
+	// mask, one byte a number.
+	Adapts       func(*Tensor) bool
+	AdapterWidth int64
+	Dropout      bool
 	// RepeatKV: keys and values are repeated to all heads before the kernel.
 	RepeatKV bool
+	// Scores are bytes kept of each score of a head, by attention that writes the score matrix; 0 when a kernel
+	// writes none.
+	Scores int64
+	// HiddenDropout: what joins the residual stream goes through dropout, which keeps a mask of one byte a number.
+	HiddenDropout bool
+	// Stream is how many ranks share values of the residual stream's width (sequence parallelism), Choices how many
+	// share the tokens that go to experts. Zero is one.
+	Stream, Choices int64
+	// ExpertLoop: experts run one after another, so that backward holds the gradients of one of them at a time.
+	ExpertLoop bool
+	// Inputs is the width in bytes of what a matrix product keeps of its input; 0 for that of the activation.
+	Inputs int64
 }
 
 const half = 2 // bytes of an activation
@@ -21,25 +37,74 @@ const half = 2 // bytes of an activation
 // which the caller counts. Rules: what PyTorch's autograd saves for each operator of a transformers block,
 // checked against measured runs (docs/formulas.md#saved-activations).
 func (k *Kind) Saved(s Style) map[OpKind]int64 {
-	keep := keeper{k: k, out: map[OpKind]int64{}, kept: make([]bool, len(k.Ops)+1)}
-	for i := range k.Ops {
-		keep.op(i, &s)
+	out := map[OpKind]int64{}
+	for kind, n := range k.keepers(&s).out {
+		if n > 0 {
+			out[OpKind(kind)] = n
+		}
 	}
-	return keep.out
+	return out
 }
 
 // SavedBytes sums Saved.
 func (k *Kind) SavedBytes(s Style) (n int64) {
-	for _, b := range k.Saved(s) {
+	for _, b := range k.keepers(&s).out {
 		n += b
+	}
+	return n
+}
+
+// KeepsEntry reports whether an operator of the layer keeps the stream that enters it.
+func (k *Kind) KeepsEntry(s Style) bool { return k.keepers(&s).entry }
+
+// SavedScores is what a layer keeps of its score matrices, in bytes per token and position of the sequence.
+func (k *Kind) SavedScores(s Style) (n int64) {
+	for i := range k.Ops {
+		if a := k.Ops[i].Attn; a != nil {
+			n += s.Scores * a.Heads
+		}
+	}
+	return n
+}
+
+// SavedProducts is what is kept of a layer whose other values are computed again: every second matrix product and the
+// output of attention, in bytes per token (torchtitan's selective checkpointing of operators).
+func (k *Kind) SavedProducts(s Style) (n int64) {
+	products := 0
+	for i := range k.Ops {
+		o := &k.Ops[i]
+		switch o.Kind {
+		case Linear, ExpertLinear:
+			if products%2 == 0 {
+				n += k.rowBytes(Val(i+1), &s)
+			}
+			products++
+		case Attention:
+			n += k.rowBytes(Val(i+1), &s) + 4*o.Attn.Heads
+		}
 	}
 	return n
 }
 
 type keeper struct {
 	k    *Kind
-	out  map[OpKind]int64
-	kept []bool
+	s    *Style
+	out  [Mix + 1]int64
+	kept [maxOps + 1]bool
+	sent [maxOps + 1]bool // a copy for each expert is counted
+	// entry: the stream entering the layer is kept.
+	entry bool
+}
+
+// maxOps is more than any layer has; what lies beyond it is counted each time it is kept.
+const maxOps = 127
+
+func (k *Kind) keepers(s *Style) *keeper {
+	p := keeper{k: k, s: s}
+	for i := range k.Ops {
+		p.op(i)
+	}
+	return &p
 }
 
 // storage follows views to the value that owns the bytes.
@@ -50,81 +115,158 @@ func (k *Kind) storage(v Val) Val {
 	return v
 }
 
-// rowBytes of a value: per token, all chosen experts together.
-func (k *Kind) rowBytes(v Val) int64 {
+// rowBytes of a value: per token, all chosen experts together, and a rank's share of it.
+func (k *Kind) rowBytes(v Val, s *Style) int64 {
 	o := &k.Ops[v-1]
-	return half * o.Out * int64(o.choices())
-}
-
-func (p *keeper) keep(kind OpKind, v Val) {
-	if v = p.k.storage(v); v > 0 && !p.kept[v] {
-		p.kept[v] = true
-		p.out[kind] += p.k.rowBytes(v)
+	n := half * o.Out * int64(o.choices())
+	switch {
+	case o.Rows == PerChoice:
+		return n / max(1, s.Choices)
+	case o.residual():
+		return n / max(1, s.Stream)
 	}
+	return n
 }
 
-func (p *keeper) op(i int, s *Style) {
-	o := &p.k.Ops[i]
-	add := func(n int64) { p.out[o.Kind] += n }
+// residual reports whether tensor parallelism leaves an operator's result whole: norms over the whole width, sums, and
+// products whose columns are cut, which are summed over ranks.
+func (o *Op) residual() bool {
 	switch o.Kind {
 	case Norm:
-		switch {
-		case s.FusedNorm:
-			p.keep(o.Kind, o.In[0])
-		default:
-			add(2 * half * o.Out) // fp32 copy
-			if !s.Frozen {
-				add(half * o.Out) // normalised, for the weight's gradient
-			}
-		}
+		return o.Unit == 0
+	case Add, Scale, Combine, Embed, Mix, Gather:
+		return true
+	case Linear:
+		return o.W[0].ColsBy != Whole
+	}
+	return false
+}
+
+func (p *keeper) keep(kind OpKind, v Val) { p.keepAs(kind, v, half) }
+
+// keepAs keeps a value in so many bytes a number.
+func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
+	v = p.k.storage(v)
+	if v == 0 {
+		p.entry = true
+	}
+	if v <= 0 || v <= maxOps && p.kept[v] {
+		return
+	}
+	if v <= maxOps {
+		p.kept[v] = true
+	}
+	p.out[kind] += p.k.rowBytes(v, p.s) * width / half
+}
+
+func (p *keeper) op(i int) {
+	o, s := &p.k.Ops[i], p.s
+	switch o.Kind {
+	case Norm:
+		p.norm(i)
 	case Linear, ExpertLinear:
-		p.linear(o, s)
+		p.linear(o)
+	case Add:
+		if s.HiddenDropout {
+			p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) / half
+		}
+	case Head:
+		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
 	case Attention:
-		p.attention(i, o, s)
+		p.attention(i)
 	case Glu, Act:
 		p.keep(o.Kind, o.In[0])
 		if o.Kind == Glu {
 			p.keep(o.Kind, o.In[1])
-			add(half * o.Out * int64(o.choices())) // activation of the gate
+			if !s.FusedGlu {
+				p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) // activation of the gate
+			}
 		}
 	case Conv:
 		p.keep(o.Kind, o.In[0])
-		add(half * o.Out) // before the activation
+		if !o.Scan.fused() {
+			p.out[o.Kind] += half * o.Out // before the activation
+		}
 	case Scan:
-		p.keep(o.Kind, o.In[0])
-		p.keep(o.Kind, o.In[1])
-		add(2 * half * o.Scan.Heads) // dt in fp32
+		if !o.Scan.fused() {
+			p.keep(o.Kind, o.In[0])
+			p.keep(o.Kind, o.In[1])
+		}
+		p.out[o.Kind] += 2 * half * o.Scan.Heads // dt in fp32
 	case Combine:
 		p.keep(o.Kind, o.In[0])
 	case Route:
-		add(2 * half * o.W[0].Rows())
+		p.out[o.Kind] += 2 * half * o.W[0].Rows()
 		if !s.Frozen {
 			p.keep(Linear, o.In[0])
 		}
 	}
 }
 
-func (p *keeper) linear(o *Op, s *Style) {
-	switch {
+// norm keeps its input where it is fused; else an fp32 copy of it and, for the weight's gradient, the normalised values.
+func (p *keeper) norm(i int) {
+	o := &p.k.Ops[i]
+	if p.s.FusedNorm || o.Mean {
+		p.keep(o.Kind, o.In[0])
+		return
+	}
+	n := p.k.rowBytes(Val(i+1), p.s)
+	p.out[o.Kind] += 2 * n
+	if !p.s.Frozen {
+		p.out[o.Kind] += n
+	}
+}
+
+func (p *keeper) linear(o *Op) {
+	s := p.s
+	switch adapted := s.Adapts != nil && s.Adapts(o.W[0]); {
 	case !s.Frozen:
-		p.keep(Linear, o.In[0])
-	case s.Adapts != nil && s.Adapts(o.W[0]) && s.Dropout:
-		p.out[Linear] += (half + 1) * o.W[0].Cols * int64(o.choices())
-	case s.Adapts != nil && s.Adapts(o.W[0]):
+		p.dispatch(o)
+		p.keepAs(Linear, o.In[0], p.inputWidth())
+	case adapted && (s.Dropout || s.AdapterWidth > 0):
+		n := max(half, s.AdapterWidth)
+		if s.Dropout {
+			n++
+		}
+		p.out[Linear] += n * o.W[0].Cols * int64(o.choices())
+	case adapted:
+		p.dispatch(o)
 		p.keep(Linear, o.In[0])
 	}
 }
 
-// attention keeps queries, keys, values, its output, and a log-sum per head. MLA keeps the expanded,
+// fused: Mamba-2's kernel runs convolution and scan together and computes what lies between again
+// (mamba_ssm/ops/triton/ssd_combined.py).
+func (s *ScanDims) fused() bool { return s.Groups > 0 && !s.Delta }
+
+func (p *keeper) inputWidth() int64 {
+	if p.s.Inputs > 0 {
+		return p.s.Inputs
+	}
+	return half
+}
+
+// dispatch: tokens are copied for each expert that they go to; that copy is the input of the experts' products.
+func (p *keeper) dispatch(o *Op) {
+	v := p.k.storage(o.In[0])
+	if o.Kind != ExpertLinear || v < 0 || v > maxOps || p.sent[v] || v > 0 && p.k.Ops[v-1].Rows == PerChoice {
+		return
+	}
+	p.sent[v] = true
+	p.out[Linear] += half * o.W[0].Cols * int64(o.choices()) / max(1, p.s.Choices)
+}
+
+// attention keeps queries, keys, values, its output, and a log-sum per head unless it keeps the scores. MLA keeps the expanded,
 // concatenated forms.
-func (p *keeper) attention(i int, o *Op, s *Style) {
+func (p *keeper) attention(i int) {
+	o := &p.k.Ops[i]
 	a := o.Attn
 	switch {
 	case a.Latent != nil:
 		l := a.Latent
 		p.out[o.Kind] += half * a.Heads * (2*(l.Nope+l.Rope) + l.V)
 		p.keep(o.Kind, o.In[2]) // the latent, input of the expansion
-	case s.RepeatKV:
+	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
 		p.out[o.Kind] += half * a.Heads * (a.DimK + a.DimV)
 	default:
@@ -133,117 +275,7 @@ func (p *keeper) attention(i int, o *Op, s *Style) {
 		}
 	}
 	p.keep(o.Kind, Val(i+1))
-	p.out[o.Kind] += 4 * a.Heads
-}
-
-// BackwardPeak is the most that one layer's backward pass holds above what its forward pass kept, in bytes
-// per token, with the layer's output and its gradient. It walks the operators in reverse with gradients as
-// lifetimes; a gated activation takes two steps, its product and then its activation.
-func (k *Kind) BackwardPeak(s Style) int64 {
-	w := backward{k: k, s: s, grad: make([]int64, len(k.Ops)+1), first: make([]int, len(k.Ops)+1), own: make([]int64, len(k.Ops))}
-	w.keepers()
-	h := k.Ops[len(k.Ops)-1].Out
-	w.now, w.peak = 2*half*h, 2*half*h
-	w.grad[len(k.Ops)] = half * h
-	for i := len(k.Ops) - 1; i >= 0; i-- {
-		if k.Ops[i].Kind == Glu {
-			w.gated(i)
-		} else {
-			w.step(i)
-		}
+	if p.s.Scores == 0 {
+		p.out[o.Kind] += 4 * a.Heads
 	}
-	return w.peak
-}
-
-type backward struct {
-	k         *Kind
-	s         Style
-	grad      []int64 // live gradient of each value
-	first     []int   // earliest operator that keeps a value, -1 for none: it is freed there
-	own       []int64 // what an operator keeps besides values
-	now, peak int64
-}
-
-func (w *backward) up(n int64) {
-	w.now += n
-	w.peak = max(w.peak, w.now)
-}
-
-func (w *backward) keepers() {
-	for i := range w.first {
-		w.first[i] = -1
-	}
-	for i := len(w.k.Ops) - 1; i >= 0; i-- {
-		for _, v := range w.saves(i) {
-			if v > 0 {
-				w.first[v] = i
-			}
-		}
-	}
-}
-
-func (w *backward) saves(i int) []Val {
-	o := &w.k.Ops[i]
-	switch o.Kind {
-	case Linear, ExpertLinear, Route:
-		if !w.s.Frozen {
-			return o.In[:1]
-		}
-	case Glu:
-		w.own[i] = w.k.rowBytes(Val(i + 1))
-		return o.In[:2]
-	case Attention:
-		return append(o.In[:3:3], Val(i+1))
-	case Norm:
-		w.own[i] = 2 * half * o.Out
-		if !w.s.Frozen {
-			w.own[i] += half * o.Out
-		}
-	}
-	return nil
-}
-
-func (w *backward) free(i int) {
-	for v := 1; v < len(w.first); v++ {
-		if w.first[v] == i {
-			w.now -= w.k.rowBytes(Val(v))
-		}
-	}
-	w.now -= w.own[i]
-}
-
-// gated: gradients of activation and value live together; then that of the gate replaces the activation's.
-func (w *backward) gated(i int) {
-	o := &w.k.Ops[i]
-	f := w.k.rowBytes(Val(i + 1))
-	w.up(2 * f)
-	w.now -= w.grad[i+1] + w.own[i]
-	w.grad[i+1], w.grad[o.In[1]] = 0, f
-	if w.first[o.In[1]] == i {
-		w.now -= f
-	}
-	w.up(f)
-	w.grad[o.In[0]] = f
-	w.now -= f
-	if w.first[o.In[0]] == i {
-		w.now -= f
-	}
-}
-
-// step: gradients of the inputs appear, that of the result goes. Sums, slices and row drops pass their
-// gradient on without storage of its own.
-func (w *backward) step(i int) {
-	o := &w.k.Ops[i]
-	passes := o.Kind == Add || o.Kind == Gather || o.Kind == Slice || o.Kind == Scale
-	for _, v := range o.In {
-		if v > 0 && w.grad[v] == 0 && !passes {
-			w.grad[v] = w.k.rowBytes(v)
-			w.up(w.grad[v])
-		}
-	}
-	if o.Kind != Add && o.Kind != Gather {
-		w.now -= w.grad[i+1]
-		w.grad[i+1] = 0
-	}
-	w.free(i)
 }

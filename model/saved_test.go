@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
+	"github.com/memwall/memwall/shard"
 )
 
 // build gives a model of the catalog.
@@ -63,6 +64,36 @@ func TestSavedOthers(t *testing.T) {
 			if frozen <= 0 || full <= frozen {
 				t.Errorf("%s, %s: %d full, %d frozen", id, p.Kinds[i].Name, full, frozen)
 			}
+		}
+	}
+}
+
+// gpt is a block of the first transformers with dropout: fused layer norms, scores written out in 16 bits (2 bytes of the
+// softmax, 1 of its mask, 2 of what dropout leaves).
+var gpt = model.Style{FusedNorm: true, Scores: 5, HiddenDropout: true}
+
+// TestGPTBlock: a block of a GPT keeps s·b·h·(34 + 5·a·s/h) bytes, its input among them; cut t ways by tensor parallelism
+// s·b·h·(10 + 24/t + 5·a·s/(h·t)), and with sequence parallelism all of it over t (arXiv:2205.05198, table 2).
+func TestGPTBlock(t *testing.T) {
+	p := build(t, "gpt2-xl").Decoder()
+	k := &p.Kinds[0]
+	const h, a = 1600, 25
+	if got := k.SavedBytes(gpt) + 2*h; got != 34*h || !k.KeepsEntry(gpt) {
+		t.Errorf("%d bytes a token, want %d: %v", got, 34*h, k.Saved(gpt))
+	}
+	if got := k.SavedScores(gpt); got != 5*a {
+		t.Errorf("%d bytes a token and position, want %d", got, 5*a)
+	}
+	for _, n := range []int64{5, 25} {
+		groups := shard.Parallel{TP: n}.Normal()
+		local := groups.Kind(k, groups.Coord(0))
+		if got := local.SavedBytes(gpt) + 2*h; got != 10*h+24*h/n || local.SavedScores(gpt) != 5*a/n {
+			t.Errorf("cut %d ways: %d bytes a token, want %d; %d of scores", n, got, 10*h+24*h/n, local.SavedScores(gpt))
+		}
+		shared := gpt
+		shared.Stream = n
+		if got := local.SavedBytes(shared) + 2*h/n; got != 34*h/n {
+			t.Errorf("norms shared too: %d bytes a token, want %d", got, 34*h/n)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Training struct {
 	LoRARank  Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices"`
 	LoRA      []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
 	Dropout   *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
+	Masks     *float64 `json:"dropout,omitempty" flag:"dropout" asks:"train" doc:"dropout of the model's own layers and of attention; not that of adapters"`
 	Full      []string `json:"modules_to_save,omitempty" flag:"modules-to-save" asks:"train" doc:"modules trained in full beside adapters: embed_tokens, lm_head"`
 	Frozen    []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens"`
 

@@ -15,6 +15,8 @@ import (
 // Parallel are the sizes of the groups. Zero means one.
 type Parallel struct {
 	TP, PP, EP, DP, CP int64
+	// ETP is how many ways one expert's matrices are cut; 0 for what tensor parallelism leaves.
+	ETP int64
 	// Stages is how many layers each pipeline stage has; nil divides them evenly.
 	Stages []int
 }
@@ -36,6 +38,9 @@ func (p Parallel) Ranks() int64 {
 // expertTP is how many ways one expert's matrices are cut: what tensor parallelism is left when EP ranks
 // hold different experts.
 func (p *Parallel) expertTP() int64 {
+	if p.ETP > 0 {
+		return p.ETP
+	}
 	if p.EP <= 1 {
 		return p.TP
 	}

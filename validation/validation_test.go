@@ -202,6 +202,8 @@ var speeds = []struct {
 	{"largest throughput", rowsOf(CompareThroughput), 0.37},
 	// caches that stay in L2, and programs that launch kernels one by one
 	{"kernels", rowsOf(CompareKernels), 0.23},
+	// headers of scripts and tables of documents leave out lengths, layers and groups
+	{"training", rowsOf(CompareTraining), 0.33},
 }
 
 func rowsOf(compare func() (Set, []Comparison, error)) func() ([]Comparison, error) {

@@ -1,0 +1,198 @@
+package train
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+)
+
+// recompute is which blocks compute their forward pass again: share of them, and what is kept of one that does.
+type recompute struct {
+	share     float64
+	selective bool
+}
+
+func (j *Job) recompute() recompute {
+	switch r := j.Training.Recompute; {
+	case r == "full":
+		return recompute{share: 1}
+	case r == "selective" && j.Framework.Name == "torchtitan":
+		return recompute{share: 1, selective: true}
+	case strings.HasPrefix(r, "every:"):
+		n, err := strconv.ParseInt(r[len("every:"):], 10, 64)
+		if err == nil && n > 0 {
+			return recompute{share: 1 / float64(n)}
+		}
+	}
+	return recompute{}
+}
+
+// keptOf is what one block of a kind keeps of a token until its backward pass.
+func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
+	whole, again = k.saved+k.scores*s.length, h.stream
+	r := s.j.recompute()
+	if r.selective {
+		again += k.products
+	}
+	return whole, min(again, max(whole, h.stream))
+}
+
+// kept books what all blocks keep of the micro-batches in flight.
+func (f *filler) kept() ledger.Item {
+	s, h := f.s, f.h
+	r := s.j.recompute()
+	perToken := 0.0
+	for i := range h.blocks {
+		whole, again := s.keptOf(h, &h.blocks[i])
+		perToken += h.blocks[i].count * (r.share*again + (1-r.share)*whole)
+	}
+	n := f.b.Mul(f.tokens(), f.b.In("kept_per_token", perToken, "sum over operators of all blocks"))
+	if p := s.j.Plan.PP; p > 1 {
+		flight := inFlight(s.j.Training.Schedule, int64(h.pl.Stage), p, max(1, s.j.Training.VPP), s.micro)
+		n = f.b.Mul(n, f.b.In("in_flight", flight, "micro-batches of the schedule"))
+	}
+	place := ledger.Device
+	id, name := "activations", "saved activations"
+	if r.share == 1 {
+		id, name = "checkpoints", "inputs of blocks"
+		if s.j.offload().activations || s.j.Framework.Keep.Offloads && !r.selective {
+			// a few blocks' inputs are on their way
+			n = f.b.Div(f.b.Mul(n, f.b.Lit(min(4, max(1, h.layers)))), f.b.In("blocks", max(1, h.layers), "model"))
+		}
+	}
+	return ledger.Known(id, name, n, ledger.Derived, ledger.SemiPersistent, place, savedPage)
+}
+
+func (f *filler) tokens() ledger.Num {
+	return f.b.In("tokens", f.s.tokens, "length × micro_batch of a rank")
+}
+
+// headKept is what the final norm and the head keep, on the last stage.
+func (f *filler) headKept() ledger.Item {
+	n := f.b.Mul(f.tokens(), f.b.In("head_per_token", f.h.head, "sum over operators of the head"))
+	return ledger.Known("activations", "final norm and head", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, savedPage)
+}
+
+// logits books logits, their copies and gradients at the worst point of the loss.
+func (f *filler) logits() ledger.Item {
+	c := f.s.loss
+	if f.s.j.Teacher != nil && f.h.vocab > 0 {
+		c += 4 // the teacher's, in fp32
+	}
+	n := f.b.Mul(f.tokens(), f.b.In("vocabulary", f.h.vocab, "model, this rank"), f.b.In("loss_bytes", c, "framework"))
+	return ledger.Known("logits", "logits and loss", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#training-loss")
+}
+
+// working books the block whose backward pass needs most, run again where it was not kept.
+func (f *filler) working() ledger.Item {
+	r := f.s.j.recompute()
+	worst := 0.0
+	for i := range f.h.blocks {
+		k := &f.h.blocks[i]
+		n := k.work
+		if r.share > 0 {
+			whole, _ := f.s.keptOf(f.h, k)
+			n += whole
+			if k.saved > 0 && r.share > 0 {
+				n -= f.entry(k)
+			}
+		}
+		worst = max(worst, n)
+	}
+	n := f.b.Mul(f.tokens(), f.b.In("block_per_token", worst, "sum over operators of one block"))
+	return ledger.Known("activations", "the block that is computed", n, ledger.Derived, ledger.Ephemeral, ledger.Device, savedPage)
+}
+
+// entry is the stream that enters a block, where the block's own operators keep it too: it counts as a checkpoint.
+func (f *filler) entry(k *block) float64 {
+	if k.entry {
+		return f.h.stream
+	}
+	return 0
+}
+
+// lastBlock is the stream that enters the block whose backward pass is last; where blocks are kept, all that it keeps.
+func (f *filler) lastBlock() ledger.Item {
+	r := f.s.j.recompute()
+	worst := 0.0
+	for i := range f.h.blocks {
+		if f.s.j.leaks() {
+			break // it is among those that are not freed
+		}
+		whole, again := f.s.keptOf(f.h, &f.h.blocks[i])
+		if r.share < 1 {
+			again = whole
+		}
+		worst = max(worst, again)
+	}
+	n := f.b.Mul(f.tokens(), f.b.In("entry_per_token", worst, "width of the stream"))
+	return ledger.Known("checkpoints", "input of the last block", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, savedPage)
+}
+
+// leaked: units of FSDP1 whose parameters do not train run no hook that frees the inputs of their blocks and the gradients
+// between them before the pass ends (measured; the hook only reshards).
+func (f *filler) leaked() ledger.Item {
+	j := f.s.j
+	n := f.b.Lit(0)
+	if j.leaks() {
+		n = f.b.Mul(f.tokens(), f.b.In("stream_per_token", f.h.stream, "width of the stream"), f.b.Sub(f.b.Mul(f.b.Lit(2), f.b.In("blocks", f.h.layers, "model")), f.b.Lit(2)))
+	}
+	return ledger.Known("checkpoints", "inputs and gradients of frozen units", n, ledger.Measured, ledger.SemiPersistent, ledger.Device, phasesPage)
+}
+
+func (j *Job) leaks() bool {
+	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
+}
+
+// dequantised: a product with quantised weights makes a 16-bit copy of them; gathered units make the next one's too.
+func (f *filler) dequantised(phase string) ledger.Item {
+	n := f.b.Lit(0)
+	if f.s.j.Training.Method == "qlora" {
+		copies := 1.0
+		if phase != "forward" && sharded(f.s.j.Training.Sharding) {
+			copies = 2
+		}
+		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(2*copies))
+	}
+	return ledger.Known("workspace", "dequantised weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
+}
+
+// unit books what FSDP and ZeRO-3 gather: embedding and head throughout, and the blocks at work with the next.
+func (f *filler) unit(phase string) ledger.Item {
+	j, h, st := f.s.j, f.h, &f.s.store
+	n := f.b.Lit(0)
+	if sharded(j.Training.Sharding) && !j.gathersStage() {
+		root, one := f.unitBytes()
+		switch {
+		case phase == "forward":
+			n = f.b.In("root_unit", root, "embedding and head")
+		case phase == "ends" && !j.Adapters():
+			n = f.b.Add(f.b.Mul(f.b.Lit(2), f.b.In("root_unit", root, "embedding and head")), f.b.In("block_unit", one, "largest block"))
+		case j.Adapters():
+			n = f.b.Add(f.b.In("root_unit", root, "embedding and head"), f.b.In("block_unit", one, "largest block"))
+		default:
+			n = f.b.Add(f.b.In("root_unit", root, "embedding and head"), f.b.Mul(f.b.Lit(2), f.b.In("block_unit", one, "largest block")))
+		}
+		if j.Training.Sharding == "zero3" {
+			n = f.b.Mul(f.b.Min(f.b.In("live", 1e9, "stage3_max_live_parameters"), f.b.In("parameters", h.dense.trained-h.dense.lora+h.expert.trained+(h.dense.stored+h.expert.stored)/2, "model")), f.b.In("bytes", st.Gathered, "format"))
+		}
+	}
+	return ledger.Known("workspace", "gathered parameters", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/distributed/fsdp; deepspeed/runtime/zero")
+}
+
+// unitBytes of embedding and head together, and of the largest block, gathered.
+func (f *filler) unitBytes() (root, one float64) {
+	bytes := f.s.store.Gathered
+	if f.s.j.Adapters() {
+		root = f.h.endsStored
+		for i := range f.h.blocks {
+			one = max(one, f.h.blocks[i].stored)
+		}
+		return root, one
+	}
+	for i := range f.h.blocks {
+		one = max(one, bytes*f.h.blocks[i].numbers)
+	}
+	return bytes * f.h.ends, one
+}

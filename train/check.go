@@ -1,0 +1,254 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
+)
+
+// Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
+// are *plan.Problem.
+func Check(j *Job) error {
+	for _, check := range []func(*Job) error{checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+		if err := check(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// impossible says that no such plan can run.
+func impossible(field string, value any, fix, message string, args ...any) error {
+	return &plan.Problem{Field: field, Value: fmt.Sprint(value), Message: fmt.Sprintf(message, args...), Fix: fix, Impossible: true}
+}
+
+func unknown(field, value string, known ...string) error {
+	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: "one of " + strings.Join(known, ", ")}
+}
+
+func checkWords(j *Job) error {
+	t := j.Training
+	for _, c := range []struct {
+		field, value string
+		known        []string
+	}{
+		{"method", t.Method, []string{"full", "lora", "qlora", "dora"}},
+		{"objective", t.Objective, []string{"pretrain", "sft", "dpo", "ppo", "grpo", "distill", "qat"}},
+		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8"}},
+		{"sharding", t.Sharding, []string{"none", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"}},
+		{"attention", j.Plan.Attention, []string{"flash", "sdpa", "eager"}},
+	} {
+		if !slices.Contains(c.known, c.value) {
+			return unknown(c.field, c.value, c.known...)
+		}
+	}
+	if _, ok := optimizers[t.Optimizer]; !ok {
+		return unknown("optimizer", t.Optimizer, "adamw", "adamw-fused", "adamw-8bit", "paged-adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore")
+	}
+	return checkTargets(j)
+}
+
+func checkTargets(j *Job) error {
+	for _, c := range []struct {
+		field string
+		names []string
+	}{{"lora_targets", j.Training.LoRA}, {"modules_to_save", j.Training.Full}} {
+		for _, n := range c.names {
+			if r, all := roles([]string{n}); len(r) == 0 && !all {
+				return &plan.Problem{Field: c.field, Value: n, Message: fmt.Sprintf("%s: no linear layer is called %s", c.field, n), Fix: "names such as q_proj, v_proj, gate_proj, or all-linear"}
+			}
+		}
+	}
+	return nil
+}
+
+// Bounds of counts, so that no request is work in proportion to a number in it.
+const (
+	maxBatch = 1 << 24
+	maxRank  = 1 << 20
+)
+
+func checkCounts(j *Job) error {
+	t := j.Training
+	for _, c := range []struct {
+		field string
+		value int64
+		most  int64
+	}{
+		{"sequence_length", int64(t.SequenceLength), plan.MaxContext}, {"micro_batch", int64(t.MicroBatch), maxBatch}, {"accumulation", int64(t.Accumulation), maxBatch},
+		{"global_batch", int64(t.GlobalBatch), maxBatch << 4}, {"vpp", t.VPP, 1 << 10}, {"etp", t.ETP, plan.MaxRanks}, {"lora_rank", int64(t.LoRARank), maxRank},
+	} {
+		if c.value < 0 || c.value > c.most {
+			return &plan.Problem{Field: c.field, Value: fmt.Sprint(c.value), Message: fmt.Sprintf("%s = %d is not between 1 and %d", c.field, c.value, c.most), Fix: "a number in these bounds"}
+		}
+	}
+	if d := t.Dropout; d != nil && !(*d >= 0 && *d < 1) {
+		return &plan.Problem{Field: "lora_dropout", Value: fmt.Sprint(*d), Message: fmt.Sprintf("lora_dropout = %g is not a share", *d), Fix: "a number from 0 and below 1"}
+	}
+	return nil
+}
+
+func checkGroups(j *Job) error {
+	p := j.Plan
+	e := &engine.Job{Model: j.Model, Machine: j.Machine, Plan: &plan.Plan{TP: p.TP, PP: p.PP, DP: p.DP, CP: p.CP}}
+	if err := engine.CheckParallel(e); err != nil {
+		return err
+	}
+	if n := j.Devices(); j.Machine != nil && p.Ranks() < n {
+		return impossible("dp", p.DP, fmt.Sprintf("--dp %d", n/max(1, p.TP*p.PP*p.CP)), "the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d: all of them train", p.Ranks(), p.TP, p.PP, p.DP, p.CP, n)
+	}
+	if s := int64(j.Training.SequenceLength); p.CP > 1 && s%(2*p.CP) != 0 {
+		return impossible("cp", p.CP, fmt.Sprintf("a sequence_length that %d divides", 2*p.CP), "cp = %d: each rank takes two of %d equal parts of a sequence, which %d tokens do not give", p.CP, 2*p.CP, s)
+	}
+	return checkExperts(j)
+}
+
+func checkExperts(j *Job) error {
+	p, t, experts := j.Plan, j.Training, j.Model.Traits.Experts
+	group := max(1, p.DP) * max(1, p.CP) * max(1, p.TP)
+	switch {
+	case p.EP <= 1:
+		return nil
+	case experts == 0:
+		return impossible("ep", p.EP, "leave ep out", "ep = %d: %s has no experts", p.EP, j.Model.ID)
+	case experts%p.EP != 0:
+		return impossible("ep", p.EP, "an ep that divides them", "ep = %d does not divide the %d experts of %s", p.EP, experts, j.Model.ID)
+	case group%(p.EP*max(1, t.ETP)) != 0:
+		return impossible("ep", p.EP, fmt.Sprintf("an ep that divides %d", group/max(1, t.ETP)), "ep = %d × etp %d does not divide the %d ranks of one stage (tp × cp × dp)", p.EP, max(1, t.ETP), group)
+	case p.TP > 1 && !on(t.SequenceParallel) && j.megatron():
+		return impossible("sequence_parallel", false, "--sequence-parallel", "%s wants sequence parallelism where both experts and tensors are shared; transformers' experts run without", j.Framework.Name)
+	}
+	return nil
+}
+
+func checkBatch(j *Job) error {
+	t, dp := j.Training, max(1, j.Plan.DP)
+	if got := int64(t.MicroBatch*t.Accumulation) * dp; got != int64(t.GlobalBatch) {
+		return impossible("global_batch", t.GlobalBatch, fmt.Sprintf("--global-batch %d", got), "global_batch = %d is not micro_batch %d × accumulation %d × dp %d = %d", t.GlobalBatch, t.MicroBatch, t.Accumulation, dp, got)
+	}
+	return nil
+}
+
+func checkMethod(j *Job) error {
+	t, f := j.Training, j.Framework
+	quantised := j.quantisedBase()
+	switch {
+	case t.Method == "full" && quantised:
+		return impossible("method", t.Method, "--method qlora, or --weights bf16", "weights in %s do not train; adapters beside them do", j.Plan.Weights)
+	case t.Method == "qlora" && !quantised:
+		return impossible("weights", j.Plan.Weights, "--weights nf4, or --method lora", "qlora trains beside a quantised base, and the weights are in %s", j.Plan.Weights)
+	case t.Method == "qlora" && (zero(t.Sharding) == 3):
+		return impossible("sharding", t.Sharding, "--sharding zero2, or fsdp with bf16 storage of the 4-bit weights", "ZeRO-3 does not share 4-bit weights; FSDP does")
+	case t.Method == "qlora" && j.Plan.TP > 1:
+		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
+	case t.Precision == "fp16-mixed" && t.Method == "full" && j.Plan.Weights == "f16":
+		return impossible("precision", t.Precision, "--precision bf16, or --weights f32", "gradients of fp16 weights cannot be unscaled; masters must be in fp32")
+	case j.Adapters() && (f.Name == "torchtitan" || f.Name == "megatron-deepspeed"):
+		return impossible("method", t.Method, "--framework transformers, torchtune or megatron-bridge", "%s has no adapters; transformers with peft has", f.Name)
+	}
+	return checkOptimizer(j)
+}
+
+// checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
+func checkOptimizer(j *Job) error {
+	t := j.Training
+	eight := strings.Contains(t.Optimizer, "8bit")
+	if j.megatron() && (eight || t.Optimizer == "adafactor" || t.Optimizer == "galore" || t.Optimizer == "lion") {
+		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
+	}
+	if t.Optimizer == "galore" && sharded(t.Sharding) {
+		return impossible("optimizer", t.Optimizer, "--sharding ddp", "GaLore projects whole matrices, which %s has in parts", t.Sharding)
+	}
+	return nil
+}
+
+func (j *Job) quantisedBase() bool {
+	r := dtype.FindRecipe(j.Plan.Weights)
+	return r != nil && r.Base != nil && r.Base.BlockBytes < 2*r.Base.BlockElems
+}
+
+func checkSharding(j *Job) error {
+	t, f := j.Training, j.Framework
+	n := j.Plan.DP * j.Plan.CP
+	switch {
+	case j.megatron() && (t.Sharding == "zero2" || t.Sharding == "zero3" || t.Sharding == "fsdp" || t.Sharding == "hsdp"):
+		return impossible("sharding", t.Sharding, "--sharding zero1", "%s shares the optimizer's states alone (dist-opt, which is zero1); torchtitan and deepspeed share gradients and parameters too", f.Name)
+	case f.Name == "torchtitan" && zero(t.Sharding) > 0:
+		return impossible("sharding", t.Sharding, "--sharding fsdp2", "torchtitan shares parameters by FSDP2; deepspeed has %s", t.Sharding)
+	case t.Sharding == "none" && n > 1 && !j.megatron():
+		return impossible("sharding", t.Sharding, "--sharding ddp", "%d ranks with data of their own must reduce their gradients", n)
+	case zero(t.Sharding) >= 2 && j.Plan.PP > 1:
+		return impossible("sharding", t.Sharding, "--sharding zero1", "a pipeline adds up gradients over micro-batches, and %s would share them after each; torchtitan's FSDP2 runs in a pipeline", t.Sharding)
+	case t.Sharding == "hsdp" && j.PerNode() >= j.Devices():
+		return impossible("sharding", t.Sharding, "--sharding fsdp", "hsdp shares parameters within a node and copies them between nodes, and there is one node")
+	}
+	return nil
+}
+
+func checkPipeline(j *Job) error {
+	p, t := j.Plan, j.Training
+	known := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zbv"}
+	switch {
+	case p.PP <= 1 && t.VPP > 1:
+		return impossible("vpp", t.VPP, "--pp 2 or more", "vpp = %d: chunks are of a pipeline's stages, and there is no pipeline", t.VPP)
+	case p.PP <= 1:
+		return nil
+	case !slices.Contains(known, t.Schedule):
+		return unknown("schedule", t.Schedule, known...)
+	case int64(t.Accumulation) < p.PP && t.Schedule != "gpipe":
+		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", p.PP), "a pipeline of %d stages needs as many micro-batches, and a step has %d", p.PP, t.Accumulation)
+	case t.Schedule == "interleaved" && int64(t.Accumulation)%p.PP != 0:
+		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", (int64(t.Accumulation)/p.PP+1)*p.PP), "the interleaved schedule takes micro-batches by %d, and %d are not a multiple", p.PP, t.Accumulation)
+	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed"}, j.Framework.Name):
+		return impossible("pp", p.PP, "--framework megatron or torchtitan", "%s has no pipeline; megatron, torchtitan and deepspeed have", j.Framework.Name)
+	}
+	if l := int64(len(j.Model.Decoder().Layers)); t.VPP > 1 && l < p.PP*t.VPP {
+		return impossible("vpp", t.VPP, fmt.Sprintf("--vpp %d", max(1, l/p.PP)), "pp %d × vpp %d are more chunks than the %d layers", p.PP, t.VPP, l)
+	}
+	return nil
+}
+
+func checkRecompute(j *Job) error {
+	r := j.Training.Recompute
+	switch {
+	case r == "none" || r == "full":
+		return nil
+	case r == "selective":
+		if j.megatron() || j.Framework.Name == "torchtitan" || j.Framework.Name == "megatron-deepspeed" {
+			return nil
+		}
+		return impossible("recompute", r, "--recompute full, or none", "%s computes whole blocks again or none; megatron and torchtitan choose operators", j.Framework.Name)
+	}
+	if n, err := strconv.ParseInt(strings.TrimPrefix(r, "every:"), 10, 32); err == nil && n > 0 && strings.HasPrefix(r, "every:") {
+		return nil
+	}
+	return unknown("recompute", r, "none", "selective", "full", "every:4")
+}
+
+func checkOffload(j *Job) error {
+	o := j.Plan.Offload
+	if o == nil {
+		return nil
+	}
+	s := j.Training.Sharding
+	for _, c := range []struct{ field, value string }{{"offload.optimizer", o.Optimizer}, {"offload.params", o.Params}, {"offload.activations", o.Activations}} {
+		if !slices.Contains([]string{"", "none", "host", "nvme"}, c.value) || c.field == "offload.activations" && c.value == "nvme" {
+			return unknown(c.field, c.value, "none", "host", "nvme")
+		}
+	}
+	off := j.offload()
+	switch {
+	case off.params && s != "zero3" && s != "fsdp" && s != "fsdp2":
+		return impossible("offload.params", o.Params, "--sharding zero3 or fsdp", "parameters leave the device where they are shared, and %s does not share them", s)
+	case o.Optimizer != "" && o.Optimizer != "none" && zero(s) == 0 && !j.megatron():
+		return impossible("offload.optimizer", o.Optimizer, "--sharding zero1, zero2 or zero3 of deepspeed; offload.params with fsdp", "states of the optimizer leave the device under ZeRO, and %s is not; FSDP moves parameters and states together", s)
+	case (o.Params == "nvme" || o.Optimizer == "nvme") && s != "zero3":
+		return impossible("offload.optimizer", "nvme", "--sharding zero3", "NVMe holds what ZeRO-3 shares (ZeRO-Infinity), and not what %s does", s)
+	}
+	return nil
+}

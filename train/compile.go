@@ -1,0 +1,141 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
+)
+
+// Sizer books a job. It may be asked many times.
+type Sizer struct {
+	j      *Job
+	store  Storage
+	opt    optimizer
+	every  shards // of what all data-parallel ranks hold
+	expert shards // of experts, which fewer ranks hold alike
+	tokens float64
+	length float64
+	micro  int64
+	loss   float64
+	ranks  []share
+	whole  float64 // parameters of the whole model, before it is shared
+}
+
+// Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
+func Compile(j *Job) (*Sizer, error) {
+	if j.Weights == nil {
+		w, err := j.base()
+		if err != nil {
+			return nil, err
+		}
+		j.Weights = w
+	}
+	p, t := j.Plan, j.Training
+	groups := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, ETP: t.ETP}.Normal()
+	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], groups)
+	if err != nil {
+		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}
+	}
+	s := &Sizer{j: j, store: j.storage(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence())}
+	s.every = j.shards(groups.DP * groups.CP)
+	s.expert = j.shards(max(1, groups.DP*groups.CP*groups.TP/(groups.EP*max(1, j.expertTP()))))
+	s.tokens = s.length * float64(max(1, t.MicroBatch)) * j.pairs() / float64(groups.CP)
+	c := newCounter(j)
+	s.ranks = make([]share, len(placed))
+	for i := range placed {
+		s.ranks[i] = c.share(placed[i])
+		s.whole += (s.ranks[i].dense.trained + s.ranks[i].expert.trained) * float64(placed[i].Count) / float64(groups.DP*groups.CP)
+	}
+	return s, nil
+}
+
+// expertTP is how many ranks cut one expert.
+func (j *Job) expertTP() int64 {
+	switch {
+	case j.Training.ETP > 0:
+		return j.Training.ETP
+	case j.Plan.EP <= 1:
+		return j.Plan.TP
+	}
+	return max(1, j.Plan.TP/j.Plan.EP)
+}
+
+// pairs: a preference is a chosen and a rejected answer, which run together.
+func (j *Job) pairs() float64 {
+	if j.Training.Objective == "dpo" && !on(j.Training.Packing) {
+		return 2
+	}
+	return 1
+}
+
+// base is how the base is stored: as the plan's recipe says, else in 16 bits.
+func (j *Job) base() (*model.Weights, error) {
+	name := j.Plan.Weights
+	if name == "" {
+		name = "bf16"
+	}
+	r := dtype.FindRecipe(name)
+	if r == nil {
+		return nil, &plan.Problem{Field: "weights", Value: name, Message: fmt.Sprintf("weights = %s is no known format", name), Fix: "bf16, f32, nf4, bnb-int8 or gptq"}
+	}
+	return j.Model.Store(r), nil
+}
+
+// Size gives the ledger of each class of ranks, the one that holds most first. A nil Book computes the same numbers without
+// formulas.
+func (s *Sizer) Size(b *ledger.Book) []Rank {
+	out := make([]Rank, len(s.ranks))
+	worst := 0
+	for i := range s.ranks {
+		out[i] = s.rank(b, &s.ranks[i])
+		if out[i].Allocated.Mid > out[worst].Allocated.Mid {
+			worst = i
+		}
+	}
+	out[0], out[worst] = out[worst], out[0]
+	return out
+}
+
+func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
+	r := Rank{Index: h.pl.Index, Count: h.pl.Count, Stage: h.pl.Stage}
+	s.device(b, &r)
+	r.Phases = s.phases(b, h)
+	var top ledger.Total
+	for i := range r.Phases {
+		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
+			r.Peak, top = i, t
+		}
+	}
+	s.figures(b, &r, h, top)
+	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
+	return r
+}
+
+func (s *Sizer) device(b *ledger.Book, r *Rank) {
+	m := s.j.Machine
+	if m == nil || len(m.Groups) == 0 {
+		r.Name, r.Unlimited = "a device without bounds", true
+		return
+	}
+	d := &m.Groups[0].Device
+	at := r.Index
+	for i := range m.Groups {
+		if n := int64(m.Groups[i].Count); at >= n {
+			at -= n
+			continue
+		}
+		d = &m.Groups[i].Device
+		break
+	}
+	r.Name = d.Name
+	capacity := d.Reported
+	if !capacity.Known {
+		capacity = d.Usable
+	}
+	r.Capacity, r.Usable = b.Size("capacity", capacity.Value, "driver"), b.Size("device_total", d.Usable.Value, d.Usable.Source)
+}

@@ -1,0 +1,224 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+)
+
+// Defaults fills in what is open as the framework would, and remarks on each. It fails where the framework is not known.
+func Defaults(j *Job) error {
+	if err := j.findFramework(); err != nil {
+		return err
+	}
+	j.methodDefaults()
+	j.groupDefaults()
+	j.stepDefaults()
+	j.batchDefaults()
+	return nil
+}
+
+func (j *Job) findFramework() error {
+	t := j.Training
+	if t.Framework == "" {
+		t.Framework = "transformers"
+		j.Default("framework", t.Framework)
+	}
+	name, version, given := strings.Cut(t.Framework, "@")
+	f := FindFramework(name)
+	if f == nil {
+		return &plan.Problem{Field: "framework", Value: t.Framework, Message: fmt.Sprintf("framework = %s is not known", t.Framework), Fix: "one of " + strings.Join(Frameworks(), ", ")}
+	}
+	j.Framework, j.Version = f, f.Latest
+	if given {
+		v, err := engine.ParseVersion(version)
+		if err != nil {
+			return &plan.Problem{Field: "framework", Value: t.Framework, Message: err.Error(), Fix: f.Name + "@" + f.Latest.String()}
+		}
+		j.Version = v
+	}
+	if name == "fsdp" && t.Sharding == "" && j.Devices() > 1 {
+		t.Sharding = "fsdp"
+	}
+	return nil
+}
+
+// fill sets a word that is open.
+func (j *Job) fill(field string, word *string, value string) {
+	if *word == "" && value != "" {
+		*word = value
+		j.Default(field, value)
+	}
+}
+
+func (j *Job) number(field string, n *plan.Int, value int64) {
+	if *n == 0 && value > 0 {
+		*n = plan.Int(value)
+		j.Default(field, value)
+	}
+}
+
+func (j *Job) methodDefaults() {
+	t, f := j.Training, j.Framework
+	j.fill("method", &t.Method, "full")
+	objective := "sft"
+	if j.megatron() || f.Name == "torchtitan" || f.Name == "megatron-deepspeed" {
+		objective = "pretrain"
+	}
+	j.fill("objective", &t.Objective, objective)
+	j.fill("precision", &t.Precision, f.Precision)
+	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
+	if t.Method == "qlora" {
+		j.fill("weights", &j.Plan.Weights, "nf4")
+	}
+	if j.Plan.Weights == "" {
+		j.Plan.Weights = j.baseFormat()
+		j.Default("weights", j.Plan.Weights)
+	}
+	if !j.Adapters() {
+		return
+	}
+	j.number("lora_rank", &t.LoRARank, max(8, f.Rank))
+	if len(t.LoRA) == 0 {
+		if t.LoRA = f.Targets; len(t.LoRA) == 0 {
+			t.LoRA = queryValue
+		}
+		j.Default("lora_targets", strings.Join(t.LoRA, ","))
+	}
+	if t.Dropout == nil {
+		p := f.Dropout
+		t.Dropout = &p
+		j.Default("lora_dropout", p)
+	}
+}
+
+// baseFormat is what weights are loaded in.
+func (j *Job) baseFormat() string {
+	switch p := j.Training.Precision; {
+	case p == "fp32" || p == "tf32":
+		return "f32"
+	case p == "fp16-mixed" && j.Adapters():
+		return "f16"
+	}
+	return "bf16"
+}
+
+// groupDefaults: data parallelism takes the devices that other groups leave.
+func (j *Job) groupDefaults() {
+	p, t, f := j.Plan, j.Training, j.Framework
+	for _, n := range []*int64{&p.TP, &p.PP, &p.CP} {
+		*n = max(1, *n)
+	}
+	if p.DP == 0 {
+		p.DP = max(1, j.Devices()/(p.TP*p.PP*p.CP))
+		if p.DP > 1 {
+			j.Default("dp", p.DP)
+		}
+	}
+	p.EP = max(1, p.EP)
+	if p.EP > 1 && t.ETP == 0 {
+		t.ETP = 1
+		if j.megatron() && j.Framework.Name != "ms-swift-megatron" && p.DP*p.CP%p.EP == 0 {
+			t.ETP = p.TP // expert_tensor_parallel_size follows tensor_model_parallel_size
+		}
+		if p.TP > 1 {
+			j.Default("etp", t.ETP)
+		}
+	}
+	sharding := f.One
+	if p.DP*p.CP > 1 {
+		sharding = f.Many
+	}
+	j.fill("sharding", &t.Sharding, sharding)
+	if t.Sharding == "fsdp" && (f.Name == "torchtitan" || f.Name == "torchtune") {
+		t.Sharding = "fsdp2"
+	}
+	if t.SequenceParallel == nil {
+		sp := p.TP > 1 && (f.SequenceParallel || j.megatron() && p.EP > 1)
+		t.SequenceParallel = &sp
+		if p.TP > 1 {
+			j.Default("sequence_parallel", sp)
+		}
+	}
+	if p.PP > 1 && t.Schedule == "" {
+		t.Schedule = "1f1b"
+		if t.VPP > 1 {
+			t.Schedule = "interleaved"
+		}
+		j.Default("schedule", t.Schedule)
+	}
+	if t.Schedule == "interleaved" && t.VPP <= 1 {
+		t.VPP = 2
+		j.Default("vpp", t.VPP)
+	}
+}
+
+func (j *Job) stepDefaults() {
+	t, f := j.Training, j.Framework
+	j.fill("recompute", &t.Recompute, f.Recompute)
+	if j.Plan.Attention == "auto" {
+		j.Plan.Attention = ""
+	}
+	j.fill("attention", &j.Plan.Attention, f.Attention)
+	for _, b := range []struct {
+		field string
+		at    **bool
+	}{{"fused_loss", &t.FusedLoss}, {"fused_kernels", &t.Fused}, {"compile", &t.Compile}} {
+		if *b.at == nil {
+			off := false
+			*b.at = &off
+			j.Default(b.field, off)
+		}
+	}
+	if t.Masks == nil {
+		p := 0.0
+		if (j.megatron() || f.Name == "megatron-deepspeed") && learnsPositions(j.Model) {
+			p = 0.1
+		}
+		t.Masks = &p
+		j.Default("dropout", p)
+	}
+	if t.Packing == nil {
+		packed := !f.Padded
+		t.Packing = &packed
+		j.Default("packing", packed)
+	}
+}
+
+// batchDefaults: global_batch is micro_batch × accumulation × dp; two of the three tell the third.
+func (j *Job) batchDefaults() {
+	t, dp := j.Training, max(1, j.Plan.DP)
+	length := j.Framework.Length
+	if j.Model.Context > 0 {
+		length = min(length, j.Model.Context)
+	}
+	j.number("sequence_length", &t.SequenceLength, length)
+	if t.MicroBatch == 0 && t.GlobalBatch > 0 && t.Accumulation > 0 {
+		t.MicroBatch = t.GlobalBatch / max(1, t.Accumulation*plan.Int(dp))
+	}
+	j.number("micro_batch", &t.MicroBatch, j.Framework.Batch)
+	if t.Accumulation == 0 {
+		t.Accumulation = max(1, t.GlobalBatch/max(1, t.MicroBatch*plan.Int(dp)))
+		if j.Plan.PP > 1 && t.GlobalBatch == 0 {
+			t.Accumulation = plan.Int(4 * j.Plan.PP)
+		}
+		j.Default("accumulation", t.Accumulation)
+	}
+	j.number("global_batch", &t.GlobalBatch, int64(t.MicroBatch*t.Accumulation)*dp)
+}
+
+// learnsPositions tells GPT's models from later ones: Megatron drops a tenth unless told otherwise (hidden_dropout,
+// attention_dropout in megatron/training/arguments.py), and models with rotary positions are trained without.
+func learnsPositions(m *model.Model) bool {
+	pre := m.Decoder().Pre.Ops
+	for i := range pre {
+		if pre[i].Role == dtype.PositionEmbd {
+			return true
+		}
+	}
+	return false
+}

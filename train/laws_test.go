@@ -1,0 +1,191 @@
+package train_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train"
+)
+
+var lawModels = []string{"llama-3.1-8b", "mixtral-8x7b", "qwen3-30b-a3b", "granite-4.0-h-tiny", "deepseek-v2-lite", "gpt2", "gemma-2-9b"}
+
+// kinds of runs that a law is tried on.
+var lawRuns = []func(*plan.Plan, *plan.Training){
+	func(_ *plan.Plan, t *plan.Training) {
+		t.Framework, t.Precision, t.Sharding = "transformers", "bf16", "fsdp"
+	},
+	func(_ *plan.Plan, t *plan.Training) {
+		t.Framework, t.Method, t.Sharding = "transformers", "lora", "fsdp"
+	},
+	func(_ *plan.Plan, t *plan.Training) {
+		t.Framework, t.Method, t.Sharding = "transformers", "qlora", "ddp"
+	},
+	func(p *plan.Plan, t *plan.Training) { t.Framework, p.Attention = "deepspeed", "eager" },
+	func(p *plan.Plan, t *plan.Training) { t.Framework, p.TP, t.GlobalBatch = "megatron", 2, 64 },
+	func(p *plan.Plan, t *plan.Training) { t.Framework, p.PP, t.GlobalBatch = "megatron", 4, 64 },
+	func(_ *plan.Plan, t *plan.Training) { t.Framework = "torchtitan" },
+	func(_ *plan.Plan, t *plan.Training) { t.Framework, t.Method = "litgpt", "lora" },
+}
+
+func eachRun(t *testing.T, f func(t *testing.T, id string, run func(*plan.Plan, *plan.Training))) {
+	for _, id := range lawModels {
+		for i, run := range lawRuns {
+			t.Run(fmt.Sprintf("%s/%d", id, i), func(t *testing.T) { f(t, id, run) })
+		}
+	}
+}
+
+func peak(t *testing.T, id string, run, more func(*plan.Plan, *plan.Training)) float64 {
+	t.Helper()
+	j := ask(t, id, "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) {
+		q.SequenceLength, q.MicroBatch = 2048, 1
+		run(p, q)
+		more(p, q)
+	})
+	return size(t, j, nil)[0].Allocated.Mid
+}
+
+// TestLongerAndLargerTakesMore: memory never falls as sequences grow longer or batches larger.
+func TestLongerAndLargerTakesMore(t *testing.T) {
+	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
+		last := 0.0
+		for _, s := range []plan.Int{512, 2048, 4096, 8192} {
+			x := peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.SequenceLength = s })
+			if x < last {
+				t.Errorf("%d tokens take %.0f bytes, fewer less", s, x)
+			}
+			last = x
+		}
+		last = 0
+		for _, b := range []plan.Int{1, 2, 8} {
+			x := peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.MicroBatch, q.GlobalBatch = b, 0 })
+			if x < last {
+				t.Errorf("%d sequences take %.0f bytes, fewer less", b, x)
+			}
+			last = x
+		}
+	})
+}
+
+// TestRecomputeSaves: full recompute takes no more than selective, and selective no more than none.
+func TestRecomputeSaves(t *testing.T) {
+	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
+		last := 0.0
+		for _, r := range []string{"full", "selective", "every:2", "none"} {
+			x := peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.Recompute = r; q.SequenceLength = 8192 })
+			if r == "every:2" && x > peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.Recompute = "none"; q.SequenceLength = 8192 }) {
+				t.Errorf("half of the blocks again take more than none: %.0f", x)
+			}
+			if r != "every:2" {
+				if x < last {
+					t.Errorf("recompute %s takes %.0f bytes, more of it %.0f", r, x, last)
+				}
+				last = x
+			}
+		}
+	})
+}
+
+// TestShardingSaves: the states of ZeRO-3 are no more than those of ZeRO-2, these than those of ZeRO-1, these than DDP's.
+func TestShardingSaves(t *testing.T) {
+	for _, id := range lawModels {
+		last := 0.0
+		for _, s := range []string{"zero3", "zero2", "zero1", "ddp"} {
+			j := ask(t, id, "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "deepspeed", s })
+			x := 0.0
+			r := &size(t, j, nil)[0]
+			for _, it := range r.Phases[3].Items {
+				switch it.ID {
+				case "weights", "gradients", "optimizer", "master_weights":
+					x += float64(it.Bytes)
+				}
+			}
+			if x < last {
+				t.Errorf("%s: states of %s are %.0f bytes, those of more sharing %.0f", id, s, x, last)
+			}
+			last = x
+		}
+	}
+}
+
+// TestRanksSumToTheWhole: what all ranks of a group hold of weights, gradients and states, less the replicas that tensor
+// parallelism declares, is what one rank holds alone.
+func TestRanksSumToTheWhole(t *testing.T) {
+	sum := func(j *train.Job) (weights, states float64) {
+		for _, r := range size(t, j, nil) {
+			for _, it := range r.Phases[len(r.Phases)-1].Items {
+				switch it.ID {
+				case "weights":
+					weights += float64(it.Bytes) * float64(r.Count)
+				case "optimizer":
+					states += float64(it.Bytes) * float64(r.Count)
+				}
+			}
+		}
+		return weights, states
+	}
+	for _, id := range []string{"llama-3.1-8b", "mixtral-8x7b", "qwen3-30b-a3b"} {
+		one := ask(t, id, "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Precision = "transformers", "bf16" })
+		w1, s1 := sum(one)
+		for _, n := range []int{2, 8} {
+			j := ask(t, id, "h100-sxm-80gb", n, func(_ *plan.Plan, q *plan.Training) {
+				q.Framework, q.Precision, q.Sharding = "transformers", "bf16", "fsdp"
+			})
+			if w, s := sum(j); math.Abs(w/w1-1) > 1e-6 || math.Abs(s/s1-1) > 1e-6 {
+				t.Errorf("%s on %d ranks: %.0f bytes of weights and %.0f of states, %.0f and %.0f on one", id, n, w, s, w1, s1)
+			}
+			pp := ask(t, id, "h100-sxm-80gb", n, func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Sharding = "megatron", int64(n), "none" })
+			if w, _ := sum(pp); math.Abs(w/w1-1) > 1e-6 {
+				t.Errorf("%s in %d stages: %.0f bytes of weights, %.0f on one", id, n, w, w1)
+			}
+		}
+	}
+}
+
+// TestLedgerSums: a phase is the sum of its items, the peak is the largest phase, and a Book changes no number and records
+// formulas that give them.
+func TestLedgerSums(t *testing.T) {
+	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
+		j := ask(t, id, "h100-sxm-80gb", 8, run)
+		s, err := train.Compile(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var book ledger.Book
+		plain, booked := s.Size(nil), s.Size(&book)
+		for i := range plain {
+			a, b := &plain[i], &booked[i]
+			if a.Allocated != b.Allocated || len(a.Phases) != len(b.Phases) {
+				t.Fatalf("a book changes %v to %v", a.Allocated, b.Allocated)
+			}
+			top := 0.0
+			for k := range b.Phases {
+				checkItems(t, &book, b.Phases[k].Items)
+				top = max(top, float64(b.Phases[k].Total().Bytes))
+			}
+			if top != b.Allocated.Mid {
+				t.Errorf("the largest phase has %.0f bytes, the peak %.0f", top, b.Allocated.Mid)
+			}
+			checkItems(t, &book, b.Needed)
+			checkItems(t, &book, append(b.Host, b.Disk...))
+		}
+	})
+}
+
+func checkItems(t *testing.T, book *ledger.Book, items []ledger.Item) {
+	t.Helper()
+	for i := range items {
+		it := &items[i]
+		f := book.Formula(it.Why)
+		got, err := ledger.Eval(f.Text, f.Inputs)
+		if err != nil || math.Abs(got-float64(it.Bytes)) > 1+1e-9*float64(it.Bytes) {
+			t.Errorf("%s: %q gives %.1f, booked are %d (%v)", it.Name, f.Text, got, it.Bytes, err)
+		}
+		if it.ID == "" || it.Name == "" || it.Source == "" {
+			t.Errorf("%+v says too little", it)
+		}
+	}
+}

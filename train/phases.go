@@ -1,0 +1,224 @@
+package train
+
+import (
+	"github.com/memwall/memwall/ledger"
+)
+
+// phases of a step on a rank:
+//
+//	forward and loss    what blocks keep of every micro-batch in flight, and logits with their loss
+//	backward, begins    the same without the loss, and the block whose gradients are computed first
+//	backward, ends      all gradients, and the block that is last
+//	optimizer step      all gradients, and what the optimizer takes for a while
+//
+// The peak is the largest of them, never the sum of all terms (docs/formulas.md#training-phases).
+func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
+	f := &filler{s: s, h: h, b: b}
+	f.resident()
+	ph := make([]Phase, 0, 6)
+	ph = append(ph, f.forward(), f.begins(), f.ends(), f.step())
+	if engine := f.rollout(); engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
+		ph = append(ph, f.with("rollout", false, engine))
+	}
+	return ph
+}
+
+// filler books the phases of one rank.
+type filler struct {
+	s *Sizer
+	h *share
+	b *ledger.Book
+	// base lives throughout; grads are all gradients.
+	base  []ledger.Item
+	grads ledger.Item
+}
+
+const (
+	statesPage = "docs/formulas.md#training-states"
+	phasesPage = "docs/formulas.md#training-phases"
+	savedPage  = "docs/formulas.md#saved-activations"
+)
+
+// part books numbers that so many ranks share, in so many bytes each.
+func (f *filler) part(name string, count, bytes float64, ranks int64) ledger.Num {
+	n := f.b.Mul(f.b.In(name, count, "sum over tensors, this rank"), f.b.In("bytes", bytes, "format"))
+	if ranks > 1 {
+		n = f.b.Div(n, f.b.Int("shards", ranks, "data-parallel ranks"))
+	}
+	return n
+}
+
+// both books dense and expert numbers in so many bytes each.
+func (f *filler) both(name string, count func(*numbers) float64, bytes float64, ranks func(shards) int64) ledger.Num {
+	n := f.part(name, count(&f.h.dense), bytes, ranks(f.s.every))
+	if x := count(&f.h.expert); x > 0 {
+		n = f.b.Add(n, f.part("expert_"+name, x, bytes, ranks(f.s.expert)))
+	}
+	return n
+}
+
+func trained(n *numbers) float64   { return n.trained }
+func full(n *numbers) float64      { return n.trained - n.lora }
+func lora(n *numbers) float64      { return n.lora }
+func states(n *numbers) float64    { return n.states }
+func stored(n *numbers) float64    { return n.stored }
+func ofWeights(s shards) int64     { return s.weights }
+func ofGrads(s shards) int64       { return s.grads }
+func ofStates(s shards) int64      { return s.states }
+func notShared(shards) int64       { return 1 }
+func (f *filler) hasTrained() bool { return f.h.dense.trained+f.h.expert.trained > 0 }
+
+func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, life ledger.Life, source string) {
+	if n.V > 0 {
+		f.base = append(f.base, ledger.Known(id, name, n, basis, life, ledger.Device, source))
+	}
+}
+
+// resident books what lives throughout: parameters, masters and states.
+func (f *filler) resident() {
+	f.base = make([]ledger.Item, 0, 12)
+	st, off := &f.s.store, f.s.j.offload()
+	if !off.params {
+		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("weights", "weights", f.both("parameters", full, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+	}
+	if !off.optimizer {
+		f.keep("master_weights", "fp32 copies", f.both("parameters", trained, st.Master, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+		if !f.s.opt.Paged {
+			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+		}
+	}
+	f.beside()
+	if w := f.s.j.Framework.Workspace; w > 0 {
+		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, ledger.Persistent, phasesPage)
+	}
+	if st.Bucket > 0 && f.hasTrained() {
+		n := f.b.Mul(f.b.In("bucket", min(st.Bucket, f.h.dense.trained+f.h.expert.trained), "reduce_bucket_size"), f.b.In("bytes", st.BucketBytes, "format"))
+		f.keep("collectives", "bucket of gradients", n, ledger.Derived, ledger.Persistent, statesPage)
+	}
+	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
+		f.keep("collectives", "buckets of gradients", f.both("parameters", trained, st.Grad, notShared), ledger.Derived, ledger.Persistent, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+	}
+	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
+		f.base = append(f.base, engine)
+	}
+	f.gathered()
+	f.gradients()
+}
+
+// beside books the models that only run forward.
+func (f *filler) beside() {
+	j := f.s.j
+	for _, m := range []struct {
+		id string
+		of *Frozen
+	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
+		if m.of == nil {
+			continue
+		}
+		ranks := j.Plan.TP * j.Plan.PP
+		if sharded(j.Training.Sharding) {
+			ranks *= f.s.every.weights
+		}
+		bytes := 2 * float64(m.of.Model.Params())
+		if m.of.Weights != nil {
+			bytes = float64(m.of.Weights.Bytes())
+		}
+		n := f.b.Div(f.b.In(m.id+"_bytes", bytes, "sum over tensors"), f.b.Int("ranks", ranks, "ranks that share it"))
+		f.keep(m.id+".weights", m.id+" model", n, ledger.Derived, ledger.Persistent, phasesPage)
+	}
+}
+
+func (f *filler) gradients() {
+	st := &f.s.store
+	n := f.both("parameters", trained, st.Grad, ofGrads)
+	if f.gradsWhole() {
+		n = f.both("parameters", trained, st.Grad, notShared)
+	}
+	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
+	if f.s.j.offload().optimizer && zero(f.s.j.Training.Sharding) > 1 || f.s.j.offload().params {
+		f.grads.Place = ledger.Host
+	}
+	if st.GradsKept {
+		f.base = append(f.base, f.grads)
+		f.grads = ledger.Item{}
+	}
+}
+
+// gradsWhole: under FSDP1 passes before the last of a step do not reduce, so that gradients are whole
+// (torch/distributed/fsdp, no_sync), and FSDP2 with a pipeline gathers once for all micro-batches.
+func (f *filler) gradsWhole() bool {
+	j := f.s.j
+	return j.Training.Sharding == "fsdp" && f.s.micro > 1 && j.Plan.PP == 1 || j.gathersStage()
+}
+
+// gathersStage: torchtitan leaves a stage's parameters gathered while micro-batches pass.
+func (j *Job) gathersStage() bool { return j.Training.Sharding == "fsdp2" && j.Plan.PP > 1 }
+
+// gathered books parameters that are whole throughout: of a stage under a pipeline, and of FSDP units that hold frozen and
+// trained tensors together (litgpt).
+func (f *filler) gathered() {
+	j := f.s.j
+	switch {
+	case j.gathersStage():
+		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, ledger.Persistent, phasesPage)
+	case j.gathersMixed():
+		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, ledger.Persistent, phasesPage)
+	}
+}
+
+// gathersMixed: units that hold frozen and trained tensors stay gathered (FSDP with use_orig_params under litgpt; measured).
+func (j *Job) gathersMixed() bool {
+	return j.Framework.Name == "litgpt" && sharded(j.Training.Sharding) && j.Adapters()
+}
+
+// with gives a phase the base, all gradients where they are alive, and items of its own.
+func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
+	p := Phase{Name: name, Items: make([]ledger.Item, 0, len(f.base)+len(own)+1)}
+	p.Items = append(p.Items, f.base...)
+	if grads && f.grads.Bytes > 0 {
+		p.Items = append(p.Items, f.grads)
+	}
+	for i := range own {
+		if own[i].Bytes > 0 {
+			p.Items = append(p.Items, own[i])
+		}
+	}
+	return p
+}
+
+func (f *filler) forward() Phase {
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"))
+}
+
+func (f *filler) begins() Phase {
+	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"))
+}
+
+func (f *filler) ends() Phase {
+	return f.with("backward, ends", true, f.lastBlock(), f.leaked(), f.working(), f.unit("ends"), f.dequantised("backward"))
+}
+
+func (f *filler) step() Phase {
+	return f.with("optimizer step", true, f.stepping())
+}
+
+// stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
+func (f *filler) stepping() ledger.Item {
+	s := f.s
+	n := f.both("parameters", trained, s.opt.Step*s.store.Moment, ofStates)
+	if s.opt.By == factored || s.opt.By == orthogonal {
+		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
+	}
+	if s.j.offload().optimizer {
+		n = f.b.Lit(0)
+	}
+	return ledger.Known("workspace", "copies of the optimizer's step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
+}
+
+// cast are the 16-bit copies that autocast keeps of fp32 weights while the forward pass runs.
+func (f *filler) cast() ledger.Item {
+	n := f.both("parameters", full, f.s.store.Cast, ofWeights)
+	return ledger.Known("workspace", "16-bit copies of autocast", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, "torch/amp/autocast_mode.py")
+}

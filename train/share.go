@@ -1,0 +1,296 @@
+package train
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+)
+
+// share is what a class of ranks holds of the model, counted once for all loads.
+type share struct {
+	pl          engine.Placed
+	first, last bool // of the pipeline: it has the embedding, the head
+	// dense and expert numbers, which are shared by different groups of ranks.
+	dense, expert numbers
+	// ends are the embedding and the head: numbers, and bytes as stored.
+	ends       float64
+	endsStored float64
+	blocks     []block
+	layers     float64
+	vocab      float64
+	head       float64 // bytes that the final norm and the head keep of a token
+	stream     float64 // bytes of a token between blocks
+	largest    float64 // numbers of the largest matrix of a block
+}
+
+// numbers counts parameters.
+type numbers struct {
+	trained float64 // that train, adapters among them
+	lora    float64 // of these, adapters
+	states  float64 // bytes of the optimizer's states
+	stored  float64 // bytes of what does not train
+}
+
+func (n *numbers) add(o *numbers, times float64) {
+	n.trained += times * o.trained
+	n.lora += times * o.lora
+	n.states += times * o.states
+	n.stored += times * o.stored
+}
+
+// block is a kind of layer as the rank holds it.
+type block struct {
+	name     string
+	count    float64
+	numbers  float64 // all parameters of one
+	stored   float64 // bytes of one, as stored
+	saved    float64 // bytes of a token that its backward pass needs, the stream that enters it among them where it is kept
+	scores   float64 // and for each position of the sequence
+	products float64 // what selective recompute of operators keeps
+	entry    bool    // the stream that enters it is among them
+	work     float64 // bytes of a token at the worst point of its backward pass
+}
+
+// counter counts tensors under a plan.
+type counter struct {
+	j      *Job
+	store  Storage
+	opt    optimizer
+	adapts func(*model.Tensor) bool
+	frozen []dtype.Role
+	full   []dtype.Role
+	rank   float64
+}
+
+func newCounter(j *Job) *counter {
+	c := &counter{j: j, store: j.storage(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
+	c.frozen, _ = roles(j.Training.Frozen)
+	c.full, _ = roles(j.Training.Full)
+	return c
+}
+
+// share counts what a class of ranks holds.
+func (c *counter) share(pl engine.Placed) share {
+	s := share{pl: pl, first: pl.Pre, last: pl.Post}
+	part := c.j.Model.Decoder()
+	style := c.j.style()
+	if pl.Pre {
+		c.end(&s, pl.Local(&part.Pre), pl.Weights.Pre, nil)
+	}
+	if pl.Post {
+		k := pl.Local(&part.Post)
+		var lent []*model.Tensor
+		if !pl.Pre {
+			lent = lentTo(k)
+		}
+		c.end(&s, k, pl.Weights.Post, lent)
+		s.head = float64(k.SavedBytes(style))
+		if k.KeepsEntry(style) {
+			s.head += float64(streamBytes(part, c.j, &style))
+		}
+		s.vocab = float64(vocabulary(k))
+	}
+	s.stream = float64(streamBytes(part, c.j, &style))
+	for i := range pl.Kinds {
+		s.blocks = append(s.blocks, c.block(&s, &pl.Kinds[i], pl.Weights.Variants[pl.Kinds[i].Variant].Tensors, style))
+	}
+	c.towers(&s)
+	return s
+}
+
+// streamBytes of a token between blocks, in the format that residual streams are kept in.
+func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
+	width := j.Model.Hidden
+	if v := p.Pre.Out; v > 0 {
+		width = p.Pre.Ops[v-1].Out
+	}
+	n := 2 * width
+	if j.residualsWide() {
+		n *= 2
+	}
+	return n / max(1, style.Stream)
+}
+
+// residualsWide: peft casts what is not quantised to fp32 before it trains over a quantised base, on one device.
+func (j *Job) residualsWide() bool {
+	return j.Framework.Keep.Kbit && j.Training.Method == "qlora" && !sharded(j.Training.Sharding)
+}
+
+func vocabulary(k *model.Kind) (n int64) {
+	for i := range k.Ops {
+		if k.Ops[i].Kind == model.Head {
+			n = k.Ops[i].W[0].Rows()
+		}
+	}
+	return n
+}
+
+// lentTo lists the tensors that a head reads from another stage, which holds them too.
+func lentTo(k *model.Kind) (out []*model.Tensor) {
+	for i := range k.Ops {
+		if k.Ops[i].Kind == model.Head && k.Ops[i].Lent {
+			out = append(out, k.Ops[i].W[0])
+		}
+	}
+	return out
+}
+
+func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*model.Tensor) {
+	var n numbers
+	i := 0
+	for o := range k.Ops {
+		if k.Ops[o].Lent {
+			continue
+		}
+		for _, t := range k.Ops[o].W {
+			c.tensor(&n, t, bytesPerNumber(&stored[i], s.pl.Part, t), false)
+			s.ends += float64(t.Elems())
+			i++
+		}
+	}
+	for _, t := range lent {
+		c.tensor(&n, t, 2, false)
+		s.ends += float64(t.Elems())
+	}
+	s.endsStored += n.stored
+	s.dense.add(&n, 1)
+}
+
+// bytesPerNumber of a stored tensor; a rank's share is in proportion.
+func bytesPerNumber(s *model.Stored, _ *model.Part, t *model.Tensor) float64 {
+	if s.Scheme == nil {
+		return 2
+	}
+	return float64(s.Scheme.Bytes(t.Batch, t.Rows(), t.Cols)) / float64(max(1, t.Elems()))
+}
+
+func (c *counter) block(s *share, k *engine.KindCount, stored []model.Stored, style model.Style) block {
+	var dense, expert numbers
+	b := block{name: k.Kind.Name, count: float64(k.Count)}
+	i := 0
+	for o := range k.Kind.Ops {
+		op := &k.Kind.Ops[o]
+		if op.Lent {
+			continue
+		}
+		for _, t := range op.W {
+			into := &dense
+			if t.BatchBy == model.ByExpert {
+				into = &expert
+			}
+			c.tensor(into, t, bytesPerNumber(&stored[i], s.pl.Part, t), true)
+			b.numbers += float64(t.Elems())
+			s.largest = max(s.largest, float64(t.Rows()*t.Cols))
+			i++
+		}
+	}
+	b.stored = dense.stored + expert.stored
+	b.saved, b.scores = float64(k.Kind.SavedBytes(style)), float64(k.Kind.SavedScores(style))
+	b.products, b.work = float64(k.Kind.SavedProducts(style)), float64(k.Kind.BackwardPeak(style))
+	if b.entry = k.Kind.KeepsEntry(style); b.entry {
+		b.saved += s.stream
+	}
+	b.saved += float64(c.j.Framework.Keep.PerHidden * c.j.Model.Hidden)
+	if c.j.Framework.Keep.QuantisedInputs && c.j.Training.Method == "qlora" {
+		b.saved += c.quantisedInputs(k.Kind)
+	}
+	if c.j.Framework.Name == "fms-acceleration" && c.j.Training.Method == "qlora" && on(c.j.Training.Fused) {
+		b.saved -= s.stream // its fused product of queries, keys and values keeps the adapters' input once
+	}
+	s.dense.add(&dense, b.count)
+	s.expert.add(&expert, b.count)
+	s.layers += b.count
+	return b
+}
+
+// quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
+// keeps all the same (older bitsandbytes).
+func (c *counter) quantisedInputs(k *model.Kind) float64 {
+	all := model.Style{FusedNorm: true, FusedGlu: true}
+	none := all
+	none.Frozen = true
+	return float64(k.SavedBytes(all) - k.SavedBytes(none))
+}
+
+// tensor adds a tensor of which a number is stored in so many bytes.
+func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bool) {
+	if t.Table {
+		n.stored += stored * float64(t.Elems())
+		return
+	}
+	e := float64(t.Elems())
+	if c.adapts == nil {
+		if slices.Contains(c.frozen, t.Role) {
+			n.stored += stored * e
+			return
+		}
+		n.trained += e
+		n.states += c.states(t, inBlock)
+		return
+	}
+	n.stored += stored * e
+	if slices.Contains(c.full, t.Role) { // a copy of its own trains beside the frozen one
+		n.trained += e
+		n.states += c.states(t, inBlock)
+	}
+	if inBlock && c.adapts(t) {
+		a := float64(t.Batch) * c.rank * float64(t.Rows()+t.Cols)
+		if c.j.Training.Method == "dora" {
+			a += float64(t.Batch * t.Rows()) // the magnitude (arXiv:2402.09353)
+		}
+		n.trained += a
+		n.lora += a
+		n.states += a * (c.opt.Moments*c.store.Moment + c.opt.Fixed)
+	}
+}
+
+// states of the optimizer for a tensor, in bytes.
+func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
+	e, m := float64(t.Elems()), c.store.Moment
+	rows, cols := float64(t.Rows()), float64(t.Cols)
+	matrix := t.Dims >= 2
+	switch c.opt.By {
+	case factored:
+		if matrix {
+			return 4 * float64(t.Batch) * (rows + cols)
+		}
+		return 4 * e
+	case orthogonal:
+		if matrix && inBlock {
+			return m * e
+		}
+		return 2 * m * e
+	case projected:
+		r := c.rank
+		if r == 0 {
+			r = galoreRank
+		}
+		if matrix && inBlock && min(rows, cols) > r {
+			return m * float64(t.Batch) * r * (2*max(rows, cols) + min(rows, cols))
+		}
+		return 2 * m * e
+	}
+	return e * (c.opt.Moments*m + c.opt.Fixed)
+}
+
+// towers and the like lie whole on the ranks of the first stage; parts that speak and layers of prediction do not train.
+func (c *counter) towers(s *share) {
+	if !s.first {
+		return
+	}
+	for i := range c.j.Model.Parts {
+		p := &c.j.Model.Parts[i]
+		if i == 0 || p.Name == model.PartMTP || p.Speaks {
+			continue
+		}
+		n := float64(p.Params())
+		if c.adapts != nil || slices.Contains(c.j.Training.Frozen, p.Name) {
+			s.dense.stored += 2 * n
+			continue
+		}
+		s.dense.trained += n
+		s.dense.states += n * (c.opt.Moments*c.store.Moment + c.opt.Fixed)
+	}
+}

@@ -1,0 +1,133 @@
+package train
+
+// Storage is what a trained parameter is kept in, in bytes: the weight that is computed with, a master copy in fp32, the
+// gradient, and each moment of an optimizer.
+type Storage struct {
+	Weight, Master, Grad, Moment float64
+	// Gathered is what a shard's weight is in while it is used, and Cast what autocast keeps of a weight during forward.
+	Gathered, Cast float64
+	// GradsKept: gradients live from step to step, in buffers of their own.
+	GradsKept bool
+	// Bucket counts gradients that are copied to be reduced, at most; 0 for none.
+	Bucket, BucketBytes float64
+}
+
+// storage of the parameters that train. Sources: ZeRO (arXiv:1910.02054); megatron/core/optimizer (bf16 weights, fp32
+// gradients, masters and moments); torch FSDP2 (fp32 shards, gathered in 16 bits); accelerate, which makes shards fp32
+// under mixed precision; measured runs where code says little (docs/formulas.md#training-states).
+func (j *Job) storage() Storage {
+	t := j.Training
+	switch j.Framework.Name {
+	case "megatron", "megatron-bridge", "ms-swift-megatron":
+		if t.Precision == "fp32" {
+			return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: true}
+		}
+		return Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
+	case "megatron-deepspeed":
+		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
+	}
+	switch {
+	case t.Precision == "fp32" || t.Precision == "tf32":
+		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
+	case zero(t.Sharding) > 0:
+		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, GradsKept: zero(t.Sharding) < 3, Bucket: 5e8, BucketBytes: 2}
+	case j.Adapters():
+		return j.adapterStorage()
+	case t.Precision == "bf16":
+		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
+	case sharded(t.Sharding):
+		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 2}
+	case t.Precision == "fp16-mixed" || j.Plan.Weights == "f32":
+		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, Cast: 2}
+	}
+	return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2} // autocast over weights that were loaded in 16 bits
+}
+
+// adapterStorage: peft keeps adapters in fp32 (autocast_adapter_dtype), others in the model's format.
+func (j *Job) adapterStorage() Storage {
+	if j.adapters16() {
+		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
+	}
+	return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
+}
+
+// zero is DeepSpeed's stage, 0 for none.
+func zero(sharding string) int {
+	switch sharding {
+	case "zero1":
+		return 1
+	case "zero2":
+		return 2
+	case "zero3":
+		return 3
+	}
+	return 0
+}
+
+// sharded reports whether parameters themselves are shared by data-parallel ranks.
+func sharded(sharding string) bool {
+	switch sharding {
+	case "zero3", "fsdp", "fsdp2", "hsdp":
+		return true
+	}
+	return false
+}
+
+// shards are how many ranks share weights, gradients and states of optimizer.
+type shards struct{ weights, grads, states int64 }
+
+// shards of a group of n data-parallel ranks.
+func (j *Job) shards(n int64) shards {
+	switch s := j.Training.Sharding; {
+	case s == "hsdp":
+		n = min(n, max(1, j.PerNode()/max(1, j.Plan.TP*j.Plan.PP)))
+		return shards{n, n, n}
+	case sharded(s):
+		return shards{n, n, n}
+	case s == "zero2":
+		return shards{1, n, n}
+	case s == "zero1":
+		return shards{1, 1, n}
+	}
+	return shards{1, 1, 1}
+}
+
+// optimizer is what an optimizer keeps for a parameter and what its step takes for a while.
+type optimizer struct {
+	// Moments of the storage's format; Fixed bytes besides, whatever the format.
+	Moments, Fixed float64
+	// Step is a copy that lives while it steps, in the moments' format (torch's foreach implementation).
+	Step float64
+	// Paged: states lie in memory that the driver may move to the host.
+	Paged bool
+	// By says what depends on the shape of a matrix.
+	By byShape
+}
+
+type byShape uint8
+
+const (
+	everyNumber byShape = iota
+	factored            // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
+	orthogonal          // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
+	projected           // galore: moments of a low rank, and the projection (arXiv:2403.03507)
+)
+
+// eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
+const eightBit = 2 * (1 + 4.0/256)
+
+var optimizers = map[string]optimizer{
+	"adamw":            {Moments: 2, Step: 1},
+	"adamw-fused":      {Moments: 2},
+	"adamw-8bit":       {Fixed: eightBit},
+	"paged-adamw-8bit": {Fixed: eightBit, Paged: true},
+	"paged-adamw":      {Fixed: 8, Paged: true},
+	"adafactor":        {By: factored},
+	"muon":             {By: orthogonal},
+	"lion":             {Moments: 1},
+	"sgd":              {},
+	"galore":           {By: projected},
+}
+
+// galoreRank is what GaLore projects to when nothing is said (its published recipes).
+const galoreRank = 128

@@ -1,0 +1,162 @@
+package train
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+)
+
+// modules are the linear layers that peft's names stand for. A fused product goes by the names of its parts.
+var modules = map[string][]dtype.Role{
+	"q_proj": {dtype.AttnQ, dtype.AttnQB, dtype.AttnQKV}, "k_proj": {dtype.AttnK, dtype.AttnQKV}, "v_proj": {dtype.AttnV, dtype.AttnQKV}, "o_proj": {dtype.AttnOutput}, "output_proj": {dtype.AttnOutput}, "out_proj": {dtype.AttnOutput, dtype.SSMOut},
+	"qkv_proj": {dtype.AttnQKV}, "c_attn": {dtype.AttnQKV}, "query_key_value": {dtype.AttnQKV}, "wqkv": {dtype.AttnQKV}, "dense": {dtype.AttnOutput}, "c_proj": {dtype.AttnOutput, dtype.FFNDown},
+	"q_a_proj": {dtype.AttnQA}, "q_b_proj": {dtype.AttnQB}, "kv_a_proj_with_mqa": {dtype.AttnKVA}, "kv_b_proj": {dtype.AttnKB, dtype.AttnVB},
+	"gate_proj": {dtype.FFNGate, dtype.FFNGateExps, dtype.FFNGateSh}, "up_proj": {dtype.FFNUp, dtype.FFNUpExps, dtype.FFNUpSh}, "down_proj": {dtype.FFNDown, dtype.FFNDownExps, dtype.FFNDownSh},
+	"gate_up_proj": {dtype.FFNUp, dtype.FFNGateUpExps}, "c_fc": {dtype.FFNUp}, "fc1": {dtype.FFNUp}, "fc2": {dtype.FFNDown}, "w1": {dtype.FFNGate, dtype.FFNGateExps}, "w2": {dtype.FFNDown, dtype.FFNDownExps}, "w3": {dtype.FFNUp, dtype.FFNUpExps},
+	"dense_h_to_4h": {dtype.FFNUp}, "dense_4h_to_h": {dtype.FFNDown}, "in_proj": {dtype.SSMIn}, "linear_qkv": {dtype.AttnQ, dtype.AttnK, dtype.AttnV, dtype.AttnQKV}, "linear_proj": {dtype.AttnOutput},
+	"linear_fc1": {dtype.FFNGate, dtype.FFNUp, dtype.FFNGateExps, dtype.FFNUpExps}, "linear_fc2": {dtype.FFNDown, dtype.FFNDownExps},
+	"embed_tokens": {dtype.TokenEmbd}, "lm_head": {dtype.Output},
+}
+
+// roles that names of modules stand for; all is true where they name every linear layer.
+func roles(names []string) (out []dtype.Role, all bool) {
+	for _, n := range names {
+		n = strings.ToLower(strings.TrimSpace(n))
+		if n == "all-linear" || n == "all" {
+			all = true
+		}
+		out = append(out, modules[n[strings.LastIndexByte(n, '.')+1:]]...)
+	}
+	return out, all
+}
+
+// adapts says which tensors have an adapter.
+func (j *Job) adapts() func(*model.Tensor) bool {
+	if !j.Adapters() {
+		return nil
+	}
+	named, all := roles(j.Training.LoRA)
+	return func(t *model.Tensor) bool {
+		return t.Adapt && !t.Bias && t.Dims >= 2 && (all && t.Role != dtype.Output && !t.Role.Embedding() || slices.Contains(named, t.Role))
+	}
+}
+
+// style is what blocks keep under the framework and the plan.
+func (j *Job) style() model.Style {
+	t, keep := j.Training, &j.Framework.Keep
+	s := model.Style{Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s.AdapterWidth = j.adapterWidth(s.Dropout)
+	if keep.FusedQKV && s.Adapts != nil {
+		s.Adapts = oneInput(s.Adapts)
+	}
+	if j.Plan.Attention == "eager" && !j.attentionRecomputed() {
+		s.Scores = keep.Scores
+		if j.drops() {
+			s.Scores += keep.DroppedScores
+		}
+	}
+	s.HiddenDropout = j.drops()
+	s.RepeatKV = j.repeatsKV()
+	if on(t.SequenceParallel) && j.Plan.TP > 1 {
+		s.Stream = j.Plan.TP
+		s.Choices = j.Plan.TP / max(1, t.ETP)
+	}
+	s.ExpertLoop = !j.megatron()
+	if t.Precision == "fp8" && j.megatron() {
+		s.Inputs = 1
+	}
+	return s
+}
+
+func (j *Job) drops() bool { return j.Training.Masks != nil && *j.Training.Masks > 0 }
+
+func on(b *bool) bool { return b != nil && *b }
+
+func (j *Job) megatron() bool {
+	switch j.Framework.Name {
+	case "megatron", "megatron-bridge", "ms-swift-megatron":
+		return true
+	}
+	return false
+}
+
+// attentionRecomputed: Megatron's selective recompute computes the core of attention again (arXiv:2205.05198).
+func (j *Job) attentionRecomputed() bool {
+	return j.Training.Recompute == "selective" && j.Framework.Name != "torchtitan"
+}
+
+// adapterWidth is what an adapter's own copy of its input takes: fp32 where the adapter is in fp32 and autocast does not
+// cast it, 16 bits under autocast; nothing of its own in the model's format without dropout (peft/tuners/lora/layer.py).
+func (j *Job) adapterWidth(dropout bool) int64 {
+	mixed := strings.HasSuffix(j.Training.Precision, "-mixed")
+	switch {
+	case j.adapters16() && !dropout:
+		return 0
+	case j.adapters16() || mixed:
+		return 2
+	}
+	return 4
+}
+
+// adapters16 reports whether adapters are in the model's format: as the framework keeps them, and in FSDP units with a
+// quantised base, which hold one format.
+func (j *Job) adapters16() bool {
+	return j.Framework.Keep.Adapters16 || j.Training.Method == "qlora" && sharded(j.Training.Sharding)
+}
+
+// oneInput: queries, keys and values are made by one product, so that their adapters share an input.
+func oneInput(adapts func(*model.Tensor) bool) func(*model.Tensor) bool {
+	return func(t *model.Tensor) bool {
+		return t.Role != dtype.AttnK && t.Role != dtype.AttnV && adapts(t)
+	}
+}
+
+var flashKeepsHeads = engine.V(4, 46, 0)
+
+// repeatsKV: transformers repeat keys and values to all heads before scaled_dot_product_attention and eager attention;
+// Mistral's and Mixtral's classes did so for FlashAttention too before 4.46.
+func (j *Job) repeatsKV() bool {
+	tr := &j.Model.Traits
+	if tr.KVHeads == tr.Heads {
+		return false
+	}
+	switch j.Framework.Name {
+	case "transformers", "fms-acceleration":
+		if j.Plan.Attention == "flash" {
+			return j.Version.Before(flashKeepsHeads) && (strings.HasPrefix(j.Model.Arch, "Mistral") || strings.HasPrefix(j.Model.Arch, "Mixtral"))
+		}
+		return true
+	case "deepspeed", "ms-swift", "litgpt", "torchtitan", "torchtune":
+		return j.Plan.Attention != "flash"
+	}
+	return false
+}
+
+// loss is what logits hold for each token and entry of the vocabulary.
+func (j *Job) loss() float64 {
+	t := j.Training
+	if on(t.FusedLoss) {
+		return 0
+	}
+	l := engine.At(j.Framework.Loss, j.Version).Value
+	native := nativeLoss[j.Model.Family] && t.Precision == "bf16" && l.Native != l.Plain
+	switch {
+	case native && t.Method == "qlora" && on(t.Fused):
+		return 14
+	case native && t.Method == "qlora":
+		return 18 // all logits in fp32, because the head is cast to it (measured)
+	case native && on(t.Fused):
+		return float64(l.NativeFused)
+	case native:
+		return float64(l.Native)
+	case on(t.Fused):
+		return float64(l.Fused)
+	}
+	return float64(l.Plain)
+}
+
+// nativeLoss are families whose classes compute the loss in the model's format.
+var nativeLoss = map[string]bool{"starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}

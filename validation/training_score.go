@@ -1,0 +1,136 @@
+package validation
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/train"
+)
+
+// The measures of training memory, by the counter that was read. What frameworks keep was read from their code and checked
+// on these rows, so that they say how well the rules hold and are no blind test of a framework unseen.
+var (
+	trainAllocated = Measure{Name: "training, allocated", About: "torch.cuda.max_memory_allocated of a training run", Target: 0.05}
+	trainReserved  = Measure{Name: "training, reserved", About: "torch.cuda.max_memory_reserved of a training run", Target: 0.12}
+	trainSMI       = Measure{Name: "training, nvidia-smi", About: "memory in use that nvidia-smi shows of a training run", Target: 0.12}
+	trainUnknown   = Measure{Name: "training, counter unknown", About: "memory of a training run that nobody says the counter of: headers of scripts, rounded", Target: 0.15}
+	trainFits      = Measure{Name: "training, runs or not", About: "whether a run ended for want of memory (1 it ran, 0 it did not)", Target: 0}
+)
+
+// TrainingMeasures in the order of the report.
+var TrainingMeasures = []*Measure{&trainAllocated, &trainReserved, &trainSMI, &trainUnknown, &trainFits}
+
+const trainingSet = "train-memory"
+
+// CompareTraining sizes every run and puts the figures beside the measurements.
+func CompareTraining() (Set, []Comparison, error) {
+	rows, err := Trainings()
+	if err != nil {
+		return Set{}, nil, err
+	}
+	set := Set{Name: trainingSet, File: "train-memory.tsv", About: "memory of training runs: benchmarks of frameworks, their tests and their documents", Rows: make([]Row, len(rows))}
+	var out []Comparison
+	for i := range rows {
+		set.Rows[i] = rows[i].asRow()
+		out = append(out, rows[i].compare(&set.Rows[i])...)
+	}
+	return set, out, nil
+}
+
+func (r *TrainingRow) asRow() Row {
+	ask := r.Ask
+	ask.Model, ask.Hardware, ask.Engine = r.Model, r.Machine, r.Ask.Framework
+	if r.Dims != nil {
+		ask.Model = fmt.Sprintf("%d layers of %d", r.Dims.Layers, r.Dims.Hidden)
+	}
+	got := map[string]Value{}
+	if r.GiB > 0 {
+		got[r.Counter] = gibs(r.GiB)
+	}
+	if r.SMI > 0 {
+		got["nvidia-smi"] = gibs(r.SMI)
+	}
+	got["ran"] = Value{Text: "ran out", Mid: 0}
+	if !r.OOM {
+		got["ran"] = Value{Text: "ran", Mid: 1}
+	}
+	return Row{Set: trainingSet, Line: r.Line, Source: r.Source, Ask: ask, Got: got, Refused: r.Refused}
+}
+
+func gibs(x float64) Value {
+	return Value{Text: fmt.Sprintf("%.2f GiB", x), Mid: x * (1 << 30), Half: 0.005 * (1 << 30)}
+}
+
+func (r *TrainingRow) compare(row *Row) (out []Comparison) {
+	var ranks []train.Rank
+	refused := r.Refused
+	if refused == "" {
+		var err error
+		if ranks, err = r.Predict(); err != nil {
+			refused = err.Error()
+		}
+	}
+	add := func(m *Measure, figure string, ours Range) {
+		c := Comparison{Measure: m, Row: row, Figure: figure, Measured: row.Got[figure], Ours: ours, Refused: refused}
+		if refused == "" {
+			c.judge()
+		}
+		out = append(out, c)
+	}
+	figures := map[string]Range{}
+	if refused == "" {
+		x := r.read(ranks)
+		figures = map[string]Range{"allocated": asRange(x.Allocated), "reserved": asRange(x.Reserved), "unknown": asRange(x.Reserved), "nvidia-smi": asRange(x.SMI)}
+	}
+	for _, f := range []struct {
+		name string
+		m    *Measure
+	}{{"allocated", &trainAllocated}, {"reserved", &trainReserved}, {"nvidia-smi", &trainSMI}, {"unknown", &trainUnknown}} {
+		if _, ok := row.Got[f.name]; ok {
+			add(f.m, f.name, figures[f.name])
+		}
+	}
+	if r.Machine != "" {
+		add(&trainFits, "ran", fits(ranks))
+	}
+	return out
+}
+
+func asRange(e train.Estimate) Range { return Range{e.Mid, e.Low, e.High} }
+
+// fits is 1 where what a rank needs is no more than its device has.
+func fits(ranks []train.Rank) Range {
+	for i := range ranks {
+		if r := &ranks[i]; !r.Unlimited && float64(ledger.At(r.Needed, ledger.Device).Bytes) > r.Usable.V {
+			return exactly(0)
+		}
+	}
+	return exactly(1)
+}
+
+// Verdicts count what was said of runs against what became of them.
+type Verdicts struct{ RanSaid, RanDenied, OutSaid, OutDenied int }
+
+// TrainingVerdicts of comparisons: Said is that it fits, Denied that it does not.
+func TrainingVerdicts(all []Comparison) (v Verdicts) {
+	for i := range all {
+		c := &all[i]
+		if c.Measure != &trainFits || c.Refused != "" {
+			continue
+		}
+		ran, said := c.Measured.Mid > 0, c.Ours.Mid > 0
+		v.RanSaid += count(ran && said)
+		v.RanDenied += count(ran && !said)
+		v.OutSaid += count(!ran && said)
+		v.OutDenied += count(!ran && !said)
+	}
+	return v
+}
+
+// Balanced is the mean share of right verdicts over runs that ran and runs that did not.
+func (v Verdicts) Balanced() float64 {
+	return (share(v.RanSaid, v.RanSaid+v.RanDenied) + share(v.OutDenied, v.OutDenied+v.OutSaid)) / 2
+}
+
+// SaidButOut is the share of runs that were said to fit and ran out.
+func (v Verdicts) SaidButOut() float64 { return share(v.OutSaid, v.OutSaid+v.RanSaid) }
