@@ -1,6 +1,7 @@
 package step
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -59,8 +60,25 @@ func (m *Model) release() string {
 // levels that a coefficient of the device inherits along.
 func (m *Model) deviceLevels() []coef.Level {
 	d := m.device
-	return []coef.Level{{Name: "all"}, {Name: "vendor", Key: d.Vendor}, {Name: "form", Key: d.Form}, {Name: "architecture", Key: d.Architecture}, {Name: "family", Key: Family(d)}, {Name: "device", Key: d.ID}}
+	return []coef.Level{{Name: "all"}, {Name: "vendor", Key: d.Vendor}, {Name: "form", Key: d.Form}, {Name: "architecture", Key: d.Architecture}, {Name: "family", Key: Family(d)}, {Name: "device", Key: d.ID},
+		{Name: "power", Key: "all", By: m.starved()}}
 }
+
+// ample is the power for an operation at the peak beyond which products are not held back by it: that of an H100 in
+// 16 bits, 700 W for 989 TFLOPS.
+const ample = 700 / 989e12
+
+// starved is how far the power for an operation at the device's peak lies below ample, as a logarithm: tensor cores
+// that cannot all be fed at once slow their clock. 0 where the power is not known.
+func (m *Model) starved() float64 {
+	if !m.device.TDP.Known {
+		return zero
+	}
+	return math.Min(zero, math.Log(float64(m.device.TDP.Value)/m.format.peak()/ample))
+}
+
+// zero as a covariate: the table takes an exact 0 for one that was not given.
+const zero = -1e-9
 
 // softwareLevels that a coefficient of the framework inherits along.
 func (m *Model) softwareLevels() []coef.Level {
@@ -68,12 +86,17 @@ func (m *Model) softwareLevels() []coef.Level {
 	c := m.class()
 	out := []coef.Level{{Name: "all"}, {Name: "class", Key: c}, {Name: "framework", Key: name}}
 	t := m.in.Training
-	out = append(out, coef.Level{Name: "mixed", Key: c + "/" + strconv.FormatBool(m.mixed())})
-	if on(t.Compile) {
-		out = append(out, coef.Level{Name: "compiled", Key: c})
+	if c == eager && m.mixed() {
+		out = append(out, coef.Level{Name: "mixed", Key: c})
 	}
-	if on(t.Fused) {
-		out = append(out, coef.Level{Name: "fused", Key: c})
+	if strings.Contains(name, "deepspeed") {
+		out = append(out, coef.Level{Name: "engine", Key: "deepspeed"})
+	}
+	if on(t.Compile) || on(t.Fused) {
+		out = append(out, coef.Level{Name: "fused", Key: "all"}, coef.Level{Name: "class-fused", Key: c})
+	}
+	if m.overlaps() {
+		out = append(out, coef.Level{Name: "overlap", Key: "all"})
 	}
 	if m.frozen() {
 		out = append(out, coef.Level{Name: "adapters", Key: c})
@@ -83,3 +106,10 @@ func (m *Model) softwareLevels() []coef.Level {
 
 // mixed: weights are kept wider than they are multiplied in, so that some operators run in 32 bits.
 func (m *Model) mixed() bool { return strings.HasSuffix(m.precision(), "-mixed") }
+
+// overlaps: gradients are reduced while others are computed. Megatron's early data parallelism and DeepSpeed's
+// ZeRO-1 reduce them after the last pass.
+func (m *Model) overlaps() bool {
+	name, _ := m.framework()
+	return m.class() != early && !strings.Contains(name, "deepspeed")
+}

@@ -14,6 +14,14 @@ type format struct {
 	bytes        float64 // of a narrow number with its scale
 }
 
+// peak of most products.
+func (f *format) peak() float64 {
+	if f.narrow > 0 {
+		return f.narrow
+	}
+	return f.wide
+}
+
 // narrow formats: the peak that they use, and bytes of a number with its scale (OCP MX 1.0: one byte for 32;
 // NVFP4: one for 16).
 var narrow = map[string]struct {

@@ -5,7 +5,7 @@ import "math"
 // once is what a step does a single time: gradients reduced among replicas, the optimizer, and the buckets that its
 // shards are sent in.
 type once struct {
-	held    weightSum // of one stage and tensor rank, before replicas share them
+	held    heldWeights
 	update  float64   // seconds of reading and writing the states
 	reduce  float64   // seconds of sending gradients and weights
 	buckets float64   // messages of the optimizer's shards
@@ -56,34 +56,57 @@ func (m *Model) stages() (slow, last float64) {
 	return math.Ceil(float64(n)*even) / float64(n), math.Floor(float64(n)*even) / float64(n)
 }
 
-// sharedWeights adds what fully sharded weights cost in each pass, and what a step does once.
+// sharedWeights adds what weights cost that replicas share, in each pass and once a step.
 func (m *Model) sharedWeights(layers *work) {
-	g, o := &m.groups, &m.once
-	o.held.elements /= float64(g.pp)
-	o.held.bytes /= float64(g.pp)
-	if m.frozen() {
-		m.gathers(layers, 0)
-		return
-	}
-	wide := 4.0 // bytes of a gradient that is reduced
+	g, h := &m.groups, &m.once.held
+	// a gradient is reduced in 32 bits, but where all numbers have 16
+	wide := 4.0
 	if m.precision() == "bf16" {
 		wide = 2
 	}
-	memory := float64(m.device.Bandwidth.Value)
-	replicas := g.dp * g.cp
-	if m.fullySharded() {
-		m.gathers(layers, wide)
-	} else {
-		// read and written, beside the gradient of the pass
-		layers.accumulate += float64(g.pp) * o.held.elements * (2 + wide) / memory
-		o.reduce = g.around(o.held.elements*(wide+2), replicas)
+	if m.frozen() {
+		wide = 0
 	}
-	shards := m.optimizerShards(replicas)
-	o.update = o.held.elements / float64(shards) * 30 / memory
+	m.share(layers, &h.common, g.dp*g.cp, wide)
+	m.share(layers, &h.experts, g.expertReplicas(), wide)
+}
+
+// expertReplicas are the ranks that hold the same experts.
+func (g *groups) expertReplicas() int64 {
+	if g.ep <= 1 {
+		return g.dp * g.cp
+	}
+	return max(1, g.dp*g.cp*g.tp/(g.ep*max(1, g.tp/g.ep)))
+}
+
+// share adds the cost of weights with so many replicas; gradient is the bytes of one, 0 where they are frozen.
+func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient float64) {
+	g, o := &m.groups, &m.once
+	pp := float64(g.pp)
+	elements := held.elements / pp
+	if m.fullySharded() || m.in.Training.Sharding == "zero2" {
+		layers.gather += m.gathers(held, replicas, gradient)
+	}
+	if gradient == 0 {
+		return
+	}
+	memory := float64(m.device.Bandwidth.Value)
+	if !m.fullySharded() {
+		// read and written, beside the gradient of the pass
+		layers.accumulate += held.elements * (2 + gradient) / memory
+		if m.in.Training.Sharding != "zero2" {
+			o.reduce += g.around(elements*(gradient+2), replicas)
+		}
+	}
+	shards := float64(m.optimizerShards(replicas))
+	o.update += elements / shards * states / memory
 	if m.in.Training.Sharding == "zero1" && m.class() == sharded {
-		o.buckets = float64(shards) * o.held.elements / bucket
+		o.buckets += shards * elements / bucket
 	}
 }
+
+// states are the bytes of a parameter that Adam's step reads and writes: gradient, master, two moments, weight.
+const states = 30
 
 // around is the seconds in which a buffer goes around a ring of replicas once; none for one.
 func (g *groups) around(bytes float64, replicas int64) float64 {
@@ -107,31 +130,32 @@ func (m *Model) optimizerShards(replicas int64) int64 {
 	return replicas
 }
 
-// gathers adds to each pass what fully sharded weights cost: gathered forward and backward, gradients scattered. A
-// pipeline keeps them for all its passes.
-func (m *Model) gathers(layers *work, gradient float64) {
+// gathers is what shared weights cost all stages in a pass: gathered forward and, where they are let go, backward,
+// and gradients scattered, which ZeRO-2 does in each pass too (Rajbhandari et al., arXiv:1910.02054, section 7). A
+// pipeline gathers and scatters once for all its passes.
+func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float64 {
 	g := &m.groups
-	replicas := g.dp * g.cp
-	if replicas == 1 || !m.fullySharded() && m.in.Training.Sharding != "zero2" {
-		return
-	}
-	if !m.fullySharded() && m.class() != sharded {
-		return
-	}
-	stored := m.once.held.bytes
+	stored := m.gathered() * held.bytes
 	if m.in.Extras.GatherFP8 {
 		stored /= 2
 	}
-	times := 2.0
-	if !m.fullySharded() {
-		times = 1
-	}
-	bytes := times*stored + gradient*m.once.held.elements
-	seconds := g.around(bytes, replicas)
+	seconds := g.around(stored+gradient*held.elements, replicas)
 	if g.pp > 1 {
 		seconds /= float64(g.passes)
 	}
-	layers.gather += float64(g.pp) * seconds
+	return seconds
+}
+
+// gathered is how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps
+// them from forward to backward; DeepSpeed's ZeRO-2 holds all of them.
+func (m *Model) gathered() float64 {
+	switch {
+	case m.fullySharded():
+		return 2
+	case m.in.Training.Sharding == "zero2" && m.class() == sharded:
+		return 1
+	}
+	return 0
 }
 
 // stageLinks adds what stages send to their neighbours: activations forward and gradients backward.

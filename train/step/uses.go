@@ -42,29 +42,29 @@ const (
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefAligned: 0.3,
-	coefElement: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 8e-6, coefDispatch: 1e-3, coefLoop: 2.4e-4,
-	coefTensor: 0.7, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.12, coefReduce: 0.4, coefUpdate: 1.5,
+	coefElement: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4,
+	coefTensor: 0.7, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.12, coefReduce: 1, coefUpdate: 1.5,
 	coefFixed: 0.02, coefBucket: 7e-5, coefStraggle: 0.01, coefReport: 1,
 }
 
 // Sigma are the standard deviations of offsets by coefficient and level, in logarithms, before any row is seen.
 var Sigma = map[string]map[string]float64{
-	coefMultiply: {"all": 0.2, "vendor": 0.15, "form": 0.1, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04},
-	coefNarrow:   {"all": 0.2, "vendor": 0.15, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04, "format": 0.2, "format-family": 0.1},
+	coefMultiply: {"all": 0.2, "power": 0.3, "vendor": 0.15, "form": 0.1, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04},
+	coefNarrow:   {"all": 0.2, "power": 0.5, "vendor": 0.15, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04, "format": 0.2, "format-family": 0.1},
 	coefExperts:  {"all": 0.2, "architecture": 0.1, "family": 0.1, "class": 0.15},
 	coefAttend:   {"all": 0.4, "vendor": 0.3, "architecture": 0.2, "family": 0.2, "device": 0.05, "class": 0.25, "framework": 0.15, "class-family": 0.15},
 	coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefAligned: {"all": 0.5},
-	coefElement: {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "compiled": 0.4, "fused": 0.3, "adapters": 0.3},
+	coefElement: {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "fused": 0.4, "class-fused": 0.2, "adapters": 0.3},
 	coefLoss:    {"all": 0.4, "class": 0.3, "fused": 0.3},
 	coefPermute: {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
-	coefUnpack:   {"all": 0.5, "format": 0.5, "framework": 0.2},
-	coefLaunch:   {"all": 0.5, "class": 0.5, "framework": 0.4, "adapters": 0.4, "compiled": 0.4},
+	coefUnpack:   {"all": 0.5, "stored": 0.5, "framework": 0.2},
+	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "adapters": 0.4, "fused": 0.4, "engine": 1},
 	coefDispatch: {"all": 0.6, "class": 0.5, "framework": 0.3, "release": 0.35, "family": 0.3, "release-family": 0.3, "dropping": 0.5},
 	coefLoop:     {"all": 0.5},
 	coefTensor:   {"all": 0.4, "class": 0.3, "async": 0.3, "fabric": 0.2}, coefGather: {"all": 0.3, "fabric": 0.3}, coefExposed: {"all": 0.5, "class": 0.3, "framework": 0.3, "reach": 0.5},
 	coefInside: {"all": 0.4, "class": 0.3}, coefAcross: {"all": 0.4, "class": 0.3, "pipeline": 0.4}, coefRing: {"all": 0.5}, coefHop: {"all": 0.5, "class": 0.3},
-	coefReduce: {"all": 0.5, "class": 0.7, "framework": 0.3}, coefUpdate: {"all": 0.3, "class": 0.3},
-	coefFixed: {"all": 0.5, "class": 0.8}, coefBucket: {"all": 0.5}, coefStraggle: {"all": 0.5, "class": 0.3},
+	coefReduce: {"all": 0.5, "class": 0.5, "framework": 0.3, "overlap": 1, "engine": 0.7}, coefUpdate: {"all": 0.3, "class": 0.3},
+	coefFixed: {"all": 0.5, "class": 0.5, "engine": 0.5}, coefBucket: {"all": 0.5}, coefStraggle: {"all": 0.5, "class": 0.3},
 	coefReport: {"report": 0.08, "report-model": 0.04},
 }
 
@@ -141,8 +141,9 @@ func (m *Model) settingLevels() []coef.Level {
 	out := []coef.Level{{Name: "class-family", Key: m.class() + "/" + family}, {Name: "reach", Key: reach}, {Name: "fabric", Key: m.fabric()}}
 	if name != "" {
 		out = append(out, coef.Level{Name: "format", Key: name}, coef.Level{Name: "format-family", Key: name + "/" + family})
-	} else {
-		out = append(out, coef.Level{Name: "format", Key: m.in.Weights.Name})
+	}
+	if m.step.unpack > 0 {
+		out = append(out, coef.Level{Name: "stored", Key: m.in.Weights.Name})
 	}
 	if release != "" {
 		out = append(out, coef.Level{Name: "release", Key: release}, coef.Level{Name: "release-family", Key: release + "/" + family})

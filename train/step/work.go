@@ -73,18 +73,22 @@ type walker struct {
 	out      *work
 	count    float64
 	first    bool // of its layer
-	weights  *weightSum
+	held     *heldWeights
 	expertBy float64 // what experts of this rank do, over what they do for the rank's own tokens
 }
 
-// weightSum counts the elements and the stored bytes of weights on a rank of the tensor and expert groups.
+// weightSum counts the elements and the stored bytes of weights.
 type weightSum struct{ elements, bytes float64 }
+
+// heldWeights are those of one rank of the tensor and expert groups, before replicas share them. Experts have fewer
+// replicas than all else.
+type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
 func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
 	g := &m.groups
 	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
-	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), weights: &m.once.held}
+	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
 	if m.sequenceParallel() {
 		w.shard = float64(g.tp)
 	}
@@ -136,12 +140,16 @@ func (w *walker) hold(k *speed.Kernel) {
 	if k.Op.Lent {
 		return
 	}
+	sum := &w.held.common
+	if k.Op.Kind == model.ExpertLinear {
+		sum = &w.held.experts
+	}
 	for _, t := range k.Op.W {
 		if !t.Table {
-			w.weights.elements += float64(k.Count) * float64(t.Elems())
+			sum.elements += float64(k.Count) * float64(t.Elems())
 		}
 	}
-	w.weights.bytes += float64(k.Count) * float64(k.Bytes)
+	sum.bytes += float64(k.Count) * float64(k.Bytes)
 }
 
 // passes of a kernel: full recomputation repeats the forward pass of layers; a frozen weight needs no gradient.
@@ -264,11 +272,23 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
 	w.out.attend += w.count * core * w.share * w.ramp() * p.all() / w.m.format.wide
 	if !w.fused() {
+		w.out.misaligned += w.count * core * w.share * p.all() / w.m.format.wide * unevenHead(k.Attn.DimK)
 		scores := float64(k.Attn.Heads) * w.tokens * float64(w.m.groups.sequence)
 		w.out.scores += w.count * scores * w.share * (8*p.forward + 10) / w.memory()
 	}
 	w.out.launches += w.count * p.all() / 3
 	w.context(k)
+}
+
+// unevenHead weighs what heads cost that do not fill the tensor cores' operands of 16 bytes, or lines of 128.
+func unevenHead(width int64) float64 {
+	switch {
+	case width%8 != 0:
+		return 8
+	case width%leastSide != 0:
+		return 1
+	}
+	return 0
 }
 
 func (w *walker) fused() bool { return w.m.in.Plan.Attention != "eager" }
