@@ -98,9 +98,6 @@ func (m *Model) softwareLevels() []coef.Level {
 	if m.overlaps() {
 		out = append(out, coef.Level{Name: "overlap", Key: "all"})
 	}
-	if m.frozen() {
-		out = append(out, coef.Level{Name: "adapters", Key: c})
-	}
 	return out
 }
 

@@ -6,9 +6,9 @@ import "math"
 // shards are sent in.
 type once struct {
 	held    heldWeights
-	update  float64   // seconds of reading and writing the states
-	reduce  float64   // seconds of sending gradients and weights
-	buckets float64   // messages of the optimizer's shards
+	update  float64 // seconds of reading and writing the states
+	reduce  float64 // seconds of sending gradients and weights
+	buckets float64 // messages of the optimizer's shards
 }
 
 // schedule sums a step: passes of the slowest stage, and the bubble, (p-1)/v passes of a mean stage (interleaved

@@ -27,7 +27,7 @@ func (m *Model) at(c []float64) (t terms) {
 	}
 	t.experts = w.experts/(expert*c[atExperts]) + w.smallExperts*c[atSmall] + w.permute*c[atPermute]
 	t.attention = w.attend/c[atAttend] + w.scores*c[atScores] + w.scan*c[atScan]
-	t.elementwise = w.elementwise*c[atElement] + w.accumulate*c[atSum]
+	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
 	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]
 	m.waits(&t, c)
 	m.sends(&t, c)
@@ -46,7 +46,7 @@ func (t *terms) computed() float64 {
 func (m *Model) waits(t *terms, c []float64) {
 	w := &m.step
 	device := t.computed()
-	host := w.launches*c[atLaunch] + w.loops*c[atLoop]
+	host := w.launches*c[atLaunch] + w.loops*c[atLoop] + w.matrices*c[atMatrix]
 	t.host = math.Cbrt(device*device*device+host*host*host) - device
 	t.dispatch = w.dispatches * c[atDispatch]
 }

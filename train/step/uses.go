@@ -15,6 +15,7 @@ const (
 	coefSmall    = "small"    // time that narrow matrices add, over that of the product at its peak
 	coefAligned  = "aligned"  // the same of sides that are no multiple of 64
 	coefElement  = "element"  // time of element-wise work, over bytes / memory rate
+	coefAdapters = "adapters" // of the same beside adapters
 	coefLoss     = "loss"     // of logits and their gradient
 	coefPermute  = "permute"  // of sorting tokens by expert
 	coefScan     = "scan"     // time of scans, over operations / peak
@@ -24,6 +25,7 @@ const (
 	coefLaunch   = "launch"   // seconds that the host takes for an operator
 	coefDispatch = "dispatch" // seconds that sending tokens to the experts of a layer waits
 	coefLoop     = "loop"     // seconds that the host takes for one expert of a loop
+	coefMatrix   = "matrix"   // seconds that the host takes for one expert's product of a group
 	coefTensor   = "tensor"   // of the time that a tensor group sends at the link's rate, what shows
 	coefGather   = "gather"   // time of gathering weights, over bytes / rate
 	coefExposed  = "exposed"  // share of it that nothing hides
@@ -42,8 +44,8 @@ const (
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefAligned: 0.3,
-	coefElement: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4,
-	coefTensor: 0.7, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.12, coefReduce: 1, coefUpdate: 1.5,
+	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
+	coefTensor: 1.3, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.3, coefReduce: 1, coefUpdate: 1.5,
 	coefFixed: 0.02, coefBucket: 7e-5, coefStraggle: 0.01, coefReport: 1,
 }
 
@@ -54,18 +56,19 @@ var Sigma = map[string]map[string]float64{
 	coefExperts:  {"all": 0.2, "architecture": 0.1, "family": 0.1, "class": 0.15},
 	coefAttend:   {"all": 0.4, "vendor": 0.3, "architecture": 0.2, "family": 0.2, "device": 0.05, "class": 0.25, "framework": 0.15, "class-family": 0.15},
 	coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefAligned: {"all": 0.5},
-	coefElement: {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "fused": 0.4, "class-fused": 0.2, "adapters": 0.3},
-	coefLoss:    {"all": 0.4, "class": 0.3, "fused": 0.3},
-	coefPermute: {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
+	coefElement:  {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "fused": 0.4, "class-fused": 0.2},
+	coefAdapters: {"all": 0.3, "class": 0.3, "fused": 0.2},
+	coefLoss:     {"all": 0.4, "class": 0.3, "fused": 0.3},
+	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
 	coefUnpack:   {"all": 0.5, "stored": 0.5, "framework": 0.2},
-	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "adapters": 0.4, "fused": 0.4, "engine": 1},
+	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "fused": 0.4, "engine": 1},
 	coefDispatch: {"all": 0.6, "class": 0.5, "framework": 0.3, "release": 0.35, "family": 0.3, "release-family": 0.3, "dropping": 0.5},
-	coefLoop:     {"all": 0.5},
-	coefTensor:   {"all": 0.4, "class": 0.3, "async": 0.3, "fabric": 0.2}, coefGather: {"all": 0.3, "fabric": 0.3}, coefExposed: {"all": 0.5, "class": 0.3, "framework": 0.3, "reach": 0.5},
-	coefInside: {"all": 0.4, "class": 0.3}, coefAcross: {"all": 0.4, "class": 0.3, "pipeline": 0.4}, coefRing: {"all": 0.5}, coefHop: {"all": 0.5, "class": 0.3},
+	coefLoop:     {"all": 0.5}, coefMatrix: {"all": 0.7, "release": 0.3, "form": 0.3, "class": 0.3},
+	coefTensor: {"all": 0.4, "class": 0.6, "async": 0.3, "fabric": 0.2}, coefGather: {"all": 0.3, "fabric": 0.6}, coefExposed: {"all": 0.5, "class": 0.3, "framework": 0.3, "reach": 0.5},
+	coefInside: {"all": 0.4, "class": 0.3}, coefAcross: {"all": 0.4, "class": 0.3, "pipeline": 0.4}, coefRing: {"all": 0.5}, coefHop: {"all": 0.5, "class": 0.6},
 	coefReduce: {"all": 0.5, "class": 0.5, "framework": 0.3, "overlap": 1, "engine": 0.7}, coefUpdate: {"all": 0.3, "class": 0.3},
 	coefFixed: {"all": 0.5, "class": 0.5, "engine": 0.5}, coefBucket: {"all": 0.5}, coefStraggle: {"all": 0.5, "class": 0.3},
-	coefReport: {"report": 0.08, "report-model": 0.04},
+	coefReport: {"report": 0.12, "report-model": 0.06},
 }
 
 // Use is a coefficient with the levels that apply to it.
@@ -85,6 +88,7 @@ const (
 	atSmall
 	atAligned
 	atElement
+	atAdapters
 	atLoss
 	atPermute
 	atScan
@@ -94,6 +98,7 @@ const (
 	atLaunch
 	atDispatch
 	atLoop
+	atMatrix
 	atTensor
 	atGather
 	atExposed
@@ -110,8 +115,8 @@ const (
 	coefficients
 )
 
-var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefAligned, coefElement, coefLoss, coefPermute,
-	coefScan, coefScores, coefSum, coefUnpack, coefLaunch, coefDispatch, coefLoop, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
+var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
+	coefScan, coefScores, coefSum, coefUnpack, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
 	coefUpdate, coefFixed, coefBucket, coefStraggle, coefReport}
 
 // Uses are the coefficients that the run depends on.

@@ -17,6 +17,7 @@ type work struct {
 	quantise       float64 // making numbers narrow
 	attend, scores float64 // attention; score matrices that are written, where it is not fused
 	elementwise    float64 // norms, sums, activations, rotary positions
+	adapters       float64 // element-wise work of LoRA beside the frozen layers
 	loss           float64 // logits and their gradient
 	permute        float64 // tokens to experts and back
 	scan           float64
@@ -29,18 +30,19 @@ type work struct {
 	launches       float64 // operators started, a number
 	dispatches     float64 // layers with experts, a number
 	loops          float64 // experts started one by one, a number
+	matrices       float64 // products of single experts that a grouped product starts, a number
 	useful, done   float64 // operations, by mfu.go's definitions
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [22]*float64 {
-	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise,
+func (w *work) fields() [23]*float64 {
+	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
 		&w.loss, &w.permute, &w.scan, &w.unpack, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
 // counts are fields that are no seconds.
-func (w *work) counts() [5]*float64 {
-	return [...]*float64{&w.launches, &w.dispatches, &w.loops, &w.useful, &w.done}
+func (w *work) counts() [6]*float64 {
+	return [...]*float64{&w.launches, &w.dispatches, &w.loops, &w.matrices, &w.useful, &w.done}
 }
 
 func (w *work) add(o *work, n float64) {
@@ -93,8 +95,11 @@ func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
 		w.shard = float64(g.tp)
 	}
 	w.expertBy = m.expertShare()
-	for i := range r.Kernels {
-		w.hold(&r.Kernels[i]) // before fused products lose their tensors
+	for i := range r.Kernels { // before fused products lose their tensors
+		k := &r.Kernels[i]
+		w.hold(k)
+		w.out, w.count = &layers, float64(k.Count)
+		w.adapter(k)
 	}
 	for _, k := range speed.Merge(r.Kernels) {
 		w.out, w.count = &layers, float64(k.Count)
@@ -216,6 +221,9 @@ func (w *walker) multiply(k *speed.Kernel, flops, rows float64, expert bool) {
 	switch {
 	case expert:
 		w.out.experts += seconds
+		if w.m.class() != eager {
+			w.out.matrices += w.count * float64(k.Batch) * p.all()
+		}
 		w.out.smallExperts += seconds * fullSide / max(leastSide, min(side, rows))
 	case lowered:
 		w.out.narrow += seconds
@@ -311,6 +319,9 @@ func (w *walker) element(k *speed.Kernel) {
 		p.forward += w.recipe.of(k)
 	}
 	bytes := (k.Prefill.Activations[model.Tokens] + k.Prefill.Activations[model.Outputs]) * w.tokens * w.share
+	if w.m.class() == eager && !on(w.m.in.Training.Fused) {
+		bytes *= unfused(k.Op)
+	}
 	if k.Op.Kind == model.Add || k.Op.Kind == model.Norm && k.Op.Unit == 0 {
 		bytes /= w.shard
 	}
@@ -320,6 +331,21 @@ func (w *walker) element(k *speed.Kernel) {
 	}
 	w.out.elementwise += w.count * bytes * p.all() / w.memory()
 	w.out.launches += w.count * p.all() / 3
+}
+
+// unfused is how much more transformers' modules move than one kernel would: an RMS norm casts to 32 bits, squares,
+// scales, casts back and multiplies, 36 bytes a number for 4; rotary positions are 22 for 6, a gated activation 10
+// for 6 (models/llama/modeling_llama.py). Layer norms are one kernel of PyTorch's.
+func unfused(o *model.Op) float64 {
+	switch {
+	case o.Kind == model.Norm && !o.Mean:
+		return 36.0 / 4
+	case o.Kind == model.Rope:
+		return 22.0 / 6
+	case o.Kind == model.Glu:
+		return 10.0 / 6
+	}
+	return 1
 }
 
 // tensorRanks share rows of experts where these are not cut.
