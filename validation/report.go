@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -41,7 +42,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, all = append(sets, streams), append(append(all, compared...), served...)
+	trained, steps, err := CompareTrainSpeeds()
+	if err != nil {
+		return nil, err
+	}
+	sets, all = append(sets, streams, trained), slices.Concat(all, compared, served, steps)
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
 	peers, err := Peers()

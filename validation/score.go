@@ -181,11 +181,11 @@ func slack(v Value) float64 { return math.Abs(v.Mid) * 1e-12 }
 
 // everyMeasure lists what is asked through an Asker, then what is predicted beforehand.
 func everyMeasure() []*Measure {
-	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures)+len(ServingMeasures))
+	all := make([]*Measure, 0, len(Measures)+len(StreamMeasures)+len(ServingMeasures)+len(TrainMeasures))
 	for i := range Measures {
 		all = append(all, &Measures[i])
 	}
-	return append(append(all, StreamMeasures...), ServingMeasures...)
+	return append(append(append(all, StreamMeasures...), ServingMeasures...), TrainMeasures...)
 }
 
 // Scores sums up comparisons by measure; keep picks the ones that count.

@@ -15,22 +15,22 @@ import (
 
 // Rows of measured training speed: what each source states of its run. Device is what the run had, Peaks another
 // device whose peaks stand in where nobody publishes its own; fabric is GB/s one way between nodes for each device
-// where the source says. Shapes of models that the catalog lacks are in train-models.jsonl, as config.json has them.
+// where the source says. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
 //
 //go:embed rows/train-speed.tsv
 var trainSpeedRows []byte
 
 //go:embed rows/train-sources.txt
-var trainSources string
+var trainSourceRows string
 
-//go:embed rows/train-models.jsonl
-var trainModels []byte
+//go:embed rows/train-models.tsv
+var trainShapeRows string
 
 // TrainSpeed is a measured training speed.
 type TrainSpeed struct {
 	Line     int
 	Source   string
-	Model    string // id of the catalog or of train-models.jsonl; the source's name where the row is refused
+	Model    string // id of the catalog or of train-models.tsv; the source's name where the row is refused
 	Weights  string // recipe of the frozen base; "" for 16 bits
 	Device   string
 	Peaks    string
@@ -57,7 +57,7 @@ func (r *TrainSpeed) Publisher() string {
 
 // TrainSpeeds reads the measurements of training speed.
 func TrainSpeeds() ([]TrainSpeed, error) {
-	sources := strings.Split(trainSources, "\n")
+	sources := strings.Split(trainSourceRows, "\n")
 	var out []TrainSpeed
 	scan := bufio.NewScanner(bytes.NewReader(trainSpeedRows))
 	for n := 1; scan.Scan(); n++ {
@@ -138,18 +138,12 @@ func extras(e *step.Extras, words []string) error {
 }
 
 // trainShapes are the configs of models that the catalog lacks, by id.
-func trainShapes() (map[string]json.RawMessage, error) {
+func trainShapes() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	scan := bufio.NewScanner(bytes.NewReader(trainModels))
-	for n := 1; scan.Scan(); n++ {
-		var s struct {
-			ID     string          `json:"id"`
-			Config json.RawMessage `json:"config"`
+	for i, line := range strings.Split(strings.TrimSpace(trainShapeRows), "\n") {
+		if id, config, ok := strings.Cut(line, "\t"); ok && i > 0 {
+			out[id] = json.RawMessage(config)
 		}
-		if err := json.Unmarshal(scan.Bytes(), &s); err != nil {
-			return nil, fmt.Errorf("train-models.jsonl, line %d: %w", n, err)
-		}
-		out[s.ID] = s.Config
 	}
-	return out, scan.Err()
+	return out
 }

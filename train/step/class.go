@@ -57,11 +57,11 @@ func (m *Model) release() string {
 	return year + "." + month
 }
 
-// levels that a coefficient of the device inherits along.
-func (m *Model) deviceLevels() []coef.Level {
+// deviceLevels are those that a coefficient of the device inherits along.
+func (m *Model) deviceLevels(out []coef.Level) []coef.Level {
 	d := m.device
-	return []coef.Level{{Name: "all"}, {Name: "vendor", Key: d.Vendor}, {Name: "form", Key: d.Form}, {Name: "architecture", Key: d.Architecture}, {Name: "family", Key: Family(d)}, {Name: "device", Key: d.ID},
-		{Name: "power", Key: "all", By: m.starved()}}
+	return append(out, coef.Level{Name: "vendor", Key: d.Vendor}, coef.Level{Name: "form", Key: d.Form}, coef.Level{Name: "architecture", Key: d.Architecture},
+		coef.Level{Name: "family", Key: Family(d)}, coef.Level{Name: "device", Key: d.ID}, coef.Level{Name: "power", Key: "all", By: m.starved()})
 }
 
 // ample is the power for an operation at the peak beyond which products are not held back by it: that of an H100 in
@@ -80,12 +80,11 @@ func (m *Model) starved() float64 {
 // zero as a covariate: the table takes an exact 0 for one that was not given.
 const zero = -1e-9
 
-// softwareLevels that a coefficient of the framework inherits along.
-func (m *Model) softwareLevels() []coef.Level {
+// softwareLevels are those that a coefficient of the framework inherits along.
+func (m *Model) softwareLevels(out []coef.Level) []coef.Level {
 	name, _ := m.framework()
-	c := m.class()
-	out := []coef.Level{{Name: "all"}, {Name: "class", Key: c}, {Name: "framework", Key: name}}
-	t := m.in.Training
+	c, t := m.class(), m.in.Training
+	out = append(out, coef.Level{Name: "class", Key: c}, coef.Level{Name: "framework", Key: name})
 	if c == eager && m.mixed() {
 		out = append(out, coef.Level{Name: "mixed", Key: c})
 	}

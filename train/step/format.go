@@ -22,6 +22,9 @@ func (f *format) peak() float64 {
 	return f.wide
 }
 
+// special formats are others than FP8 with a scale for each tensor, which the coefficients start from.
+func (f *format) special() bool { return f.narrow > 0 && f.name != "fp8" }
+
 // narrow formats: the peak that they use, and bytes of a number with its scale (OCP MX 1.0: one byte for 32;
 // NVFP4: one for 16).
 var narrow = map[string]struct {

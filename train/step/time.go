@@ -89,3 +89,6 @@ func (m *Model) totals(layers, head *work) {
 	m.floor = passes / pp * (layers.products() + head.products())
 	m.flops = flops{useful: passes / pp * (layers.useful + head.useful), done: passes / pp * (layers.done + head.done)}
 }
+
+// Busy is the seconds of products at the peak of the slowest rank with the bubbles that it waits in.
+func (m *Model) Busy() float64 { return m.step.products() }

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"sync"
+
 	"github.com/memwall/memwall/speed/coef"
 )
 
@@ -122,45 +124,63 @@ var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAtte
 // Uses are the coefficients that the run depends on.
 func (m *Model) Uses() []Use { return m.uses.list }
 
-// coefficients gives each its levels. All see device and software; Sigma says which of these have offsets.
+// coefficients gives each the levels that it has offsets for.
 func (m *Model) coefficients() (u uses) {
-	levels := append(m.deviceLevels(), m.softwareLevels()[1:]...)
-	levels = append(levels, m.settingLevels()...)
+	all := m.levels()
 	u.list = make([]Use, coefficients)
+	room := make([]coef.Level, 0, len(all)*coefficients/3)
 	for i, name := range names {
-		u.list[i] = Use{Name: name, Levels: levels}
+		from := len(room)
+		for j := range all {
+			if hasOffsets()[i][all[j].Name] {
+				room = append(room, all[j])
+			}
+		}
+		u.list[i] = Use{Name: name, Levels: room[from:len(room):len(room)]}
 	}
-	report := m.in.Extras.Report
-	u.list[atReport].Levels = []coef.Level{{Name: "report", Key: report}, {Name: "report-model", Key: report + "/" + m.in.Model.ID}}
 	return u
 }
 
+// levels that apply to the run, general ones first.
+func (m *Model) levels() []coef.Level {
+	out := append(make([]coef.Level, 0, 24), coef.Level{Name: "all"})
+	out = m.deviceLevels(out)
+	out = m.softwareLevels(out)
+	out = m.settingLevels(out)
+	report := m.in.Extras.Report
+	return append(out, coef.Level{Name: "report", Key: report}, coef.Level{Name: "report-model", Key: report + "/" + m.in.Model.ID})
+}
+
+// hasOffsets are the names of levels by coefficient.
+var hasOffsets = sync.OnceValue(func() (out [coefficients]map[string]bool) {
+	for i, name := range names {
+		out[i] = map[string]bool{}
+		for level := range Sigma[name] {
+			out[i][level] = true
+		}
+	}
+	return out
+})
+
 // settingLevels are those of how the run is set up.
-func (m *Model) settingLevels() []coef.Level {
-	family, name := Family(m.device), m.format.name
-	release := m.release()
+func (m *Model) settingLevels(out []coef.Level) []coef.Level {
+	family, name, release := Family(m.device), m.format.name, m.release()
 	reach := "node"
 	if m.groups.devices > m.groups.domain {
 		reach = "across"
 	}
-	out := []coef.Level{{Name: "class-family", Key: m.class() + "/" + family}, {Name: "reach", Key: reach}, {Name: "fabric", Key: m.fabric()}}
-	if name != "" {
-		out = append(out, coef.Level{Name: "format", Key: name}, coef.Level{Name: "format-family", Key: name + "/" + family})
-	}
-	if m.step.unpack > 0 {
-		out = append(out, coef.Level{Name: "stored", Key: m.in.Weights.Name})
-	}
-	if release != "" {
-		out = append(out, coef.Level{Name: "release", Key: release}, coef.Level{Name: "release-family", Key: release + "/" + family})
-	}
-	if m.in.Extras.AsyncTP {
-		out = append(out, coef.Level{Name: "async", Key: "tensor"})
-	}
-	if m.in.Extras.DropTokens {
-		out = append(out, coef.Level{Name: "dropping", Key: "tokens"})
-	}
-	if m.groups.pp > 1 {
-		out = append(out, coef.Level{Name: "pipeline", Key: "stages"})
+	out = append(out, coef.Level{Name: "class-family", Key: m.class() + "/" + family}, coef.Level{Name: "reach", Key: reach}, coef.Level{Name: "fabric", Key: m.fabric()})
+	for _, l := range []struct {
+		name, key string
+		applies   bool
+	}{
+		{"format", name, m.format.special()}, {"format-family", name + "/" + family, m.format.special()}, {"stored", m.in.Weights.Name, m.step.unpack > 0},
+		{"release", release, release != ""}, {"release-family", release + "/" + family, release != ""},
+		{"async", "tensor", m.in.Extras.AsyncTP}, {"dropping", "tokens", m.in.Extras.DropTokens}, {"pipeline", "stages", m.groups.pp > 1},
+	} {
+		if l.applies {
+			out = append(out, coef.Level{Name: l.name, Key: l.key})
+		}
 	}
 	return out
 }

@@ -185,11 +185,33 @@ func (w *walker) product(k *speed.Kernel) {
 	rows := w.rows(k)
 	flops := (k.Prefill.FLOPs[model.Tokens] + k.Prefill.FLOPs[model.Outputs]) * w.tokens * w.share
 	expert := k.Op.Kind == model.ExpertLinear
-	if expert {
+	switch {
+	case expert:
 		flops *= w.expertBy
+	case uncut(k.Op):
+		// every rank holds it; with sequence parallelism each has its own tokens
+		flops, rows = flops/w.shard, rows/w.shard
 	}
 	w.multiply(k, flops, rows, expert)
 	w.split(k)
+}
+
+// uncut reports whether all ranks of a tensor group hold the same matrix: routers, and the narrow side of latents.
+func uncut(o *model.Op) bool {
+	for _, t := range o.W {
+		if t.Bias || t.Dims < 2 {
+			continue
+		}
+		if t.ColsBy != model.Whole || t.BatchBy != model.Whole {
+			return false
+		}
+		for i := range t.Segs {
+			if t.Segs[i].By != model.Whole {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // rows that one of the kernel's matrices is multiplied with.

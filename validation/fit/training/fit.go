@@ -25,10 +25,7 @@ func load() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := validation.NewTrainer()
-	if err != nil {
-		return nil, err
-	}
+	t := validation.NewTrainer()
 	refused := map[string]int{}
 	for i := range all {
 		if all[i].Refused != "" {
@@ -79,11 +76,35 @@ func fit(rows []row, without map[int]bool, from *coef.Table) (*coef.Table, error
 	p := coef.Problem{Start: step.Start, Sigma: step.Sigma, Scale: scale, Penalty: penalty, From: from}
 	for i := range rows {
 		if r := &rows[i]; !without[i] {
-			p.Rows = append(p.Rows, coef.Row{Name: r.Name(), Uses: r.model.Uses(), Measured: r.Rate, Weight: r.weight,
-				Predict: func(c []float64) float64 { return r.model.PerDevice(r.model.Seconds(c)) }})
+			p.Rows = append(p.Rows, r.fitted())
 		}
 	}
 	return p.Solve()
+}
+
+// fitted is the row with the coefficients that it depends on.
+func (r *row) fitted() coef.Row {
+	all := r.model.Uses()
+	c := make([]float64, len(all))
+	for i, u := range all {
+		c[i] = step.Start[u.Name]
+	}
+	base := r.model.Seconds(c)
+	var uses []coef.Use
+	var at []int
+	for i, u := range all {
+		start := c[i]
+		if c[i] *= 2; r.model.Seconds(c) != base {
+			uses, at = append(uses, u), append(at, i)
+		}
+		c[i] = start
+	}
+	return coef.Row{Name: r.Name(), Uses: uses, Measured: r.Rate, Weight: r.weight, Predict: func(x []float64) float64 {
+		for i, k := range at {
+			c[k] = x[i]
+		}
+		return r.model.PerDevice(r.model.Seconds(c))
+	}}
 }
 
 // guess is a prediction of a row, in tokens a second of a device.
