@@ -10,11 +10,12 @@ type terms struct {
 	grow                                                                    float64 // by which waiting and the publication lengthen all
 }
 
-// Hidden traffic: what is gathered overlaps with so much of the computation, as a power mean of this order.
-const (
-	hideable = 0.8
-	sharp    = 4
-)
+// hideable is how much of the computation what is gathered may overlap with.
+const hideable = 0.8
+
+// slower is the larger of two times that run beside each other, somewhat more where they are alike: their power mean
+// of order 4.
+func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 
 // at gives the parts of a step by coefficients in the order of Uses.
 func (m *Model) at(c []float64) (t terms) {
@@ -56,7 +57,7 @@ func (m *Model) sends(t *terms, c []float64) {
 	w := &m.step
 	if w.gather > 0 {
 		x, hides := w.gather*c[atGather], hideable*(t.computed()+t.host+t.dispatch)
-		t.gather = c[atExposed]*x + math.Pow(math.Pow(x, sharp)+math.Pow(hides, sharp), 1.0/sharp) - hides
+		t.gather = c[atExposed]*x + slower(x, hides) - hides
 	}
 	t.tensor, t.sent = w.tensor*c[atTensor], w.inside*c[atInside]+w.across*c[atAcross]
 	t.ring, t.hop = w.ring*c[atRing], w.hop*c[atHop]

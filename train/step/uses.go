@@ -126,13 +126,16 @@ func (m *Model) Uses() []Use { return m.uses.list }
 
 // coefficients gives each the levels that it has offsets for.
 func (m *Model) coefficients() (u uses) {
-	all := m.levels()
+	all, of := m.levels(), make([]uint64, 0, 32)
+	for i := range all {
+		of = append(of, usedBy()[all[i].Name])
+	}
 	u.list = make([]Use, coefficients)
 	room := make([]coef.Level, 0, len(all)*coefficients/3)
 	for i, name := range names {
 		from := len(room)
 		for j := range all {
-			if hasOffsets()[i][all[j].Name] {
+			if of[j]>>i&1 == 1 {
 				room = append(room, all[j])
 			}
 		}
@@ -151,12 +154,12 @@ func (m *Model) levels() []coef.Level {
 	return append(out, coef.Level{Name: "report", Key: report}, coef.Level{Name: "report-model", Key: report + "/" + m.in.Model.ID})
 }
 
-// hasOffsets are the names of levels by coefficient.
-var hasOffsets = sync.OnceValue(func() (out [coefficients]map[string]bool) {
+// usedBy are the coefficients with offsets at a level, as bits.
+var usedBy = sync.OnceValue(func() map[string]uint64 {
+	out := map[string]uint64{}
 	for i, name := range names {
-		out[i] = map[string]bool{}
 		for level := range Sigma[name] {
-			out[i][level] = true
+			out[level] |= 1 << i
 		}
 	}
 	return out
