@@ -22,7 +22,7 @@ var houseOrder = []string{
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup",
 	"engine/manifest engine/pycall speed train",
-	"speed/stream speed/serving cost",
+	"speed/stream speed/serving cost train/step",
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",

@@ -62,12 +62,8 @@ func TestMoreDevicesKeepTheHost(t *testing.T) {
 	off, experts := false, plan.Int(-1)
 	r := &Request{Ask: "fit", Model: "qwen3-235b-a22b", Hardware: "rtx-4090,host=64GiB@90GB/s", Plan: plan.Plan{Weights: "q4_k_m"}}
 	r.Mmap, r.CPUMoE = &off, &experts
-	a, err := Ask(r)
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := false
-	for _, s := range a.Suggestions {
+	for _, s := range asked(t, askPlan, *r).Ladder {
 		to, ok := s.Patch["hardware"]
 		if !ok {
 			continue

@@ -203,7 +203,9 @@ var speeds = []struct {
 	// caches that stay in L2, and programs that launch kernels one by one
 	{"kernels", rowsOf(CompareKernels), 0.23},
 	// headers of scripts and tables of documents leave out lengths, layers and groups
-	{"training", rowsOf(CompareTraining), 0.33},
+	{"training memory", rowsOf(CompareTraining), 0.33},
+	// many do not say how long their sequences are
+	{"training speed", rowsOf(CompareTrainSpeeds), 0.15},
 }
 
 func rowsOf(compare func() (Set, []Comparison, error)) func() ([]Comparison, error) {

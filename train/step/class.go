@@ -1,0 +1,111 @@
+package step
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/speed/coef"
+)
+
+// Classes of frameworks, whose kernels and schedules are alike: Megatron's, those that shard weights with PyTorch's
+// FSDP or like it, and those on transformers' modules as they stand.
+const (
+	megatron = "megatron"
+	sharded  = "sharded"
+	eager    = "eager"
+	early    = "early" // Megatron of 2021 and 2022, before fused attention
+)
+
+// classes of the frameworks that are known; others count as sharded.
+var classes = map[string]string{
+	"megatron": megatron, "megatron-lm": megatron, "megatron-bridge": megatron, "nemo": megatron, "primus": megatron, "megatron-deepspeed": megatron, "mcore": megatron,
+	"transformers": eager, "deepspeed": eager, "peft": eager, "trl": eager, "ms-swift": eager, "axolotl": eager, "unsloth": eager, "llama-factory": eager,
+}
+
+// framework splits "megatron-bridge@26.04".
+func (m *Model) framework() (name, version string) {
+	name, version, _ = strings.Cut(strings.ToLower(m.in.Training.Framework), "@")
+	return name, version
+}
+
+func (m *Model) class() string {
+	name, _ := m.framework()
+	c, ok := classes[name]
+	switch {
+	case !ok:
+		return sharded
+	case c == megatron && m.in.Plan.Attention == "eager":
+		return early
+	}
+	return c
+}
+
+// Family is the group of devices that reach like shares of their peaks: chips of one instruction set, and boards
+// without a fast link apart from those with.
+func Family(d *hardware.Device) string { return d.Architecture + "/" + d.Capability }
+
+// release of a framework that is numbered by year and month: "26.04"; "" for others.
+func (m *Model) release() string {
+	_, v := m.framework()
+	year, rest, ok := strings.Cut(v, ".")
+	if y, err := strconv.Atoi(year); !ok || err != nil || y < 23 {
+		return ""
+	}
+	month, _, _ := strings.Cut(rest, ".")
+	return year + "." + month
+}
+
+// deviceLevels are those that a coefficient of the device inherits along.
+func (m *Model) deviceLevels(out []coef.Level) []coef.Level {
+	d := m.device
+	return append(out, coef.Level{Name: "vendor", Key: d.Vendor}, coef.Level{Name: "form", Key: d.Form}, coef.Level{Name: "architecture", Key: d.Architecture},
+		coef.Level{Name: "family", Key: Family(d)}, coef.Level{Name: "device", Key: d.ID}, coef.Level{Name: "power", Key: "all", By: m.starved()})
+}
+
+// ample is the power for an operation at the peak beyond which products are not held back by it: that of an H100 in
+// 16 bits, 700 W for 989 TFLOPS.
+const ample = 700 / 989e12
+
+// starved is how far the power for an operation at the device's peak lies below ample, as a logarithm: tensor cores
+// that cannot all be fed at once slow their clock. 0 where the power is not known.
+func (m *Model) starved() float64 {
+	if !m.device.TDP.Known {
+		return zero
+	}
+	return math.Min(zero, math.Log(float64(m.device.TDP.Value)/m.format.peak()/ample))
+}
+
+// zero as a covariate: the table takes an exact 0 for one that was not given.
+const zero = -1e-9
+
+// softwareLevels are those that a coefficient of the framework inherits along.
+func (m *Model) softwareLevels(out []coef.Level) []coef.Level {
+	name, _ := m.framework()
+	c, t := m.class(), m.in.Training
+	out = append(out, coef.Level{Name: "class", Key: c}, coef.Level{Name: "framework", Key: name})
+	if c == eager && m.mixed() {
+		out = append(out, coef.Level{Name: "mixed", Key: c})
+	}
+	if strings.Contains(name, "deepspeed") {
+		out = append(out, coef.Level{Name: "engine", Key: "deepspeed"})
+	}
+	if on(t.Compile) || on(t.Fused) {
+		out = append(out, coef.Level{Name: "fused", Key: "all"}, coef.Level{Name: "class-fused", Key: c})
+	}
+	if m.overlaps() {
+		out = append(out, coef.Level{Name: "overlap", Key: "all"})
+	}
+	return out
+}
+
+// mixed: weights are kept wider than they are multiplied in, so that some operators run in 32 bits.
+func (m *Model) mixed() bool { return strings.HasSuffix(m.precision(), "-mixed") }
+
+// overlaps: gradients are reduced while others are computed. Megatron's early data parallelism and DeepSpeed's
+// ZeRO-1 reduce them after the last pass.
+func (m *Model) overlaps() bool {
+	name, _ := m.framework()
+	return m.class() != early && !strings.Contains(name, "deepspeed")
+}

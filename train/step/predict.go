@@ -1,0 +1,110 @@
+package step
+
+import (
+	_ "embed"
+	"sync"
+
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/coef"
+)
+
+//go:embed fitted.tsv
+var fitted []byte
+
+// Fitted is the table of coefficients that measurements gave.
+var Fitted = sync.OnceValues(func() (*coef.Table, error) { return coef.Parse(fitted) })
+
+// Step is the time of a step. Parts are seconds and add up to Seconds.Mid.
+type Step struct {
+	Seconds         speed.Figure
+	TokensPerDevice speed.Figure // a second
+	TFLOPsPerDevice float64      // of the model's arithmetic, 1e12 operations a second
+	MFU, HFU        float64      // shares of the device's dense peak in 16 bits; see mfu.go
+	Bound           speed.Bound
+	Parts           []speed.Part
+}
+
+// Predictor is a run with its coefficients.
+type Predictor struct {
+	*Model
+	table            *coef.Table
+	values, variance [coefficients]float64
+}
+
+// With gives the run the coefficients of a table.
+func (m *Model) With(t *coef.Table) *Predictor {
+	p := &Predictor{Model: m, table: t}
+	for i, u := range m.uses.list {
+		c := t.At(u)
+		p.values[i], p.variance[i] = c.Value, c.Var
+	}
+	return p
+}
+
+// Predict gives the time of a step with its parts.
+func (p *Predictor) Predict() (s Step) {
+	mid := p.Seconds(p.values[:])
+	s.Seconds = speed.Figure{Mid: mid, Low: mid, High: mid}
+	if spread, ok := p.table.Spread(p.Spread()); ok {
+		s.Seconds.Low, s.Seconds.High = spread.Band(mid, p.Variance())
+		s.Seconds.Low = max(s.Seconds.Low, p.floor)
+	}
+	s.TokensPerDevice = s.Seconds.Inverse().Times(p.tokens / float64(p.groups.devices))
+	s.TFLOPsPerDevice = p.flops.useful / mid / 1e12
+	s.MFU, s.HFU = p.flops.useful/mid/p.format.wide, p.flops.done/mid/p.format.wide
+	s.Parts = p.parts(mid)
+	s.Bound = speed.Largest(s.Parts)
+	return s
+}
+
+// Spread is the name of the errors that the band is made of: those of runs on a class of frameworks, with and
+// without experts.
+func (m *Model) Spread() string {
+	if m.step.experts > 0 {
+		return "step-experts"
+	}
+	return "step-dense"
+}
+
+// Variance of the logarithm of the step's time, by what is not known of the coefficients.
+func (p *Predictor) Variance() (v float64) {
+	const by = 1e-3
+	mid := p.Seconds(p.values[:])
+	c := p.values
+	for i := range c {
+		if p.variance[i] == 0 {
+			continue
+		}
+		c[i] *= 1 + by
+		slope := (p.Seconds(c[:])/mid - 1) / by
+		c[i] = p.values[i]
+		v += slope * slope * p.variance[i]
+	}
+	return v
+}
+
+// parts of a step, scaled to its time: waiting for slower ranks lengthens all of them.
+func (p *Predictor) parts(seconds float64) []speed.Part {
+	t := p.at(p.values[:])
+	all := []speed.Part{
+		{Name: "products", Seconds: t.products, Bound: speed.Compute}, {Name: "experts", Seconds: t.experts, Bound: speed.Compute},
+		{Name: "attention", Seconds: t.attention, Bound: speed.Compute}, {Name: "element-wise", Seconds: t.elementwise, Bound: speed.Memory},
+		{Name: "loss", Seconds: t.loss, Bound: speed.Memory}, {Name: "dequantisation", Seconds: t.unpack, Bound: speed.Memory},
+		{Name: "host", Seconds: t.host, Bound: speed.Host}, {Name: "dispatch", Seconds: t.dispatch, Bound: speed.Host},
+		{Name: "tp", Seconds: t.tensor, Bound: speed.Network}, {Name: "ep", Seconds: t.sent, Bound: speed.Network},
+		{Name: "cp", Seconds: t.ring, Bound: speed.Network}, {Name: "pp", Seconds: t.hop, Bound: speed.Network},
+		{Name: "sharding", Seconds: t.gather, Bound: speed.Network}, {Name: "reduce", Seconds: t.reduce, Bound: speed.Network},
+		{Name: "optimizer", Seconds: t.update, Bound: speed.Memory}, {Name: "fixed", Seconds: t.fixed, Bound: speed.Host}}
+	sum := 0.0
+	for _, x := range all {
+		sum += x.Seconds
+	}
+	out := all[:0]
+	for _, x := range all {
+		if x.Seconds > 0 {
+			x.Seconds *= seconds / sum
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package step
+
+import "math"
+
+// once is what a step does a single time: gradients reduced among replicas, the optimizer, and the buckets that its
+// shards are sent in.
+type once struct {
+	held    heldWeights
+	update  float64 // seconds of reading and writing the states
+	reduce  float64 // seconds of sending gradients and weights
+	buckets float64 // messages of the optimizer's shards
+}
+
+// schedule sums a step: passes of the slowest stage, and the bubble, (p-1)/v passes of a mean stage (interleaved
+// 1F1B: Narayanan et al., arXiv:2104.04473, section 2.2).
+func (m *Model) schedule(layers, head *work) {
+	g := &m.groups
+	m.sharedWeights(layers)
+	m.stageLinks(layers)
+	pp := float64(g.pp)
+	slow, last := m.stages()
+	var end work
+	end.add(layers, last)
+	end.add(head, 1)
+	slowest := end
+	if middle := (work{}); slow > last {
+		middle.add(layers, slow)
+		if middle.products()+middle.attend > end.products()+end.attend {
+			slowest = middle
+		}
+	}
+	var mean work
+	mean.add(layers, 1/pp)
+	mean.add(head, 1/pp)
+	m.step = work{}
+	m.step.add(&slowest, float64(g.passes))
+	m.step.add(&mean, (pp-1)/float64(g.vpp))
+	m.totals(layers, head)
+}
+
+// stages are the shares of the layers that the largest stage and the last one hold. Megatron lets embedding and
+// head count as a layer each where the layers leave room for that; where layers do not divide, its recipes place
+// them by hand.
+func (m *Model) stages() (slow, last float64) {
+	n, p := int64(len(m.in.Model.Decoder().Layers)), m.groups.pp
+	even := 1 / float64(p)
+	switch {
+	case p == 1:
+		return 1, 1
+	case m.class() == megatron && n%p != 0 && (n+2)%p == 0:
+		per := float64((n+2)/p) / float64(n)
+		return per, per - 1/float64(n)
+	case m.class() == megatron || n%p == 0:
+		return even, even
+	}
+	return math.Ceil(float64(n)*even) / float64(n), math.Floor(float64(n)*even) / float64(n)
+}
+
+// sharedWeights adds what weights cost that replicas share, in each pass and once a step.
+func (m *Model) sharedWeights(layers *work) {
+	g, h := &m.groups, &m.once.held
+	// a gradient is reduced in 32 bits, but where all numbers have 16
+	wide := 4.0
+	if m.precision() == "bf16" {
+		wide = 2
+	}
+	if m.frozen() {
+		wide = 0
+	}
+	m.share(layers, &h.common, g.dp*g.cp, wide)
+	m.share(layers, &h.experts, g.expertReplicas(), wide)
+}
+
+// expertReplicas are the ranks that hold the same experts.
+func (g *groups) expertReplicas() int64 {
+	if g.ep <= 1 {
+		return g.dp * g.cp
+	}
+	return max(1, g.dp*g.cp*g.tp/(g.ep*max(1, g.tp/g.ep)))
+}
+
+// share adds the cost of weights with so many replicas; gradient is the bytes of one, 0 where they are frozen.
+func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient float64) {
+	g, o := &m.groups, &m.once
+	pp := float64(g.pp)
+	elements := held.elements / pp
+	if m.fullySharded() || m.in.Training.Sharding == "zero2" {
+		layers.gather += m.gathers(held, replicas, gradient)
+	}
+	if gradient == 0 {
+		return
+	}
+	memory := float64(m.device.Bandwidth.Value)
+	if !m.fullySharded() {
+		// read and written, beside the gradient of the pass
+		layers.accumulate += held.elements * (2 + gradient) / memory
+		if m.in.Training.Sharding != "zero2" {
+			o.reduce += g.around(elements*(gradient+2), replicas)
+		}
+	}
+	shards := float64(m.optimizerShards(replicas))
+	o.update += elements / shards * states / memory
+	if m.in.Training.Sharding == "zero1" && m.class() == sharded {
+		o.buckets += shards * elements / bucket
+	}
+}
+
+// states are the bytes of a parameter that Adam's step reads and writes: gradient, master, two moments, weight.
+const states = 30
+
+// around is the seconds in which a buffer goes around a ring of replicas once; none for one.
+func (g *groups) around(bytes float64, replicas int64) float64 {
+	if replicas == 1 {
+		return 0
+	}
+	return bytes * ring(replicas) / g.ring()
+}
+
+// bucket is the elements that ZeRO sends at a time.
+const bucket = 0.25e9
+
+func (m *Model) optimizerShards(replicas int64) int64 {
+	switch m.in.Training.Sharding {
+	case "", "none", "ddp":
+		return 1
+	}
+	if n := m.in.Extras.OptimizerShards; n > 0 {
+		return min(n, replicas)
+	}
+	return replicas
+}
+
+// gathers is what shared weights cost all stages in a pass: gathered forward and, where they are let go, backward,
+// and gradients scattered, which ZeRO-2 does in each pass too (Rajbhandari et al., arXiv:1910.02054, section 7). A
+// pipeline gathers and scatters once for all its passes.
+func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float64 {
+	g := &m.groups
+	stored := m.gathered() * held.bytes
+	if m.in.Extras.GatherFP8 {
+		stored /= 2
+	}
+	seconds := g.around(stored+gradient*held.elements, replicas)
+	if g.pp > 1 {
+		seconds /= float64(g.passes)
+	}
+	return seconds
+}
+
+// gathered is how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps
+// them from forward to backward; DeepSpeed's ZeRO-2 holds all of them.
+func (m *Model) gathered() float64 {
+	switch {
+	case m.fullySharded():
+		return 2
+	case m.in.Training.Sharding == "zero2" && m.class() == sharded:
+		return 1
+	}
+	return 0
+}
+
+// stageLinks adds what stages send to their neighbours: activations forward and gradients backward.
+func (m *Model) stageLinks(layers *work) {
+	g := &m.groups
+	if g.pp == 1 {
+		return
+	}
+	bytes := 4 * activation * float64(m.in.Model.Hidden) * float64(g.micro*g.sequence) / float64(g.cp)
+	if m.sequenceParallel() {
+		bytes /= float64(g.tp)
+	}
+	layers.hop += float64(g.pp) * bytes * float64(g.vpp) / g.rate(g.devices)
+}

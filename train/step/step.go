@@ -1,0 +1,250 @@
+// Package step says how long a step of training takes on a machine, and of what. Matrix products, attention,
+// element-wise work and what ranks send each other all follow from the model's operator list as one rank runs it
+// (work.go, traffic.go); a pipeline's schedule says how often (schedule.go); how much of the datasheet's rates a
+// framework reaches was fitted to published runs by validation/fit/training, and inherits from device to family to
+// vendor and from framework to its class (uses.go).
+//
+// step.go has what is asked and compiled, time.go the law of time, predict.go the answer with its band, mfu.go what
+// MFU and HFU mean.
+//
+// Laws: no step is faster than its products at the peak of the format that they are multiplied in; devices that are
+// added to fixed work never make the work of each larger; full recomputation repeats one forward pass of the layers.
+package step
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+)
+
+// Input is a training run, every setting filled in. DP is derived from the devices where it is 0.
+type Input struct {
+	Model    *model.Model
+	Weights  *model.Weights // what the base is stored in while it trains: bf16, or nf4 and gptq of qlora
+	Machine  *hardware.Machine
+	Plan     *plan.Plan
+	Training *plan.Training
+	Extras   Extras
+}
+
+// Extras are settings of single frameworks that plan.Training has no field for.
+type Extras struct {
+	// AsyncTP cuts the products of a tensor group into pieces that are sent while others are multiplied.
+	AsyncTP bool
+	// GatherFP8 sends sharded weights in 8 bits (torchao's enable_fsdp_float8_all_gather).
+	GatherFP8 bool
+	// DropTokens: experts take no more than their share, so that all ranks send the same.
+	DropTokens bool
+	// ScatterMoE multiplies all experts of a layer in one kernel; else transformers loops over them.
+	ScatterMoE bool
+	// Prediction trains the layers of multi-token prediction too, where the model has any.
+	Prediction bool
+	// OptimizerShards is how many ranks share the states of the optimizer; 0: all that hold the same weights.
+	OptimizerShards int64
+	// Report names the publication of a measurement, whose own way to measure the fit sets apart; "" predicts.
+	Report string
+}
+
+// Model is a run compiled to the seconds that its parts take at the rates of the datasheet.
+type Model struct {
+	in     Input
+	device *hardware.Device
+	groups groups
+	format format
+	step   work // of a whole step on the slowest rank, its bubbles included
+	once   once
+	tokens float64 // of a step, all devices together
+	spread float64 // log2 of how many domains of fast links the run spans
+	flops  flops
+	floor  float64
+	uses   uses
+}
+
+// groups are the sizes of the parallel groups, and how often each part runs.
+type groups struct {
+	tp, pp, vpp, cp, ep, dp int64
+	devices                 int64
+	domain                  int64 // devices that share the fast link
+	micro, passes           int64 // sequences of a pass, and passes of a step
+	sequence                int64
+	fast, slow              float64 // bytes a second of one device, in a domain and across
+}
+
+// Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
+func Compile(in Input) (*Model, error) {
+	m := &Model{in: in}
+	if err := m.machine(); err != nil {
+		return nil, err
+	}
+	if err := m.sizes(); err != nil {
+		return nil, err
+	}
+	if err := m.arithmetic(); err != nil {
+		return nil, err
+	}
+	if err := m.work(); err != nil {
+		return nil, err
+	}
+	m.uses = m.coefficients()
+	return m, nil
+}
+
+func (m *Model) machine() error {
+	if len(m.in.Machine.Groups) != 1 {
+		return &plan.Problem{Field: "hardware", Value: m.in.Machine.Name, Message: "the time of a training step is described for devices of one kind", Fix: "name one kind of accelerator", Lacking: true}
+	}
+	m.device = &m.in.Machine.Groups[0].Device
+	if !m.device.Bandwidth.Known {
+		return &plan.Problem{Field: "hardware", Value: m.device.ID, Message: "the memory rate of " + m.device.ID + " is not known", Fix: "say bandwidth=...", Lacking: true}
+	}
+	return nil
+}
+
+func (m *Model) sizes() error {
+	p, t, mach := m.in.Plan, m.in.Training, m.in.Machine
+	g := &m.groups
+	*g = groups{tp: max(1, p.TP), pp: max(1, p.PP), cp: max(1, p.CP), ep: max(1, p.EP), dp: p.DP, vpp: max(1, t.VPP),
+		devices: int64(mach.Devices()), micro: int64(t.MicroBatch), passes: int64(t.Accumulation), sequence: int64(t.SequenceLength)}
+	if g.sequence < 1 || g.micro < 1 {
+		return &plan.Problem{Field: "micro_batch", Message: "a step needs a sequence length and a micro-batch", Fix: "give both, from 1"}
+	}
+	replica := g.tp * g.pp * g.cp
+	if g.dp == 0 {
+		g.dp = g.devices / replica
+	}
+	if g.dp < 1 || replica*g.dp != g.devices {
+		return &plan.Problem{Field: "dp", Value: fmt.Sprint(g.dp), Message: fmt.Sprintf("tp %d x pp %d x cp %d x dp %d are not the %d devices", g.tp, g.pp, g.cp, g.dp, g.devices),
+			Fix: "groups whose product is the number of devices", Impossible: true}
+	}
+	g.domain = int64(max(1, mach.PerNode))
+	if n := int64(m.device.PerNode.Value); mach.Nodes > 1 && n > 0 {
+		g.domain = min(g.domain, n)
+	}
+	g.passes = passes(g, int64(t.GlobalBatch))
+	return m.links()
+}
+
+// passes of a step: what is given, or what the global batch takes.
+func passes(g *groups, global int64) int64 {
+	switch {
+	case g.passes > 0:
+		return g.passes
+	case global > 0:
+		return max(1, global/(g.micro*g.dp))
+	}
+	return 1
+}
+
+func (m *Model) links() error {
+	g, mach := &m.groups, m.in.Machine
+	if g.devices == 1 {
+		return nil
+	}
+	fast, slow := mach.Intra.EachWay, mach.Inter.EachWay
+	if mach.PerNode == 1 {
+		fast = slow
+	}
+	if !fast.Known || mach.Nodes > 1 && !slow.Known {
+		return &plan.Problem{Field: "hardware", Value: mach.Name, Message: "the rate between the devices is not known", Fix: "say link=name:rate or fabric=name:rate", Lacking: true}
+	}
+	g.fast, g.slow = float64(fast.Value), float64(fast.Value)
+	if mach.Nodes > 1 {
+		g.slow = min(float64(slow.Value), g.fast)
+	}
+	return nil
+}
+
+// rate is what a device sends over when a group spans so many neighbours.
+func (g *groups) rate(span int64) float64 {
+	if span <= g.domain {
+		return g.fast
+	}
+	return g.slow
+}
+
+// ring is the rate of a ring over all devices: it enters a domain once, over all links to the outside that the
+// tensor group leaves free.
+func (g *groups) ring() float64 {
+	if g.devices <= g.domain {
+		return g.fast
+	}
+	return min(g.fast, g.slow*float64(g.domain)/float64(g.tp))
+}
+
+func (m *Model) work() error {
+	main, err := m.kernels(0)
+	if err != nil {
+		return err
+	}
+	layers, head := m.part(main, m.in.Model.Decoder())
+	if p := m.prediction(); p > 0 {
+		if err := m.predict(p, &layers, &head); err != nil {
+			return err
+		}
+	}
+	m.schedule(&layers, &head)
+	return nil
+}
+
+// prediction is the index of the part of multi-token prediction; 0 without.
+func (m *Model) prediction() int {
+	for i := range m.in.Model.Parts {
+		if m.in.Extras.Prediction && m.in.Model.Parts[i].Name == model.PartMTP {
+			return i
+		}
+	}
+	return 0
+}
+
+// predict adds the layers of multi-token prediction; each ends in the head again.
+func (m *Model) predict(part int, layers, head *work) error {
+	list, err := m.kernels(part)
+	if err != nil {
+		return err
+	}
+	p := &m.in.Model.Parts[part]
+	more, _ := m.part(list, p)
+	layers.add(&more, 1)
+	again := *head
+	head.add(&again, float64(len(p.Layers)))
+	return nil
+}
+
+// kernels of a part on one rank of the tensor and expert groups, all layers.
+func (m *Model) kernels(part int) (*speed.Rank, error) {
+	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
+	if err != nil {
+		return nil, err
+	}
+	return speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation}), nil
+}
+
+// activation is the bytes of a number between operators: all frameworks compute in 16 bits.
+const activation = 2
+
+// method reports what of the model trains.
+func (m *Model) frozen() bool { return m.in.Training.Method != "" && m.in.Training.Method != "full" }
+
+// on reads a setting that may be absent.
+func on(b *bool) bool { return b != nil && *b }
+
+// sequenceParallel: the tensor group shares norms and residual sums.
+func (m *Model) sequenceParallel() bool { return m.groups.tp > 1 && on(m.in.Training.SequenceParallel) }
+
+// fullySharded: every rank holds a share of all weights and gathers them for each layer.
+func (m *Model) fullySharded() bool {
+	switch m.in.Training.Sharding {
+	case "zero3", "fsdp", "fsdp2", "hsdp":
+		return true
+	}
+	return false
+}
+
+// precision of the products, in lower case.
+func (m *Model) precision() string { return strings.ToLower(m.in.Training.Precision) }

@@ -1,0 +1,95 @@
+package step
+
+import "math"
+
+// terms are the seconds of a step, by part, before ranks wait for each other.
+type terms struct {
+	products, experts, attention, elementwise, loss, unpack, dispatch, host float64
+	tensor, gather, sent, ring, hop                                         float64
+	reduce, update, fixed                                                   float64
+	grow                                                                    float64 // by which waiting and the publication lengthen all
+}
+
+// hideable is how much of the computation what is gathered may overlap with.
+const hideable = 0.8
+
+// slower is the larger of two times that run beside each other, somewhat more where they are alike: their power mean
+// of order 4.
+func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
+
+// at gives the parts of a step by coefficients in the order of Uses.
+func (m *Model) at(c []float64) (t terms) {
+	w := &m.step
+	t.products = w.wide/c[atMultiply] + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.quantise*c[atQuantise]
+	expert := c[atMultiply]
+	if m.format.narrow > 0 {
+		t.products += w.narrow / c[atNarrow]
+		expert = c[atNarrow]
+	}
+	t.experts = w.experts/(expert*c[atExperts]) + w.smallExperts*c[atSmall] + w.permute*c[atPermute]
+	t.attention = w.attend/c[atAttend] + w.scores*c[atScores] + w.scan*c[atScan]
+	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
+	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]
+	m.waits(&t, c)
+	m.sends(&t, c)
+	t.reduce = m.once.reduce*c[atReduce] + m.once.buckets*c[atBucket]
+	t.update, t.fixed = m.once.update*c[atUpdate], c[atFixed]
+	t.grow = (1 + c[atStraggle]*m.spread) * c[atReport]
+	return t
+}
+
+// computed is what the device does.
+func (t *terms) computed() float64 {
+	return t.products + t.experts + t.attention + t.elementwise + t.loss + t.unpack
+}
+
+// waits adds the host, which launches operators beside the device: the slower of both counts, smoothly.
+func (m *Model) waits(t *terms, c []float64) {
+	w := &m.step
+	device := t.computed()
+	host := w.launches*c[atLaunch] + w.loops*c[atLoop] + w.matrices*c[atMatrix]
+	t.host = math.Cbrt(device*device*device+host*host*host) - device
+	t.dispatch = w.dispatches * c[atDispatch]
+}
+
+// sends adds traffic: gathering shows a share of itself whatever happens, and else what computation does not hide.
+func (m *Model) sends(t *terms, c []float64) {
+	w := &m.step
+	if w.gather > 0 {
+		x, hides := w.gather*c[atGather], hideable*(t.computed()+t.host+t.dispatch)
+		t.gather = c[atExposed]*x + slower(x, hides) - hides
+	}
+	t.tensor, t.sent = w.tensor*c[atTensor], w.inside*c[atInside]+w.across*c[atAcross]
+	t.ring, t.hop = w.ring*c[atRing], w.hop*c[atHop]
+}
+
+// Seconds of a step by coefficients in the order of Uses: never less than its products at the peak.
+func (m *Model) Seconds(c []float64) float64 {
+	t := m.at(c)
+	s := t.computed() + t.host + t.dispatch + t.tensor + t.gather + t.sent + t.ring + t.hop + t.reduce + t.update + t.fixed
+	return math.Max(m.floor, s*t.grow)
+}
+
+// Tokens of a step, all devices together.
+func (m *Model) Tokens() float64 { return m.tokens }
+
+// PerDevice turns seconds of a step into tokens a second of one device.
+func (m *Model) PerDevice(seconds float64) float64 {
+	return m.tokens / seconds / float64(m.groups.devices)
+}
+
+// Floor is the least that a step can take: its products at the peak of the format that they are multiplied in.
+func (m *Model) Floor() float64 { return m.floor }
+
+// totals of a step that hold for the whole run.
+func (m *Model) totals(layers, head *work) {
+	g := &m.groups
+	passes, pp := float64(g.passes), float64(g.pp)
+	m.tokens = float64(g.sequence*g.micro*g.dp) * passes
+	m.spread = math.Log2(max(1, float64(g.devices)/float64(g.domain)))
+	m.floor = passes / pp * (layers.products() + head.products())
+	m.flops = flops{useful: passes / pp * (layers.useful + head.useful), done: passes / pp * (layers.done + head.done)}
+}
+
+// Busy is the seconds of products at the peak of the slowest rank with the bubbles that it waits in.
+func (m *Model) Busy() float64 { return m.step.products() }

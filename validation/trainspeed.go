@@ -1,0 +1,149 @@
+package validation
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train/step"
+)
+
+// Rows of measured training speed: what each source states of its run. Device is what the run had, Peaks another
+// device whose peaks stand in where nobody publishes its own; fabric is GB/s one way between nodes for each device
+// where the source says. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
+//
+//go:embed rows/train-speed.tsv
+var trainSpeedRows []byte
+
+//go:embed rows/train-sources.txt
+var trainSourceRows string
+
+//go:embed rows/train-models.tsv
+var trainShapeRows string
+
+// TrainSpeed is a measured training speed.
+type TrainSpeed struct {
+	Line     int
+	Source   string
+	Model    string // id of the catalog or of train-models.tsv; the source's name where the row is refused
+	Weights  string // recipe of the frozen base; "" for 16 bits
+	Device   string
+	Peaks    string
+	Count    int
+	Fabric   string
+	Plan     plan.Plan
+	Training plan.Training
+	Extras   step.Extras
+	Rate     float64 // tokens a second of one device
+	Refused  string
+}
+
+// Name is where the row stands.
+func (r *TrainSpeed) Name() string { return fmt.Sprintf("train-speed:%d", r.Line) }
+
+// Publisher of the row: the repository or paper, whose pages are left out of a fit together.
+func (r *TrainSpeed) Publisher() string {
+	who, _, _ := strings.Cut(r.Source, ":")
+	if strings.HasPrefix(r.Source, "arXiv:") {
+		who, _, _ = strings.Cut(r.Source, " ")
+	}
+	return who
+}
+
+// TrainSpeeds reads the measurements of training speed.
+func TrainSpeeds() ([]TrainSpeed, error) {
+	sources := strings.Split(trainSourceRows, "\n")
+	var out []TrainSpeed
+	scan := bufio.NewScanner(bytes.NewReader(trainSpeedRows))
+	for n := 1; scan.Scan(); n++ {
+		if n == 1 {
+			continue
+		}
+		r, err := trainSpeed(strings.Split(scan.Text(), "\t"), sources)
+		if err != nil {
+			return nil, fmt.Errorf("train-speed.tsv, line %d: %w", n, err)
+		}
+		r.Line = n
+		out = append(out, r)
+	}
+	return out, scan.Err()
+}
+
+const trainCells = 29
+
+func trainSpeed(cells, sources []string) (r TrainSpeed, err error) {
+	if len(cells) != trainCells {
+		return r, fmt.Errorf("%d cells, want %d", len(cells), trainCells)
+	}
+	c := cellReader{cells: cells}
+	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.whole(5)), Peaks: c.text(6), Fabric: c.text(7), Rate: c.float(26), Refused: c.text(28)}
+	r.Plan.TP, r.Plan.PP, r.Plan.CP, r.Plan.EP, r.Plan.DP = c.whole(9), c.whole(10), c.whole(12), c.whole(13), c.whole(14)
+	r.Plan.Attention = c.text(20)
+	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.whole(11), Sharding: c.text(15), SequenceLength: plan.Int(c.whole(16)),
+		MicroBatch: plan.Int(c.whole(17)), GlobalBatch: plan.Int(c.whole(18)), Recompute: c.text(19), SequenceParallel: c.flag(21), Compile: c.flag(22), Fused: c.flag(23)}
+	if list := c.text(24); list != "" {
+		r.Training.Full = strings.Split(list, ",")
+	}
+	source := c.whole(27)
+	if source < 0 || int(source) >= len(sources) {
+		return r, fmt.Errorf("no source %d", source)
+	}
+	r.Source = sources[source]
+	r.Extras.Report = r.Publisher()
+	if c.err == nil {
+		c.err = extras(&r.Extras, strings.Fields(c.text(25)))
+	}
+	return r, c.err
+}
+
+// flag reads a setting that may be absent.
+func (c *cellReader) flag(i int) *bool {
+	if c.cells[i] == "" {
+		return nil
+	}
+	on := c.cells[i] == "1"
+	return &on
+}
+
+func extras(e *step.Extras, words []string) error {
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "async-tp":
+			e.AsyncTP = true
+		case "gather-fp8":
+			e.GatherFP8 = true
+		case "drop-tokens":
+			e.DropTokens = true
+		case "scatter-moe":
+			e.ScatterMoE = true
+		case "mtp":
+			e.Prediction = true
+		case "optimizer-shards":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return fmt.Errorf("optimizer-shards=%s is no number", value)
+			}
+			e.OptimizerShards = n
+		default:
+			return fmt.Errorf("no setting is called %s", name)
+		}
+	}
+	return nil
+}
+
+// trainShapes are the configs of models that the catalog lacks, by id.
+func trainShapes() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for i, line := range strings.Split(strings.TrimSpace(trainShapeRows), "\n") {
+		if id, config, ok := strings.Cut(line, "\t"); ok && i > 0 {
+			out[id] = json.RawMessage(config)
+		}
+	}
+	return out
+}
