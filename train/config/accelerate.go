@@ -210,6 +210,10 @@ func getDegrees(in *Input, r *reader) {
 
 // settleAccelerate: replicas are the processes over the other degrees; without shards it is plain transformers.
 func settleAccelerate(in *Input) {
+	in.Training.Framework = map[bool]string{true: "fsdp", false: "transformers"}[sharded(in)]
+	if zero(in) {
+		in.Training.Framework = "deepspeed"
+	}
 	if in.Devices > 0 && in.Devices%ranks(in) == 0 {
 		in.Plan.DP = in.Devices / ranks(in)
 	}

@@ -264,23 +264,49 @@ func getAxolotlFSDP(in *Input, r *reader) {
 			t.Sharding = "fsdp2"
 		}
 	}
-	if on, said := r.flag("fsdp_config.offload_params"); said {
+	r.take("fsdp") // the switches of FSDP1, which are its defaults
+	if on, said := r.flag(fsdpKey(r, "offload_params")); said {
 		where := map[bool]string{true: "host", false: "none"}[on]
 		offload(in).Params, offload(in).Optimizer = where, where
 	}
-	if whole, said := r.flag("fsdp_config.reshard_after_forward"); said && !whole {
-		r.keep("fsdp_config.reshard_after_forward")
+	if whole, said := r.flag(fsdpKey(r, "reshard_after_forward")); said && !whole {
+		r.keep(fsdpKey(r, "reshard_after_forward"))
+	}
+	if fsdpStrategy(r) {
+		t.Sharding = "hsdp"
 	}
 	for _, key := range []string{"auto_wrap_policy", "state_dict_type", "final_state_dict_type", "cpu_ram_efficient_loading", "sync_module_states", "use_orig_params", "transformer_layer_cls_to_wrap"} {
-		r.take("fsdp_config." + key)
+		r.take(fsdpKey(r, key))
 	}
-	if r.on("fsdp_config.activation_checkpointing") {
+	if r.on(fsdpKey(r, "activation_checkpointing")) {
 		t.Recompute = "full"
 	}
 	if n, _ := r.optional("dp_replicate_size"); n > 1 {
 		t.Sharding = "hsdp"
 	}
 	r.take("dp_shard_size") // it follows from the processes
+}
+
+// fsdpKey is the place of a setting: axolotl takes off the prefix that its files had before.
+func fsdpKey(r *reader, key string) string {
+	const under = "fsdp_config."
+	if former := under + "fsdp_" + key; r.root.at(former) != nil {
+		return former
+	}
+	return under + key
+}
+
+// fsdpStrategy reads the strategy of former files; it tells shards within a node. Others than whole shards stay unread.
+func fsdpStrategy(r *reader) (hybrid bool) {
+	key := fsdpKey(r, "sharding_strategy")
+	switch r.text(key) {
+	case "HYBRID_SHARD":
+		return true
+	case "FULL_SHARD", "":
+	default:
+		r.keep(key)
+	}
+	return false
 }
 
 // putAxolotlPrecision: bf16 computes in bfloat16 beside weights that FSDP and DeepSpeed keep in fp32 as well;

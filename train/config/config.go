@@ -89,10 +89,10 @@ func ReadAll(framework string, files [][]byte) (plan.Plan, plan.Training, []stri
 		}
 		unread = append(unread, left...)
 	}
+	in.Training.Framework = f.plan
 	if f.settle != nil {
 		f.settle(&in)
 	}
-	in.Training.Framework = f.plan
 	return in.Plan, in.Training, unread, nil
 }
 

@@ -13,8 +13,8 @@ type framework struct {
 	// plan is what Training.Framework calls it, or one of the names that are read for it.
 	plan  string
 	names string
-	// says has the values of each field that the format has a word for: "*" for all, "~" before values that go
-	// without saying, so that reading does not give them back. A field that is missing has no word.
+	// says has the values of each field that the format has a word for: "*" for all, "~" before a value that goes
+	// without saying, so that reading does not give it back. A field that is missing has no word.
 	says  map[string]string
 	parts []part
 	// refuses are combinations of fields that the framework does not run, each with its reason.
@@ -105,20 +105,26 @@ func has(list, word string) bool {
 	return false
 }
 
-// says tells whether a format has a word for the value of a field.
+// can tells whether a format takes a value of a field.
 func (f *framework) can(field, value string) bool {
-	values := strings.TrimPrefix(f.says[field], "~")
-	return values == "*" || has(values, value)
+	values := f.says[field]
+	return values == "*" || has(values, value) || has(values, "~"+value)
 }
 
-// Silent tells a field that a format has no key for, or whose values go without saying: reading does not give it
-// back. The reason is there for every field of a training plan that some format is silent about.
-func Silent(framework, field string) (reason string, silent bool) {
+// values of a field that a format takes; "*" stands for all.
+func (f *framework) values(field string) []string {
+	return strings.Fields(strings.ReplaceAll(f.says[field], "~", ""))
+}
+
+// Silent tells a value of a field that a format has no key for, so that reading does not give it back. The reason is
+// there for every field that some format is silent about.
+func Silent(framework, field, value string) (reason string, silent bool) {
 	f, err := find(framework)
 	if err != nil {
 		return "", false
 	}
-	if s, ok := f.says[field]; ok && !strings.HasPrefix(s, "~") {
+	values, some := f.says[field]
+	if some && !has(values, "~"+value) && !has(values, "~"+kind(value)) {
 		return "", false
 	}
 	return unsaid[field], true

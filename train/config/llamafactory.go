@@ -13,7 +13,7 @@ func llamaFactory() *framework {
 		name: "llama-factory", title: "LLaMA-Factory", plan: "llama-factory", names: "llamafactory llama_factory",
 		says: map[string]string{
 			"objective": "sft pretrain dpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "*",
-			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ddp zero1 zero2 zero3",
+			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ~ddp zero1 zero2 zero3",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "flash sdpa eager", "fused_kernels": "true", "fused_loss": "true", "compile": "true",
 			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
 		},

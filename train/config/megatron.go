@@ -69,6 +69,7 @@ func megatronRules() []rule {
 		{put: putHost, get: getHost},
 		{put: putRecompute, get: getRecompute},
 		words("--attention-backend", attention, "flash=flash", "eager=unfused"),
+		also("--attention-backend", attention, "flash=fused", "auto=auto"), // cuDNN's, which writes no scores either
 		{put: flag("--cross-entropy-loss-fusion", fusedLoss).put, get: func(in *Input, r *reader) {
 			in.Training.FusedLoss = truth(r.on("--cross-entropy-loss-fusion"))
 		}},

@@ -2,6 +2,7 @@ package config
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,17 @@ func tuned(in *Input) (tuneModel, bool) {
 		}
 	}
 	return tuneModel{}, false
+}
+
+// built is the id on the hub of a model that a component builds; the component itself where the table has none.
+func built(component string) string {
+	name := strings.TrimPrefix(component, tuneHead)
+	for line := range strings.Lines(tuneModels) {
+		if c := strings.Split(strings.TrimSpace(line), "\t"); len(c) == 7 && slices.Contains(c[1:4], name) {
+			return c[0]
+		}
+	}
+	return component
 }
 
 // titanModel is a model of torchtitan: the name of its code and the flavor of its size.

@@ -85,7 +85,7 @@ type reader struct {
 // take gives the value at a path and marks it, and all below it, as read; nil when it is missing or null.
 func (r *reader) take(path string) *node {
 	n := r.root.at(path)
-	if n == nil {
+	if n == nil || path == "" {
 		return nil
 	}
 	r.mark(n)
@@ -179,7 +179,7 @@ func (r *reader) list(path string) []string {
 	return strings.FieldsFunc(n.text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// left lists what was not read, each with its value; keys that the framework's sources do not have say so.
+// left lists what was not read, each with its value, but for keys without one; keys that the framework's sources do not have say so.
 func (r *reader) left(p *part) (out []string) {
 	r.unread(r.root, "", func(path string, n *node) {
 		if len(out) > maxUnread {
@@ -205,7 +205,7 @@ func (r *reader) unread(n *node, path string, each func(string, *node)) {
 		}
 		return
 	}
-	if !r.seen[n] && path != "" {
+	if empty := n.null || n.list != nil && len(n.list) == 0; !r.seen[n] && path != "" && !empty {
 		each(path, n)
 	}
 }

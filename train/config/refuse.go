@@ -80,7 +80,8 @@ func (f *framework) nearest(field, value string) string {
 			return field + " = " + w
 		}
 	}
-	switch first, _, _ := strings.Cut(strings.TrimPrefix(f.says[field], "~"), " "); {
+	first := strings.Join(append(f.values(field), "")[:1], "")
+	switch {
 	case has("tp pp vpp cp ep etp", field):
 		return field + " = 1"
 	case has("fused_loss fused_kernels compile packing sequence_parallel", field):

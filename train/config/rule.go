@@ -113,7 +113,8 @@ func translate(value string, pairs []string) string {
 
 func back(word string, pairs []string) string {
 	for _, p := range pairs {
-		if i := strings.IndexAny(p, "=>"); p[i] == '=' && p[i+1:] == word {
+		i := strings.IndexAny(p, "=>")
+		if w := p[i+1:]; p[i] == '=' && (w == word || (w == "true" || w == "false") && strings.EqualFold(w, word)) {
 			return p[:i]
 		}
 	}

@@ -30,7 +30,7 @@ func fromShell(data []byte) (*node, error) {
 	out := block()
 	vars := map[string]string{}
 	flag := ""
-	for _, w := range shellWords(string(data)) {
+	for _, w := range flagWords(shellWords(string(data))) {
 		name, value, assigned := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--"):
@@ -56,6 +56,18 @@ func fromShell(data []byte) (*node, error) {
 		return nil, wrong("script", "has no flags", "torchrun … pretrain_gpt.py --flag value")
 	}
 	return out, nil
+}
+
+// flagWords parts "--flag value" that stands in one pair of quotes, as scripts keep flags in arrays.
+func flagWords(words []string) (out []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, "--") && strings.ContainsAny(w, " \t") {
+			out = append(out, strings.Fields(w)...)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // add gives a flag its value, or one more.

@@ -14,7 +14,7 @@ func torchtitan() *framework {
 		says: map[string]string{
 			"objective": "~pretrain", "method": "~full", "optimizer": "adamw adamw-fused", "precision": "bf16-mixed bf16 fp32 fp8", "sharding": "none ddp fsdp2 hsdp",
 			"tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b gpipe interleaved zbv", "sequence_parallel": "~true",
-			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every", "attention": "~sdpa flash",
+			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every", "attention": "~sdpa ~flash",
 			"compile": "true", "tokens": "*", "packing": "~true", "offload.optimizer": "host", "offload.params": "host",
 		},
 		parts: []part{{

@@ -12,9 +12,9 @@ func torchtune() *framework {
 	return &framework{
 		name: "torchtune", title: "torchtune", plan: "torchtune",
 		says: map[string]string{
-			"objective": "sft pretrain dpo qat", "method": "full lora qlora dora", "weights": "~nf4",
+			"objective": "sft pretrain dpo qat", "method": "full lora qlora dora", "weights": "nf4",
 			"optimizer": "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd", "precision": "bf16 fp32",
-			"sharding": "~none fsdp2", "tp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "~sdpa flash",
+			"sharding": "~none ~fsdp2", "tp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "~sdpa ~flash",
 			"fused_loss": "true", "compile": "true", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "packing": "true",
 			"offload.optimizer": "host", "offload.params": "host", "offload.activations": "host",
 		},
@@ -267,14 +267,15 @@ func putTuneData(in *Input, s *section) {
 func getTuneData(in *Input, r *reader) {
 	data, loss := r.text("dataset._component_"), r.root.textAt("loss._component_")
 	r.take("dataset.source")
+	teacher := r.text("teacher_model._component_")
 	switch {
+	case teacher != "":
+		in.Training.Objective, in.Training.TeacherModel = "distill", built(teacher)
 	case strings.Contains(r.text("quantizer._component_"), "QATQuantizer"):
 		r.take("quantizer.groupsize")
 		in.Training.Objective = "qat"
 	case strings.HasSuffix(loss, ".DPOLoss"):
 		in.Training.Objective = "dpo"
-	case strings.HasSuffix(loss, "KLLoss") || strings.HasSuffix(loss, "KLWithChunkedOutputLoss"):
-		in.Training.Objective = "distill"
 	case strings.HasSuffix(loss, ".PPOLoss"):
 		in.Training.Objective = "ppo"
 	case data == tuneText:
@@ -301,7 +302,7 @@ func getTuneLoss(in *Input, r *reader) {
 		in.Training.FusedLoss = truth(true)
 	case loss == tunePlain, loss == tunePrefer:
 		in.Training.FusedLoss = truth(false)
-	case loss != "" && in.Training.Objective != "distill" && in.Training.Objective != "ppo":
+	case loss != "" && in.Training.Objective != "ppo":
 		r.keep("loss._component_")
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // trl is a Python script with TRL's trainers, peft's LoraConfig and transformers' BitsAndBytesConfig.
 func trl() *framework {
-	says := trlSays(map[string]string{"sharding": "~none ddp"})
+	says := trlSays(map[string]string{"sharding": "~none ~ddp"})
 	return &framework{
 		name: "trl", title: "a script of TRL", plan: "transformers", names: "transformers peft",
 		says:    says,
