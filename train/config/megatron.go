@@ -19,7 +19,7 @@ func megatron() *framework {
 		parts: []part{{
 			name: "train.sh", keys: "megatron torchrun", rules: megatronRules(), decode: fromShell,
 			encode: func(in *Input, s *section) string {
-				return "#!/bin/bash\n" + toShell("torchrun", []string{fmt.Sprintf("--nproc-per-node %d --nnodes %d", in.Devices/in.Nodes, in.Nodes)}, "pretrain_gpt.py", s)
+				return "#!/bin/bash\n" + toShell(torchrun(in), "pretrain_gpt.py", s)
 			},
 		}},
 		refuses: megatronRefuses(),
@@ -78,8 +78,20 @@ func megatronRules() []rule {
 	}
 }
 
+// torchrun starts one process for each device; several nodes meet at the first.
+func torchrun(in *Input) string {
+	command := fmt.Sprintf("torchrun --nproc-per-node %d --nnodes %d", in.Devices/in.Nodes, in.Nodes)
+	if in.Nodes > 1 {
+		command += " --rdzv-backend c10d --rdzv-endpoint first-node:29500"
+	}
+	return command
+}
+
 // getLaunch reads how many processes torchrun starts; variables that the text does not set leave it open.
 func getLaunch(in *Input, r *reader) {
+	for _, key := range []string{"--rdzv-backend", "--rdzv-endpoint", "--rdzv-id", "--node-rank", "--node_rank", "--master-addr", "--master_addr", "--master-port", "--master_port", "--standalone"} {
+		r.take(key) // where processes meet
+	}
 	each, ok := r.optional("--nproc-per-node")
 	if !ok {
 		each, ok = r.optional("--nproc_per_node")

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// toShell writes a command with one flag a line. Flags before script are the launcher's.
-func toShell(launcher string, before []string, script string, s *section) string {
-	lines := []string{launcher + " " + strings.Join(before, " "), script}
+// toShell writes a command with one flag a line.
+func toShell(launcher, script string, s *section) string {
+	lines := []string{launcher, script}
 	for _, it := range s.items {
 		switch v := it.value.(type) {
 		case bool:

@@ -77,36 +77,56 @@ func tuneRun(in *Input) string {
 	return fmt.Sprintf("tune run --nnodes %d --nproc_per_node %d %s_distributed --config recipe.yaml", in.Nodes, in.Devices/in.Nodes, recipe)
 }
 
-func tuneRules() []rule {
+func tuneRules() []rule { return joined(tuneParts(), tuneSteps(), tunePlaces()) }
+
+// tuneParts are what a recipe is built from: model, tokenizer, checkpoint and data.
+func tuneParts() []rule {
 	return []rule{
 		fixed("output_dir", "output"),
 		{put: putTuneModel, get: getTuneModel},
 		made("tokenizer._component_", func(in *Input) any { m, _ := tuned(in); return tuneHead + m.tokenizer }),
 		fixed("tokenizer.path", "path/to/tokenizer"),
 		count("tokenizer.max_seq_len", sequence),
-		made("checkpointer._component_", func(*Input) any { return "torchtune.training.FullModelHFCheckpointer" }),
+		fixed("checkpointer._component_", "torchtune.training.FullModelHFCheckpointer"),
 		fixed("checkpointer.checkpoint_dir", "path/to/model"),
 		fixed("checkpointer.checkpoint_files", []string{"model.safetensors"}),
 		fixed("checkpointer.output_dir", "output"),
 		made("checkpointer.model_type", func(in *Input) any { m, _ := tuned(in); return m.kind }),
 		{put: putTuneData, get: getTuneData},
 		flag("dataset.packed", packing),
+	}
+}
+
+// tuneSteps are batch, optimizer and loss.
+func tuneSteps() []rule {
+	return []rule{
 		count("batch_size", microBatch),
 		count("gradient_accumulation_steps", accumulation),
 		fixed("epochs", int64(1)), fixed("seed", int64(0)), fixed("shuffle", true), fixed("max_steps_per_epoch", int64(1000)), fixed("resume_from_checkpoint", false),
 		words("optimizer._component_", optimizerName, "adamw=torch.optim.AdamW", "adamw-fused>torch.optim.AdamW", "adamw-8bit=bitsandbytes.optim.AdamW8bit", "paged-adamw-8bit=bitsandbytes.optim.PagedAdamW8bit",
 			"paged-adamw=bitsandbytes.optim.PagedAdamW", "adafactor=torch.optim.Adafactor", "lion=bitsandbytes.optim.Lion", "sgd=torch.optim.SGD"),
-		{put: func(in *Input, s *section) {
-			if strings.HasPrefix(in.Training.Optimizer, "adamw") && in.Training.Optimizer != "adamw-8bit" {
-				s.set("optimizer.fused", in.Training.Optimizer == "adamw-fused")
-			}
-		}, get: func(in *Input, r *reader) {
-			if r.on("optimizer.fused") && in.Training.Optimizer == "adamw" {
-				in.Training.Optimizer = "adamw-fused"
-			}
-		}},
+		{put: putTuneFused, get: getTuneFused},
 		fixed("optimizer.lr", 0.00002),
 		{put: putTuneLoss, get: getTuneLoss},
+	}
+}
+
+// putTuneFused: torch's AdamW has a fused form; bitsandbytes' has no such argument.
+func putTuneFused(in *Input, s *section) {
+	if has("adamw adamw-fused", in.Training.Optimizer) {
+		s.set("optimizer.fused", in.Training.Optimizer == "adamw-fused")
+	}
+}
+
+func getTuneFused(in *Input, r *reader) {
+	if r.on("optimizer.fused") && in.Training.Optimizer == "adamw" {
+		in.Training.Optimizer = "adamw-fused"
+	}
+}
+
+// tunePlaces are formats, what is kept where, and parallelism.
+func tunePlaces() []rule {
+	return []rule{
 		fixed("device", "cuda"),
 		words("dtype", precision, "bf16=bf16", "fp32=fp32"),
 		words("enable_activation_checkpointing", recompute, "none=false", "full=true"),
