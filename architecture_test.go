@@ -22,7 +22,7 @@ var houseOrder = []string{
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup",
 	"engine/manifest engine/pycall speed train",
-	"speed/stream speed/serving cost train/step",
+	"speed/stream speed/serving cost train/step train/config",
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
@@ -124,7 +124,7 @@ func checkTestSupport(h *house) (wrong []string) {
 
 // mayImport: the codecs of a format may stand on another module's reader of it, and fits on linear algebra.
 func mayImport(dir, p string) bool {
-	return (dir == "format/arch" || dir == "engine/manifest") && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat"
+	return (dir == "format/arch" || dir == "engine/manifest" || dir == "train/config") && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat"
 }
 
 // checkCommands: other modules are for the command line and for such codecs.

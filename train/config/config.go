@@ -1,0 +1,147 @@
+// Package config writes the configuration that a training framework accepts for a plan, and reads such files back
+// into a plan. It knows words: which key says which field in which framework, and what a framework cannot say. It
+// sizes nothing.
+//
+// Open framework.go for the table of frameworks, then the file of one framework: each key is one rule, used in both
+// directions. says.go has what each framework can say, refuse.go how the rest is refused, keys.go the lists of keys
+// that the frameworks' sources have. Nothing is run and no file is opened.
+package config
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// Input is what a configuration is written from: a model by its names, and a plan with all defaults filled in.
+type Input struct {
+	// Model is the catalog's name, Hub the id on the Hugging Face hub; frameworks load the model by it.
+	Model, Hub string
+	Plan       plan.Plan
+	Training   plan.Training
+	// Devices are all of them, over Nodes machines; 0 reads as 1.
+	Devices, Nodes int64
+	// Shape is for Megatron-LM, which builds the model from numbers; nil takes them from a checkpoint.
+	Shape *Shape
+}
+
+// Shape are the numbers of a decoder.
+type Shape struct {
+	Layers, Hidden, Heads, KVHeads, HeadDim, FFN, Vocab, Positions int64
+	Experts, TopK, ExpertFFN                                       int64
+	Gated, Tied, RMSNorm, Rotary, Biased                           bool
+}
+
+// File is a configuration. Run is the command that takes it, where it is not the file itself.
+type File struct{ Name, Text, Run string }
+
+// Write gives the files of a framework for a plan. What the framework cannot say is a *plan.Problem.
+func Write(framework string, in Input) ([]File, error) {
+	f, err := find(framework)
+	if err != nil {
+		return nil, err
+	}
+	in.Devices, in.Nodes = max(1, in.Devices), max(1, in.Nodes)
+	if err := check(f, &in); err != nil {
+		return nil, err
+	}
+	var out []File
+	for i := range f.parts {
+		p := &f.parts[i]
+		if p.needed != nil && !p.needed(&in) {
+			continue
+		}
+		out = append(out, File{Name: p.name, Text: p.encode(&in, p.settings(&in)), Run: p.command(&in)})
+	}
+	return out, nil
+}
+
+// settings are what a part's rules write.
+func (p *part) settings(in *Input) *section {
+	s := &section{}
+	for _, r := range p.rules {
+		if r.put != nil {
+			r.put(in, s)
+		}
+	}
+	return s
+}
+
+// Read reads one file of a framework, whoever wrote it. What it does not say stays zero; keys that no field of a
+// plan has a place for come back as unread, with their values. The error is a *plan.Problem.
+func Read(framework string, data []byte) (plan.Plan, plan.Training, []string, error) {
+	return ReadAll(framework, [][]byte{data})
+}
+
+// ReadAll reads the files that belong together, such as a DeepSpeed JSON and the arguments that go with it. The
+// later one counts where two of them say the same.
+func ReadAll(framework string, files [][]byte) (plan.Plan, plan.Training, []string, error) {
+	f, err := find(framework)
+	if err != nil {
+		return plan.Plan{}, plan.Training{}, nil, err
+	}
+	var in Input
+	var unread []string
+	for _, data := range files {
+		left, err := f.read(data, &in)
+		if err != nil {
+			return plan.Plan{}, plan.Training{}, nil, err
+		}
+		unread = append(unread, left...)
+	}
+	in.Training.Framework = f.plan
+	if f.settle != nil {
+		f.settle(&in)
+	}
+	return in.Plan, in.Training, unread, nil
+}
+
+// read finds the part that a file is, and reads it.
+func (f *framework) read(data []byte, in *Input) ([]string, error) {
+	p, n, err := f.part(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{root: n, seen: map[*node]bool{}}
+	for _, rule := range p.rules {
+		if rule.get != nil {
+			rule.get(in, r)
+		}
+	}
+	return r.left(p), nil
+}
+
+// part is the part that holds most of a file's keys.
+func (f *framework) part(data []byte) (*part, *node, error) {
+	var best *part
+	var tree *node
+	most := -1
+	var first error
+	for i := range f.parts {
+		p := &f.parts[i]
+		if p.decode == nil {
+			continue
+		}
+		n, err := p.decode(data)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if held := p.held(n); held > most {
+			best, tree, most = p, n, held
+		}
+	}
+	switch {
+	case best == nil && first == nil:
+		return nil, nil, &plan.Problem{Field: "framework", Value: f.name, Message: f.title + " files are written and not read here", Fix: readable(), Lacking: true}
+	case best == nil:
+		return nil, nil, first
+	}
+	return best, tree, nil
+}
+
+func wrong(file, message, fix string) *plan.Problem {
+	return &plan.Problem{Field: "config", Value: file, Message: fmt.Sprintf("the %s %s", file, message), Fix: fix}
+}

@@ -1,0 +1,334 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// megatron is the command line of Megatron-LM's pretrain_gpt.py (core 0.15).
+func megatron() *framework {
+	return &framework{
+		name: "megatron", title: "Megatron-LM", plan: "megatron", names: "megatron-lm megatron-core",
+		says: map[string]string{
+			"objective": "pretrain sft", "method": "~full", "optimizer": "adamw adamw-fused sgd", "precision": "bf16-mixed fp16-mixed fp32 fp8",
+			"sharding": "ddp none zero1 zero2 zero3 fsdp2", "tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b interleaved",
+			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full",
+			"attention": "flash eager", "fused_loss": "true", "fused_kernels": "true", "tokens": "*", "offload.optimizer": "host", "packing": "~true",
+		},
+		parts: []part{{
+			name: "train.sh", keys: "megatron torchrun", rules: megatronRules(), decode: fromShell,
+			encode: func(in *Input, s *section) string {
+				return "#!/bin/bash\n" + toShell(torchrun(in), "pretrain_gpt.py", s)
+			},
+		}},
+		refuses: megatronRefuses(),
+		settle:  settleMegatron,
+	}
+}
+
+func megatronRefuses() []refusal {
+	return []refusal{
+		{"sharding", func(in *Input) bool {
+			return in.Training.Sharding == "fsdp2" && (in.Plan.PP > 1 || in.Plan.EP > 1)
+		}, "runs with neither a pipeline nor expert parallelism", "sharding = zero1, or pp = 1 and ep = 1"},
+		{"sharding", func(in *Input) bool { return in.Training.Sharding == "none" && replicas(in) > 1 }, "leaves replicas apart", "sharding = ddp"},
+		{"schedule", func(in *Input) bool { return scheduled(in) == "interleaved" && in.Training.VPP <= 1 }, "needs several chunks of a stage", "vpp = 2, or schedule = 1f1b"},
+		{"schedule", func(in *Input) bool { return scheduled(in) == "1f1b" && in.Training.VPP > 1 }, "has one chunk of a stage", "vpp = 1, or schedule = interleaved"},
+		{"sequence_parallel", func(in *Input) bool { return yes(in.Training.SequenceParallel) && in.Plan.TP <= 1 }, "shares norms among the ranks of a tensor group, and there is one rank", "sequence_parallel = false, or tp = 2"},
+		{"precision", func(in *Input) bool {
+			return place(in, optimizer) == "host" && in.Training.Precision == "fp32"
+		}, "has no optimizer on the host, which is the precision-aware one", "precision = bf16-mixed"},
+	}
+}
+
+func megatronRules() []rule {
+	return []rule{
+		{get: func(_ *Input, r *reader) { r.take("script") }},
+		{get: getLaunch},
+		{put: putShape, get: takeShape},
+		count("--tensor-model-parallel-size", tp), count("--pipeline-model-parallel-size", pp), count("--context-parallel-size", cp),
+		count("--expert-model-parallel-size", ep), count("--expert-tensor-parallel-size", etp),
+		{put: func(in *Input, s *section) {
+			if in.Training.VPP > 1 {
+				s.set("--num-virtual-stages-per-pipeline-rank", in.Training.VPP)
+			}
+		}, get: count("--num-virtual-stages-per-pipeline-rank", vpp).get},
+		flag("--sequence-parallel", sequenceParallel),
+		count("--seq-length", sequence),
+		count("--micro-batch-size", microBatch),
+		{put: func(in *Input, s *section) {
+			t := &in.Training
+			s.set("--global-batch-size", int64(t.MicroBatch)*int64(t.Accumulation)*replicas(in))
+		}, get: count("--global-batch-size", globalBatch).get},
+		{put: putSamples, get: getSamples},
+		{put: putObjective, get: getObjective},
+		words("--optimizer", optimizerName, "adamw=adam", "adamw-fused>adam", "sgd=sgd"),
+		{put: putMegatronPrecision, get: getMegatronPrecision},
+		{put: putMegatronSharding, get: getMegatronSharding},
+		{put: putHost, get: getHost},
+		{put: putRecompute, get: getRecompute},
+		words("--attention-backend", attention, "flash=flash", "eager=unfused"),
+		also("--attention-backend", attention, "flash=fused", "auto=auto"), // cuDNN's, which writes no scores either
+		{put: flag("--cross-entropy-loss-fusion", fusedLoss).put, get: func(in *Input, r *reader) {
+			in.Training.FusedLoss = truth(r.on("--cross-entropy-loss-fusion"))
+		}},
+		{put: putFused, get: getFused},
+		fixed("--lr", 0.0003), fixed("--mock-data", true), fixed("--tokenizer-type", "NullTokenizer"), made("--vocab-size", vocab),
+	}
+}
+
+// torchrun starts one process for each device; several nodes meet at the first.
+func torchrun(in *Input) string {
+	command := fmt.Sprintf("torchrun --nproc-per-node %d --nnodes %d", in.Devices/in.Nodes, in.Nodes)
+	if in.Nodes > 1 {
+		command += " --rdzv-backend c10d --rdzv-endpoint first-node:29500"
+	}
+	return command
+}
+
+// getLaunch reads how many processes torchrun starts; variables that the text does not set leave it open.
+func getLaunch(in *Input, r *reader) {
+	for _, key := range []string{"--rdzv-backend", "--rdzv-endpoint", "--rdzv-id", "--node-rank", "--node_rank", "--master-addr", "--master_addr", "--master-port", "--master_port", "--standalone"} {
+		r.take(key) // where processes meet
+	}
+	each, ok := r.optional("--nproc-per-node")
+	if !ok {
+		each, ok = r.optional("--nproc_per_node")
+	}
+	nodes, several := r.optional("--nnodes")
+	if !several {
+		nodes = 1
+	}
+	if ok && each*nodes <= plan.MaxRanks {
+		in.Devices = each * nodes
+	}
+}
+
+func vocab(in *Input) any {
+	if in.Shape == nil {
+		return int64(32000)
+	}
+	return in.Shape.Vocab
+}
+
+// putShape builds the model from numbers, or asks its checkpoint.
+func putShape(in *Input, s *section) {
+	d := in.Shape
+	if d == nil {
+		s.set("--use-checkpoint-args", true)
+		s.set("--load", "path/to/checkpoint")
+		return
+	}
+	for _, c := range []struct {
+		key string
+		n   int64
+	}{
+		{"--num-layers", d.Layers}, {"--hidden-size", d.Hidden}, {"--num-attention-heads", d.Heads}, {"--kv-channels", d.HeadDim}, {"--ffn-hidden-size", d.FFN},
+		{"--num-query-groups", d.KVHeads}, {"--max-position-embeddings", max(d.Positions, int64(in.Training.SequenceLength))},
+		{"--num-experts", d.Experts}, {"--moe-router-topk", d.TopK}, {"--moe-ffn-hidden-size", d.ExpertFFN},
+	} {
+		if c.n > 0 {
+			s.set(c.key, c.n)
+		}
+	}
+	s.set("--group-query-attention", d.KVHeads > 0 && d.KVHeads < d.Heads)
+	s.set("--swiglu", d.Gated)
+	s.set("--untie-embeddings-and-output-weights", !d.Tied)
+	s.set("--disable-bias-linear", !d.Biased)
+	if d.RMSNorm {
+		s.set("--normalization", "RMSNorm")
+	}
+	if d.Rotary {
+		s.set("--position-embedding-type", "rope")
+	}
+}
+
+// takeShape passes over what says which model it is.
+func takeShape(_ *Input, r *reader) {
+	for _, key := range []string{
+		"--use-checkpoint-args", "--load", "--num-layers", "--hidden-size", "--num-attention-heads", "--kv-channels", "--ffn-hidden-size", "--num-query-groups", "--max-position-embeddings",
+		"--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size", "--group-query-attention", "--swiglu", "--untie-embeddings-and-output-weights", "--disable-bias-linear", "--normalization", "--position-embedding-type",
+	} {
+		r.take(key)
+	}
+}
+
+// putSamples: a run's length is a number of sequences.
+func putSamples(in *Input, s *section) {
+	if n := in.Training.Tokens; n > 0 {
+		s.set("--train-samples", max(1, int64(n/in.Training.SequenceLength)))
+	}
+}
+
+func getSamples(in *Input, r *reader) {
+	if n, ok := r.optionalCount("--train-samples"); ok && in.Training.SequenceLength > 0 && n < 1<<62/int64(in.Training.SequenceLength) {
+		in.Training.Tokens = plan.Int(n) * in.Training.SequenceLength
+	}
+}
+
+func putObjective(in *Input, s *section) { s.set("--sft", in.Training.Objective == "sft") }
+
+func getObjective(in *Input, r *reader) {
+	in.Training.Objective = map[bool]string{true: "sft", false: "pretrain"}[r.on("--sft")]
+}
+
+func putMegatronPrecision(in *Input, s *section) {
+	p := in.Training.Precision
+	s.set("--bf16", p == "bf16-mixed" || p == "fp8")
+	s.set("--fp16", p == "fp16-mixed")
+	if p == "fp8" {
+		s.set("--fp8-format", "hybrid")
+	}
+}
+
+func getMegatronPrecision(in *Input, r *reader) {
+	bf16, fp16, fp8 := r.on("--bf16"), r.on("--fp16"), r.text("--fp8-format") != ""
+	switch {
+	case fp8:
+		in.Training.Precision = "fp8"
+	case bf16:
+		in.Training.Precision = "bf16-mixed"
+	case fp16:
+		in.Training.Precision = "fp16-mixed"
+	default:
+		in.Training.Precision = "fp32"
+	}
+}
+
+// strategies of Megatron-FSDP. Its optim alone is the distributed optimizer.
+var strategies = []string{"zero2=optim_grads", "zero3=optim_grads_params"}
+
+func putMegatronSharding(in *Input, s *section) {
+	switch in.Training.Sharding {
+	case "zero1":
+		s.set("--use-distributed-optimizer", true)
+	case "zero2", "zero3":
+		s.set("--use-distributed-optimizer", true)
+		s.set("--use-megatron-fsdp", true)
+		s.set("--data-parallel-sharding-strategy", translate(in.Training.Sharding, strategies))
+	case "fsdp2":
+		s.set("--use-torch-fsdp2", true)
+	}
+}
+
+func getMegatronSharding(in *Input, r *reader) {
+	t := &in.Training
+	t.Sharding = "ddp"
+	if r.on("--use-distributed-optimizer") {
+		t.Sharding = "zero1"
+	}
+	if r.on("--use-torch-fsdp2") {
+		t.Sharding = "fsdp2"
+	}
+	if !r.on("--use-megatron-fsdp") {
+		return
+	}
+	if z := back(r.text("--data-parallel-sharding-strategy"), strategies); z != "" {
+		t.Sharding = z
+		return
+	}
+	r.keep("--data-parallel-sharding-strategy")
+}
+
+// putHost: the optimizer on the host is a form of the precision-aware one.
+func putHost(in *Input, s *section) {
+	if place(in, optimizer) == "host" {
+		s.set("--optimizer-cpu-offload", true)
+		s.set("--use-precision-aware-optimizer", true)
+	}
+}
+
+func getHost(in *Input, r *reader) {
+	if r.on("--optimizer-cpu-offload") {
+		offload(in).Optimizer = "host"
+		r.take("--use-precision-aware-optimizer")
+	}
+}
+
+func putRecompute(in *Input, s *section) {
+	switch in.Training.Recompute {
+	case "full":
+		s.set("--recompute-granularity", "full")
+		s.set("--recompute-method", "uniform")
+		s.set("--recompute-num-layers", int64(1))
+	case "selective":
+		s.set("--recompute-granularity", "selective")
+	}
+}
+
+// getRecompute: units of several layers, and a part of a stage's layers, are no recomputation of a plan.
+func getRecompute(in *Input, r *reader) {
+	const layers, how = "--recompute-num-layers", "--recompute-method"
+	n, _ := r.optional(layers)
+	switch r.text("--recompute-granularity") {
+	case "":
+		in.Training.Recompute = "none"
+	case "selective":
+		in.Training.Recompute = "selective"
+	case "full":
+		if in.Training.Recompute = "full"; r.text(how) != "uniform" || n > 1 {
+			r.keep(how)
+			r.keep(layers)
+		}
+	default:
+		r.keep("--recompute-granularity")
+	}
+}
+
+// putFused: fused kernels are on unless they are switched off.
+func putFused(in *Input, s *section) {
+	if b := in.Training.Fused; b != nil && !*b {
+		for _, key := range unfused {
+			s.set(key, true)
+		}
+	}
+}
+
+var unfused = []string{"--no-bias-swiglu-fusion", "--no-bias-gelu-fusion", "--no-rope-fusion"}
+
+func getFused(in *Input, r *reader) {
+	off := 0
+	for _, key := range unfused {
+		if r.root.at(key) != nil {
+			off++
+		}
+	}
+	switch off {
+	case 0:
+		in.Training.Fused = truth(true)
+	case len(unfused):
+		in.Training.Fused = truth(false)
+		for _, key := range unfused {
+			r.take(key)
+		}
+	}
+}
+
+// settleMegatron: what is not written is one; replicas and accumulation follow from devices and batch.
+func settleMegatron(in *Input) {
+	t := &in.Training
+	t.Method = "full"
+	for _, d := range []*int64{tp(in), pp(in), cp(in)} {
+		*d = degree(*d)
+	}
+	if in.Plan.PP > 1 {
+		t.Schedule = map[bool]string{true: "interleaved", false: "1f1b"}[t.VPP > 1]
+	}
+	if in.Devices == 0 || in.Devices%ranks(in) != 0 {
+		return
+	}
+	in.Plan.DP = in.Devices / ranks(in)
+	if in.Plan.DP == 1 && t.Sharding == "ddp" {
+		t.Sharding = "none"
+	}
+	settleSteps(in)
+}
+
+// settleSteps: accumulation is what the batch holds beyond one pass of all replicas.
+func settleSteps(in *Input) {
+	t := &in.Training
+	if pass := int64(t.MicroBatch) * in.Plan.DP; pass > 0 && int64(t.GlobalBatch)%pass == 0 {
+		t.Accumulation = t.GlobalBatch / plan.Int(pass)
+	}
+}
