@@ -12,36 +12,40 @@ const Schema = "memwall/1"
 
 // Answer is the answer to any Request. Fields that a question does not have are absent.
 type Answer struct {
-	Schema      string       `json:"schema"`
-	Version     string       `json:"version"`
-	Ask         string       `json:"ask"`
-	Model       *ModelInfo   `json:"model,omitempty"`
-	Plan        *Request     `json:"plan,omitempty"`
-	Verdict     Verdict      `json:"verdict,omitempty"`
-	Devices     []Device     `json:"devices,omitempty"`
-	Host        *Memory      `json:"host,omitempty"`
-	Disk        *Memory      `json:"disk,omitempty"`
-	KV          *KV          `json:"kv,omitempty"`
-	Rungs       []Rung       `json:"rungs,omitempty"`
-	Speed       *Speed       `json:"speed,omitempty"`
-	FitsOn      []FitsOn     `json:"fits_on,omitempty"`
-	Prints      []Print      `json:"prints,omitempty"`
-	Compare     []Line       `json:"compare,omitempty"`
-	ReadAs      string       `json:"read_as,omitempty"`
-	Reasons     *Reasons     `json:"reasons,omitempty"`
-	Also        []*Answer    `json:"also,omitempty"`
-	Notes       []Note       `json:"notes,omitempty"`
-	Suggestions []Suggestion `json:"suggestions,omitempty"`
-	Ladder      []Candidate  `json:"ladder,omitempty"`
-	Best        *Candidate   `json:"best,omitempty"`
-	Candidates  []Candidate  `json:"candidates,omitempty"`
-	Pareto      []int        `json:"pareto,omitempty"`
-	NearestMiss *Candidate   `json:"nearest_miss,omitempty"`
-	Sensitivity []WhatIf     `json:"sensitivity,omitempty"`
-	Upgrades    []WhatIf     `json:"upgrades,omitempty"`
-	Picks       []Pick       `json:"picks,omitempty"`
-	Diff        *Diff        `json:"diff,omitempty"`
-	Evaluated   *Evaluated   `json:"evaluated,omitempty"`
+	Schema      string            `json:"schema"`
+	Version     string            `json:"version"`
+	Ask         string            `json:"ask"`
+	Model       *ModelInfo        `json:"model,omitempty"`
+	Plan        *Request          `json:"plan,omitempty"`
+	Verdict     Verdict           `json:"verdict,omitempty"`
+	Devices     []Device          `json:"devices,omitempty"`
+	Host        *Memory           `json:"host,omitempty"`
+	Disk        *Memory           `json:"disk,omitempty"`
+	KV          *KV               `json:"kv,omitempty"`
+	Rungs       []Rung            `json:"rungs,omitempty"`
+	Speed       *Speed            `json:"speed,omitempty"`
+	FitsOn      []FitsOn          `json:"fits_on,omitempty"`
+	Prints      []Print           `json:"prints,omitempty"`
+	Compare     []Line            `json:"compare,omitempty"`
+	ReadAs      string            `json:"read_as,omitempty"`
+	Reasons     *Reasons          `json:"reasons,omitempty"`
+	Also        []*Answer         `json:"also,omitempty"`
+	Notes       []Note            `json:"notes,omitempty"`
+	Suggestions []Suggestion      `json:"suggestions,omitempty"`
+	Ladder      []Candidate       `json:"ladder,omitempty"`
+	Best        *Candidate        `json:"best,omitempty"`
+	Candidates  []Candidate       `json:"candidates,omitempty"`
+	Pareto      []int             `json:"pareto,omitempty"`
+	NearestMiss *Candidate        `json:"nearest_miss,omitempty"`
+	Sensitivity []WhatIf          `json:"sensitivity,omitempty"`
+	Upgrades    []WhatIf          `json:"upgrades,omitempty"`
+	Picks       []Pick            `json:"picks,omitempty"`
+	Diff        *Diff             `json:"diff,omitempty"`
+	PerDevice   *PerDevice        `json:"per_device,omitempty"`
+	Step        *TrainingStep     `json:"step,omitempty"`
+	Run         *TrainingRun      `json:"run,omitempty"`
+	Config      map[string]string `json:"config,omitempty"`
+	Evaluated   *Evaluated        `json:"evaluated,omitempty"`
 	// Wall is how long the answer took; the core has no clock, and who asks may set it.
 	Wall    float64            `json:"wall_s,omitempty"`
 	Flags   map[string]string  `json:"flags,omitempty"`
@@ -93,6 +97,8 @@ type Device struct {
 	Ledger     []Item     `json:"ledger"`
 	// Beside lies on the device and does not count against usable_bytes.
 	Beside []Item `json:"beside,omitempty"`
+	// Phases of a step of training, and what each holds.
+	Phases []PhaseBytes `json:"phases,omitempty"`
 }
 
 // Sum gives the bytes of those items of the ledger that have one of the ids.
@@ -114,6 +120,9 @@ type Memory struct {
 	// Headroom is what a known capacity leaves; pages of mapped files take none of it.
 	Headroom unit.Bytes `json:"headroom_bytes,omitempty"`
 	Ledger   []Item     `json:"ledger"`
+	// Checkpoint and OptimizerCheckpoint are what training writes to go on from: the model, and the rest.
+	Checkpoint          unit.Bytes `json:"checkpoint_bytes,omitempty"`
+	OptimizerCheckpoint unit.Bytes `json:"optimizer_checkpoint_bytes,omitempty"`
 }
 
 // Item is a line of a ledger.

@@ -22,7 +22,7 @@ type Field struct {
 	Unit    string   // "length" for tokens, where k is 1,024
 	Enum    []string // allowed words
 	Engines []string // engines that own the field; nil for all
-	Asks    []string // questions that have the field; nil for all
+	Asks    []string // questions that have the field; nil for all, but that training has no field of an engine
 	index   []int
 	Type    reflect.Type
 }
@@ -79,7 +79,12 @@ func FieldByName(name string) *Field {
 }
 
 // OfAsk reports whether a question has the field.
-func (f *Field) OfAsk(ask string) bool { return f.Asks == nil || slices.Contains(f.Asks, ask) }
+func (f *Field) OfAsk(ask string) bool {
+	if f.Asks == nil {
+		return ask != askTrain || f.Engines == nil
+	}
+	return slices.Contains(f.Asks, ask)
+}
 
 // OwnedBy reports whether an engine takes the field.
 func (f *Field) OwnedBy(engine string) bool {
@@ -102,10 +107,18 @@ func (r *Request) ofAsk() error {
 	for i := range Fields() {
 		f := &Fields()[i]
 		if !f.OfAsk(r.Ask) && !f.Value(r).IsZero() {
-			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is a field of %s, and ask is %s", f.Name, strings.Join(f.Asks, ", "), r.Ask), Hint: "leave it out"}
+			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask), Hint: f.elsewhere()}
 		}
 	}
 	return nil
+}
+
+// elsewhere says where the field belongs.
+func (f *Field) elsewhere() string {
+	if f.Asks == nil {
+		return "leave it out: it is a setting of " + strings.Join(f.Engines, ", ")
+	}
+	return "leave it out: it belongs to " + strings.Join(f.Asks, ", ")
 }
 
 // Set gives a field the value that a text spells, as a flag or a column of a table does: lengths as in

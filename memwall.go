@@ -54,9 +54,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return a.compare(strings.NewReader(r.Text), r)
 	case askPick:
 		return a.pick(ctx, r)
-	case "fit", askPlan, askDiff:
+	case "fit", askPlan, askDiff, askTrain:
 	default:
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, diff, compare"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, diff, compare"}
 	}
 	if err := r.ofAsk(); err != nil {
 		return nil, err
@@ -69,6 +69,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return a.plan(ctx, r)
 	case r.Ask == askDiff:
 		return a.diff(r)
+	case r.Ask == askTrain:
+		return a.train(r)
 	case len(r.Also) > 0:
 		return a.fitAll(r)
 	}

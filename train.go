@@ -1,0 +1,260 @@
+package memwall
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/memwall/memwall/cost"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/train/step"
+	"github.com/memwall/memwall/unit"
+)
+
+const askTrain = "train"
+
+// training is a train request on its way to an answer.
+type training struct {
+	q     *question
+	job   *train.Job
+	sizer *train.Sizer
+}
+
+// train answers whether a training plan fits, where the peak falls and how long a step and a run take.
+func (a *Asker) train(r *Request) (*Answer, error) {
+	t, err := a.trained(r)
+	if err != nil {
+		return nil, err
+	}
+	t.q.book = &ledger.Book{}
+	out := t.answer()
+	out.Suggestions = t.suggest(out)
+	out.Config = t.config(out)
+	out.Notes = append(out.Notes, t.notes()...)
+	if r.Explain {
+		t.q.explain.rest(out)
+		out.Explain = t.q.explain.out
+	}
+	return out, nil
+}
+
+// trained prepares a training plan: model, machine, defaults, checks.
+func (a *Asker) trained(r *Request) (*training, error) {
+	q := &question{asker: a, original: *r, request: *r}
+	if err := q.request.Plan.Check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if q.resolved, err = a.resolve(r.Model); err != nil {
+		return nil, err
+	}
+	if q.resolved.Spec == nil {
+		return nil, &Error{Code: Unsupported, Field: "model", Value: r.Model, Message: "training needs the layers of a model, and this file alone does not tell them", Hint: "a catalog id, a config.json or a folder with one"}
+	}
+	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
+	if err := q.machine(); err != nil {
+		return nil, err
+	}
+	t := &training{q: q, job: &train.Job{Machine: q.job.Machine, Plan: &q.request.Plan, Training: &q.request.Training}}
+	if err := t.models(); err != nil {
+		return nil, err
+	}
+	if err := train.Defaults(t.job); err != nil {
+		return nil, err
+	}
+	if err := train.Check(t.job); err != nil {
+		return nil, err
+	}
+	t.stored()
+	t.sizer, err = train.Compile(t.job)
+	return t, err
+}
+
+// models builds the network that trains and those beside it.
+func (t *training) models() error {
+	q := t.q
+	spec := *q.resolved.Spec
+	if len(q.request.Override) > 0 {
+		if err := override(&spec, q.request.Override); err != nil {
+			return err
+		}
+		q.job.Note("override", "info", "override", "what if %s: the network is another one", overridden(q.request.Override))
+	}
+	t.job.Model = spec.Model(q.resolved.ID)
+	q.job.Model = t.job.Model
+	for _, m := range []struct {
+		field, name string
+		to          **train.Frozen
+	}{{"reference_model", q.request.ReferenceModel, &t.job.Reference}, {"reward_model", q.request.RewardModel, &t.job.Reward}, {"teacher_model", q.request.TeacherModel, &t.job.Teacher}} {
+		if m.name == "" || m.name == "none" {
+			continue
+		}
+		f, err := q.asker.frozen(m.name)
+		if err != nil {
+			e := *asError(err)
+			e.Field = m.field
+			return &e
+		}
+		*m.to = f
+	}
+	return nil
+}
+
+// frozen is a model that only runs forward, in 16 bits.
+func (a *Asker) frozen(name string) (*train.Frozen, error) {
+	r, err := a.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Spec == nil {
+		return nil, &Error{Code: Unsupported, Value: name, Message: "the layers of " + name + " are not known", Hint: "a catalog id"}
+	}
+	b := a.build(builtKey{resolved: r, weights: dtype.BF16.Name}, func() builtModel {
+		m := r.Spec.Model(r.ID)
+		return builtModel{m, m.Store(dtype.FindRecipe(dtype.BF16.Name))}
+	})
+	return &train.Frozen{Model: b.model, Weights: b.weights}, nil
+}
+
+// stored is how the base is kept, worked out once for the questions of a search.
+func (t *training) stored() {
+	recipe := dtype.FindRecipe(t.q.request.Weights)
+	if recipe == nil {
+		return // Compile says so
+	}
+	b := t.q.asker.build(builtKey{resolved: t.q.resolved, weights: "training " + recipe.Name}, func() builtModel { return builtModel{t.job.Model, t.job.Model.Store(recipe)} })
+	if len(t.q.request.Override) > 0 {
+		b = builtModel{t.job.Model, t.job.Model.Store(recipe)}
+	}
+	t.job.Model, t.job.Weights = b.model, b.weights
+	t.q.job.Model, t.q.job.Weights = b.model, b.weights
+}
+
+// answer is ledgers, verdict and times.
+func (t *training) answer() *Answer {
+	q := t.q
+	ranks := t.sizer.Size(q.book)
+	a := &Answer{Model: q.modelInfo(), Plan: q.plan()}
+	if q.request.Explain {
+		q.explain = &explainer{book: q.book, out: map[string]Explain{}}
+	}
+	same := make([]engine.Rank, len(ranks))
+	for i := range ranks {
+		same[i] = t.rank(&ranks[i])
+		a.Devices = append(a.Devices, t.device(i, &ranks[i], &same[i]))
+	}
+	a.Verdict = q.verdict(same)
+	a.Host = q.host(q.explain, same)
+	a.Disk = t.disk(ranks)
+	a.PerDevice = perDevice(&ranks[0], a.Devices[0].Needed)
+	t.timed(a)
+	return a
+}
+
+// rank is a class of ranks as verdicts and ledgers know it: what its peak needs.
+func (t *training) rank(r *train.Rank) engine.Rank {
+	return engine.Rank{Name: r.Name, Index: r.Index, Count: r.Count, Capacity: r.Capacity, Usable: r.Usable, Unlimited: r.Unlimited, Items: r.Needed, Host: r.Host}
+}
+
+func (t *training) device(i int, r *train.Rank, same *engine.Rank) Device {
+	d := t.q.device(t.q.explain, i, same)
+	for j := range r.Phases {
+		p := &r.Phases[j]
+		at := "/devices/" + strconv.Itoa(i) + "/phases/" + strconv.Itoa(j) + "/ledger"
+		d.Phases = append(d.Phases, PhaseBytes{p.Name, p.Total().Bytes, t.q.items(t.q.explain, at, onDevice(p.Items))})
+	}
+	return d
+}
+
+// disk is what all ranks write at a checkpoint.
+func (t *training) disk(ranks []train.Rank) *Memory {
+	m := &Memory{}
+	for i := range ranks {
+		n := unit.Bytes(ranks[i].Count)
+		for _, it := range ranks[i].Disk {
+			switch it.ID {
+			case "checkpoints":
+				m.Checkpoint += n * it.Bytes
+			case "optimizer":
+				m.OptimizerCheckpoint += n * it.Bytes
+			}
+		}
+	}
+	m.Needed = m.Checkpoint + m.OptimizerCheckpoint
+	m.NeededLow, m.NeededHigh = m.Needed, m.Needed
+	return m
+}
+
+func perDevice(r *train.Rank, needed unit.Bytes) *PerDevice {
+	b := func(x float64) unit.Bytes { return unit.Bytes(math.Round(x)) }
+	return &PerDevice{Peak: needed, PeakPhase: r.Phases[r.Peak].Name, Allocated: b(r.Allocated.Mid), AllocatedLow: b(r.Allocated.Low), AllocatedHigh: b(r.Allocated.High),
+		Reserved: b(r.Reserved.Mid), ReservedLow: b(r.Reserved.Low), ReservedHigh: b(r.Reserved.High), SMI: b(r.SMI.Mid), SMILow: b(r.SMI.Low), SMIHigh: b(r.SMI.High)}
+}
+
+// timed adds how long a step and the run take; a note says why where that is not known.
+func (t *training) timed(a *Answer) {
+	q := t.q
+	if t.job.Machine == nil {
+		return
+	}
+	s, tokens, err := t.step()
+	if err != nil {
+		q.job.Note("speed_unknown", "info", "", "no time of a step: %s", err)
+		return
+	}
+	a.Step = &TrainingStep{Seconds: *rounded(s.Seconds.Mid), SecondsLow: *rounded(s.Seconds.Low), SecondsHigh: *rounded(s.Seconds.High), Tokens: tokens,
+		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
+		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
+	for _, p := range s.Parts {
+		a.Step.Parts = append(a.Step.Parts, SpeedPart{Name: identifier(p.Name), MS: *rounded(1000 * p.Seconds), Bound: p.Bound})
+	}
+	if n := int64(q.request.Tokens); n > 0 {
+		a.Run = t.run(&s, tokens, n)
+	}
+}
+
+func (t *training) step() (s step.Step, tokens float64, err error) {
+	m, err := step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
+	if err != nil {
+		return s, 0, err
+	}
+	table, err := step.Fitted()
+	if err != nil {
+		return s, 0, err
+	}
+	return m.With(table).Predict(), m.Tokens(), nil
+}
+
+const secondsPerDay = 86400
+
+// run is so many tokens at the pace of a step.
+func (t *training) run(s *step.Step, perStep float64, tokens int64) *TrainingRun {
+	steps := math.Ceil(float64(tokens) / perStep)
+	days := s.Seconds.Times(steps / secondsPerDay)
+	r := &TrainingRun{Tokens: tokens, Steps: steps, Days: *rounded(days.Mid), DaysLow: *rounded(days.Low), DaysHigh: *rounded(days.High)}
+	m := t.job.Machine
+	if len(m.Groups) != 1 {
+		return r
+	}
+	d, n := &m.Groups[0].Device, m.Devices()
+	if w := cost.Watts(d, cost.Load{Compute: s.HFU}); w.Known() {
+		r.KWh = rounded(w.Mid * float64(n) * days.Mid * 24 / 1000)
+	}
+	if rent := t.q.asker.rent(d.ID, n); rent.PerHour.Known() {
+		r.USD = rounded(rent.PerHour.Mid * days.Mid * 24)
+		r.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, rent.Date)
+	}
+	return r
+}
+
+// notes of the plan and of what trains.
+func (t *training) notes() (out []Note) {
+	out = t.q.notes()
+	for _, n := range t.job.Notes {
+		out = append(out, Note{Code: n.Code, Severity: n.Severity, Field: n.Field, Text: n.Text})
+	}
+	return out
+}
