@@ -1,6 +1,6 @@
 package config
 
-// Settings that the trainers of Hugging Face share: transformers' TrainingArguments (5.2), TRL's configurations
+// Settings that the trainers of Hugging Face share: transformers' TrainingArguments (5), TRL's configurations
 // (1.9) and peft's LoraConfig (0.20). prefix is where they stand: "" in a YAML file, "SFTConfig." in Python.
 
 // trainer are the arguments of every trainer.

@@ -107,8 +107,8 @@ func valueOf(in *Input, name string) string {
 		return in.Model
 	case "global_batch":
 		return fmt.Sprint(in.Training.GlobalBatch)
-	case "micro_batch":
-		return fmt.Sprint(in.Training.MicroBatch)
+	case "accumulation":
+		return fmt.Sprint(in.Training.Accumulation)
 	case "dp":
 		return fmt.Sprint(replicas(in))
 	}
