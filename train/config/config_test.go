@@ -143,6 +143,7 @@ func TestRefusals(t *testing.T) {
 		{"trl", set(goldens()["trl grpo"], func(in *Input) { in.Training.Accumulation, in.Training.GlobalBatch = 4, 4 }), "accumulation", "accumulation = a multiple", ""},
 		{"torchtune", set(goldens()["torchtune"], func(in *Input) { in.Training.Objective, in.Training.Method, in.Plan.Weights = "qat", "lora", "" }), "sharding", "sharding = fsdp2", ""},
 		{"trl", set(qlora(), func(in *Input) { in.Training.Optimizer = "" }), "optimizer", "fill in the defaults of a framework first", ""},
+		{"trl", set(qlora(), func(in *Input) { in.Nodes = 2 }), "devices", "a multiple of the nodes", ""},
 		{"trl", set(qlora(), func(in *Input) { in.Plan.TP = -1 }), "tp", "give a number from 1", ""},
 		{"nanogpt", qlora(), "framework", "one of deepspeed, accelerate, megatron, torchtune, torchtitan, axolotl, llama-factory, trl", ""},
 	} {

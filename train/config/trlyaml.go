@@ -7,7 +7,7 @@ import "strings"
 
 // modelKeys are the names of ModelConfig.
 var modelKeys = adapterKeys{
-	use: "use_peft", dora: "use_dora", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant",
+	use: "use_peft", dora: "use_dora", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant", storage: "bnb_4bit_quant_storage",
 	rank: "lora_r", alpha: "lora_alpha", dropout: "lora_dropout", targets: "lora_target_modules", save: "lora_modules_to_save",
 }
 
