@@ -59,6 +59,7 @@ func axolotlRefuses() []refusal {
 		{"reference_model", func(in *Input) bool {
 			return in.Training.ReferenceModel == "none" && in.Training.Objective != "dpo"
 		}, "is left out for dpo alone, by computing its log-probabilities beforehand", "without reference_model"},
+		{"accumulation", partGroups, "x micro_batch x dp is no whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
 		{"rollout", func(in *Input) bool { return in.Training.Rollout != nil && in.Training.Objective != "grpo" }, "writes answers, which only grpo scores", "objective = grpo"},
 	}
 }
@@ -112,6 +113,7 @@ func putAxolotlObjective(in *Input, s *section) {
 	case "grpo":
 		kind = "rewards.transform"
 		s.set("rl", "grpo")
+		s.set("trl.reward_funcs", []string{"rewards.reward"})
 		putRollout("trl.", "vllm.gpu_memory_utilization", in, s)
 	}
 	s.set("datasets", []*section{{items: []setting{{"path", "path/to/dataset"}, {"type", kind}}}})
@@ -129,6 +131,7 @@ func getAxolotlObjective(in *Input, r *reader) {
 		}
 	case "grpo":
 		t.Objective = rl
+		r.take("trl.reward_funcs")
 		count("sequence_len", sequence).get(in, r)
 		getRollout("trl.", "vllm.gpu_memory_utilization", in, r)
 	default:

@@ -140,7 +140,10 @@ func TestRefusals(t *testing.T) {
 		{"torchtitan", pretrain(8, func(in *Input) { in.Training.Sharding, in.Training.Objective = "fsdp2", "sft" }), "objective", "objective = pretrain", "deepspeed, accelerate, megatron, torchtune, axolotl, llama-factory, trl can"},
 		{"axolotl", pretrain(8, func(in *Input) { in.Training.Sharding = "ddp" }), "precision", "precision = bf16, or sharding = fsdp2", "accelerate"},
 		{"llama-factory", pretrain(8, func(in *Input) { in.Training.Precision = "bf16" }), "precision", "precision = bf16-mixed", "deepspeed"},
+		{"trl", set(goldens()["trl grpo"], func(in *Input) { in.Training.Accumulation, in.Training.GlobalBatch = 4, 4 }), "accumulation", "accumulation = a multiple", ""},
+		{"torchtune", set(goldens()["torchtune"], func(in *Input) { in.Training.Objective, in.Training.Method, in.Plan.Weights = "qat", "lora", "" }), "sharding", "sharding = fsdp2", ""},
 		{"trl", set(qlora(), func(in *Input) { in.Training.Optimizer = "" }), "optimizer", "fill in the defaults of a framework first", ""},
+		{"trl", set(qlora(), func(in *Input) { in.Nodes = 2 }), "devices", "a multiple of the nodes", ""},
 		{"trl", set(qlora(), func(in *Input) { in.Plan.TP = -1 }), "tp", "give a number from 1", ""},
 		{"nanogpt", qlora(), "framework", "one of deepspeed, accelerate, megatron, torchtune, torchtitan, axolotl, llama-factory, trl", ""},
 	} {

@@ -1,6 +1,6 @@
 package config
 
-// Settings that the trainers of Hugging Face share: transformers' TrainingArguments (5.2), TRL's configurations
+// Settings that the trainers of Hugging Face share: transformers' TrainingArguments (5), TRL's configurations
 // (1.9) and peft's LoraConfig (0.20). prefix is where they stand: "" in a YAML file, "SFTConfig." in Python.
 
 // trainer are the arguments of every trainer.
@@ -36,7 +36,7 @@ func galoreTargets(key string) rule {
 type adapterKeys struct {
 	use, dora, four, kind, nested       string
 	rank, alpha, dropout, targets, save string
-	compute                             string
+	compute, storage                    string
 }
 
 // adapters are the settings of LoRA, QLoRA and DoRA.
@@ -65,6 +65,9 @@ func (k *adapterKeys) putMethod(in *Input, s *section) {
 	s.set(k.nested, nested(in))
 	if k.compute != "" {
 		s.set(k.compute, "bfloat16")
+	}
+	if k.storage != "" && sharded(in) {
+		s.set(k.storage, "bfloat16") // shards are cut from weights of one format
 	}
 }
 
@@ -97,9 +100,8 @@ func (k *adapterKeys) getWeights(in *Input, r *reader) {
 	if r.on(k.nested) {
 		in.Plan.Weights = "nf4"
 	}
-	if k.compute != "" {
-		r.take(k.compute)
-	}
+	r.take(k.compute)
+	r.take(k.storage)
 }
 
 // texts is a list of names; an empty one is not written.

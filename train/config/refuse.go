@@ -107,8 +107,10 @@ func valueOf(in *Input, name string) string {
 		return in.Model
 	case "global_batch":
 		return fmt.Sprint(in.Training.GlobalBatch)
-	case "micro_batch":
-		return fmt.Sprint(in.Training.MicroBatch)
+	case "accumulation":
+		return fmt.Sprint(in.Training.Accumulation)
+	case "devices":
+		return fmt.Sprint(in.Devices)
 	case "dp":
 		return fmt.Sprint(replicas(in))
 	}
@@ -132,6 +134,7 @@ func sane(in *Input) error {
 		{"dp", func(in *Input) bool { return in.Devices%ranks(in) != 0 || in.Plan.DP*ranks(in) > in.Devices }, fmt.Sprintf("x tp x pp x cp is not %d devices", in.Devices), fmt.Sprintf("dp x %d = %d devices", ranks(in), in.Devices)},
 		{"global_batch", func(*Input) bool { return t.GlobalBatch > 0 && product > 0 && int64(t.GlobalBatch) != product }, fmt.Sprintf("is not micro_batch x accumulation x dp = %d", product), fmt.Sprintf("global_batch = %d", product)},
 		{"modules_to_save", func(*Input) bool { return len(t.Full) > 0 && t.Method == "full" }, "stand beside adapters; all modules are trained in full", "without modules_to_save, or method = lora"},
+		{"devices", func(in *Input) bool { return in.Devices%in.Nodes != 0 }, fmt.Sprintf("are not the same on each of %d nodes", in.Nodes), "a multiple of the nodes"},
 	} {
 		if r.when(in) {
 			v := valueOf(in, r.field)

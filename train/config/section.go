@@ -5,14 +5,11 @@ import "strings"
 // section is a block of settings in the order in which they are written.
 type section struct{ items []setting }
 
-// setting has a value that is a string, int64, float64, bool, []string, *section, []*section or raw.
+// setting has a value that is a string, int64, float64, bool, []string, *section or []*section.
 type setting struct {
 	key   string
 	value any
 }
-
-// raw is written as it stands.
-type raw string
 
 // set puts a value at a dotted path; nil leaves it out.
 func (s *section) set(path string, value any) {

@@ -35,6 +35,10 @@ func tuneRefuses() []refusal {
 		{"tp", func(in *Input) bool { return in.Plan.TP > 1 && adapted(in) }, "is a setting of the full recipes alone", "method = full, or tp = 1"},
 		{"tp", func(in *Input) bool { m, _ := tuned(in); return in.Plan.TP > 1 && m.split == "-" }, "has no plan for this model in torchtune 0.6.1", "tp = 1"},
 		{"sharding", func(in *Input) bool { return in.Devices > 1 && in.Training.Sharding == "none" }, "is one device's recipe", "sharding = fsdp2"},
+		{"sharding", func(in *Input) bool {
+			o := in.Training.Objective
+			return in.Training.Sharding == "none" && (o == "qat" || o == "dpo" && !adapted(in))
+		}, "has no recipe of one device for this objective", "sharding = fsdp2"},
 		{"offload.params", func(in *Input) bool { return place(in, params) != place(in, optimizer) }, "moves parameters, gradients and optimizer states together", "offload.params = offload.optimizer"},
 		{"offload.params", func(in *Input) bool { return place(in, params) != "none" && in.Training.Sharding != "fsdp2" }, "is part of FSDP", "sharding = fsdp2"},
 		{"offload.activations", func(in *Input) bool {
@@ -92,6 +96,7 @@ func tuneParts() []rule {
 		fixed("checkpointer.checkpoint_files", []string{"model.safetensors"}),
 		fixed("checkpointer.output_dir", "output"),
 		made("checkpointer.model_type", func(in *Input) any { m, _ := tuned(in); return m.kind }),
+		{put: putTuneReference, get: func(_ *Input, r *reader) { r.take("ref_checkpointer") }},
 		{put: putTuneData, get: getTuneData},
 		flag("dataset.packed", packing),
 	}
@@ -107,6 +112,8 @@ func tuneSteps() []rule {
 			"paged-adamw=bitsandbytes.optim.PagedAdamW", "adafactor=torch.optim.Adafactor", "lion=bitsandbytes.optim.Lion", "sgd=torch.optim.SGD"),
 		{put: putTuneFused, get: getTuneFused},
 		fixed("optimizer.lr", 0.00002),
+		{put: putTuneBackward, get: getTuneBackward},
+		{put: putTuneWarmup, get: func(_ *Input, r *reader) { r.take("lr_scheduler") }},
 		{put: putTuneLoss, get: getTuneLoss},
 	}
 }
@@ -122,6 +129,40 @@ func getTuneFused(in *Input, r *reader) {
 	if r.on("optimizer.fused") && in.Training.Optimizer == "adamw" {
 		in.Training.Optimizer = "adamw-fused"
 	}
+}
+
+// putTuneBackward: steps taken within the backward pass are no optimizer of a plan.
+func putTuneBackward(in *Input, s *section) {
+	if !adapted(in) && has("sft pretrain", in.Training.Objective) {
+		s.set("optimizer_in_bwd", false)
+	}
+}
+
+func getTuneBackward(_ *Input, r *reader) {
+	if r.on("optimizer_in_bwd") {
+		r.keep("optimizer_in_bwd")
+	}
+}
+
+// putTuneWarmup: recipes of adapters and preferences do not start without a schedule.
+func putTuneWarmup(in *Input, s *section) {
+	if adapted(in) || in.Training.Objective == "dpo" {
+		s.set("lr_scheduler._component_", "torchtune.training.lr_schedulers.get_cosine_schedule_with_warmup")
+		s.set("lr_scheduler.num_warmup_steps", int64(100))
+	}
+}
+
+// putTuneReference: with all weights trained, the reference is loaded from a checkpoint of its own.
+func putTuneReference(in *Input, s *section) {
+	if in.Training.Objective != "dpo" || adapted(in) {
+		return
+	}
+	m, _ := tuned(in)
+	s.set("ref_checkpointer._component_", "torchtune.training.FullModelHFCheckpointer")
+	s.set("ref_checkpointer.checkpoint_dir", "path/to/model")
+	s.set("ref_checkpointer.checkpoint_files", []string{"model.safetensors"})
+	s.set("ref_checkpointer.output_dir", "output")
+	s.set("ref_checkpointer.model_type", m.kind)
 }
 
 // tunePlaces are formats, what is kept where, and parallelism.
@@ -144,6 +185,7 @@ func tunePlaces() []rule {
 		}},
 		fixed("metric_logger._component_", "torchtune.training.metric_logging.DiskLogger"), fixed("metric_logger.log_dir", "output/logs"),
 		fixed("log_every_n_steps", int64(1)), fixed("log_peak_memory_stats", true),
+		fixed("profiler._component_", "torchtune.training.setup_torch_profiler"), fixed("profiler.enabled", false),
 	}
 }
 

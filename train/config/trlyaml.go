@@ -7,7 +7,7 @@ import "strings"
 
 // modelKeys are the names of ModelConfig.
 var modelKeys = adapterKeys{
-	use: "use_peft", dora: "use_dora", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant",
+	use: "use_peft", dora: "use_dora", four: "load_in_4bit", kind: "bnb_4bit_quant_type", nested: "use_bnb_nested_quant", storage: "bnb_4bit_quant_storage",
 	rank: "lora_r", alpha: "lora_alpha", dropout: "lora_dropout", targets: "lora_target_modules", save: "lora_modules_to_save",
 }
 
@@ -72,6 +72,13 @@ func trlRefuses(more ...refusal) []refusal {
 		{"reference_model", func(in *Input) bool {
 			return in.Training.ReferenceModel == "none" && has("sft pretrain", in.Training.Objective)
 		}, "leaves out what this objective does not have", "without reference_model"},
+		{"accumulation", partGroups, "x micro_batch x dp is no whole number of prompts with all their answers", "accumulation = a multiple of the answers to one prompt"},
 		{"rollout", func(in *Input) bool { return in.Training.Rollout != nil && in.Training.Objective != "grpo" }, "writes answers, which only grpo scores", "objective = grpo"},
 	}, more...)
+}
+
+// partGroups tells a step that ends between the answers to one prompt.
+func partGroups(in *Input) bool {
+	o, t := in.Training.Rollout, &in.Training
+	return t.Objective == "grpo" && o != nil && o.Samples > 0 && int64(t.MicroBatch*t.Accumulation)*replicas(in)%int64(o.Samples) != 0
 }

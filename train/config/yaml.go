@@ -48,8 +48,6 @@ var spoken = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|y|n|null|~|\.inf|
 
 func yamlScalar(v any) string {
 	switch v := v.(type) {
-	case raw:
-		return string(v)
 	case string:
 		if plainYAML.MatchString(v) && !spoken.MatchString(v) {
 			return v
