@@ -209,7 +209,7 @@ func (t *training) timed(a *Answer) {
 		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
 		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
 	for _, p := range s.Parts {
-		a.Step.Parts = append(a.Step.Parts, SpeedPart{Name: identifier(p.Name), MS: *rounded(1000 * p.Seconds), Bound: p.Bound})
+		a.Step.Parts = append(a.Step.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
 	}
 	if n := int64(q.request.Tokens); n > 0 {
 		a.Run = t.run(&s, tokens, n)
@@ -234,7 +234,7 @@ const secondsPerDay = 86400
 func (t *training) run(s *step.Step, perStep float64, tokens int64) *TrainingRun {
 	steps := math.Ceil(float64(tokens) / perStep)
 	days := s.Seconds.Times(steps / secondsPerDay)
-	r := &TrainingRun{Tokens: tokens, Steps: steps, Days: *rounded(days.Mid), DaysLow: *rounded(days.Low), DaysHigh: *rounded(days.High)}
+	r := &TrainingRun{Tokens: tokens, Steps: steps, Seconds: *rounded(s.Seconds.Mid * steps), Days: *rounded(days.Mid), DaysLow: *rounded(days.Low), DaysHigh: *rounded(days.High)}
 	m := t.job.Machine
 	if len(m.Groups) != 1 {
 		return r

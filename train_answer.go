@@ -43,7 +43,14 @@ type TrainingStep struct {
 	MFU         float64     `json:"mfu"`
 	HFU         float64     `json:"hfu"`
 	Bound       speed.Bound `json:"bound,omitempty"`
-	Parts       []SpeedPart `json:"parts,omitempty"`
+	Parts       []StepPart  `json:"parts,omitempty"`
+}
+
+// StepPart is what a part of the work takes of a step; all parts add up to it.
+type StepPart struct {
+	Name    string      `json:"name"`
+	Seconds float64     `json:"seconds"`
+	Bound   speed.Bound `json:"bound"`
 }
 
 // TrainingRun is a whole run of so many tokens. Money and energy are null without a sourced row; energy is of the
@@ -51,6 +58,7 @@ type TrainingStep struct {
 type TrainingRun struct {
 	Tokens   int64    `json:"tokens"`
 	Steps    float64  `json:"steps"`
+	Seconds  float64  `json:"seconds"`
 	Days     float64  `json:"days"`
 	DaysLow  float64  `json:"days_low"`
 	DaysHigh float64  `json:"days_high"`

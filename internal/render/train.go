@@ -1,0 +1,160 @@
+package render
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// Train draws an answer to a question of training: verdict, the peak and the phase that it falls in, phases as bars,
+// the ledger of the peak, how long a step and the run take, what would help, and how to configure it.
+func Train(a *memwall.Answer, opt FitOptions, st Style) string {
+	s := &screen{page: newPage(st), a: a, opt: opt}
+	if opt.Explain != "" && opt.Explain != All {
+		s.explainOne(opt.Explain)
+		return s.page.String()
+	}
+	s.page.title(a.Verdict, trainAsked(a))
+	s.peak()
+	s.phases()
+	s.ledger(0)
+	s.host(a.Host, "host memory", "/host/ledger")
+	s.step()
+	s.suggestions()
+	s.configNames()
+	s.footnotes()
+	s.notes()
+	if opt.Explain == All {
+		s.explainAll()
+	}
+	return s.page.String()
+}
+
+// trainAsked says what is trained, how, on what and by what.
+func trainAsked(a *memwall.Answer) []string {
+	p := a.Plan
+	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA"}[p.Method]
+	if p.Method != "full" {
+		how += fmt.Sprintf(" r%d", p.LoRARank)
+	}
+	batch := fmt.Sprintf("%d × %s tokens", p.MicroBatch, unit.Count(int64(p.SequenceLength)))
+	return []string{modelName(a.Model), how, batch, machine(a), layoutOf(p)}
+}
+
+// layoutOf is the framework and how ranks share the work.
+func layoutOf(p *memwall.Request) string {
+	out := []string{p.Framework}
+	for _, g := range []struct {
+		name string
+		n    int64
+	}{{"tp", p.TP}, {"pp", p.PP}, {"cp", p.CP}, {"ep", p.EP}, {"dp", p.DP}} {
+		if g.n > 1 {
+			out = append(out, fmt.Sprintf("%s %d", g.name, g.n))
+		}
+	}
+	if p.Sharding != "none" && p.Sharding != "" {
+		out = append(out, p.Sharding)
+	}
+	return strings.Join(out, ", ")
+}
+
+// peak is line 2: what the worst rank needs, in which phase, and what nvidia-smi will show.
+func (s *screen) peak() {
+	d, w := &s.a.Devices[0], s.a.PerDevice
+	n := needed(d)
+	need, usable, name := pair(n, d.Usable)
+	x := say("peak " + need + " of " + usable + " " + name + each(s.a) + ", at " + w.PeakPhase)
+	if s.a.Verdict == memwall.DoesNotFit {
+		x = join(say(gib(-d.Headroom, n.decimals())+" GiB short: ", inkBad), x)
+	}
+	if d.Usable > 0 && s.a.Verdict != memwall.DoesNotFit {
+		smi := banded{w.SMI, w.SMILow, w.SMIHigh}
+		x = join(x, say("; nvidia-smi will show "+gib(smi.v, smi.decimals())+smi.band()))
+	}
+	s.page.para(pad(gap), x)
+}
+
+// phases are bars on one scale.
+func (s *screen) phases() {
+	d := &s.a.Devices[0]
+	names, values := make([]text, len(d.Phases)), make([]text, len(d.Phases))
+	scale := max(d.Capacity, d.Usable)
+	for i := range d.Phases {
+		names[i], values[i] = say(d.Phases[i].Name), say(gib(d.Phases[i].Bytes, 1))
+		if d.Phases[i].Name == s.a.PerDevice.PeakPhase {
+			values[i] = join(values[i], say("  peak", bold))
+		}
+		scale = max(scale, d.Phases[i].Bytes)
+	}
+	column(names, left)
+	column(values, decimal)
+	s.page.blank()
+	for i := range d.Phases {
+		line := join(pad(gap), names[i], pad(gap))
+		if w := s.page.st.width(); w >= narrow {
+			at := *d
+			at.Ledger = d.Phases[i].Ledger
+			n := s.page.barCells(line.cells() + values[i].cells() + gap)
+			line = join(line, scaled(&at, n, scale), pad(gap))
+		}
+		s.page.line(join(line, values[i]))
+	}
+}
+
+// step is how long a step takes, what of, and a whole run.
+func (s *screen) step() {
+	v := s.a.Step
+	if v == nil {
+		return
+	}
+	s.page.blank()
+	s.page.para(join(pad(gap), say("step     ", dim)), say(fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), significant(v.SecondsLow, 2), took(v.SecondsHigh), significant(v.PerDevice, 3), percent(v.MFU), percent(v.HFU))))
+	s.page.para(join(pad(gap), say("of which ", dim)), say(largestParts(v)))
+	if r := s.a.Run; r != nil {
+		s.page.para(join(pad(gap), say("run      ", dim)), say(runText(r)))
+	}
+	if m := s.a.Disk; m != nil && m.Checkpoint > 0 {
+		s.page.para(join(pad(gap), say("disk     ", dim)), say(m.Checkpoint.String()+" a checkpoint, "+m.OptimizerCheckpoint.String()+" more to go on from"))
+	}
+}
+
+func took(x float64) string { return unit.Seconds(x).String() }
+
+// largestParts are the parts of a step that take most.
+func largestParts(v *memwall.TrainingStep) string {
+	parts := append([]memwall.StepPart(nil), v.Parts...)
+	sort.SliceStable(parts, func(i, j int) bool { return parts[i].Seconds > parts[j].Seconds })
+	var out []string
+	for _, p := range parts[:min(len(parts), 4)] {
+		out = append(out, strings.ReplaceAll(p.Name, "_", "-")+" "+took(p.Seconds))
+	}
+	return strings.Join(out, ", ")
+}
+
+func runText(r *memwall.TrainingRun) string {
+	out := brief(r.Tokens) + " tokens: " + took(r.Seconds)
+	if r.USD != nil {
+		out += ", $" + significant(*r.USD, 2)
+	}
+	if r.KWh != nil {
+		out += ", " + significant(*r.KWh, 2) + " kWh"
+	}
+	return out
+}
+
+// configNames says that a configuration is there.
+func (s *screen) configNames() {
+	var names []string
+	for name := range s.a.Config {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return
+	}
+	sort.Strings(names)
+	s.page.blank()
+	s.page.para(join(pad(gap), say("config   ", dim)), say(strings.Join(names, ", ")+": --config writes it"))
+}
