@@ -72,3 +72,28 @@ func TestHostedCountsHostMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastHosted: a model that is too large for a card fits with as few weights on the host as are suggested, not with a
+// GiB less, and the suggestion is an answer of its own.
+func TestLeastHosted(t *testing.T) {
+	for _, engine := range []string{"vllm@0.24", "sglang"} {
+		r := Request{Ask: "fit", Model: "qwen2.5-14b", Hardware: "rtx-4090,host=64GiB@60GB/s", Plan: plan.Plan{Engine: engine, Context: 4096}}
+		a, err := Ask(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(a.Suggestions, func(s Suggestion) bool { return s.Patch["cpu_offload_bytes"] != nil })
+		if at < 0 || a.Suggestions[at].Verdict != Fits {
+			t.Errorf("%s: %+v", engine, a.Suggestions)
+			continue
+		}
+		enough, err := Patch(&r, a.Suggestions[at].Patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enough.CPUOffload -= 1 << 30
+		if less, err := asker().Size(enough); err != nil || less.Verdict == Fits {
+			t.Errorf("%s: %d bytes are enough too, %v", engine, enough.CPUOffload, err)
+		}
+	}
+}

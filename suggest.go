@@ -16,7 +16,7 @@ type change struct {
 	patch map[string]any
 }
 
-const maxSuggestions = 6
+const maxSuggestions = 7
 
 // suggest tries changes from the cheapest in quality to the dearest, each by asking again, and keeps those
 // that help a plan that does not fit beyond doubt.
@@ -75,7 +75,7 @@ func (q *question) changes(a *Answer) iter.Seq[change] {
 	for _, name := range q.smaller() {
 		groups = append(groups, func() []change { return q.weightChange(name) })
 	}
-	groups = append(groups, q.deviceChange)
+	groups = append(groups, q.hostedChange, q.deviceChange)
 	return func(yield func(change) bool) {
 		for _, group := range groups {
 			for _, c := range group() {
