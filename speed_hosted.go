@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -55,13 +56,19 @@ func (q *question) fromHost(f *serving.Figures, in *serving.In, b speed.Batch, l
 		return err
 	}
 	var step, prompt speed.Figure
+	bytes := 0.0
 	for i := range hosted {
 		h := &hosted[i]
-		step = step.Plus(q.reads(h, in, q.stepReads(h, in, b), rate, share))
+		read := q.stepReads(h, in, b)
+		bytes += read
+		step = step.Plus(q.reads(h, in, read, rate, share))
 		prompt = prompt.Plus(q.promptReads(h, in, l, rate, share))
 	}
 	lengthen(f, step, prompt, l, in.ChunkTokens)
-	q.hostedNote(hosted, in, b, rate, f.Step, step, share)
+	q.hostedNote(hosted[0].InPlace, unit.Bytes(bytes), rate, f.Step, step, share)
+	if q.explain != nil {
+		q.explain.timing, q.explain.assumed = append(q.explain.timing, hostedFormula(hosted[0].InPlace, bytes, rate, share.Mid, in, f.Expected)), true
+	}
 	return nil
 }
 
@@ -121,15 +128,24 @@ func lengthen(f *serving.Figures, step, prompt speed.Figure, l serving.Load, chu
 }
 
 // hostedNote says what moves, how, and what of that is assumed.
-func (q *question) hostedNote(hosted []engine.Hosted, in *serving.In, b speed.Batch, rate unit.ByteRate, rest float64, step, share speed.Figure) {
-	bytes := 0.0
-	for i := range hosted {
-		bytes += q.stepReads(&hosted[i], in, b)
-	}
+func (q *question) hostedNote(inPlace bool, bytes unit.Bytes, rate unit.ByteRate, rest float64, step, share speed.Figure) {
 	how := "copies, each layer waiting for its own,"
-	if hosted[0].InPlace {
+	if inPlace {
 		how = "reads in place"
 	}
 	q.job.Note("crosses", "info", "cpu_offload_bytes", "each step %s %s of weights in host memory over %s: %s more than the %s of a step without; that %.0f to %.0f %% of the link are reached is assumed",
-		how, unit.Bytes(bytes), rate, unit.Seconds(step.Mid), unit.Seconds(rest), 100*share.Low, 100*share.High)
+		how, bytes, rate, unit.Seconds(step.Mid), unit.Seconds(rest), 100*share.Low, 100*share.High)
+}
+
+// hostedFormula is the part of a step that reading from the host adds, for each token that it yields.
+func hostedFormula(inPlace bool, bytes float64, rate unit.ByteRate, share float64, in *serving.In, expected float64) stream.Formula {
+	f := stream.Formula{Part: "copies", Text: "1000 × read / (share × link) / tokens", Inputs: []stream.Term{
+		{Name: "read", Value: bytes, Origin: "B of weights in host memory, of all stages"}, {Name: "share", Value: share, Origin: "speed/copies.tsv"},
+		{Name: "link", Value: float64(rate), Origin: "B/s, the slower of link and host memory"}, {Name: "tokens", Value: expected, Origin: "of a step"},
+	}}
+	if inPlace {
+		f.Text = "1000 × max(0, read / (share × link) - read / memory) / tokens"
+		f.Inputs = append(f.Inputs, stream.Term{Name: "memory", Value: float64(in.Device.Bandwidth.Value), Origin: "B/s of the device, datasheet"})
+	}
+	return f
 }

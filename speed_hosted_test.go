@@ -2,8 +2,11 @@ package memwall
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -94,6 +97,24 @@ func TestLeastHosted(t *testing.T) {
 		enough.CPUOffload -= 1 << 30
 		if less, err := asker().Size(enough); err != nil || less.Verdict == Fits {
 			t.Errorf("%s: %d bytes are enough too, %v", engine, enough.CPUOffload, err)
+		}
+	}
+}
+
+// TestHostedFormulas: figures that rest on an assumed share of the link say so, and the formula of what crosses comes to it.
+func TestHostedFormulas(t *testing.T) {
+	for _, engine := range []string{"vllm@0.6.4", "vllm@0.24", "sglang"} {
+		r := hostedOf(engine, "qwen3-30b-a3b", 6)
+		r.Ask, r.Explain, r.Hardware, r.TP, r.PP = "fit", true, "4xa100-sxm-80gb", 2, 2
+		a, err := Ask(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFormulas(t, &r, a)
+		at := slices.IndexFunc(a.Speed.Parts, func(p SpeedPart) bool { return p.Name == "copies" })
+		e := a.Explain["/speed/parts/"+strconv.Itoa(at)+"/ms"]
+		if at < 0 || e.Basis != ledger.Assumed || !strings.Contains(e.Formula, "link") {
+			t.Errorf("%s: part %d: %+v", engine, at, e)
 		}
 	}
 }
