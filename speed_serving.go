@@ -35,6 +35,9 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err
 	}
+	if err := q.fromHost(&f, in, m.Decoding(load), load); err != nil {
+		return err
+	}
 	if !f.PerToken.Known() {
 		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
 	}

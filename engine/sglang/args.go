@@ -127,6 +127,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-running-requests", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--chunked-prefill-size", Set: argChunk},
 	{Names: "--page-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization", Set: argMethod},
@@ -145,7 +146,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --cpu-offload-gb --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
+	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
 	{Names: "--speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--cuda-graph-bs --lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
 	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},

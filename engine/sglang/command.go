@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Command is the launch of a server with what differs from its defaults.
@@ -36,6 +37,9 @@ func changed(j *engine.Job) (args []string) {
 	p := j.Plan
 	if f := p.MemFractionStatic; f != nil && j.Device(0) != nil && *f != fraction(setupOf(j)) {
 		args = append(args, "--mem-fraction-static "+strconv.FormatFloat(*f, 'f', -1, 64))
+	}
+	if p.CPUOffload > 0 {
+		args = append(args, fmt.Sprintf("--cpu-offload-gb %d", unit.Bytes(p.CPUOffload)/unit.GiB))
 	}
 	if name, ok := cacheNames[dtype.FindFormat(p.KV)]; ok {
 		args = append(args, "--kv-cache-dtype "+name)

@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Command is "vllm serve" with what differs from its defaults.
@@ -46,6 +47,9 @@ func changed(j *engine.Job) (args []string) {
 	}
 	if p.KVCacheMemory > 0 {
 		args = append(args, fmt.Sprintf("--kv-cache-memory-bytes %d", p.KVCacheMemory))
+	}
+	if p.CPUOffload > 0 {
+		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
 	if p.KV != kvDefault(j) {
 		args = append(args, "--kv-cache-dtype "+cacheName(p.KV))

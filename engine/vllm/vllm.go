@@ -173,7 +173,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range placed {
 		s.ranks = append(s.ranks, s.prepare(&placed[i], g))
 	}
-	return s, nil
+	return s, s.checkOffload()
 }
 
 // stageLayers divides layers among pipeline stages: the rest goes to the stages before the last
@@ -210,6 +210,7 @@ type prepared struct {
 	rotary  unit.Bytes
 	scalars unit.Bytes // of attention layers
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
+	hosted  engine.Hosted
 	w       widths
 	g       groups
 }
@@ -251,6 +252,7 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 type stored struct {
 	weights        []weightSum
 	scalars, rests unit.Bytes
+	hosted         engine.Hosted
 }
 
 // loadedKey is all that loading depends on.
@@ -260,14 +262,15 @@ type loadedKey struct {
 	parallel [5]int64 // tp, pp, ep, dp, cp; the rank has the layers of its stage
 	rank     shard.Rank
 	traits   traits
+	offload  plan.Size
 }
 
 // load sums up what the class stores, once for the jobs of a search.
 func (s *sizer) load(p *prepared) {
 	by := &p.pl.Parallel
-	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t}
+	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
-	p.weights, p.scalars, p.rests = l.weights, l.scalars, l.rests
+	p.weights, p.scalars, p.rests, p.hosted = l.weights, l.scalars, l.rests, l.hosted
 }
 
 func (s *sizer) stored(p *prepared) (l stored) {
@@ -286,7 +289,8 @@ func (s *sizer) stored(p *prepared) (l stored) {
 		l.weights = append(l.weights, w)
 		sum += unit.Bytes(w.count) * w.bytes
 	}
-	l.rests = s.replay(&p.pl, sets, l.scalars) - sum
+	l.hosted = s.host(&p.pl, sets)
+	l.rests = s.replay(&p.pl, sets, l.scalars, &l.hosted) - (sum - l.hosted.Bytes)
 	return l
 }
 
