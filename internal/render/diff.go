@@ -67,11 +67,14 @@ func valueOf(v any) string {
 	return fmt.Sprint(v)
 }
 
+// itemWords make words of the id of a ledger's item.
+var itemWords = strings.NewReplacer("_", " ", "kv", "KV")
+
 func (s *screen) diffTable(d *memwall.Diff) {
 	tb := &table{sides: []side{left, decimal, decimal, decimal}}
 	tb.row(say("GiB per device", dim), say("A", dim), say("B", dim), say("change", dim))
 	for _, it := range d.Items {
-		tb.row(say(it.ID), say(gib(it.A, 2)), say(gib(it.B, 2)), say(signed(it.Change), dim))
+		tb.row(say(itemWords.Replace(it.ID)), say(gib(it.A, 2)), say(gib(it.B, 2)), say(signed(it.Change), dim))
 	}
 	row := func(name string, it *memwall.ItemDiff, look ink) {
 		tb.row(say(name, look), say(gib(it.A, 2), look), say(gib(it.B, 2), look), say(signed(it.Change), dim))
@@ -85,30 +88,48 @@ func (s *screen) diffTable(d *memwall.Diff) {
 	s.diffRates(d)
 }
 
-// diffRates are users and speeds.
+// diffRates are users, speeds and quality; narrow screens have no bands.
 func (s *screen) diffRates(d *memwall.Diff) {
 	tb := &table{sides: []side{left, left, left, left}}
 	if x, y := d.A.KV, d.B.KV; x != nil && y != nil && x.MaxSequences != nil && y.MaxSequences != nil {
 		tb.row(say("users at "+unit.Length(int64(d.A.Plan.Context))), say(unit.Count(*x.MaxSequences)), say(unit.Count(*y.MaxSequences)))
 	}
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
-		rate := func(name string, a, alow, ahigh, b, blow, bhigh *float64, ratio *float64) {
-			if a != nil && b != nil {
-				tb.row(say(name), say(ranged(a, alow, ahigh)), say(ranged(b, blow, bhigh)), say(times(ratio)))
-			}
-		}
-		rate("decode, tok/s", x.Decode, x.DecodeLow, x.DecodeHigh, y.Decode, y.DecodeLow, y.DecodeHigh, d.DecodeRatio)
-		rate("first token, ms", x.TTFT, x.TTFTLow, x.TTFTHigh, y.TTFT, y.TTFTLow, y.TTFTHigh, d.FirstRatio)
-		rate("$ per million", x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh, y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh, d.CostRatio)
+		s.rate(tb, "decode, tok/s", rated{x.Decode, x.DecodeLow, x.DecodeHigh}, rated{y.Decode, y.DecodeLow, y.DecodeHigh}, d.DecodeRatio)
+		s.rate(tb, "first token, ms", rated{x.TTFT, x.TTFTLow, x.TTFTHigh}, rated{y.TTFT, y.TTFTLow, y.TTFTHigh}, d.FirstRatio)
+		s.rate(tb, "$ per million", rated{x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh}, rated{y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh}, d.CostRatio)
 	}
-	tb.row(say("quality"), nil, say(qualityOf(d.Quality)))
-	s.page.blank()
-	s.page.add(tb)
+	if len(tb.rows) > 0 {
+		s.page.blank()
+		s.page.add(tb)
+	}
+	s.page.para(join(pad(gap), say("quality  ", dim)), say(qualityWords(d.Quality)))
 }
 
-// ranged is a figure with its band.
-func ranged(mid, low, high *float64) string {
-	return significant(*mid, 2) + " (" + significant(*low, 2) + "–" + significant(*high, 2) + ")"
+// rated is a figure of speed or cost with its band.
+type rated struct{ mid, low, high *float64 }
+
+func (s *screen) rate(tb *table, name string, a, b rated, ratio *float64) {
+	if a.mid != nil && b.mid != nil {
+		tb.row(say(name), say(s.ranged(a)), say(s.ranged(b)), say(times(ratio)))
+	}
+}
+
+// qualityWords say what B's formats change, and on what that was measured.
+func qualityWords(q *memwall.Quality) string {
+	if q == nil {
+		return "nobody measured the difference, or there is none"
+	}
+	return qualityOf(q) + ", measured on " + q.MeasuredOn
+}
+
+// ranged is a figure with its band, where there is room for it.
+func (s *screen) ranged(r rated) string {
+	out := significant(*r.mid, 2)
+	if s.page.st.width() < defaultWidth || r.low == nil || r.high == nil {
+		return out
+	}
+	return out + " (" + significant(*r.low, 2) + "–" + significant(*r.high, 2) + ")"
 }
 
 // signed is a difference with its sign.
