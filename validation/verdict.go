@@ -133,6 +133,9 @@ func (r *Row) call() (c Call, ok bool) {
 func (r *Row) served(c Call) Call {
 	q := *r
 	q.Ask.Sequences = 1
+	if q.Ask.MemFractionStatic == nil && q.Ask.GPUMemoryUtilization == nil {
+		q.Note = strings.TrimPrefix(q.Note+"; the share of memory that it was given is not told", "; ")
+	}
 	c.Kind, c.Row = servingRuns, &q
 	return c
 }
