@@ -152,6 +152,7 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"pick":        func(st Style) string { return Pick(answer(t, "pick"), st) },
 		"pick-none":   func(st Style) string { return Pick(answer(t, "pick-none"), st) },
 		"diff":        func(st Style) string { return Diff(answer(t, "diff"), st) },
+		"diff-engine": func(st Style) string { return Diff(answer(t, "diff-engine"), st) },
 		"diff-bare":   func(st Style) string { return Diff(bareDiff(t), st) },
 		"compare":     func(st Style) string { return Compare(answer(t, "compare"), false, st) },
 		"model":       func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
