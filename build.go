@@ -75,7 +75,7 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 	d := Device{Name: r.Name, Ranks: rankNames(r, q.request.TP), Count: r.Count * q.request.Workers(), Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
 	if !r.Unlimited {
 		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
-		d.Headroom = d.Usable - n.Bytes
+		d.Headroom = headroom(r)
 		x.num(at+"/capacity_bytes", r.Capacity, r.UsableBasis)
 		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
 	}

@@ -78,6 +78,9 @@ func FieldByName(name string) *Field {
 	return nil
 }
 
+// Listed reports whether a search for plans takes a list of the field's words.
+func (f *Field) Listed() bool { return slices.Contains(lists, f.Name) }
+
 // OfAsk reports whether a question has the field.
 func (f *Field) OfAsk(ask string) bool {
 	if f.Asks == nil {

@@ -107,7 +107,7 @@ func (q *question) formulas(v *Speed, m *serving.Model, l serving.Load) {
 	} else {
 		f = append(f, totals(v, l))
 	}
-	q.explain.timing = f
+	q.explain.timing = append(q.explain.timing, f...)
 }
 
 // copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.

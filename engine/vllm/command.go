@@ -66,7 +66,7 @@ func changed(j *engine.Job) (args []string) {
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}
-	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)) {
+	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j), headDim(j.Model)) {
 		args = append(args, fmt.Sprintf("--block-size %d", p.BlockSize))
 	}
 	return args

@@ -39,7 +39,7 @@ func (Engine) Defaults(j *engine.Job) {
 	share(j)
 	stepDefaults(j)
 	if p.BlockSize == 0 {
-		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
+		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j), headDim(j.Model)))
 	}
 	draftDefault(j)
 	engine.EagerNote(j, false)
@@ -100,9 +100,13 @@ func deviceTraits(j *engine.Job) traits {
 	return traitsOf(d)
 }
 
-func latent(m *model.Model) bool {
+// latent reports whether the plan's caches hold latents.
+func latent(j *engine.Job) bool {
 	found := false
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
+	if j.Version.Before(latentCaches) {
+		return found
+	}
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
 		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
 	})
 	return found
@@ -228,6 +232,7 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
 	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2, states: 1}
+	w.heads = s.job.Version.Before(latentCaches)
 	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)

@@ -43,8 +43,8 @@ func (a *app) pick() *cobra.Command {
 // picked reads what is no field of a request.
 func (f *planFlags) picked(at, goal string) error {
 	if at != "" {
-		if err := f.request.Set("context", at); err != nil {
-			return err
+		if f.request.Set("context", at) != nil || f.request.Context <= 0 {
+			return usage("at", at, fmt.Sprintf("--at: %q is not a length such as 8192 or 32k", at), "the context to leave room for")
 		}
 	}
 	switch goal {
