@@ -81,10 +81,10 @@ func TestNoFasterThanTheDatasheet(t *testing.T) {
 func floor(in *serving.In, b speed.Batch) float64 {
 	bytes, flops := 0.0, 0.0
 	for i := range in.Stages {
-		r := speed.Kernels(in.Model, &in.Stages[i], in.Exec)
+		r, kernels := speed.Kernels(in.Model, &in.Stages[i], in.Exec)
 		p := r.Points(b)
-		for j := range r.Kernels {
-			k := &r.Kernels[j]
+		for j := range kernels {
+			k := &kernels[j]
 			if k.Moe == nil && k.Op.Kind == model.Linear {
 				bytes += float64(k.Count) * float64(k.Bytes)
 			}
