@@ -276,7 +276,7 @@ func (s *space) fits(at search.Point) bool {
 // price of a point that fits.
 func (s *space) price(at search.Point) float64 {
 	x := s.fit[at.Key()]
-	return s.least(at) + s.slowdown(x.q.size(x.ranks))
+	return s.least(at) + s.slowdown(x.q.waits(x.ranks))
 }
 
 // words of a point: one change in full, several in short.

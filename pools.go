@@ -48,10 +48,13 @@ func (q *question) handed(f *serving.Figures) {
 // looped is the closed loop of a plan: of one kind of worker, or of two.
 func (q *question) looped(m *serving.Model, l serving.Load) (serving.Figures, error) {
 	p, err := q.pools(m)
-	if err != nil || p == nil {
-		return m.Closed(l), err
+	switch {
+	case err == nil && p != nil:
+		return p.Closed(l), nil
+	case q.brief:
+		return m.Mids(l), err
 	}
-	return p.Closed(l), nil
+	return m.Closed(l), err
 }
 
 // pools are the workers of both kinds, those that generate as they are given; nil where all do both.

@@ -22,8 +22,7 @@ func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 
 // Decoding is the step that decodes a load.
 func (m *Model) Decoding(l Load) speed.Batch {
-	p := m.loop(l)
-	b, _ := m.batches(l, &p)
+	_, b, _ := m.shape(l)
 	return b
 }
 

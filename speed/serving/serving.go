@@ -136,6 +136,14 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	return m, nil
 }
 
+// For is the model of a plan that places the same network on the same devices: with other replicas, room, batches or
+// chances of drafted tokens, but with as many of these.
+func (m *Model) For(in *In) *Model {
+	v := *m
+	v.in = *in
+	return &v
+}
+
 // shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
 func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
