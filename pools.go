@@ -35,7 +35,7 @@ func (q *question) prompting(a *Answer) {
 		out.Name, out.Count = out.Name+" (prompts)", ranks[i].Count*int64(d.Prefill)
 		a.Devices = append(a.Devices, out)
 	}
-	q.job.Note("disaggregated", "info", "disaggregated", "workers that compute prompts: %d, that generate: %d; caches, longest context and command line are of those that generate", int64(d.Prefill), int64(d.Decode))
+	q.job.Note("disaggregated", "info", "disaggregated", "workers that compute prompts: %d, that generate: %d; caches and longest context are of those that generate. Each kind has its command line, which says nothing of who hands caches to whom", int64(d.Prefill), int64(d.Decode))
 }
 
 // handed remarks on what crosses from workers of one kind to the other.
