@@ -204,7 +204,7 @@ func (q *question) notes() (out []Note) {
 	return append(out, q.resolved.Notes...)
 }
 
-// flags are the command line that runs the plan. A network that is described or changed has no files to run.
+// flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is described or changed has no files to run.
 func (q *question) flags() map[string]string {
 	if q.resolved.Format == "description" || len(q.request.Override) > 0 {
 		return nil
@@ -213,7 +213,11 @@ func (q *question) flags() map[string]string {
 	if c == "" {
 		return nil
 	}
-	return map[string]string{q.engine.Name(): c}
+	out := map[string]string{q.engine.Name(): c}
+	if q.prompter != nil {
+		out[q.engine.Name()+" (prompts)"] = q.prompter.engine.Command(q.prompter.job)
+	}
+	return out
 }
 
 // outlook is what the plan could hold: limits, rungs of context, reasons.

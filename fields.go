@@ -109,7 +109,7 @@ func (f *Field) OwnedBy(engine string) bool {
 func (r *Request) ofAsk() error {
 	for i := range Fields() {
 		f := &Fields()[i]
-		if !f.OfAsk(r.Ask) && !f.Value(r).IsZero() {
+		if !f.OfAsk(r.Ask) && !(r.For == askTrain && f.OfAsk(askTrain)) && !f.Value(r).IsZero() {
 			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask), Hint: f.elsewhere()}
 		}
 	}

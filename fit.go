@@ -30,6 +30,7 @@ type question struct {
 	sizer    engine.Sizer
 	book     *ledger.Book
 	explain  *explainer
+	brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	prompter *question // a worker that computes prompts, where those that generate are others
 }
 

@@ -65,6 +65,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}
 	switch {
+	case r.Ask == askPlan && r.For == askTrain:
+		return a.planTrain(ctx, r)
 	case r.Ask == askPlan:
 		return a.plan(ctx, r)
 	case r.Ask == askDiff:

@@ -77,6 +77,7 @@ type Candidate struct {
 	USDPerHour *float64   `json:"usd_per_hour"`
 
 	Speed      *Speed            `json:"speed"`
+	Step       *TrainingStep     `json:"step,omitempty"`
 	SpeedRatio *float64          `json:"speed_ratio"`
 	Quality    *Quality          `json:"quality"`
 	Cost       *float64          `json:"cost"`
@@ -286,7 +287,7 @@ func (s *space) fits(at search.Point) bool {
 // price of a point that fits.
 func (s *space) price(at search.Point) float64 {
 	x := s.fit[at.Key()]
-	return s.least(at) + s.slowdown(x.q.size(x.ranks))
+	return s.least(at) + s.slowdown(x.q.waits(x.ranks))
 }
 
 // words of a point: one change in full, several in short.

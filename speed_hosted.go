@@ -79,7 +79,7 @@ func (q *question) stepReads(h *engine.Hosted, in *serving.In, b speed.Batch) fl
 		return float64(h.Bytes)
 	}
 	stage := &in.Stages[min(int(h.Stage), len(in.Stages)-1)]
-	r := speed.Kernels(in.Model, stage, in.Exec)
+	r := speed.Walk(in.Model, stage, in.Exec, nil)
 	p := r.Points(b)
 	all := unit.Bytes(0)
 	for _, s := range stage.ExpertSums() {

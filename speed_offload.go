@@ -40,7 +40,7 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 	if o == nil {
 		return nil, nil
 	}
-	r := speed.Kernels(in.Model, &in.Stages[0], in.Exec)
+	r := speed.Walk(in.Model, &in.Stages[0], in.Exec, nil)
 	p := r.Points(b)
 	w := r.Work(&p)
 	expertsAt := o.Experts

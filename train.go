@@ -83,7 +83,11 @@ func (t *training) models() error {
 		}
 		q.job.Note("override", "info", "override", "what if %s: the network is another one", overridden(q.request.Override))
 	}
-	t.job.Model = spec.Model(q.resolved.ID)
+	if len(q.request.Override) > 0 {
+		t.job.Model = spec.Model(q.resolved.ID)
+	} else {
+		t.job.Model = q.asker.build(builtKey{resolved: q.resolved, weights: "network"}, func() builtModel { return builtModel{model: spec.Model(q.resolved.ID)} }).model
+	}
 	q.job.Model = t.job.Model
 	for _, m := range []struct {
 		field, name string
@@ -141,9 +145,8 @@ func (t *training) answer() *Answer {
 	if q.request.Explain {
 		q.explain = &explainer{book: q.book, out: map[string]Explain{}}
 	}
-	same := make([]engine.Rank, len(ranks))
+	same := t.same(ranks)
 	for i := range ranks {
-		same[i] = t.rank(&ranks[i])
 		a.Devices = append(a.Devices, t.device(i, &ranks[i], &same[i]))
 	}
 	a.Verdict = q.verdict(same)
@@ -205,15 +208,20 @@ func (t *training) timed(a *Answer) {
 		q.job.Note("speed_unknown", "info", "", "no time of a step: %s", err)
 		return
 	}
-	a.Step = &TrainingStep{Seconds: *rounded(s.Seconds.Mid), SecondsLow: *rounded(s.Seconds.Low), SecondsHigh: *rounded(s.Seconds.High), Tokens: tokens,
-		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
-		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
-	for _, p := range s.Parts {
-		a.Step.Parts = append(a.Step.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
-	}
+	a.Step = trainingStep(&s, tokens)
 	if n := int64(q.request.Tokens); n > 0 {
 		a.Run = t.run(&s, tokens, n)
 	}
+}
+
+func trainingStep(s *step.Step, tokens float64) *TrainingStep {
+	out := &TrainingStep{Seconds: *rounded(s.Seconds.Mid), SecondsLow: *rounded(s.Seconds.Low), SecondsHigh: *rounded(s.Seconds.High), Tokens: tokens,
+		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
+		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
+	for _, p := range s.Parts {
+		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
+	}
+	return out
 }
 
 func (t *training) step() (s step.Step, tokens float64, err error) {

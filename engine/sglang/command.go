@@ -65,6 +65,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.RecvInterval > 1 {
 		args = append(args, fmt.Sprintf("--scheduler-recv-interval %d", p.RecvInterval))
 	}
+	if name := expertKernels.Name(p.MoEBackend); name != "" {
+		args = append(args, "--moe-runner-backend "+name)
+	}
 	if e := p.EnforceEager; e != nil && *e {
 		args = append(args, "--disable-cuda-graph")
 	}
@@ -73,6 +76,9 @@ func changed(j *engine.Job) (args []string) {
 	}
 	return args
 }
+
+// expertKernels are the values of --moe-runner-backend (sglang/srt/server_args.py, MOE_RUNNER_BACKEND_CHOICES).
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
 
 // beside are what drafts and the adapters.
 func beside(j *engine.Job) (args []string) {

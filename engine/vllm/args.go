@@ -125,6 +125,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--num-speculative-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
+	{Names: "--moe-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-backend", v); return nil }},
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 
 	// Memory that no field of a plan holds.

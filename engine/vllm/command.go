@@ -63,6 +63,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.StreamInterval > 1 {
 		args = append(args, fmt.Sprintf("--stream-interval %d", p.StreamInterval))
 	}
+	if name := expertKernels.Name(p.MoEBackend); name != "" && j.Version.AtLeast(NamesKernels) {
+		args = append(args, "--moe-backend "+name)
+	}
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}
@@ -71,6 +74,12 @@ func changed(j *engine.Job) (args []string) {
 	}
 	return args
 }
+
+// NamesKernels is the version from which on --moe-backend names the kernels of experts (#33807, of February 2026).
+var NamesKernels = engine.V(0, 17, 0)
+
+// expertKernels are the values of --moe-backend (vllm/config/kernel.py): FlashInfer has those of TensorRT-LLM.
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"marlin", "marlin"}}
 
 // cacheName is what --kv-cache-dtype calls a format (vllm/config/cache.py).
 func cacheName(kv string) string {

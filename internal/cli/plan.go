@@ -13,9 +13,10 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	fitFlags
-	goal memwall.Goal
-	all  bool
-	what bool
+	goal  memwall.Goal
+	all   bool
+	what  bool
+	train bool
 }
 
 func (a *app) plan() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *app) plan() *cobra.Command {
 	c := &cobra.Command{
 		Use: "plan MODEL", Short: "what to change so that it fits, cheapest first",
 		Long:    "Changes are asked again one by one, the cheapest in quality and speed first, and then together. What a flag gives is kept; what none gives is searched. Without --on, the answer is the smallest hardware.",
-		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b",
+		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
@@ -31,7 +32,9 @@ func (a *app) plan() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request, "plan")
+	requestFlags(flags, &f.request, "plan", "train")
+	flags.BoolVar(&f.train, "train", false, "plans that train the model: groups of devices, micro-batches, recomputation")
+	group(flags.Lookup("train"), groupWhat)
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
@@ -58,6 +61,9 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 		return err
 	}
 	r.Ask = "plan"
+	if f.train {
+		r.For = "train"
+	}
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}

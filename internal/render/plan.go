@@ -18,6 +18,10 @@ type PlanOptions struct {
 // Plan draws what must change: how many ways there are, the first that fits, the ladder, and how to run it.
 func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
 	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
+	if a.Plan.For == "train" {
+		s.trainPlans(opt.All)
+		return s.page.String()
+	}
 	s.planHead()
 	s.planBest()
 	if a.Plan.Hardware == "" {

@@ -55,6 +55,14 @@ func (m *Model) Closed(l Load) Figures {
 	return f
 }
 
+// Mids are the same without bands, parts and a user alone, for those who compare many plans.
+func (m *Model) Mids(l Load) Figures {
+	p := m.loop(l)
+	c := m.closed(&p, l)
+	same := func(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
+	return Figures{PerToken: same(c.PerToken), First: same(c.First), Throughput: same(c.Throughput), Batch: p.batch, Step: p.decode, Expected: p.expected, Others: p.others()}
+}
+
 // perToken are the parts of a step, drafting included, for each token that it yields.
 func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 	parts := m.Parts(decode)

@@ -52,7 +52,7 @@ func PrefillKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 func (b *book) heads(h *Heads) *attention {
 	o := model.Op{Kind: model.Attention, Attn: &model.Attn{Heads: h.Heads, KVHeads: h.KVHeads, DimK: h.Width, DimV: h.Width}}
 	cost := o.Coeffs(&model.Exec{ActBytes: 2, KVBytes: h.KV}, nil)
-	a := b.attention(&speed.Kernel{Op: &o, Attn: o.Attn, Decode: cost, Prefill: cost}, h.KV, 1)
+	a := b.attention(&speed.Kernel{Op: &o, Attn: o.Attn, Decode: cost}, h.KV, 1)
 	if h.Wide < 2 {
 		a.peak, a.at = b.peak("fp8"), b.attentionCoefs("heads-8bit-math")
 	}

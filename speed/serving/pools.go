@@ -114,7 +114,7 @@ type queue struct {
 func (p *Pools) loop(l Load) (q queue, decode speed.Batch) {
 	q = p.shape(l)
 	own, busy, times := p.prompts(l)
-	q.own, q.each = times.own*p.prefill.Step(own), times.each*p.prefill.crowded().Step(busy)
+	q.own, q.each = times.own*p.prefill.Step(own), times.each*p.prefill.step(busy, p.prefill.peers)
 	for range 8 {
 		was := decode.Decodes
 		if decode = p.batch(l, &q); decode.Decodes == was {
@@ -242,9 +242,9 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	c, n := q.closed(l), len(p.c)
 	e := Elasticities{make([]float64, n), make([]float64, n), make([]float64, n)}
 	own, busy, times := p.prompts(l)
-	slope := func(m *Model, b speed.Batch, times float64, at func(int) int) []float64 {
+	slope := func(m *Model, b speed.Batch, prompting, times float64, at func(int) int) []float64 {
 		s, out := make([]float64, len(m.c)), make([]float64, n)
-		m.slopes(b, s)
+		m.slopes(b, prompting, m.Values(), s)
 		for i := range s {
 			out[at(i)] += times * s[i]
 		}
@@ -259,8 +259,8 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	for _, v := range []struct {
 		at    *float64
 		slope []float64
-	}{{&q.own, slope(p.prefill, own, times.own, same)}, {&q.each, slope(p.prefill.crowded(), busy, times.each, same)},
-		{&q.decode, slope(p.decode, decode, 1, func(i int) int { return p.at[i] })},
+	}{{&q.own, slope(p.prefill, own, 1, times.own, same)}, {&q.each, slope(p.prefill, busy, p.prefill.peers, times.each, same)},
+		{&q.decode, slope(p.decode, decode, 1, 1, func(i int) int { return p.at[i] })},
 		{&q.handed, one(p.base, p.c[p.base])}, {&q.handed, one(p.prefill.host.token, float64(l.Prompt)*p.c[p.prefill.host.token])}, {&q.burst, one(p.burst, q.burst)}} {
 		e.through(v.at, v.slope, func() Closed { return q.closed(l) }, c)
 	}
@@ -312,7 +312,7 @@ func (p *Pools) bound(l Load, q *queue, parts []speed.Part) speed.Bound {
 		return speed.Capacity
 	case q.users*q.each > q.own+q.handed+q.output*q.perToken():
 		_, busy, _ := p.prompts(l)
-		return speed.Largest(p.prefill.crowded().Parts(busy))
+		return speed.Largest(p.prefill.partsOf(busy, p.prefill.peers))
 	}
 	return speed.Largest(parts)
 }

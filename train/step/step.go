@@ -178,11 +178,11 @@ func (g *groups) ring() float64 {
 }
 
 func (m *Model) work() error {
-	main, err := m.kernels(0)
+	main, list, err := m.kernels(0)
 	if err != nil {
 		return err
 	}
-	layers, head := m.part(main, m.in.Model.Decoder())
+	layers, head := m.part(main, list, m.in.Model.Decoder())
 	if p := m.prediction(); p > 0 {
 		if err := m.predict(p, &layers, &head); err != nil {
 			return err
@@ -204,12 +204,12 @@ func (m *Model) prediction() int {
 
 // predict adds the layers of multi-token prediction; each ends in the head again.
 func (m *Model) predict(part int, layers, head *work) error {
-	list, err := m.kernels(part)
+	rank, list, err := m.kernels(part)
 	if err != nil {
 		return err
 	}
 	p := &m.in.Model.Parts[part]
-	more, _ := m.part(list, p)
+	more, _ := m.part(rank, list, p)
 	layers.add(&more, 1)
 	again := *head
 	head.add(&again, float64(len(p.Layers)))
@@ -217,12 +217,13 @@ func (m *Model) predict(part int, layers, head *work) error {
 }
 
 // kernels of a part on one rank of the tensor and expert groups, all layers.
-func (m *Model) kernels(part int) (*speed.Rank, error) {
+func (m *Model) kernels(part int) (*speed.Rank, []speed.Kernel, error) {
 	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation}), nil
+	r, list := speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation})
+	return r, list, nil
 }
 
 // activation is the bytes of a number between operators: all frameworks compute in 16 bits.

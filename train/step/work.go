@@ -87,7 +87,7 @@ type weightSum struct{ elements, bytes float64 }
 type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
-func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
+func (m *Model) part(r *speed.Rank, list []speed.Kernel, p *model.Part) (layers, head work) {
 	g := &m.groups
 	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
 	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
@@ -95,19 +95,23 @@ func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
 		w.shard = float64(g.tp)
 	}
 	w.expertBy = m.expertShare()
-	for i := range r.Kernels { // before fused products lose their tensors
-		k := &r.Kernels[i]
+	for i := range list { // before fused products lose their tensors
+		k := &list[i]
 		w.hold(k)
 		w.out, w.count = &layers, float64(k.Count)
 		w.adapter(k)
 	}
-	for _, k := range speed.Merge(r.Kernels) {
+	fuse := speed.Fuser{To: func(k *speed.Kernel) {
 		w.out, w.count = &layers, float64(k.Count)
 		if k.Layer == model.InPost {
 			w.out = &head
 		}
-		w.kernel(&k)
+		w.kernel(k)
+	}}
+	for i := range list {
+		fuse.Add(&list[i])
 	}
+	fuse.Flush()
 	return layers, head
 }
 
@@ -134,7 +138,7 @@ func (w *walker) kernel(k *speed.Kernel) {
 	case model.Norm, model.Add, model.Glu, model.Act, model.Scale, model.Rope, model.Mix, model.Conv:
 		w.element(k)
 	case model.Embed:
-		w.out.elementwise += w.count * 3 * k.Prefill.Activations[model.Tokens] * w.tokens * w.share / w.memory()
+		w.out.elementwise += w.count * 3 * k.Prefill().Activations[model.Tokens] * w.tokens * w.share / w.memory()
 	}
 }
 
@@ -183,7 +187,7 @@ func (m *Model) saved(k *speed.Kernel) bool {
 // weight's, each as large.
 func (w *walker) product(k *speed.Kernel) {
 	rows := w.rows(k)
-	flops := (k.Prefill.FLOPs[model.Tokens] + k.Prefill.FLOPs[model.Outputs]) * w.tokens * w.share
+	flops := (k.Prefill().FLOPs[model.Tokens] + k.Prefill().FLOPs[model.Outputs]) * w.tokens * w.share
 	expert := k.Op.Kind == model.ExpertLinear
 	switch {
 	case expert:
@@ -293,9 +297,9 @@ func (w *walker) attention(k *speed.Kernel) {
 	if w.fused() {
 		p.backward = 2.5
 	}
-	f := k.Prefill.FLOPs
+	f := k.Prefill().FLOPs
 	own := (f[model.Tokens] + f[model.Read]) * w.tokens // the latent expanded to keys and values
-	all := k.Prefill.Eval(&w.at).FLOPs
+	all := k.Prefill().Eval(&w.at).FLOPs
 	core := float64(all) - own
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
@@ -330,7 +334,7 @@ func (w *walker) ramp() float64 { return 1 + 600/float64(w.m.groups.sequence) }
 func (w *walker) scan(k *speed.Kernel) {
 	p := w.passes(k)
 	p.backward = 2
-	w.out.scan += w.count * k.Prefill.FLOPs[model.Tokens] * w.tokens * w.share * p.all() / w.m.format.wide
+	w.out.scan += w.count * k.Prefill().FLOPs[model.Tokens] * w.tokens * w.share * p.all() / w.m.format.wide
 	w.out.launches += w.count * p.all()
 }
 
@@ -340,7 +344,7 @@ func (w *walker) element(k *speed.Kernel) {
 	if k.Layer != model.InPost {
 		p.forward += w.recipe.of(k)
 	}
-	bytes := (k.Prefill.Activations[model.Tokens] + k.Prefill.Activations[model.Outputs]) * w.tokens * w.share
+	bytes := (k.Prefill().Activations[model.Tokens] + k.Prefill().Activations[model.Outputs]) * w.tokens * w.share
 	if w.m.class() == eager && !on(w.m.in.Training.Fused) {
 		bytes *= unfused(k.Op)
 	}
