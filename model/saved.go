@@ -54,8 +54,14 @@ func (k *Kind) SavedBytes(s Style) (n int64) {
 	return n
 }
 
-// KeepsEntry reports whether an operator of the layer keeps the stream that enters it.
-func (k *Kind) KeepsEntry(s Style) bool { return k.keepers(&s).entry }
+// SavedWithEntry is SavedBytes, and whether an operator of the layer keeps the stream that enters it too.
+func (k *Kind) SavedWithEntry(s Style) (n float64, entry bool) {
+	p := k.keepers(&s)
+	for _, b := range p.out {
+		n += float64(b)
+	}
+	return n, p.entry
+}
 
 // SavedScores is what a layer keeps of its score matrices, in bytes per token and position of the sequence.
 func (k *Kind) SavedScores(s Style) (n int64) {

@@ -112,4 +112,12 @@ type Rank struct {
 	Reserved, SMI    Estimate      // what torch reserves, and what nvidia-smi prints
 	Needed           []ledger.Item // of the peak, with what allocator, driver and communication take beside it
 	Host, Disk       []ledger.Item // this rank's part
+	Drivers          Drivers
+}
+
+// Drivers are what nvidia-smi shows beside allocated bytes grows with: bytes of the logits, of the block that is computed,
+// and of parameters that are gathered.
+type Drivers struct {
+	Logits, Block, Gathered float64
+	Several                 bool // more than one rank
 }

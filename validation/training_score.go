@@ -79,7 +79,7 @@ func (r *TrainingRow) compare(row *Row) (out []Comparison) {
 	}
 	figures := map[string]Range{}
 	if refused == "" {
-		x := r.read(ranks)
+		x := r.Read(ranks)
 		figures = map[string]Range{"allocated": asRange(x.Allocated), "reserved": asRange(x.Reserved), "unknown": asRange(x.Reserved), "nvidia-smi": asRange(x.SMI)}
 	}
 	for _, f := range []struct {
