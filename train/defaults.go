@@ -25,7 +25,7 @@ func Defaults(j *Job) error {
 func (j *Job) findFramework() error {
 	t := j.Training
 	if t.Framework == "" {
-		t.Framework = "transformers"
+		t.Framework = j.framework()
 		j.Default("framework", t.Framework)
 	}
 	name, version, given := strings.Cut(t.Framework, "@")
@@ -45,6 +45,21 @@ func (j *Job) findFramework() error {
 		t.Sharding = "fsdp"
 	}
 	return nil
+}
+
+// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
+// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
+func (j *Job) framework() string {
+	p, t := j.Plan, j.Training
+	switch adapters := t.Method != "" && t.Method != "full"; {
+	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
+		return "megatron-bridge"
+	case zero(t.Sharding) > 0:
+		return "deepspeed"
+	case t.Sharding == "fsdp2" && !adapters:
+		return "torchtitan"
+	}
+	return "transformers"
 }
 
 // fill sets a word that is open.
