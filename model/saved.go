@@ -14,6 +14,9 @@ type Style struct {
 	Adapts       func(*Tensor) bool
 	AdapterWidth int64
 	Dropout      bool
+	// Magnitudes: a learned scale of every output of an adapted layer keeps what it scales, of the layer and of its adapter
+	// (DoRA, arXiv:2402.09353).
+	Magnitudes bool
 	// RepeatKV: keys and values are repeated to all heads before the kernel.
 	RepeatKV bool
 	// Scores are bytes kept of each score of a head, by attention that writes the score matrix; 0 when a kernel
@@ -225,7 +228,11 @@ func (p *keeper) norm(i int) {
 
 func (p *keeper) linear(o *Op) {
 	s := p.s
-	switch adapted := s.Adapts != nil && s.Adapts(o.W[0]); {
+	adapted := s.Adapts != nil && s.Adapts(o.W[0])
+	if adapted && s.Magnitudes {
+		p.out[Linear] += 2 * half * o.W[0].Rows() * int64(o.choices())
+	}
+	switch {
 	case !s.Frozen:
 		p.dispatch(o)
 		p.keepAs(Linear, o.In[0], p.inputWidth())

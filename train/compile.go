@@ -15,15 +15,18 @@ import (
 type Sizer struct {
 	j      *Job
 	store  Storage
+	copies Storage // of modules that train in full beside adapters
 	opt    optimizer
 	every  shards // of what all data-parallel ranks hold
 	expert shards // of experts, which fewer ranks hold alike
 	tokens float64
 	length float64
-	micro  int64
-	loss   float64
-	ranks  []share
-	whole  float64 // parameters of the whole model, before it is shared
+	// longest is what a sequence may hold at most, where length is assumed; else the same.
+	longest float64
+	micro   int64
+	loss    float64
+	ranks   []share
+	whole   float64 // parameters of the whole model, before it is shared
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -41,7 +44,7 @@ func Compile(j *Job) (*Sizer, error) {
 	if err != nil {
 		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}
 	}
-	s := &Sizer{j: j, store: j.storage(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence())}
+	s := &Sizer{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence()), longest: float64(j.longest())}
 	s.every = j.shards(groups.DP * groups.CP)
 	s.expert = j.shards(max(1, groups.DP*groups.CP*groups.TP/(groups.EP*max(1, j.expertTP()))))
 	s.tokens = s.length * float64(max(1, t.MicroBatch)) * j.pairs() / float64(groups.CP)
@@ -105,13 +108,11 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	r := Rank{Index: h.pl.Index, Count: h.pl.Count, Stage: h.pl.Stage}
 	s.device(b, &r)
 	r.Phases = s.phases(b, h)
-	var top ledger.Total
-	for i := range r.Phases {
-		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
-			r.Peak, top = i, t
-		}
-	}
+	top := r.top()
 	s.figures(b, &r, h, top)
+	if s.longest > s.length {
+		s.reach(&r, h, top)
+	}
 	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
 	return r
 }
@@ -138,4 +139,27 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		capacity = d.Usable
 	}
 	r.Capacity, r.Usable = b.Size("capacity", capacity.Value, "driver"), b.Size("device_total", d.Usable.Value, d.Usable.Source)
+}
+
+// top finds the phase that holds most.
+func (r *Rank) top() (top ledger.Total) {
+	for i := range r.Phases {
+		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
+			r.Peak, top = i, t
+		}
+	}
+	return top
+}
+
+// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+	full := *s
+	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
+	at := Rank{Phases: full.phases(nil, h)}
+	more := at.top().Bytes - top.Bytes
+	for _, e := range []*Estimate{&r.Allocated, &r.Reserved, &r.SMI} {
+		e.High += float64(more)
+	}
+	last := &r.Needed[len(r.Needed)-1]
+	*last = last.Band(last.Low, last.High+more)
 }

@@ -215,6 +215,9 @@ func (j *Job) batchDefaults() {
 	if t.MicroBatch == 0 && t.GlobalBatch > 0 && t.Accumulation > 0 {
 		t.MicroBatch = t.GlobalBatch / max(1, t.Accumulation*plan.Int(dp))
 	}
+	if n := j.Sequence(); n < int64(t.SequenceLength) && j.Longest == 0 {
+		j.Note("assumed_length", "warn", "packing", "samples are not packed and their lengths are not told: the longest of a batch is taken to be %d tokens, as in the examples of %s; the bands reach to %d", n, j.Framework.Name, t.SequenceLength)
+	}
 	j.number("micro_batch", &t.MicroBatch, j.Framework.Batch)
 	if t.Accumulation == 0 {
 		t.Accumulation = max(1, t.GlobalBatch/max(1, t.MicroBatch*plan.Int(dp)))

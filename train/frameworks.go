@@ -33,7 +33,7 @@ var (
 
 var frameworks = []Framework{
 	{
-		Name: "transformers", Aliases: []string{"trl", "hf", "huggingface", "accelerate", "peft", "axolotl", "llama-factory", "fsdp"}, Latest: engine.V(4, 57, 0),
+		Name: "transformers", Aliases: []string{"trl", "hf", "huggingface", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "none", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
 		Loss: hfLoss, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
 	},
@@ -43,7 +43,7 @@ var frameworks = []Framework{
 		Loss: hfLoss, Keep: Keeping{Scores: 8, DroppedScores: 3, Adapters16: true},
 	},
 	{
-		Name: "deepspeed", Latest: engine.V(0, 18, 0),
+		Name: "deepspeed", Aliases: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
 	},

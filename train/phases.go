@@ -57,6 +57,20 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 	return n
 }
 
+// held books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
+func (f *filler) held(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+	s := f.s
+	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
+		return f.b.Add(f.both("modules_to_save", full, a, ranks), f.both("adapter_parameters", lora, b, ranks))
+	}
+	return f.both("parameters", trained, of(&s.store), ranks)
+}
+
+func grad(s *Storage) float64   { return s.Grad }
+func weight(s *Storage) float64 { return s.Weight }
+func master(s *Storage) float64 { return s.Master }
+func moment(s *Storage) float64 { return s.Moment }
+
 func trained(n *numbers) float64   { return n.trained }
 func full(n *numbers) float64      { return n.trained - n.lora }
 func lora(n *numbers) float64      { return n.lora }
@@ -80,11 +94,11 @@ func (f *filler) resident() {
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
 		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
-		f.keep("weights", "weights", f.both("parameters", full, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
 		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
 	}
 	if !off.optimizer {
-		f.keep("master_weights", "fp32 copies", f.both("parameters", trained, st.Master, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, ledger.Persistent, statesPage)
 		if !f.s.opt.Paged {
 			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, ledger.Persistent, statesPage)
 		}
@@ -98,7 +112,7 @@ func (f *filler) resident() {
 		f.keep("collectives", "bucket of gradients", n, ledger.Derived, ledger.Persistent, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.both("parameters", trained, st.Grad, notShared), ledger.Derived, ledger.Persistent, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, ledger.Persistent, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -132,15 +146,15 @@ func (f *filler) beside() {
 
 func (f *filler) gradients() {
 	st := &f.s.store
-	n := f.both("parameters", trained, st.Grad, ofGrads)
+	n := f.held(grad, ofGrads)
 	if f.gradsWhole() {
-		n = f.both("parameters", trained, st.Grad, notShared)
+		n = f.held(grad, notShared)
+	}
+	if off := f.s.j.offload(); off.optimizer && zero(f.s.j.Training.Sharding) > 1 || off.params {
+		n = f.b.Lit(0) // they leave as they are made
 	}
 	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
-	if f.s.j.offload().optimizer && zero(f.s.j.Training.Sharding) > 1 || f.s.j.offload().params {
-		f.grads.Place = ledger.Host
-	}
-	if st.GradsKept {
+	if st.GradsKept && f.grads.Bytes > 0 {
 		f.base = append(f.base, f.grads)
 		f.grads = ledger.Item{}
 	}
@@ -207,7 +221,7 @@ func (f *filler) step() Phase {
 // stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
-	n := f.both("parameters", trained, s.opt.Step*s.store.Moment, ofStates)
+	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.held(moment, ofStates))
 	if s.opt.By == factored || s.opt.By == orthogonal {
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
 	}

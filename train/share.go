@@ -56,6 +56,7 @@ type block struct {
 type counter struct {
 	j      *Job
 	store  Storage
+	copies Storage
 	opt    optimizer
 	adapts func(*model.Tensor) bool
 	frozen []dtype.Role
@@ -86,7 +87,7 @@ func (c *counter) one(s *share, k *engine.KindCount, style *model.Style) *counte
 }
 
 func newCounter(j *Job) *counter {
-	c := &counter{j: j, store: j.storage(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
+	c := &counter{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
 	c.frozen, _ = roles(j.Training.Frozen)
 	c.full, _ = roles(j.Training.Full)
 	c.style = j.style()
@@ -285,7 +286,7 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 
 // states of the optimizer for a tensor, in bytes.
 func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
-	e, m := float64(t.Elems()), c.store.Moment
+	e, m := float64(t.Elems()), c.copies.Moment
 	rows, cols := float64(t.Rows()), float64(t.Cols)
 	matrix := t.Dims >= 2
 	switch c.opt.By {

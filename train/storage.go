@@ -51,6 +51,16 @@ func (j *Job) adapterStorage() Storage {
 	return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
 }
 
+// copies is what modules are kept in that train in full beside adapters: peft leaves them in the model's format when it
+// makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
+func (j *Job) copies() Storage {
+	s := j.storage()
+	if j.Adapters() && s.Master == 0 && s.Weight == 4 && j.Training.Precision != "fp32" && j.Training.Precision != "tf32" {
+		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
+	}
+	return s
+}
+
 // zero is DeepSpeed's stage, 0 for none.
 func zero(sharding string) int {
 	switch sharding {

@@ -59,3 +59,45 @@ func TestStatesOfPureBF16(t *testing.T) {
 		}
 	}
 }
+
+// TestAssumedLength: where samples are padded and nobody says how long they are, the band reaches to what full ones take,
+// and a note says so; the longest sample of the data settles it.
+func TestAssumedLength(t *testing.T) {
+	at := func(packed bool, longest int64) (*train.Job, train.Rank) {
+		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Method, q.SequenceLength, q.MicroBatch, q.Packing = "ms-swift", "lora", 8192, 1, &packed
+		})
+		j.Longest = longest
+		return j, size(t, j, nil)[0]
+	}
+	_, full := at(true, 0)
+	j, assumed := at(false, 0)
+	_, told := at(false, 3000)
+	if assumed.Allocated.High < full.Allocated.Mid || assumed.Allocated.Mid >= told.Allocated.Mid || told.Allocated.Mid >= full.Allocated.Mid {
+		t.Errorf("packed %v, not told %v, told %v", full.Allocated, assumed.Allocated, told.Allocated)
+	}
+	if told.Allocated.High > full.Allocated.Mid {
+		t.Errorf("the data's longest sample leaves a band of %v", told.Allocated)
+	}
+	for _, n := range j.Notes {
+		if n.Code == "assumed_length" {
+			return
+		}
+	}
+	t.Error("nothing is said of the length that was assumed")
+}
+
+// TestModulesToSave: modules that train in full beside fp32 adapters are kept in the model's format, with the frozen
+// original: 10 bytes a number more at the optimizer's step.
+func TestModulesToSave(t *testing.T) {
+	step := func(names ...string) float64 {
+		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Method, q.Optimizer, q.Full = "lora", "adamw", names
+		})
+		return phase(t, &size(t, j, nil)[0], "optimizer step")
+	}
+	want := 10.0 * 2 * 128256 * 4096
+	if got := step("embed_tokens", "lm_head") - step(); math.Abs(got-want) > 1e3 {
+		t.Errorf("embedding and head take %.0f bytes more, want %.0f", got, want)
+	}
+}
