@@ -87,6 +87,9 @@ func checkCounts(j *Job) error {
 			return &plan.Problem{Field: c.field, Value: fmt.Sprint(c.value), Message: fmt.Sprintf("%s = %d is not between 1 and %d", c.field, c.value, c.most), Fix: "a number in these bounds"}
 		}
 	}
+	if r := t.Rollout; r != nil && !(r.Share >= 0 && r.Share < 1) {
+		return &plan.Problem{Field: "rollout.gpu_memory_utilization", Value: fmt.Sprint(r.Share), Message: fmt.Sprintf("rollout.gpu_memory_utilization = %g leaves nothing to train with", r.Share), Fix: "a share from 0 and below 1"}
+	}
 	if d := t.Dropout; d != nil && !(*d >= 0 && *d < 1) {
 		return &plan.Problem{Field: "lora_dropout", Value: fmt.Sprint(*d), Message: fmt.Sprintf("lora_dropout = %g is not a share", *d), Fix: "a number from 0 and below 1"}
 	}

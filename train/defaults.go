@@ -77,8 +77,28 @@ func (j *Job) number(field string, n *plan.Int, value int64) {
 	}
 }
 
+// rolloutShare of a device is what trl gives the engine that writes answers (trl/trainer/grpo_config.py).
+const rolloutShare = 0.3
+
+func (j *Job) rolloutDefaults() {
+	r := j.Training.Rollout
+	if r == nil {
+		return
+	}
+	if r.Colocated == nil {
+		here := true
+		r.Colocated = &here
+		j.Default("rollout.colocated", here)
+	}
+	if r.Share == 0 && *r.Colocated {
+		r.Share = rolloutShare
+		j.Default("rollout.gpu_memory_utilization", r.Share)
+	}
+}
+
 func (j *Job) methodDefaults() {
 	t, f := j.Training, j.Framework
+	j.rolloutDefaults()
 	j.fill("method", &t.Method, "full")
 	objective := "sft"
 	if j.megatron() || f.Name == "torchtitan" || f.Name == "megatron-deepspeed" {
