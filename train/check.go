@@ -8,13 +8,14 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -29,6 +30,27 @@ func impossible(field string, value any, fix, message string, args ...any) error
 
 func unknown(field, value string, known ...string) error {
 	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: "one of " + strings.Join(known, ", ")}
+}
+
+// checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own, and a
+// denoiser has no loss over a vocabulary.
+func checkModel(j *Job) error {
+	lacking := func(what string) error {
+		return &plan.Problem{Field: "model", Value: j.Model.ID, Lacking: true, Message: fmt.Sprintf("what training %s keeps is not described: %s", j.Model.ID, what), Fix: "a decoder or an encoder alone"}
+	}
+	if j.Model.Part("denoiser") != nil {
+		return lacking("it is a denoiser")
+	}
+	crosses := false
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			crosses = crosses || k.Ops[i].Attn != nil && k.Ops[i].Attn.CrossEncoder
+		}
+	})
+	if crosses {
+		return lacking("its decoder attends to an encoder's output")
+	}
+	return nil
 }
 
 func checkWords(j *Job) error {

@@ -19,7 +19,17 @@ func Defaults(j *Job) error {
 	j.groupDefaults()
 	j.stepDefaults()
 	j.batchDefaults()
+	j.remarkTowers()
 	return nil
+}
+
+// remarkTowers: parts beside the decoder count with their parameters alone.
+func (j *Job) remarkTowers() {
+	for i := range j.Model.Parts {
+		if p := &j.Model.Parts[i]; i > 0 && p.Name != model.PartMTP && !p.Speaks {
+			j.Note("tower_activations", "warn", "frozen", "the %s part counts with its parameters; what it keeps of pictures or sound does not, since their number is not told", p.Name)
+		}
+	}
 }
 
 func (j *Job) findFramework() error {
