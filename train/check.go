@@ -182,6 +182,9 @@ func checkMethod(j *Job) error {
 // checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
 func checkOptimizer(j *Job) error {
 	t := j.Training
+	if on(t.InBackward) && (t.Accumulation > 1 || j.Framework.Name != "torchtune") {
+		return impossible("optimizer_in_backward", true, "--framework torchtune with accumulation 1", "a step in the backward pass leaves no gradients to add up over %d passes; torchtune has it, %s has not", t.Accumulation, j.Framework.Name)
+	}
 	eight := strings.Contains(t.Optimizer, "8bit")
 	if j.megatron() && (eight || t.Optimizer == "adafactor" || t.Optimizer == "galore" || t.Optimizer == "lion") {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
@@ -229,7 +232,7 @@ func checkPipeline(j *Job) error {
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", p.PP), "a pipeline of %d stages needs as many micro-batches, and a step has %d", p.PP, t.Accumulation)
 	case t.Schedule == "interleaved" && int64(t.Accumulation)%p.PP != 0:
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", (int64(t.Accumulation)/p.PP+1)*p.PP), "the interleaved schedule takes micro-batches by %d, and %d are not a multiple", p.PP, t.Accumulation)
-	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed"}, j.Framework.Name):
+	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed", "internevo"}, j.Framework.Name):
 		return impossible("pp", p.PP, "--framework megatron or torchtitan", "%s has no pipeline; megatron, torchtitan and deepspeed have", j.Framework.Name)
 	}
 	if l := int64(len(j.Model.Decoder().Layers)); t.VPP > 1 && l < p.PP*t.VPP {

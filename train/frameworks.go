@@ -98,6 +98,11 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{10, 10, 10, 10}, Source: "megatron/mpu/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, DroppedScores: 3},
 	},
 	{
+		Name: "internevo", Aliases: []string{"internlm"}, Latest: engine.V(0, 5, 0),
+		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Batch: 1, Length: 4096,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 8, DroppedScores: 3},
+	},
+	{
 		Name: "llm-foundry", Aliases: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
 		Precision: "bf16-mixed", One: "none", Many: "fsdp", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 1, Length: 2048,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 8, DroppedScores: 3},

@@ -152,12 +152,23 @@ func (f *filler) gradients() {
 	}
 	if off := f.s.j.offload(); off.optimizer && zero(f.s.j.Training.Sharding) > 1 || off.params {
 		n = f.b.Lit(0) // they leave as they are made
+	} else if on(f.s.j.Training.InBackward) {
+		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))
 	}
 	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
 	if st.GradsKept && f.grads.Bytes > 0 {
 		f.base = append(f.base, f.grads)
 		f.grads = ledger.Item{}
 	}
+}
+
+// largestTrained is how many gradients live at once where the optimizer steps on each as it is made: a block's, or an end's.
+func (f *filler) largestTrained() float64 {
+	most := f.h.ends / 2
+	for i := range f.h.blocks {
+		most = max(most, f.h.blocks[i].numbers)
+	}
+	return min(most, f.h.dense.trained+f.h.expert.trained)
 }
 
 // gradsWhole: under FSDP1 passes before the last of a step do not reduce, so that gradients are whole
@@ -222,11 +233,14 @@ func (f *filler) step() Phase {
 func (f *filler) stepping() ledger.Item {
 	s := f.s
 	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.held(moment, ofStates))
+	if s.store.Stepping > 0 {
+		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
+	}
 	if s.opt.By == factored || s.opt.By == orthogonal {
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
 	}
-	if s.j.offload().optimizer {
-		n = f.b.Lit(0)
+	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
+		n = f.b.Lit(0) // a tensor at a time
 	}
 	return ledger.Known("workspace", "copies of the optimizer's step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
 }

@@ -101,3 +101,24 @@ func TestModulesToSave(t *testing.T) {
 		t.Errorf("embedding and head take %.0f bytes more, want %.0f", got, want)
 	}
 }
+
+// TestOptimizerInBackward: no more gradients live than those of a block, so that a full fine-tune in bf16 takes weights and
+// two moments and little else (torchtune, optimizer_in_bwd).
+func TestOptimizerInBackward(t *testing.T) {
+	at := func(inside bool) float64 {
+		j := ask(t, "llama-2-7b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Optimizer, q.SequenceLength, q.MicroBatch, q.InBackward = "torchtune", "adamw-fused", 512, 1, &inside
+		})
+		if err := train.Check(j); err != nil {
+			t.Fatal(err)
+		}
+		return size(t, j, nil)[0].Allocated.Mid
+	}
+	params := 6738415616.0
+	if got := at(false); math.Abs(got/(8*params)-1) > 0.02 {
+		t.Errorf("with all gradients: %.2f bytes a parameter, want 8", got/params)
+	}
+	if got := at(true); math.Abs(got/(6*params)-1) > 0.05 {
+		t.Errorf("with those of a block: %.2f bytes a parameter, want 6", got/params)
+	}
+}
