@@ -155,6 +155,7 @@ func (f *filler) fakeQuantised() ledger.Item {
 	return ledger.Known("workspace", "weights of quantised values", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
+// leaks reports whether inputs of frozen units stay until the pass ends.
 func (j *Job) leaks() bool {
 	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
 )
 
 // Sizer books a job. It may be asked many times.
@@ -26,6 +27,7 @@ type Sizer struct {
 	micro   int64
 	loss    float64
 	ranks   []share
+	frozen  []frozen
 	whole   float64 // parameters of the whole model, before it is shared
 }
 
@@ -52,9 +54,45 @@ func Compile(j *Job) (*Sizer, error) {
 	s.ranks = make([]share, len(placed))
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
-		s.whole += (s.ranks[i].dense.trained + s.ranks[i].expert.trained) * float64(placed[i].Count) / float64(groups.DP*groups.CP)
 	}
-	return s, nil
+	return s, s.besides(groups)
+}
+
+// frozen is a model beside the trained one: what a rank of each stage holds of it.
+type frozen struct {
+	name    string
+	byStage []unit.Bytes
+}
+
+// besides places the models that only run forward as the trained one is placed.
+func (s *Sizer) besides(groups shard.Parallel) error {
+	j := s.j
+	for _, m := range []struct {
+		name string
+		of   *Frozen
+	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
+		if m.of == nil {
+			continue
+		}
+		w := m.of.Weights
+		if w == nil {
+			w = m.of.Model.Store(dtype.FindRecipe("bf16"))
+		}
+		placed, err := engine.Place(m.of.Model.Decoder(), &w.Parts[0], groups)
+		if err != nil {
+			return &plan.Problem{Field: m.name + "_model", Value: m.of.Model.ID, Message: err.Error(), Fix: "a model that the same groups can hold"}
+		}
+		f := frozen{name: m.name, byStage: make([]unit.Bytes, groups.PP)}
+		for i := range placed {
+			var n unit.Bytes
+			for _, x := range placed[i].WeightSums() {
+				n += x.Bytes * unit.Bytes(x.Count)
+			}
+			f.byStage[placed[i].Stage] = max(f.byStage[placed[i].Stage], n)
+		}
+		s.frozen = append(s.frozen, f)
+	}
+	return nil
 }
 
 // expertTP is how many ranks cut one expert.

@@ -106,6 +106,26 @@ func (j *Job) rolloutDefaults() {
 	}
 }
 
+// referenceDefaults: preferences are weighed against the model as it was, a copy of it where it trains in full and the base
+// without its adapters else (trl/trainer/dpo_trainer.py). trl's GRPO has none while beta is 0, its default.
+func (j *Job) referenceDefaults() {
+	t := j.Training
+	if t.ReferenceModel != "" || j.Reference != nil {
+		return
+	}
+	switch own := t.Objective == "dpo" || t.Objective == "ppo"; {
+	case own && j.Adapters():
+		t.ReferenceModel = "none"
+		j.Note("default_used", "info", "reference_model", "the base without its adapters is the reference")
+	case own:
+		t.ReferenceModel, j.Reference = j.Model.ID, &Frozen{Model: j.Model}
+		j.Default("reference_model", t.ReferenceModel)
+	case t.Objective == "grpo":
+		t.ReferenceModel = "none"
+		j.Default("reference_model", t.ReferenceModel)
+	}
+}
+
 func (j *Job) methodDefaults() {
 	t, f := j.Training, j.Framework
 	j.rolloutDefaults()
@@ -115,6 +135,7 @@ func (j *Job) methodDefaults() {
 		objective = "pretrain"
 	}
 	j.fill("objective", &t.Objective, objective)
+	j.referenceDefaults()
 	j.fill("precision", &t.Precision, f.Precision)
 	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
 	if t.Method == "qlora" {
@@ -154,7 +175,7 @@ func (j *Job) baseFormat() string {
 
 // groupDefaults: data parallelism takes the devices that other groups leave.
 func (j *Job) groupDefaults() {
-	p, t, f := j.Plan, j.Training, j.Framework
+	p, t := j.Plan, j.Training
 	for _, n := range []*int64{&p.TP, &p.PP, &p.CP} {
 		*n = max(1, *n)
 	}
@@ -174,6 +195,12 @@ func (j *Job) groupDefaults() {
 			j.Default("etp", t.ETP)
 		}
 	}
+	j.shardingDefaults()
+	j.scheduleDefaults()
+}
+
+func (j *Job) shardingDefaults() {
+	p, t, f := j.Plan, j.Training, j.Framework
 	sharding := f.One
 	if p.DP*p.CP > 1 {
 		sharding = f.Many
@@ -189,6 +216,10 @@ func (j *Job) groupDefaults() {
 			j.Default("sequence_parallel", sp)
 		}
 	}
+}
+
+func (j *Job) scheduleDefaults() {
+	p, t := j.Plan, j.Training
 	if p.PP > 1 && t.Schedule == "" {
 		t.Schedule = "1f1b"
 		if t.VPP > 1 {

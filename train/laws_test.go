@@ -259,6 +259,15 @@ func TestModelsBeside(t *testing.T) {
 	if awake < alone+20*(1<<30) || asleep >= awake || asleep < alone {
 		t.Errorf("alone %.3g, with an engine awake %.3g, asleep %.3g", alone, awake, asleep)
 	}
+	dpo := at(func(j *train.Job) {
+		j.Training.Objective, j.Training.ReferenceModel = "dpo", ""
+		if err := train.Defaults(j); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if dpo < beside {
+		t.Errorf("preferences take %.3g, a reference and single answers %.3g", dpo, beside)
+	}
 	if qat := at(func(j *train.Job) { j.Training.Objective = "qat" }); qat <= alone {
 		t.Errorf("quantisation-aware training takes %.3g, plain %.3g", qat, alone)
 	}

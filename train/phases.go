@@ -121,26 +121,15 @@ func (f *filler) resident() {
 	f.gradients()
 }
 
-// beside books the models that only run forward.
+// beside books the models that only run forward; ranks that share parameters share theirs too.
 func (f *filler) beside() {
-	j := f.s.j
-	for _, m := range []struct {
-		id string
-		of *Frozen
-	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
-		if m.of == nil {
-			continue
+	for i := range f.s.frozen {
+		m := &f.s.frozen[i]
+		n := f.b.Size(m.name+"_bytes", m.byStage[f.h.pl.Stage], "sum over tensors, this rank")
+		if sharded(f.s.j.Training.Sharding) && f.s.every.weights > 1 {
+			n = f.b.Div(n, f.b.Int("shards", f.s.every.weights, "data-parallel ranks"))
 		}
-		ranks := j.Plan.TP * j.Plan.PP
-		if sharded(j.Training.Sharding) {
-			ranks *= f.s.every.weights
-		}
-		bytes := 2 * float64(m.of.Model.Params())
-		if m.of.Weights != nil {
-			bytes = float64(m.of.Weights.Bytes())
-		}
-		n := f.b.Div(f.b.In(m.id+"_bytes", bytes, "sum over tensors"), f.b.Int("ranks", ranks, "ranks that share it"))
-		f.keep(m.id+".weights", m.id+" model", n, ledger.Derived, ledger.Persistent, phasesPage)
+		f.keep(m.name+".weights", m.name+" model", n, ledger.Derived, ledger.Persistent, phasesPage)
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 
 // share is what a class of ranks holds of the model, counted once for all loads.
 type share struct {
-	pl          engine.Placed
-	first, last bool // of the pipeline: it has the embedding, the head
+	pl engine.Placed
 	// dense and expert numbers, which are shared by different groups of ranks.
 	dense, expert numbers
 	// ends are the embedding and the head: numbers, and bytes as stored.
@@ -96,7 +95,7 @@ func newCounter(j *Job) *counter {
 
 // share counts what a class of ranks holds.
 func (c *counter) share(pl engine.Placed) share {
-	s := share{pl: pl, first: pl.Pre, last: pl.Post}
+	s := share{pl: pl}
 	part := c.j.Model.Decoder()
 	style := c.style
 	if pl.Pre {
@@ -315,7 +314,7 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 
 // towers and the like lie whole on the ranks of the first stage; parts that speak and layers of prediction do not train.
 func (c *counter) towers(s *share) {
-	if !s.first {
+	if !s.pl.Pre {
 		return
 	}
 	for i := range c.j.Model.Parts {
