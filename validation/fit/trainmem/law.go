@@ -66,10 +66,15 @@ func leftOut(rows []run) func(*run) float64 {
 			c = solve(rest)
 			laws[key] = c
 		}
-		n := r.allocated
-		for i, x := range r.terms() {
-			n += c[i] * x
-		}
-		return min(n, max(r.allocated, r.capacity))
+		return r.shown(c)
 	}
+}
+
+// shown is what nvidia-smi shows under a law, no more than the device has.
+func (r *run) shown(law [5]float64) float64 {
+	n := r.allocated
+	for i, x := range r.terms() {
+		n += law[i] * x
+	}
+	return min(n, max(r.allocated, r.capacity))
 }

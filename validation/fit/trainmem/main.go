@@ -18,10 +18,17 @@ import (
 
 func main() {
 	out := flag.String("out", "train/fitted.tsv", "table to write")
+	left := flag.String("folds", "validation/rows/train-memory-folds.tsv", "predictions to write, each by a fit without the row's source")
 	flag.Parse()
 	table, err := fit()
 	if err == nil {
 		err = os.WriteFile(*out, table, 0o644)
+	}
+	if err == nil {
+		table, err = folds()
+	}
+	if err == nil {
+		err = os.WriteFile(*left, table, 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trainmem:", err)
