@@ -155,6 +155,7 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	return r
 }
 
+// device is the one that decides: of several kinds the one with the least memory, since all ranks of a class hold the same.
 func (s *Sizer) device(b *ledger.Book, r *Rank) {
 	m := s.j.Machine
 	if m == nil || len(m.Groups) == 0 {
@@ -162,14 +163,10 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		return
 	}
 	d := &m.Groups[0].Device
-	at := r.Index
 	for i := range m.Groups {
-		if n := int64(m.Groups[i].Count); at >= n {
-			at -= n
-			continue
+		if x := &m.Groups[i].Device; x.Usable.Value < d.Usable.Value {
+			d = x
 		}
-		d = &m.Groups[i].Device
-		break
 	}
 	r.Name = d.Name
 	capacity := d.Reported
@@ -177,6 +174,9 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		capacity = d.Usable
 	}
 	r.Capacity, r.Usable = b.Size("capacity", capacity.Value, "driver"), b.Size("device_total", d.Usable.Value, d.Usable.Source)
+	if n := s.j.Plan.Reserved; n > 0 {
+		r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
+	}
 }
 
 // top finds the phase that holds most.

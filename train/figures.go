@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
 )
 
 // figures fills in what the counters print, and what must fit.
@@ -37,7 +38,7 @@ func (s *Sizer) needed(b *ledger.Book, r *Rank, peak float64) []ledger.Item {
 		share, context = 0.05, 0.6
 	}
 	n := b.Mul(b.In("allocated", peak, "sum of the peak"), b.Lit(share))
-	out = append(out, ledger.Known("fragmentation", "fragments of the allocator", n, ledger.Measured, ledger.Ephemeral, ledger.Device, phasesPage).Band(0, 2*n.Bytes()))
+	out = append(out, ledger.Known("fragmentation", "fragments of the allocator", n, ledger.Measured, ledger.Ephemeral, ledger.Device, phasesPage).Band(0, n.Bytes()+max(n.Bytes(), unit.Bytes(r.Allocated.High-r.Allocated.Mid))))
 	c := b.In("context", context*gib, "measured")
 	out = append(out, ledger.Known("driver", "CUDA context and kernels", c, ledger.Measured, ledger.Persistent, ledger.Device, phasesPage).Band(c.Bytes()/2, 2*c.Bytes()))
 	if s.j.Plan.Ranks() > 1 && !stepping {

@@ -122,3 +122,18 @@ func TestOptimizerInBackward(t *testing.T) {
 		t.Errorf("with those of a block: %.2f bytes a parameter, want 6", got/params)
 	}
 }
+
+// TestDevice: bytes that are kept for others are not usable, and of several kinds the smallest device decides.
+func TestDevice(t *testing.T) {
+	at := func(machine string, devices int, reserved plan.Size) train.Rank {
+		j := ask(t, "llama-3.2-1b", machine, devices, func(p *plan.Plan, q *plan.Training) { p.Reserved, q.SequenceLength = reserved, 512 })
+		return size(t, j, nil)[0]
+	}
+	small, both := at("rtx-3060", 1, 0), at("rtx-4090+rtx-3060", 0, 0)
+	if both.Usable != small.Usable || both.Name != small.Name {
+		t.Errorf("a %s with %.0f bytes decides, want a %s with %.0f", both.Name, both.Usable.V, small.Name, small.Usable.V)
+	}
+	if got := at("rtx-3060", 1, 1<<30); got.Usable.V != small.Usable.V-(1<<30) {
+		t.Errorf("%.0f bytes are usable of %.0f when a GiB is kept", got.Usable.V, small.Usable.V)
+	}
+}
