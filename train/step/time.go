@@ -29,7 +29,7 @@ func (m *Model) at(c []float64) (t terms) {
 	t.experts = w.experts/(expert*c[atExperts]) + w.smallExperts*c[atSmall] + w.permute*c[atPermute]
 	t.attention = w.attend/c[atAttend] + w.scores*c[atScores] + w.scan*c[atScan]
 	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
-	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]
+	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]+w.unpackSteps*c[atSteps]
 	m.waits(&t, c)
 	m.sends(&t, c)
 	t.reduce = m.once.reduce*c[atReduce] + m.once.buckets*c[atBucket]

@@ -24,6 +24,7 @@ const (
 	coefScores   = "scores"   // of score matrices, over bytes / memory rate
 	coefSum      = "sum"      // of summing gradients
 	coefUnpack   = "unpack"   // of unpacking weights of 4 bits
+	coefSteps    = "steps"    // of unpacking by many operators
 	coefLaunch   = "launch"   // seconds that the host takes for an operator
 	coefDispatch = "dispatch" // seconds that sending tokens to the experts of a layer waits
 	coefLoop     = "loop"     // seconds that the host takes for one expert of a loop
@@ -46,7 +47,7 @@ const (
 // Start are the values before any offset.
 var Start = map[string]float64{
 	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefAligned: 0.3,
-	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
+	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefSteps: 1.2, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
 	coefTensor: 1.3, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.3, coefReduce: 1, coefUpdate: 1.5,
 	coefFixed: 0.02, coefBucket: 7e-5, coefStraggle: 0.01, coefReport: 1,
 }
@@ -63,6 +64,7 @@ var Sigma = map[string]map[string]float64{
 	coefLoss:     {"all": 0.4, "class": 0.3, "fused": 0.3},
 	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
 	coefUnpack:   {"all": 0.5, "stored": 0.5, "framework": 0.2},
+	coefSteps:    {"all": 0.2, "framework": 0.1},
 	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "fused": 0.4, "engine": 1},
 	coefDispatch: {"all": 0.6, "class": 0.5, "framework": 0.3, "release": 0.35, "family": 0.3, "release-family": 0.3, "dropping": 0.5},
 	coefLoop:     {"all": 0.5}, coefMatrix: {"all": 0.7, "release": 0.3, "form": 0.3, "class": 0.3},
@@ -97,6 +99,7 @@ const (
 	atScores
 	atSum
 	atUnpack
+	atSteps
 	atLaunch
 	atDispatch
 	atLoop
@@ -118,7 +121,7 @@ const (
 )
 
 var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
-	coefScan, coefScores, coefSum, coefUnpack, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
+	coefScan, coefScores, coefSum, coefUnpack, coefSteps, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
 	coefUpdate, coefFixed, coefBucket, coefStraggle, coefReport}
 
 // Uses are the coefficients that the run depends on.

@@ -21,7 +21,8 @@ type work struct {
 	loss           float64 // logits and their gradient
 	permute        float64 // tokens to experts and back
 	scan           float64
-	unpack         float64 // weights in 4 bits made 16
+	unpack         float64 // weights in 4 bits made 16 by one kernel
+	unpackSteps    float64 // and by many
 	accumulate     float64 // gradients of weights summed
 	tensor         float64 // sent in the tensor group
 	gather         float64 // weights gathered and gradients reduced for each pass
@@ -35,9 +36,9 @@ type work struct {
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [23]*float64 {
+func (w *work) fields() [24]*float64 {
 	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
-		&w.loss, &w.permute, &w.scan, &w.unpack, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
+		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
 // counts are fields that are no seconds.
@@ -277,14 +278,33 @@ func (w *walker) traffic(k *speed.Kernel, rows, bytes float64, lowered bool, p p
 		weightGradient := p.backward - 1
 		w.out.quantise += each * (3*rows*in*p.forward + 4*rows*n + weightGradient*rows*in + 4*n*in) / w.memory()
 	}
-	if packed := float64(k.Bytes); packed > 0 && packed < 1.5*n*in*float64(max(1, k.Batch)) && k.Op.Kind != model.Head {
-		w.out.unpack += w.count * (packed + activation*n*in*float64(max(1, k.Batch))) * (p.forward + 1) / w.memory()
-	}
+	w.unpack(k, p)
 	if k.Op.Kind == model.Head {
 		// logits read and written in 32 bits, then their gradient
 		w.out.loss += w.count * 16 * rows * n / w.memory()
 	}
 }
+
+// unpack adds making 16 bits of packed weights, before each product forward and for the input's gradient. NF4 has a
+// kernel of its own (bitsandbytes), which reads and writes a weight once. GPTQ goes through PyTorch's operators, which
+// shift, mask, subtract zeros and scale by groups, each reading and writing the whole matrix (AutoGPTQ, qlinear_cuda.py).
+func (w *walker) unpack(k *speed.Kernel, p passesOf) {
+	elements := float64(k.Rows*k.Cols) * float64(max(1, k.Batch))
+	packed := float64(k.Bytes)
+	if packed == 0 || packed >= 1.5*elements || k.Op.Kind == model.Head {
+		return
+	}
+	times := w.count * (p.forward + 1) / w.memory()
+	if w.m.in.Weights.Name == "gptq" {
+		w.out.unpackSteps += times * (packed + stepsOfGPTQ*elements)
+		return
+	}
+	w.out.unpack += times * (packed + activation*elements)
+}
+
+// stepsOfGPTQ are the bytes that these operators move for a weight: shifted in 32 bits (4 written, 4 read), masked in 8
+// (1, 1, 1), zeros and scales spread over it (2, 2), the difference (1, 2, 2) and the product (2, 2, 2).
+const stepsOfGPTQ = 26
 
 // attention: fused kernels multiply scores again in their backward pass, five products where the forward has two
 // (FlashAttention-2, arXiv:2307.08691, section 3.1); others keep them, and move the score matrix.
