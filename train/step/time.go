@@ -20,7 +20,7 @@ func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 // at gives the parts of a step by coefficients in the order of Uses.
 func (m *Model) at(c []float64) (t terms) {
 	w := &m.step
-	t.products = w.wide/c[atMultiply] + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.quantise*c[atQuantise]
+	t.products = w.wide/c[atMultiply] + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.waves*c[atWaves] + w.quantise*c[atQuantise]
 	expert := c[atMultiply]
 	if m.format.narrow > 0 {
 		t.products += w.narrow / c[atNarrow]

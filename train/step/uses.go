@@ -15,6 +15,7 @@ const (
 	coefOperands = "operands" // of the time to move operands and results, what products do not hide
 	coefQuantise = "quantise" // time of making numbers narrow, over bytes / memory rate
 	coefSmall    = "small"    // time that narrow matrices add, over that of the product at its peak
+	coefWaves    = "waves"    // share of a wave of tiles that products lose
 	coefAligned  = "aligned"  // the same of sides that are no multiple of 64
 	coefElement  = "element"  // time of element-wise work, over bytes / memory rate
 	coefAdapters = "adapters" // of the same beside adapters
@@ -46,7 +47,7 @@ const (
 
 // Start are the values before any offset.
 var Start = map[string]float64{
-	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefAligned: 0.3,
+	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefWaves: 0.4, coefAligned: 0.3,
 	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefSteps: 1.2, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
 	coefTensor: 1.3, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.3, coefReduce: 1, coefUpdate: 1.5,
 	coefFixed: 0.02, coefBucket: 7e-5, coefStraggle: 0.01, coefReport: 1,
@@ -58,11 +59,11 @@ var Sigma = map[string]map[string]float64{
 	coefNarrow:   {"all": 0.2, "power": 0.5, "vendor": 0.15, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04, "format": 0.2, "format-family": 0.1},
 	coefExperts:  {"all": 0.2, "architecture": 0.1, "family": 0.1, "class": 0.15},
 	coefAttend:   {"all": 0.4, "vendor": 0.3, "architecture": 0.2, "family": 0.2, "device": 0.05, "class": 0.25, "framework": 0.15, "class-family": 0.15},
-	coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefAligned: {"all": 0.5},
+	coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefWaves: {"all": 0.4, "vendor": 0.2}, coefAligned: {"all": 0.5},
 	coefElement:  {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "fused": 0.4, "class-fused": 0.2},
 	coefAdapters: {"all": 0.3, "class": 0.3, "fused": 0.2},
 	coefLoss:     {"all": 0.4, "class": 0.3, "fused": 0.3},
-	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
+	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 1.5, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
 	coefUnpack:   {"all": 0.5, "stored": 0.5, "framework": 0.2},
 	coefSteps:    {"all": 0.2, "framework": 0.1},
 	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "fused": 0.4, "engine": 1},
@@ -90,6 +91,7 @@ const (
 	atOperands
 	atQuantise
 	atSmall
+	atWaves
 	atAligned
 	atElement
 	atAdapters
@@ -120,7 +122,7 @@ const (
 	coefficients
 )
 
-var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
+var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefWaves, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
 	coefScan, coefScores, coefSum, coefUnpack, coefSteps, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
 	coefUpdate, coefFixed, coefBucket, coefStraggle, coefReport}
 

@@ -12,6 +12,7 @@ type work struct {
 	experts        float64 // products of experts
 	small          float64 // of products, by how narrow their matrices are: 256 over the lesser side
 	smallExperts   float64 // the same of experts, whose rows are few as well
+	waves          float64 // products, by multiprocessors for a tile of the result
 	misaligned     float64 // products with a side that is no multiple of 64
 	operands       float64 // reading and writing what is multiplied
 	quantise       float64 // making numbers narrow
@@ -36,8 +37,8 @@ type work struct {
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [24]*float64 {
-	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
+func (w *work) fields() [25]*float64 {
+	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.waves, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
 		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
@@ -260,8 +261,25 @@ func (w *walker) multiply(k *speed.Kernel, flops, rows float64, expert bool) {
 	if k.Op.Kind == model.Linear && (k.Rows%leastSide != 0 || k.Cols%leastSide != 0) {
 		w.out.misaligned += seconds
 	}
+	w.out.waves += w.count * flops / peak * w.waves(k, rows, p)
 	w.traffic(k, rows, bytes, lowered, p)
 	w.out.launches += w.count * p.all() / 3
+}
+
+// tile is the elements of a result that one multiprocessor makes at a time: 128 rows of 256 (CUTLASS, efficient_gemm.md).
+const tile = 128 * 256
+
+// waves is how many multiprocessors there are for a tile of the results, summed over the passes: of the last wave of
+// tiles about half find nothing to do, so that products lose time in proportion (NVIDIA, Matrix multiplication
+// background, section on wave quantization).
+func (w *walker) waves(k *speed.Kernel, rows float64, p passesOf) float64 {
+	sms := w.m.device.SMs
+	if !sms.Known {
+		return 0
+	}
+	n, in := float64(k.Rows), float64(k.Cols)
+	each := p.forward/(rows*n) + 1/(rows*in) + (p.backward-1)/(n*in)
+	return float64(sms.Value) * tile / float64(max(1, k.Batch)) * each
 }
 
 // operations counts operations of a product for MFU and HFU.
