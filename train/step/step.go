@@ -122,12 +122,29 @@ func (m *Model) sizes() error {
 		return &plan.Problem{Field: "dp", Value: fmt.Sprint(g.dp), Message: fmt.Sprintf("tp %d x pp %d x cp %d x dp %d are not the %d devices", g.tp, g.pp, g.cp, g.dp, g.devices),
 			Fix: "groups whose product is the number of devices", Impossible: true}
 	}
+	if err := m.chunks(); err != nil {
+		return err
+	}
 	g.domain = int64(max(1, mach.PerNode))
 	if n := int64(m.device.PerNode.Value); mach.Nodes > 1 && n > 0 {
 		g.domain = min(g.domain, n)
 	}
 	g.passes = passes(g, int64(t.GlobalBatch))
 	return m.links()
+}
+
+// chunks of the pipeline have a layer each at the least; embedding and head may be chunks of their own.
+func (m *Model) chunks() error {
+	g, layers := &m.groups, int64(len(m.in.Model.Decoder().Layers))
+	most := layers + 2
+	switch {
+	case g.pp > most:
+		return &plan.Problem{Field: "pp", Value: fmt.Sprint(g.pp), Message: fmt.Sprintf("pp %d is more than the %d layers", g.pp, layers), Fix: fmt.Sprintf("at most %d", layers), Impossible: true}
+	case g.pp > 1 && g.pp*g.vpp > most:
+		return &plan.Problem{Field: "vpp", Value: fmt.Sprint(g.vpp), Message: fmt.Sprintf("pp %d x vpp %d are more chunks than the %d layers", g.pp, g.vpp, layers),
+			Fix: fmt.Sprintf("at most %d", layers/g.pp), Impossible: true}
+	}
+	return nil
 }
 
 // passes of a step: what is given, or what the global batch takes.

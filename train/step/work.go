@@ -186,6 +186,9 @@ func (m *Model) saved(k *speed.Kernel) bool {
 func (w *walker) product(k *speed.Kernel) {
 	rows := w.rows(k)
 	flops := (k.Prefill.FLOPs[model.Tokens] + k.Prefill.FLOPs[model.Outputs]) * w.tokens * w.share
+	if flops == 0 {
+		return // a gate of one column
+	}
 	expert := k.Op.Kind == model.ExpertLinear
 	switch {
 	case expert:
