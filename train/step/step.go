@@ -63,7 +63,7 @@ type Model struct {
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
-	uses   uses
+	uses   []Use
 }
 
 // groups are the sizes of the parallel groups, and how often each part runs.
@@ -245,7 +245,7 @@ func (m *Model) kernels(part int) (*speed.Rank, error) {
 // activation is the bytes of a number between operators: all frameworks compute in 16 bits.
 const activation = 2
 
-// method reports what of the model trains.
+// frozen: only adapters train, the model's own weights do not.
 func (m *Model) frozen() bool { return m.in.Training.Method != "" && m.in.Training.Method != "full" }
 
 // on reads a setting that may be absent.

@@ -28,7 +28,7 @@ func (m *Model) at(c []float64) (t terms) {
 		t.products += w.narrow / expert
 	}
 	t.experts = w.experts/(expert*c[atExperts]) + w.smallExperts*c[atSmall] + w.permute*c[atPermute]
-	t.attention = w.attend/(c[atAttend]*m.format.clock) + w.scores*c[atScores] + w.scan*c[atScan]
+	t.attention = (w.attend+w.edges*c[atEdges])/(c[atAttend]*m.format.clock) + w.scores*c[atScores] + w.scan*c[atScan]
 	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
 	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]+w.unpackSteps*c[atSteps]
 	m.waits(&t, c)

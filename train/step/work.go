@@ -17,6 +17,7 @@ type work struct {
 	operands       float64 // reading and writing what is multiplied
 	quantise       float64 // making numbers narrow
 	attend, scores float64 // attention; score matrices that are written, where it is not fused
+	edges          float64 // attention, over the tokens of a sequence
 	elementwise    float64 // norms, sums, activations, rotary positions
 	adapters       float64 // element-wise work of LoRA beside the frozen layers
 	loss           float64 // logits and their gradient
@@ -37,8 +38,8 @@ type work struct {
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [25]*float64 {
-	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.waves, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
+func (w *work) fields() [26]*float64 {
+	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.waves, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.edges, &w.scores, &w.elementwise, &w.adapters,
 		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
@@ -341,9 +342,11 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
-	w.out.attend += w.count * core * w.share * w.ramp() * p.all() / w.m.format.wide
+	seconds := w.count * core * w.share * p.all() / w.m.format.wide
+	w.out.attend += seconds
+	w.out.edges += seconds / float64(w.m.groups.sequence)
 	if !w.fused() {
-		w.out.misaligned += w.count * core * w.share * p.all() / w.m.format.wide * unevenHead(k.Attn.DimK)
+		w.out.misaligned += seconds * unevenHead(k.Attn.DimK)
 		scores := float64(k.Attn.Heads) * w.tokens * float64(w.m.groups.sequence)
 		w.out.scores += w.count * scores * w.share * (8*p.forward + 10) / w.memory()
 	}
@@ -351,11 +354,13 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.context(k)
 }
 
-// unevenHead weighs what heads cost that do not fill the tensor cores' operands of 16 bytes, or lines of 128.
+// unevenHead weighs what heads cost that do not fill lines of 128 bytes, and those that do not even fill operands of
+// 16, which tensor cores cannot take: these are multiplied at a quarter of the rate (an A100 does 78 of its 312 TFLOPS
+// without them, by its datasheet).
 func unevenHead(width int64) float64 {
 	switch {
 	case width%8 != 0:
-		return 8
+		return 4
 	case width%leastSide != 0:
 		return 1
 	}
@@ -363,10 +368,6 @@ func unevenHead(width int64) float64 {
 }
 
 func (w *walker) fused() bool { return w.m.in.Plan.Attention != "eager" }
-
-// ramp: short sequences leave tiles half empty; at 600 tokens twice the time (fitted by nobody, from the kernels'
-// tile of 128 and their prologue).
-func (w *walker) ramp() float64 { return 1 + 600/float64(w.m.groups.sequence) }
 
 func (w *walker) scan(k *speed.Kernel) {
 	p := w.passes(k)
@@ -390,7 +391,7 @@ func (w *walker) element(k *speed.Kernel) {
 	}
 	if k.Op.Rows == model.PerChoice {
 		// activations of experts lie where the experts are, as many rows in all
-		bytes /= w.tensorRanks(k)
+		bytes /= w.tensorRanks()
 	}
 	w.out.elementwise += w.count * bytes * p.all() / w.memory()
 	w.out.launches += w.count * p.all() / 3
@@ -412,14 +413,14 @@ func unfused(o *model.Op) float64 {
 }
 
 // tensorRanks share rows of experts where these are not cut.
-func (w *walker) tensorRanks(*speed.Kernel) float64 {
+func (w *walker) tensorRanks() float64 {
 	if w.m.groups.ep <= 1 {
 		return 1
 	}
 	return float64(w.m.groups.tp)
 }
 
-// role reports whether an operator belongs to the feed-forward of a layer.
+// feedForward reports whether an operator belongs to the feed-forward of a layer.
 func feedForward(k *speed.Kernel) bool {
 	switch k.Op.Role {
 	case dtype.FFNGate, dtype.FFNUp, dtype.FFNDown:
