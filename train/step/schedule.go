@@ -35,9 +35,21 @@ func (m *Model) schedule(layers, head *work) {
 	mean.add(head, 1/pp)
 	m.step = work{}
 	m.step.add(&slowest, float64(g.passes))
-	m.step.add(&mean, (pp-1)/float64(g.vpp))
+	m.step.add(&mean, (pp-1)/float64(g.vpp)*bubble(m.in.Training.Schedule))
 	m.step.gather += m.once.gather
 	m.totals(layers, head)
+}
+
+// bubble is the share of 1F1B's idle time that a schedule leaves: ones that part the gradients of weights from those
+// of inputs fill it with the former (Qi et al., arXiv:2401.10241, section 2; ZB-V: arXiv:2405.15362).
+func bubble(schedule string) float64 {
+	switch schedule {
+	case "zb-h1":
+		return 1.0 / 3
+	case "zb-h2", "zbv":
+		return 0
+	}
+	return 1
 }
 
 // stages are the shares of the layers that the largest stage and the last one hold. Megatron lets embedding and

@@ -79,6 +79,9 @@ type groups struct {
 // Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
 	m := &Model{in: in}
+	if err := offloads(in.Plan.Offload); err != nil {
+		return nil, err
+	}
 	if err := m.machine(); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,20 @@ func Compile(in Input) (*Model, error) {
 	}
 	m.uses = m.coefficients()
 	return m, nil
+}
+
+// offloads refuses what lies in host memory or on NVMe: nobody measured what that costs in training.
+func offloads(o *plan.Offload) error {
+	if o == nil {
+		return nil
+	}
+	for _, part := range []struct{ field, place string }{{"optimizer", o.Optimizer}, {"params", o.Params}, {"activations", o.Activations}} {
+		if part.place != "" && part.place != "none" {
+			return &plan.Problem{Field: "offload." + part.field, Value: part.place, Message: "the time of a step with its " + part.field + " offloaded is not described",
+				Fix: "leave it out to see the time without", Lacking: true}
+		}
+	}
+	return nil
 }
 
 func (m *Model) machine() error {
