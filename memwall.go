@@ -27,7 +27,9 @@ type Asker struct {
 	Models ModelSource
 	// Calibration tunes speeds to machines of the user's own; nil is none.
 	Calibration Calibration
-	memo        *memo
+	// Data reads the lengths of samples; nil refuses plans that name a file of them.
+	Data LengthSource
+	memo *memo
 }
 
 // Ask answers a request about models of the catalog.

@@ -62,6 +62,9 @@ func (a *Asker) trained(r *Request) (*training, error) {
 	if err := t.models(); err != nil {
 		return nil, err
 	}
+	if err := t.lengths(); err != nil {
+		return nil, err
+	}
 	if err := train.Defaults(t.job); err != nil {
 		return nil, err
 	}
@@ -105,6 +108,43 @@ func (t *training) models() error {
 		*m.to = f
 	}
 	return nil
+}
+
+// lengths reads the samples that the plan names: a batch that is padded is as long as the longest of it.
+func (t *training) lengths() error {
+	name := t.q.request.Data
+	if name == "" {
+		return nil
+	}
+	if t.q.asker.Data == nil {
+		return &Error{Code: Unsupported, Field: "data", Value: shorten(name), Message: "data: no files are read here", Hint: "sequence_length says how long sequences are"}
+	}
+	all, err := t.q.asker.lengths(name)
+	if err != nil {
+		return &Error{Code: BadFile, Field: "data", Value: shorten(name), Message: err.Error(), Hint: "a text file with the tokens of one sample on each line"}
+	}
+	sum := int64(0)
+	for _, n := range all {
+		t.job.Longest = max(t.job.Longest, n)
+		sum += n
+	}
+	t.q.job.Note("data", "info", "data", "%s samples of %s tokens in the mean, the longest of %s", unit.Count(int64(len(all))), unit.Count(sum/int64(max(1, len(all)))), unit.Count(t.job.Longest))
+	return nil
+}
+
+// lengths of a file, read once for the questions of a search.
+func (a *Asker) lengths(name string) ([]int64, error) {
+	if a.memo == nil {
+		return a.Data.Lengths(name)
+	}
+	if l, ok := a.memo.lengths[name]; ok {
+		return l, nil
+	}
+	l, err := a.Data.Lengths(name)
+	if err == nil {
+		a.memo.lengths[name] = l
+	}
+	return l, err
 }
 
 // frozen is a model that only runs forward, in 16 bits.

@@ -32,9 +32,9 @@ var (
 )
 
 var frameworks = []Framework{
-	{
+	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
 		Name: "transformers", Aliases: []string{"trl", "hf", "huggingface", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0),
-		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "none", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true,
 		Loss: hfLoss, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
 	},
 	{
