@@ -32,6 +32,7 @@ func (a *Asker) train(r *Request) (*Answer, error) {
 	t.q.book = &ledger.Book{}
 	out := t.answer()
 	out.Suggestions = t.suggest(out)
+	out.Reasons = t.reasons(out)
 	out.Config = t.config(out)
 	out.Notes = append(out.Notes, t.notes()...)
 	if r.Explain {
@@ -57,6 +58,9 @@ func (a *Asker) trained(r *Request) (*training, error) {
 	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
 	if err := q.machine(); err != nil {
 		return nil, err
+	}
+	if m := q.job.Machine; m != nil && m.CPUOnly {
+		return nil, &Error{Code: Unsupported, Field: "hardware", Value: shorten(r.Hardware), Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
 	}
 	t := &training{q: q, job: &train.Job{Machine: q.job.Machine, Plan: &q.request.Plan, Training: &q.request.Training}}
 	if err := t.models(); err != nil {
