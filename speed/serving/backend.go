@@ -16,12 +16,11 @@ const (
 // attention is data parallel, and experts are spread over its ranks.
 //
 // TensorRT-LLM's are those of its recipes for these devices (InferenceX, benchmarks/*_trt.sh). vLLM's and SGLang's are
-// assumed: one choice for all versions, though theirs change. What vLLM's selectors say (vllm/model_executor/layers/
-// fused_moe/oracle: mxfp4.py, nvfp4.py, fp8.py and unquantized.py, as of the middle of 2026) agrees on HBM but for
-// matrices in blocks of FP8, for which Blackwell now tries TensorRT-LLM's kernels first, Hopper Triton's, or CUTLASS's
-// where experts are spread; and NVFP4 tries CUTLASS's before Marlin's where it runs at all. SGLang names TensorRT-LLM's for FP8 on
-// Blackwell by the architecture of the model (sglang/srt/server_args.py). Rows of the fit are labelled by this table
-// where their sources name nothing.
+// assumed: one choice for all versions, though theirs change. vLLM's selectors of 2026 (vllm/model_executor/layers/
+// fused_moe/oracle: mxfp4.py, nvfp4.py, fp8.py; of 16 bits #44220) agree on Hopper and on Blackwell with HBM but for
+// matrices in blocks of FP8, for which Blackwell now tries TensorRT-LLM's kernels first, and Hopper Triton's, or
+// CUTLASS's where experts are spread. SGLang takes TensorRT-LLM's for FP8 on Blackwell by the model's architecture
+// (sglang/srt/server_args.py). Rows of the fit whose sources name no back end are labelled by this table.
 func Backend(named, engine, family, class string, shared bool) string {
 	if named != "" && named != "auto" {
 		return named

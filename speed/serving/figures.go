@@ -86,7 +86,12 @@ func variance(elasticity, vars []float64) (v float64) {
 	return v
 }
 
+// band around a figure. Of a server that was measured by its owner it is what such figures are off, beside how well
+// its own agree; it does not rest on what the coefficients leave open: that is what was measured.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
+	if own, ok := m.table.Own(m.Own(kind)); ok {
+		return band(m.table, OwnSpread+kind, "", mid, own)
+	}
 	return band(m.table, kind, m.in.Engine, mid, variance)
 }
 

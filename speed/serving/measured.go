@@ -19,10 +19,12 @@ type Kernel struct {
 	Roof float64
 }
 
-// ProductKernel is a matrix product of m rows of activations.
-func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64) Kernel {
+// ProductKernel is a matrix product of m rows of activations. A bare one finds them in its format; others quantise them
+// first, as engines do.
+func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64, bare bool) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
+	p.quantise = p.quantise && !bare
 	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
 }
 
