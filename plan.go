@@ -148,7 +148,8 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, q.size(ranks), nil
+	a := q.size(ranks)
+	return q, a, nil
 }
 
 // sized are the ledgers of a plan.

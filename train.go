@@ -33,7 +33,7 @@ func (a *Asker) train(r *Request) (*Answer, error) {
 	out := t.answer()
 	out.Suggestions = t.suggest(out)
 	out.Reasons = t.reasons(out)
-	out.Config = t.config(out)
+	out.Config = t.config()
 	out.Notes = append(out.Notes, t.notes()...)
 	if r.Explain {
 		t.q.explain.rest(out)

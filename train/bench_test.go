@@ -3,7 +3,6 @@ package train_test
 import (
 	"testing"
 
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
 )
@@ -27,7 +26,7 @@ func BenchmarkPlan(b *testing.B) {
 			if _, err := train.Compile(j); err != nil {
 				b.Fatal(err)
 			}
-			var w *model.Weights = j.Weights
+			w := j.Weights
 			p, t, m := *j.Plan, *j.Training, j.Machine
 			b.ReportAllocs()
 			for b.Loop() {

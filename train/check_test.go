@@ -106,7 +106,7 @@ func TestOffload(t *testing.T) {
 		if err := train.Check(j); err != nil {
 			t.Fatal(err)
 		}
-		r := &size(t, j, nil)[0]
+		r := &size(t, j)[0]
 		for _, it := range r.Host {
 			host += float64(it.Bytes)
 		}

@@ -28,7 +28,6 @@ type Sizer struct {
 	loss    float64
 	ranks   []share
 	frozen  []frozen
-	whole   float64 // parameters of the whole model, before it is shared
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -55,7 +54,8 @@ func Compile(j *Job) (*Sizer, error) {
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
 	}
-	return s, s.besides(groups)
+	err = s.besides(groups)
+	return s, err
 }
 
 // frozen is a model beside the trained one: what a rank of each stage holds of it.

@@ -46,7 +46,7 @@ func peak(t *testing.T, id string, run, more func(*plan.Plan, *plan.Training)) f
 		run(p, q)
 		more(p, q)
 	})
-	return size(t, j, nil)[0].Allocated.Mid
+	return size(t, j)[0].Allocated.Mid
 }
 
 // TestLongerAndLargerTakesMore: memory never falls as sequences grow longer or batches larger.
@@ -97,7 +97,7 @@ func TestShardingSaves(t *testing.T) {
 		for _, s := range []string{"zero3", "zero2", "zero1", "ddp"} {
 			j := ask(t, id, "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "deepspeed", s })
 			x := 0.0
-			r := &size(t, j, nil)[0]
+			r := &size(t, j)[0]
 			for _, it := range r.Phases[3].Items {
 				switch it.ID {
 				case "weights", "gradients", "optimizer", "master_weights":
@@ -116,7 +116,7 @@ func TestShardingSaves(t *testing.T) {
 // parallelism declares, is what one rank holds alone.
 func TestRanksSumToTheWhole(t *testing.T) {
 	sum := func(j *train.Job) (weights, states float64) {
-		for _, r := range size(t, j, nil) {
+		for _, r := range size(t, j) {
 			for _, it := range r.Phases[len(r.Phases)-1].Items {
 				switch it.ID {
 				case "weights":
@@ -201,7 +201,7 @@ func TestExpertsSumToTheWhole(t *testing.T) {
 		copies := float64(8 / (c.ep * c.etp))
 		want := 2 * (expert*copies + dense*float64(c.dp) + vectors*8)
 		got := 0.0
-		for _, r := range size(t, j, nil) {
+		for _, r := range size(t, j) {
 			for _, it := range r.Phases[3].Items {
 				if it.ID == "weights" {
 					got += float64(it.Bytes) * float64(r.Count)
@@ -246,7 +246,7 @@ func TestModelsBeside(t *testing.T) {
 			q.Objective, q.Sharding, q.MicroBatch, q.SequenceLength = "grpo", "fsdp", 1, 4096
 		})
 		change(j)
-		return size(t, j, nil)[0].Allocated.Mid
+		return size(t, j)[0].Allocated.Mid
 	}
 	alone := at(func(*train.Job) {})
 	beside := at(func(j *train.Job) { j.Reference = &train.Frozen{Model: j.Model} })

@@ -82,9 +82,9 @@ func ofStates(s shards) int64      { return s.states }
 func notShared(shards) int64       { return 1 }
 func (f *filler) hasTrained() bool { return f.h.dense.trained+f.h.expert.trained > 0 }
 
-func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, life ledger.Life, source string) {
+func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source string) {
 	if n.V > 0 {
-		f.base = append(f.base, ledger.Known(id, name, n, basis, life, ledger.Device, source))
+		f.base = append(f.base, ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source))
 	}
 }
 
@@ -93,26 +93,26 @@ func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
-		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
-		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
-		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, statesPage)
+		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, statesPage)
+		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}
 	if !off.optimizer {
-		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, statesPage)
 		if !f.s.opt.Paged {
-			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, statesPage)
 		}
 	}
 	f.beside()
 	if w := f.s.j.Framework.Workspace; w > 0 {
-		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, ledger.Persistent, phasesPage)
+		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, phasesPage)
 	}
 	if st.Bucket > 0 && f.hasTrained() {
 		n := f.b.Mul(f.b.In("bucket", min(st.Bucket, f.h.dense.trained+f.h.expert.trained), "reduce_bucket_size"), f.b.In("bytes", st.BucketBytes, "format"))
-		f.keep("collectives", "bucket of gradients", n, ledger.Derived, ledger.Persistent, statesPage)
+		f.keep("collectives", "bucket of gradients", n, ledger.Derived, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, ledger.Persistent, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -129,7 +129,7 @@ func (f *filler) beside() {
 		if sharded(f.s.j.Training.Sharding) && f.s.every.weights > 1 {
 			n = f.b.Div(n, f.b.Int("shards", f.s.every.weights, "data-parallel ranks"))
 		}
-		f.keep(m.name+".weights", m.name+" model", n, ledger.Derived, ledger.Persistent, phasesPage)
+		f.keep(m.name+".weights", m.name+" model", n, ledger.Derived, phasesPage)
 	}
 }
 
@@ -176,9 +176,9 @@ func (f *filler) gathered() {
 	j := f.s.j
 	switch {
 	case j.gathersStage():
-		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, ledger.Persistent, phasesPage)
+		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, phasesPage)
 	case j.gathersMixed():
-		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, ledger.Persistent, phasesPage)
+		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, phasesPage)
 	}
 }
 

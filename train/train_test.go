@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/hardware"
-	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
@@ -26,13 +25,13 @@ func ask(t testing.TB, id, machine string, devices int, change func(*plan.Plan, 
 	return j
 }
 
-func size(t testing.TB, j *train.Job, b *ledger.Book) []train.Rank {
+func size(t testing.TB, j *train.Job) []train.Rank {
 	t.Helper()
 	s, err := train.Compile(j)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Size(b)
+	return s.Size(nil)
 }
 
 func phase(t testing.TB, r *train.Rank, name string) float64 {
@@ -54,7 +53,7 @@ func TestStatesOfPureBF16(t *testing.T) {
 			q.Precision, q.Sharding, q.Optimizer = "bf16", sharding, "adamw"
 		})
 		want := 10 * float64(j.Model.Params()) / float64(n)
-		if got := phase(t, &size(t, j, nil)[0], "optimizer step"); math.Abs(got/want-1) > 1e-6 {
+		if got := phase(t, &size(t, j)[0], "optimizer step"); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("%d devices: %.0f bytes, want %.0f", n, got, want)
 		}
 	}
@@ -68,7 +67,7 @@ func TestAssumedLength(t *testing.T) {
 			q.Framework, q.Method, q.SequenceLength, q.MicroBatch, q.Packing = "ms-swift", "lora", 8192, 1, &packed
 		})
 		j.Longest = longest
-		return j, size(t, j, nil)[0]
+		return j, size(t, j)[0]
 	}
 	_, full := at(true, 0)
 	j, assumed := at(false, 0)
@@ -94,7 +93,7 @@ func TestModulesToSave(t *testing.T) {
 		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
 			q.Method, q.Optimizer, q.Full = "lora", "adamw", names
 		})
-		return phase(t, &size(t, j, nil)[0], "optimizer step")
+		return phase(t, &size(t, j)[0], "optimizer step")
 	}
 	want := 10.0 * 2 * 128256 * 4096
 	if got := step("embed_tokens", "lm_head") - step(); math.Abs(got-want) > 1e3 {
@@ -112,7 +111,7 @@ func TestOptimizerInBackward(t *testing.T) {
 		if err := train.Check(j); err != nil {
 			t.Fatal(err)
 		}
-		return size(t, j, nil)[0].Allocated.Mid
+		return size(t, j)[0].Allocated.Mid
 	}
 	params := 6738415616.0
 	if got := at(false); math.Abs(got/(8*params)-1) > 0.02 {
@@ -127,7 +126,7 @@ func TestOptimizerInBackward(t *testing.T) {
 func TestDevice(t *testing.T) {
 	at := func(machine string, devices int, reserved plan.Size) train.Rank {
 		j := ask(t, "llama-3.2-1b", machine, devices, func(p *plan.Plan, q *plan.Training) { p.Reserved, q.SequenceLength = reserved, 512 })
-		return size(t, j, nil)[0]
+		return size(t, j)[0]
 	}
 	small, both := at("rtx-3060", 1, 0), at("rtx-4090+rtx-3060", 0, 0)
 	if both.Usable != small.Usable || both.Name != small.Name {

@@ -74,7 +74,8 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	}
 	s.hostAll()
 	s.reserveNote()
-	return s, s.checkOffload()
+	err = s.checkOffload()
+	return s, err
 }
 
 // stageLayers gives the last stages what does not divide (distributed/utils.py, get_pp_indices).

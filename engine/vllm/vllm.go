@@ -177,7 +177,8 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range placed {
 		s.ranks = append(s.ranks, s.prepare(&placed[i], g))
 	}
-	return s, s.checkOffload()
+	err = s.checkOffload()
+	return s, err
 }
 
 // stageLayers divides layers among pipeline stages: the rest goes to the stages before the last

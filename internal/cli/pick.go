@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,15 +67,9 @@ func (a *app) runPick(f *planFlags) error {
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}
-	start := time.Now()
-	answer, err := a.asker.Ask(r)
-	if err != nil {
+	answer, err := a.timed(r, notes)
+	if err != nil || a.json {
 		return err
-	}
-	answer.Wall = time.Since(start).Seconds()
-	answer.Notes = append(notes, answer.Notes...)
-	if a.json {
-		return writeJSON(a.Stdout, answer, true)
 	}
 	return a.print(render.Pick(answer, a.style()))
 }

@@ -67,15 +67,24 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}
+	answer, err := a.timed(r, unread)
+	if err != nil || a.json {
+		return err
+	}
+	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
+}
+
+// timed asks and says how long that took, with notes of the command line in front; as JSON it writes the answer.
+func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	start := time.Now()
 	answer, err := a.asker.Ask(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer.Wall = time.Since(start).Seconds()
-	answer.Notes = append(unread, answer.Notes...)
+	answer.Notes = append(notes, answer.Notes...)
 	if a.json {
-		return writeJSON(a.Stdout, answer, true)
+		err = writeJSON(a.Stdout, answer, true)
 	}
-	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
+	return answer, err
 }

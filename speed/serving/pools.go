@@ -215,7 +215,7 @@ func (q *queue) unheld() float64 {
 	return math.Max(0, q.users*q.share-q.room) / q.room * q.output * q.perToken()
 }
 
-func (q *queue) closed(l Load) Closed {
+func (q *queue) closed() Closed {
 	c := Closed{PerToken: q.perToken(), First: q.first()}
 	c.Throughput = q.users * q.output / (c.First + (q.output-1)*c.PerToken)
 	return c
@@ -224,7 +224,7 @@ func (q *queue) closed(l Load) Closed {
 // Mean figures of a load.
 func (p *Pools) Mean(l Load) Closed {
 	q, _ := p.loop(l)
-	return q.closed(l)
+	return q.closed()
 }
 
 // Saturated reports whether requests wait for room in the caches.
@@ -239,7 +239,7 @@ func (p *Pools) Variance(elasticity []float64) float64 { return variance(elastic
 // Elasticities says how each figure follows from each coefficient, with as many sequences decoding as there are.
 func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	q, decode := p.loop(l)
-	c, n := q.closed(l), len(p.c)
+	c, n := q.closed(), len(p.c)
 	e := Elasticities{make([]float64, n), make([]float64, n), make([]float64, n)}
 	own, busy, times := p.prompts(l)
 	slope := func(m *Model, b speed.Batch, prompting, times float64, at func(int) int) []float64 {
@@ -262,7 +262,7 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	}{{&q.own, slope(p.prefill, own, 1, times.own, same)}, {&q.each, slope(p.prefill, busy, p.prefill.peers, times.each, same)},
 		{&q.decode, slope(p.decode, decode, 1, 1, func(i int) int { return p.at[i] })},
 		{&q.handed, one(p.base, p.c[p.base])}, {&q.handed, one(p.prefill.host.token, float64(l.Prompt)*p.c[p.prefill.host.token])}, {&q.burst, one(p.burst, q.burst)}} {
-		e.through(v.at, v.slope, func() Closed { return q.closed(l) }, c)
+		e.through(v.at, v.slope, func() Closed { return q.closed() }, c)
 	}
 	return c, e
 }

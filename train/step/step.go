@@ -216,7 +216,7 @@ func (m *Model) work() error {
 	if err != nil {
 		return err
 	}
-	layers, head := m.part(main, list, m.in.Model.Decoder())
+	layers, head := m.part(main, list)
 	if p := m.prediction(); p > 0 {
 		if err := m.predict(p, &layers, &head); err != nil {
 			return err
@@ -243,7 +243,7 @@ func (m *Model) predict(part int, layers, head *work) error {
 		return err
 	}
 	p := &m.in.Model.Parts[part]
-	more, _ := m.part(rank, list, p)
+	more, _ := m.part(rank, list)
 	layers.add(&more, 1)
 	again := *head
 	head.add(&again, float64(len(p.Layers)))

@@ -77,7 +77,6 @@ type walker struct {
 	recipe   recompute
 	out      *work
 	count    float64
-	first    bool // of its layer
 	held     *heldWeights
 	expertBy float64 // what experts of this rank do, over what they do for the rank's own tokens
 }
@@ -90,7 +89,7 @@ type weightSum struct{ elements, bytes float64 }
 type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
-func (m *Model) part(r *speed.Rank, list []speed.Kernel, p *model.Part) (layers, head work) {
+func (m *Model) part(r *speed.Rank, list []speed.Kernel) (layers, head work) {
 	g := &m.groups
 	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
 	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
