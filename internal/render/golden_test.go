@@ -94,6 +94,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
 		return func(st Style) string { return Fit(a, opt, st) }
 	}
+	train := func(name string, opt FitOptions) func(Style) string {
+		return func(st Style) string { return Train(answer(t, name), opt, st) }
+	}
 	layers := *read[[]memwall.LayerGroup](t, "answers/layers")
 	devices := *read[struct {
 		Devices []card.HardwareRow
@@ -122,6 +125,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"layers":      fit(answer(t, "fits"), FitOptions{Layers: layers}),
 		"explain":     fit(answer(t, "fits"), FitOptions{Explain: All}),
 		"explain-one": fit(answer(t, "fits"), FitOptions{Explain: "kv_cache"}),
+		"train":       train("train", FitOptions{}),
+		"train-short": train("train-short", FitOptions{}),
+		"train-notes": train("train", FitOptions{Notes: true}),
 		"compare":     func(st Style) string { return Compare(answer(t, "compare"), false, st) },
 		"model":       func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
 		"tied":        func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
@@ -196,7 +202,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "train": true, "train-short": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {
