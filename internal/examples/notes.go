@@ -169,7 +169,7 @@ var notesParallel = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.is(said("1", plain), c.Add(c.given("attention", 1), c.given("ffn", 1)))}
 		}},
-	{ID: "5.28", Claim: "pipeline bubble = (p − 1) / (m + p − 1)", Verdict: Right, Why: "Counted here: each of 4 stages works 8 of the 11 slots. A step has more to it, and of a whole one {1} is lost.",
+	{ID: "5.28", Claim: "pipeline bubble = (p − 1) / (m + p − 1)", Verdict: Right, Why: "Counted here: each of 4 stages works 8 of the 11 slots. A step has an end as well, where the optimizer works: of a whole one {1} is lost.",
 		Find: func(c *calc) []Finding {
 			p, m := c.given("stages", 4), c.given("micro_batches", 8)
 			slots := c.Sub(c.Add(m, p), c.Lit(1))

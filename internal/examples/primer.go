@@ -269,10 +269,10 @@ var primerChoice = []Row{
 			on := func(card, recompute string) answer {
 				return c.train(run{model: l7, on: card, method: "lora", recompute: recompute})
 			}
-			return []Finding{on("rtx-4090", "full").fitsWhen("RTX 4090, blocks computed again", "fits RTX 4090"),
-				on("a10", "full").fitsWhen("A10, blocks computed again", "fits A10"),
-				on("rtx-4090", "none").fitsWhen("RTX 4090, all kept", "fits RTX 4090"),
-				on("a10", "none").fitsWhen("A10, all kept", "fits A10")}
+			return []Finding{on("rtx-4090", "full").fitsWhen("RTX 4090, blocks computed again", "fits 24 GB"),
+				on("a10", "full").fitsWhen("A10, blocks computed again", "fits 24 GB"),
+				on("rtx-4090", "none").fitsWhen("RTX 4090, all kept", "fits 24 GB"),
+				on("a10", "none").fitsWhen("A10, all kept", "fits 24 GB")}
 		}},
 	{ID: "3.40", Claim: "13B with LoRA: 30 GB and more, A100 40GB, A6000", Verdict: Depends,
 		Why: "As 3.39: {0} with recomputation, {2} without, which only the A6000 has.",
@@ -280,9 +280,9 @@ var primerChoice = []Row{
 			on := func(card, recompute string) answer {
 				return c.train(run{model: "llama-2-13b", on: card, method: "lora", recompute: recompute})
 			}
-			return []Finding{on(a100half, "full").fitsWhen("A100 40GB, blocks computed again", "fits A100 40GB"),
-				on("rtx-a6000", "full").fitsWhen("A6000, blocks computed again", "fits A6000"),
-				on(a100half, "none").fitsWhen("A100 40GB, all kept", "fits A100 40GB"),
-				on("rtx-a6000", "none").fitsWhen("A6000, all kept", "fits A6000")}
+			return []Finding{on(a100half, "full").fitsWhen("A100 40GB, blocks computed again", "fits 40 GB"),
+				on("rtx-a6000", "full").fitsWhen("A6000, blocks computed again", "fits 48 GB"),
+				on(a100half, "none").fitsWhen("A100 40GB, all kept", "fits 40 GB"),
+				on("rtx-a6000", "none").fitsWhen("A6000, all kept", "fits 48 GB")}
 		}},
 }
