@@ -75,7 +75,7 @@ func (q *question) device(x *explainer, i int, r *engine.Rank) Device {
 	d := Device{Name: r.Name, Ranks: rankNames(r, q.request.TP), Count: r.Count * q.request.Workers(), Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
 	if !r.Unlimited {
 		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
-		d.Headroom = d.Usable - n.Bytes
+		d.Headroom = headroom(r)
 		x.num(at+"/capacity_bytes", r.Capacity, r.UsableBasis)
 		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
 	}
@@ -204,7 +204,7 @@ func (q *question) notes() (out []Note) {
 	return append(out, q.resolved.Notes...)
 }
 
-// flags are the command line that runs the plan. A network that is described or changed has no files to run.
+// flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is described or changed has no files to run.
 func (q *question) flags() map[string]string {
 	if q.resolved.Format == "description" || len(q.request.Override) > 0 {
 		return nil
@@ -213,7 +213,11 @@ func (q *question) flags() map[string]string {
 	if c == "" {
 		return nil
 	}
-	return map[string]string{q.engine.Name(): c}
+	out := map[string]string{q.engine.Name(): c}
+	if q.prompter != nil {
+		out[q.engine.Name()+" (prompts)"] = q.prompter.engine.Command(q.prompter.job)
+	}
+	return out
 }
 
 // outlook is what the plan could hold: limits, rungs of context, reasons.

@@ -78,6 +78,9 @@ func FieldByName(name string) *Field {
 	return nil
 }
 
+// Listed reports whether a search for plans takes a list of the field's words.
+func (f *Field) Listed() bool { return slices.Contains(lists, f.Name) }
+
 // OfAsk reports whether a question has the field.
 func (f *Field) OfAsk(ask string) bool {
 	if f.Asks == nil {
@@ -106,7 +109,7 @@ func (f *Field) OwnedBy(engine string) bool {
 func (r *Request) ofAsk() error {
 	for i := range Fields() {
 		f := &Fields()[i]
-		if !f.OfAsk(r.Ask) && !f.Value(r).IsZero() {
+		if !f.OfAsk(r.Ask) && !(r.For == askTrain && f.OfAsk(askTrain)) && !f.Value(r).IsZero() {
 			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, r.Ask), Hint: f.elsewhere()}
 		}
 	}

@@ -30,6 +30,7 @@ type question struct {
 	sizer    engine.Sizer
 	book     *ledger.Book
 	explain  *explainer
+	brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	prompter *question // a worker that computes prompts, where those that generate are others
 }
 
@@ -156,10 +157,18 @@ func (q *question) checkOffload(j *engine.Job) error {
 	}
 	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
 		if f.value != "" && f.value != "none" {
-			return &Error{Code: Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.engine.Name()), Hint: "--engine llama.cpp or generic"}
+			return &Error{Code: Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.engine.Name()), Hint: q.offloadHint()}
 		}
 	}
 	return nil
+}
+
+// offloadHint names what moves weights to the host instead.
+func (q *question) offloadHint() string {
+	if FieldByName("cpu_offload_bytes").OwnedBy(q.engine.Name()) {
+		return "--cpu-offload 8GiB for weights of layers, or --engine llama.cpp or generic"
+	}
+	return "--engine llama.cpp or generic"
 }
 
 // checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.

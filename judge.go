@@ -16,7 +16,7 @@ func judge(r *engine.Rank) Verdict {
 		return Unknown
 	case r.Unlimited:
 		return Unknown
-	case n.Bytes > usable:
+	case n.Bytes > usable, r.KV.Given && r.KV.Needed > r.KV.Pool:
 		return DoesNotFit
 	case n.High > usable:
 		return Tight
@@ -37,7 +37,14 @@ func worst(ranks []engine.Rank) Verdict {
 	return v
 }
 
-func headroom(r *engine.Rank) unit.Bytes { return r.Usable.Bytes() - r.Needed().Bytes }
+// headroom is what a rank's needs leave: of what may be used, and of a pool whose size the plan gives.
+func headroom(r *engine.Rank) unit.Bytes {
+	left := r.Usable.Bytes() - r.Needed().Bytes
+	if r.KV.Given {
+		left = min(left, r.KV.Pool-r.KV.Needed)
+	}
+	return left
+}
 
 // decidingFirst sorts ranks by the room they leave.
 func decidingFirst(ranks []engine.Rank) {

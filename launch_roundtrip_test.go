@@ -25,8 +25,8 @@ var plausible = map[string][]string{
 	"op_offload": {"true", "false"}, "cache_ram": {"0", "1024"}, "ctx_checkpoints": {"0", "8"}, "control_vector": {"true", "false"}, "draft_gpu_layers": {"0", "-1"}, "draft_kv": {"q8_0"}, "draft_kv_v": {"q4_0", "f16"},
 	"mtp": {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
 	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"}, "enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
-	"kv_cache_memory_bytes": {"4294967296"}, "mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"}, "chunked_prefill": {"true", "false"},
-	"stream_interval": {"1", "8"}, "scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "reserved_bytes": {"1073741824"},
+	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"}, "mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"}, "chunked_prefill": {"true", "false"},
+	"moe_backend": {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"}, "scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "reserved_bytes": {"1073741824"},
 }
 
 // plausiblePlan sets a few of the fields that an engine takes.
@@ -190,7 +190,7 @@ func TestLaunchFiles(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(9, uint64(len(form))))
 			ran := 0
-			for i := range 400 {
+			for i := range 700 {
 				engine := []string{"vllm", "vllm@0.12.0", "sglang", "tensorrt-llm", "llama-server", "ollama", "transformers", "llama-server@b7500", "ollama@0.12.11", "llama-server@b8000"}[i%10]
 				if form == "modelfile" && strings.Contains(engine, "@") {
 					continue // only an image says its version

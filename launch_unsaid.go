@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/vllm"
 )
 
 // Unsaid is a field of a plan that an engine's command line has no word for, and why.
@@ -58,6 +59,7 @@ var unsaid = []Unsaid{
 	{Field: "dry_run", Engines: ggml, Why: "which figures memwall shows, not what is run"},
 	{Field: "offload", Why: "said in the engine's own words: layers, experts and the cache kept on the host"},
 	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "tensorrt-llm", "transformers"}, Why: "the adapters' files say their rank"},
+	{Field: "moe_backend", Engines: []string{"vllm"}, Why: "--moe-backend came with 0.17", until: vllm.NamesKernels},
 	{Field: "engine_args", Why: "what was pasted and has no field stands at the end of the command as it was"},
 }
 

@@ -16,6 +16,7 @@ type memo struct {
 	built    map[builtKey]builtModel
 	rents    map[machineKey]cost.Rate
 	shared   *engine.Shared
+	lengths  map[string][]int64
 }
 
 type machineKey struct {
@@ -41,7 +42,7 @@ type builtModel struct {
 }
 
 func newMemo() *memo {
-	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared()}
+	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}}
 }
 
 // remembering is the asker with a memory of its own.
@@ -49,7 +50,7 @@ func (a *Asker) remembering() *Asker {
 	if a.memo != nil {
 		return a
 	}
-	return &Asker{Models: a.Models, Calibration: a.Calibration, memo: newMemo()}
+	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, memo: newMemo()}
 }
 
 // resolve finds a model.

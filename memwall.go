@@ -27,7 +27,9 @@ type Asker struct {
 	Models ModelSource
 	// Calibration tunes speeds to machines of the user's own; nil is none.
 	Calibration Calibration
-	memo        *memo
+	// Data reads the lengths of samples; nil refuses plans that name a file of them.
+	Data LengthSource
+	memo *memo
 }
 
 // Ask answers a request about models of the catalog.
@@ -65,6 +67,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}
 	switch {
+	case r.Ask == askPlan && r.For == askTrain:
+		return a.planTrain(ctx, r)
 	case r.Ask == askPlan:
 		return a.plan(ctx, r)
 	case r.Ask == askDiff:

@@ -67,6 +67,9 @@ func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	if err := r.Plan.Check(); err != nil {
 		return nil, err
 	}
+	if r.Weights != "" && dtype.FindRecipe(r.Weights) == nil {
+		return nil, &Error{Code: BadField, Field: "weights", Value: shorten(r.Weights), Message: fmt.Sprintf("weights = %q is no known format or recipe", shorten(r.Weights)), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+	}
 	p := &picker{asker: a.remembering(), asked: *r}
 	p.asked.Ask, p.asked.Goal = "fit", nil
 	m, notes, err := p.asker.find(r.Hardware, int(r.Devices))
@@ -80,14 +83,16 @@ func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	if p.asked.Engine == "" {
 		p.asked.Engine = p.engine()
 	}
-	out := &Answer{Plan: &p.asked}
+	shown := p.asked
+	shown.Ask = askPick
+	out := &Answer{Plan: &shown}
 	for _, n := range notes {
 		out.Notes = append(out.Notes, Note{Code: n.Code, Severity: "info", Field: "hardware", Text: n.Text})
 	}
 	fastest := r.Goal != nil && r.Goal.Minimize == "latency"
 	out.Picks, err = p.picks(ctx, fastest || r.All)
 	if fastest {
-		p.asked.Goal = r.Goal
+		shown.Goal = r.Goal
 		out.Picks = quickest(out.Picks)
 	}
 	if !r.All {

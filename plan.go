@@ -77,6 +77,7 @@ type Candidate struct {
 	USDPerHour *float64   `json:"usd_per_hour"`
 
 	Speed      *Speed            `json:"speed"`
+	Step       *TrainingStep     `json:"step,omitempty"`
 	SpeedRatio *float64          `json:"speed_ratio"`
 	Quality    *Quality          `json:"quality"`
 	Cost       *float64          `json:"cost"`
@@ -147,7 +148,8 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, q.size(ranks), nil
+	a := q.size(ranks)
+	return q, a, nil
 }
 
 // sized are the ledgers of a plan.
@@ -286,7 +288,7 @@ func (s *space) fits(at search.Point) bool {
 // price of a point that fits.
 func (s *space) price(at search.Point) float64 {
 	x := s.fit[at.Key()]
-	return s.least(at) + s.slowdown(x.q.size(x.ranks))
+	return s.least(at) + s.slowdown(x.q.waits(x.ranks))
 }
 
 // words of a point: one change in full, several in short.

@@ -95,6 +95,9 @@ func (p *planner) placedWords(r *Request) string {
 	if r.OverrideTensor != "" && len(words) < 2 {
 		words = append(words, "some experts on the host")
 	}
+	if n := r.CPUOffload; n > 0 {
+		words = append(words, unit.Bytes(n).String()+" of weights on the host")
+	}
 	if len(words) == 0 {
 		return "layers shared by what devices hold"
 	}

@@ -1,6 +1,10 @@
 package memwall
 
-import "math"
+import (
+	"math"
+
+	"github.com/memwall/memwall/engine"
+)
 
 // What a change costs, in points: one point is one percent of perplexity, or a loss of speed that people would take
 // for it. Points only order plans; no answer shows them.
@@ -29,6 +33,13 @@ func (p *planner) slowdown(a *Answer) float64 {
 		enough = min(enough, asked)
 	}
 	return max(0, math.Log2(now/enough)) * p.twice
+}
+
+// waits is as much of an answer as its price rests on: how long users wait.
+func (q *question) waits(ranks []engine.Rank) *Answer {
+	decidingFirst(ranks)
+	q.brief = true
+	return &Answer{Plan: &q.request, Speed: q.speed(q.kv(&ranks[0]))}
 }
 
 // tokenSeconds is how long one user waits for a whole answer, by its tokens; 0 where nobody knows.

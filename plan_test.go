@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/plan"
@@ -115,6 +116,7 @@ func TestNeverBeaten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		found = slices.DeleteFunc(found, func(c Candidate) bool { return strings.HasSuffix(c.way, "spilling") })
 		best, ok := exhaustive(t, p)
 		if ok != (len(found) > 0) || ok && found[0].price > best+1e-9 {
 			t.Errorf("%s on %s: found %d plans, the best at %v; an exhaustive search %v at %g", r.Model, r.Hardware, len(found), found, ok, best)
@@ -239,8 +241,9 @@ func TestDiff(t *testing.T) {
 
 // BenchmarkSearch is a search of plans for eight devices.
 func BenchmarkSearch(b *testing.B) {
-	for _, r := range []Request{planned[0], planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}}} {
-		b.Run(r.Model, func(b *testing.B) {
+	for _, r := range []Request{planned[0], planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}},
+		{Model: "llama-3.1-405b", Hardware: "8xh100", Plan: plan.Plan{Engine: "vllm"}}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", Sequences: 64}}} {
+		b.Run(strings.TrimSpace(r.Model+" "+r.Engine), func(b *testing.B) {
 			decided, full := 0, 0
 			for b.Loop() {
 				a := asked(b, askPlan, r)

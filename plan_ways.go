@@ -85,25 +85,29 @@ func (p *planner) foreign(engine string) bool {
 
 // spillable: the host can hold what devices do not.
 func (p *planner) spillable(q *question) bool {
+	m := q.job.Machine
+	if m == nil || m.CPUOnly {
+		return false
+	}
 	_, llama := q.engine.(llamacpp.Engine)
-	return llama && q.job.Machine != nil && !q.job.Machine.CPUOnly
+	return llama || FieldByName("cpu_offload_bytes").OwnedBy(q.engine.Name())
 }
 
 // placedByHand: somebody said where layers lie.
 func (p *planner) placedByHand() bool {
 	r := &p.asked
-	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != ""
+	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != "" || r.CPUOffload > 0
 }
 
-// placed leaves the host as little to read as the devices allow; nil where nothing has room.
+// placed leaves the host as little to read as the devices allow; nil where nothing has room, or nothing has to move.
 func (p *planner) placed(r *Request) *Request {
 	q, err := p.asker.prepare(r)
-	if err != nil {
+	if err != nil || !p.spillable(q) {
 		return nil
 	}
 	e, ok := q.engine.(llamacpp.Engine)
-	if !ok || !p.spillable(q) {
-		return nil
+	if !ok {
+		return hosted(q, r)
 	}
 	patch, ok := q.bestPlacement(e)
 	if !ok || len(patch) == 0 {
@@ -114,6 +118,17 @@ func (p *planner) placed(r *Request) *Request {
 		return nil
 	}
 	return out
+}
+
+// hosted keeps the least weights on the host.
+func hosted(q *question, r *Request) *Request {
+	n, ok := q.leastHosted()
+	if !ok {
+		return nil
+	}
+	out := *r
+	out.CPUOffload = n
+	return &out
 }
 
 // layout is how devices are grouped.

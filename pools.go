@@ -35,7 +35,7 @@ func (q *question) prompting(a *Answer) {
 		out.Name, out.Count = out.Name+" (prompts)", ranks[i].Count*int64(d.Prefill)
 		a.Devices = append(a.Devices, out)
 	}
-	q.job.Note("disaggregated", "info", "disaggregated", "workers that compute prompts: %d, that generate: %d; caches, longest context and command line are of those that generate", int64(d.Prefill), int64(d.Decode))
+	q.job.Note("disaggregated", "info", "disaggregated", "workers that compute prompts: %d, that generate: %d; caches and longest context are of those that generate. Each kind has its command line, which says nothing of who hands caches to whom", int64(d.Prefill), int64(d.Decode))
 }
 
 // handed remarks on what crosses from workers of one kind to the other.
@@ -48,10 +48,13 @@ func (q *question) handed(f *serving.Figures) {
 // looped is the closed loop of a plan: of one kind of worker, or of two.
 func (q *question) looped(m *serving.Model, l serving.Load) (serving.Figures, error) {
 	p, err := q.pools(m)
-	if err != nil || p == nil {
-		return m.Closed(l), err
+	switch {
+	case err == nil && p != nil:
+		return p.Closed(l), nil
+	case q.brief:
+		return m.Mids(l), err
 	}
-	return p.Closed(l), nil
+	return m.Closed(l), err
 }
 
 // pools are the workers of both kinds, those that generate as they are given; nil where all do both.

@@ -26,6 +26,9 @@ func TestDisaggregated(t *testing.T) {
 	if len(a.Devices) != 2 || a.Devices[0].Count != 8 || a.Devices[1].Count != 2 {
 		t.Errorf("devices %+v", a.Devices)
 	}
+	if a.Flags["vllm"] == "" || a.Flags["vllm (prompts)"] == "" {
+		t.Errorf("commands %q, want one of each kind of worker", a.Flags)
+	}
 	joint, err := pooled(t, func(r *Request) { r.Disaggregated, r.Hardware, r.DP = nil, "10xh100", 5 })
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,12 @@ type ModelSource interface {
 	Model(ref string) (*Resolved, error)
 }
 
+// LengthSource reads files of sample lengths, which plans of training name.
+type LengthSource interface {
+	// Lengths of the samples in tokens, in the order of the file.
+	Lengths(name string) ([]int64, error)
+}
+
 // Resolved is a model that a reference led to.
 type Resolved struct {
 	ID   string

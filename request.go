@@ -20,6 +20,7 @@ type Request struct {
 	plan.Plan
 	plan.Training
 	Override map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
+	For      string              `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
 	Goal     *Goal               `json:"goal,omitempty" asks:"plan,pick" doc:"what a search for plans is to favour"`
 	Change   map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also     []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`

@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/serving"
@@ -49,7 +50,43 @@ func (q *question) servingTable(in *serving.In) *coef.Table {
 	return q.asker.Calibration.Table(ServingTable, in.Device.ID)
 }
 
+// compiledKey is all that the kernels of a plan depend on, beside the asker's calibration.
+type compiledKey struct {
+	stages  stagesKey
+	device  *hardware.Device
+	link    hardware.Link
+	engine  string
+	version engine.Version
+	kv      float64
+	moe     string
+	drafted int64
+}
+
+// compiled is the model of a plan; plans of a search that differ in their load alone share its kernels.
 func (q *question) compiled(in *serving.In) (*serving.Model, error) {
+	first := &in.Stages[0]
+	p := first.Parallel
+	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP}, in.Device, in.Link, in.Engine, in.Version, in.Exec.KVBytes, in.MoE, 0}
+	if in.Speculation != nil {
+		key.drafted = in.Speculation.Tokens
+	}
+	got := engine.Once(q.job, key, func() (m withError[*serving.Model]) {
+		m.value, m.err = q.compile(in)
+		return m
+	})
+	if got.err != nil {
+		return nil, got.err
+	}
+	return got.value.For(in), nil
+}
+
+// withError is what something gave, to be given again.
+type withError[T any] struct {
+	value T
+	err   error
+}
+
+func (q *question) compile(in *serving.In) (*serving.Model, error) {
 	if t := q.servingTable(in); t != nil {
 		return serving.CompileWith(in, t)
 	}

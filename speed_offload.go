@@ -40,7 +40,7 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 	if o == nil {
 		return nil, nil
 	}
-	r := speed.Kernels(in.Model, &in.Stages[0], in.Exec)
+	r := speed.Walk(in.Model, &in.Stages[0], in.Exec, nil)
 	p := r.Points(b)
 	w := r.Work(&p)
 	expertsAt := o.Experts
@@ -54,9 +54,9 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 		if !elsewhere(x.where) || x.bytes == 0 {
 			continue
 		}
-		rate := q.linkTo(in.Device, x.where)
-		if rate == 0 {
-			return nil, fmt.Errorf("nobody says how fast %s of %s is reached", x.where, in.Device.Name)
+		rate, err := q.linkTo(in.Device, x.where)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, speed.Move{Name: x.name, Bytes: x.bytes, Rate: rate})
 	}
@@ -65,8 +65,8 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 
 func elsewhere(where string) bool { return where == "host" || where == "nvme" }
 
-// linkTo is the rate at which a device reads the host's memory or its disk.
-func (q *question) linkTo(d *hardware.Device, where string) unit.ByteRate {
+// linkTo is the rate at which a device reads the host's memory or its disk, which the ranks of a node share.
+func (q *question) linkTo(d *hardware.Device, where string) (unit.ByteRate, error) {
 	m := q.job.Machine
 	rate := d.PCIe.EachWay.Value
 	if d.Attached != nil && d.Attached.EachWay.Known {
@@ -78,12 +78,13 @@ func (q *question) linkTo(d *hardware.Device, where string) unit.ByteRate {
 	slower := m.Host.Bandwidth
 	if where == "nvme" {
 		slower = m.NVMe.Bandwidth
-		if !slower.Known {
-			return 0
-		}
 	}
-	if slower.Known && (rate == 0 || slower.Value < rate) {
-		rate = slower.Value
+	each := slower.Value / unit.ByteRate(max(1, min(q.request.Ranks(), q.job.PerNode())))
+	if slower.Known && (rate == 0 || each < rate) {
+		rate = each
 	}
-	return rate
+	if rate == 0 || where == "nvme" && !slower.Known {
+		return 0, fmt.Errorf("nobody says how fast %s of %s is reached", where, d.Name)
+	}
+	return rate, nil
 }

@@ -35,15 +35,21 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	if err := q.offloaded(&f, in, m.Decoding(load)); err != nil {
 		return err
 	}
+	if err := q.fromHost(&f, in, m.Decoding(load), load); err != nil {
+		return err
+	}
 	if !f.PerToken.Known() {
 		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
 	}
 	ms := func(f speed.Figure) speed.Figure { return f.Times(1000) }
 	figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
+	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	if q.brief {
+		return nil
+	}
 	figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 	figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
-	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)
 	v.Bound = f.Bound
@@ -104,7 +110,7 @@ func (q *question) formulas(v *Speed, m *serving.Model, l serving.Load) {
 	} else {
 		f = append(f, totals(v, l))
 	}
-	q.explain.timing = f
+	q.explain.timing = append(q.explain.timing, f...)
 }
 
 // copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.
@@ -146,11 +152,11 @@ func identifier(name string) string { return strings.NewReplacer("-", "_", " ", 
 func (q *question) served(cache *KV) (*serving.In, error) {
 	p := q.request.Plan
 	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP}
-	ranks, err := engine.Place(q.job.Model.Decoder(), &q.job.Weights.Parts[0], par)
+	stages, err := q.placed(q.job.Model, &q.job.Weights.Parts[0], par)
 	if err != nil {
 		return nil, err
 	}
-	in := &serving.In{Model: q.job.Model, Stages: slowest(ranks), Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
+	in := &serving.In{Model: q.job.Model, Stages: stages, Device: q.job.Device(0), Link: q.job.Machine.Intra, Engine: q.engine.Name(), Version: q.job.Version,
 		Exec: q.exec(), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
 		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
 	if cache != nil && cache.CapacityTokens != nil {
@@ -160,6 +166,23 @@ func (q *question) served(cache *KV) (*serving.In, error) {
 		in.Link = q.job.Machine.Inter
 	}
 	return in, q.speculate(in)
+}
+
+// stagesKey is all that the ranks of a network depend on, whose stages divide the layers evenly.
+type stagesKey struct {
+	model      *model.Model
+	weights    *model.PartWeights
+	tp, pp, ep int64
+}
+
+// placed are the slowest ranks of each stage.
+func (q *question) placed(m *model.Model, w *model.PartWeights, p shard.Parallel) ([]engine.Placed, error) {
+	got := engine.Once(q.job, stagesKey{m, w, p.TP, p.PP, p.EP}, func() (out withError[[]engine.Placed]) {
+		ranks, err := engine.Place(m.Decoder(), w, p)
+		out.value, out.err = slowest(ranks), err
+		return out
+	})
+	return got.value, got.err
 }
 
 // exec are the widths of what a step computes with.

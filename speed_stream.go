@@ -17,12 +17,16 @@ import (
 
 // stream answers for engines that are measured with one stream at a time: llama.cpp and its kin.
 func (q *question) stream(v *Speed) error {
-	stages, err := q.stages()
+	sharer, ok := q.sizer.(engine.Sharer)
+	if !ok {
+		return fmt.Errorf("who computes what with %s is not known", q.engine.Name())
+	}
+	stages, err := q.stages(sharer)
 	if err != nil {
 		return err
 	}
 	p := q.request.Plan
-	in := stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(p.Attention),
+	in := stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(sharer.Flash()),
 		UBatch: int64(p.UBatch), KVBytes: q.kvBytes()}
 	in.Variant = stream.Usual(in.Engine, stages[0].Backend, stages[0].Device)
 	table, err := q.streamTable(v, stages)
@@ -110,12 +114,12 @@ func streamEngine(name string) string {
 	return name
 }
 
-// flash is how attention runs: "1" with flash attention, which engines choose by themselves where they can.
-func flash(attention string) string {
-	if attention == "eager" {
-		return "0"
+// flash is how measurements say whether attention is fused.
+func flash(on bool) string {
+	if on {
+		return "1"
 	}
-	return "1"
+	return "0"
 }
 
 // kvBytes is the mean width of a cached number.
@@ -131,11 +135,7 @@ func (q *question) kvBytes() float64 {
 }
 
 // stages are the devices that compute, in order, and the host's processor where it has a share.
-func (q *question) stages() ([]stream.Stage, error) {
-	sharer, ok := q.sizer.(engine.Sharer)
-	if !ok {
-		return nil, fmt.Errorf("who computes what with %s is not known", q.engine.Name())
-	}
+func (q *question) stages(sharer engine.Sharer) ([]stream.Stage, error) {
 	var out []stream.Stage
 	for _, s := range sharer.Shares() {
 		st := stream.Stage{Backend: s.Backend, Dense: s.Dense, Experts: s.Experts, Head: s.Head}

@@ -45,3 +45,19 @@ func TestOldBuild(t *testing.T) {
 		t.Errorf("prompts run at %g tokens a second, with a build of 2023 at %g", *now.Prefill, *then.Prefill)
 	}
 }
+
+// TestFlashOfTheBuild: before flash attention was chosen where it can be, a build that nobody tells runs without, and
+// is timed so.
+func TestFlashOfTheBuild(t *testing.T) {
+	ask := func(engine, attention string) float64 {
+		return *spedUp(t, Request{Model: "llama-3.1-8b", Hardware: "rtx-3090", Plan: plan.Plan{Weights: "q4_k_m", Engine: engine, Context: 32768, Attention: attention}}).Decode
+	}
+	for _, c := range []struct{ engine, same string }{{"llama.cpp@b6300", "eager"}, {"llama.cpp@b6400", "flash"}} {
+		if auto, same := ask(c.engine, "auto"), ask(c.engine, c.same); auto != same {
+			t.Errorf("%s decodes %g tokens a second by itself, %g with %s", c.engine, auto, same, c.same)
+		}
+	}
+	if eager, fused := ask("llama.cpp@b6300", "eager"), ask("llama.cpp@b6300", "flash"); eager >= fused {
+		t.Errorf("at 32k tokens %g a second without flash attention, %g with", eager, fused)
+	}
+}

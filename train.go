@@ -32,7 +32,8 @@ func (a *Asker) train(r *Request) (*Answer, error) {
 	t.q.book = &ledger.Book{}
 	out := t.answer()
 	out.Suggestions = t.suggest(out)
-	out.Config = t.config(out)
+	out.Reasons = t.reasons(out)
+	out.Config = t.config()
 	out.Notes = append(out.Notes, t.notes()...)
 	if r.Explain {
 		t.q.explain.rest(out)
@@ -58,8 +59,14 @@ func (a *Asker) trained(r *Request) (*training, error) {
 	if err := q.machine(); err != nil {
 		return nil, err
 	}
+	if m := q.job.Machine; m != nil && m.CPUOnly {
+		return nil, &Error{Code: Unsupported, Field: "hardware", Value: shorten(r.Hardware), Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
+	}
 	t := &training{q: q, job: &train.Job{Machine: q.job.Machine, Plan: &q.request.Plan, Training: &q.request.Training}}
 	if err := t.models(); err != nil {
+		return nil, err
+	}
+	if err := t.lengths(); err != nil {
 		return nil, err
 	}
 	if err := train.Defaults(t.job); err != nil {
@@ -83,7 +90,11 @@ func (t *training) models() error {
 		}
 		q.job.Note("override", "info", "override", "what if %s: the network is another one", overridden(q.request.Override))
 	}
-	t.job.Model = spec.Model(q.resolved.ID)
+	if len(q.request.Override) > 0 {
+		t.job.Model = spec.Model(q.resolved.ID)
+	} else {
+		t.job.Model = q.asker.build(builtKey{resolved: q.resolved, weights: "network"}, func() builtModel { return builtModel{model: spec.Model(q.resolved.ID)} }).model
+	}
 	q.job.Model = t.job.Model
 	for _, m := range []struct {
 		field, name string
@@ -101,6 +112,43 @@ func (t *training) models() error {
 		*m.to = f
 	}
 	return nil
+}
+
+// lengths reads the samples that the plan names: a batch that is padded is as long as the longest of it.
+func (t *training) lengths() error {
+	name := t.q.request.Data
+	if name == "" {
+		return nil
+	}
+	if t.q.asker.Data == nil {
+		return &Error{Code: Unsupported, Field: "data", Value: shorten(name), Message: "data: no files are read here", Hint: "sequence_length says how long sequences are"}
+	}
+	all, err := t.q.asker.lengths(name)
+	if err != nil {
+		return &Error{Code: BadFile, Field: "data", Value: shorten(name), Message: err.Error(), Hint: "a text file with the tokens of one sample on each line"}
+	}
+	sum := int64(0)
+	for _, n := range all {
+		t.job.Longest = max(t.job.Longest, n)
+		sum += n
+	}
+	t.q.job.Note("data", "info", "data", "%s samples of %s tokens in the mean, the longest of %s", unit.Count(int64(len(all))), unit.Count(sum/int64(max(1, len(all)))), unit.Count(t.job.Longest))
+	return nil
+}
+
+// lengths of a file, read once for the questions of a search.
+func (a *Asker) lengths(name string) ([]int64, error) {
+	if a.memo == nil {
+		return a.Data.Lengths(name)
+	}
+	if l, ok := a.memo.lengths[name]; ok {
+		return l, nil
+	}
+	l, err := a.Data.Lengths(name)
+	if err == nil {
+		a.memo.lengths[name] = l
+	}
+	return l, err
 }
 
 // frozen is a model that only runs forward, in 16 bits.
@@ -141,9 +189,8 @@ func (t *training) answer() *Answer {
 	if q.request.Explain {
 		q.explain = &explainer{book: q.book, out: map[string]Explain{}}
 	}
-	same := make([]engine.Rank, len(ranks))
+	same := t.same(ranks)
 	for i := range ranks {
-		same[i] = t.rank(&ranks[i])
 		a.Devices = append(a.Devices, t.device(i, &ranks[i], &same[i]))
 	}
 	a.Verdict = q.verdict(same)
@@ -205,15 +252,20 @@ func (t *training) timed(a *Answer) {
 		q.job.Note("speed_unknown", "info", "", "no time of a step: %s", err)
 		return
 	}
-	a.Step = &TrainingStep{Seconds: *rounded(s.Seconds.Mid), SecondsLow: *rounded(s.Seconds.Low), SecondsHigh: *rounded(s.Seconds.High), Tokens: tokens,
-		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
-		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
-	for _, p := range s.Parts {
-		a.Step.Parts = append(a.Step.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
-	}
+	a.Step = trainingStep(&s, tokens)
 	if n := int64(q.request.Tokens); n > 0 {
 		a.Run = t.run(&s, tokens, n)
 	}
+}
+
+func trainingStep(s *step.Step, tokens float64) *TrainingStep {
+	out := &TrainingStep{Seconds: *rounded(s.Seconds.Mid), SecondsLow: *rounded(s.Seconds.Low), SecondsHigh: *rounded(s.Seconds.High), Tokens: tokens,
+		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
+		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
+	for _, p := range s.Parts {
+		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
+	}
+	return out
 }
 
 func (t *training) step() (s step.Step, tokens float64, err error) {

@@ -12,7 +12,7 @@ var configFormats = map[string][]string{
 }
 
 // config is the configuration of the plan for its framework, by the names of its files. A note says why there is none.
-func (t *training) config(a *Answer) map[string]string {
+func (t *training) config() map[string]string {
 	if t.q.resolved.Format == "description" || len(t.q.request.Override) > 0 {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (f *Formulas) served(o *Observation) (*Formula, error) {
 		return nil, err
 	}
 	load := serving.Load{Users: o.Concurrency, Prompt: o.Prompt, Output: o.Answer, Burst: true}
-	x := &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}
+	x := &Formula{Table: memwall.ServingTable, Coefs: table, Uses: m.Uses(), Own: m.Own(closedKinds[o.Test]), Value: func(c []float64) float64 { return of(m.With(c).Mean(load)) }}
 	machines, err := stream.Fitted()
 	if err != nil {
 		return nil, err
@@ -63,6 +63,9 @@ var closedFigures = map[Test]func(serving.Closed) float64{
 	TTFT:   func(c serving.Closed) float64 { return 1e3 * c.First },
 	Output: func(c serving.Closed) float64 { return c.Throughput },
 }
+
+// closedKinds of figures in the words of the table of servers.
+var closedKinds = map[Test]string{TPOT: serving.SpreadPerToken, TTFT: serving.SpreadFirst, Output: serving.SpreadThroughput}
 
 // plan compiles what served the observation; figures of one run share it.
 func (f *Formulas) plan(o *Observation) (*serving.Model, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 // loops gives figures of a server whose times are so many times memwall's own, at several numbers of users.
@@ -71,5 +72,54 @@ func TestServedRefuses(t *testing.T) {
 		if _, err := (&Formulas{Models: memwall.Catalog{}}).Formula(&o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want one that says %q", err, says)
 		}
+	}
+}
+
+// servedWidths are those of the bands of a token and of the first one of a server, over their figures.
+func servedWidths(t *testing.T, model string, c memwall.Calibration) (token, first float64) {
+	t.Helper()
+	a, err := (&memwall.Asker{Calibration: c}).Ask(&memwall.Request{Ask: "fit", Model: model, Hardware: "2xh100-sxm-80gb", Plan: plan.Plan{Engine: "vllm", Sequences: 16, PromptTokens: 512, OutputTokens: 256, Context: 768}})
+	if err != nil || a.Speed == nil || a.Speed.TPOT == nil || a.Speed.TTFT == nil {
+		t.Fatalf("%v", err)
+	}
+	s := a.Speed
+	return (*s.TPOTHigh - *s.TPOTLow) / *s.TPOT, (*s.TTFTHigh - *s.TTFTLow) / *s.TTFT
+}
+
+// TestBandOfOwnServer: figures of a server that agree leave a narrow band of such figures, of that model; of figures
+// that it lacks, and of other models, what calibrated coefficients leave.
+func TestBandOfOwnServer(t *testing.T) {
+	usual, usualFirst := servedWidths(t, "qwen3-32b", nil)
+	tune := func(every float64) *Tuned {
+		obs := loops(t, 1.1)
+		for i := range obs {
+			if i/2%2 == 1 && obs[i].Test == TPOT {
+				obs[i].Value *= every
+			}
+		}
+		p, refused, err := Fit(obs, &Formulas{Models: memwall.Catalog{}})
+		if err != nil || len(refused) > 0 {
+			t.Fatal(err, refused)
+		}
+		c, err := p.Tune()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	calm := tune(1)
+	own, first := servedWidths(t, "qwen3-32b", calm)
+	if own <= 0 || own > usual/2 {
+		t.Errorf("the band of a token is %.3f wide, %.3f before", own, usual)
+	}
+	if first < 0.8*usualFirst {
+		t.Errorf("the band of the first token, of which there is no figure, went from %.3f to %.3f", usualFirst, first)
+	}
+	if wide, _ := servedWidths(t, "qwen3-32b", tune(1.3)); wide < 1.5*own {
+		t.Errorf("figures that differ by a third leave a band %.3f wide, and such that agree %.3f", wide, own)
+	}
+	before, _ := servedWidths(t, "llama-3.1-8b", nil)
+	if other, _ := servedWidths(t, "llama-3.1-8b", calm); other < 0.5*before || other < own {
+		t.Errorf("the band of another model went from %.3f to %.3f", before, other)
 	}
 }

@@ -178,6 +178,8 @@ type KV struct {
 	Tokens              int64
 	Blocks, BlockTokens int64
 	Preallocated        bool
+	// Given: the plan says how large the pool is, and the load must have room in it.
+	Given bool
 }
 
 // Print is a figure that the engine itself prints at start-up. Low and High bound it; a print without

@@ -32,9 +32,13 @@ func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, 
 		return nil, err
 	}
 	out := make([]Placed, len(ranks))
+	cut := map[shard.Coord][]*model.Kind{} // stages cut their layers alike
 	for i, r := range ranks {
 		out[i] = Placed{Rank: r, Parallel: p, Part: part, Weights: w}
-		out[i].Kinds = out[i].LocalKinds()
+		if cut[r.Coord] == nil {
+			cut[r.Coord] = make([]*model.Kind, len(part.Kinds))
+		}
+		out[i].Kinds = out[i].localKinds(cut[r.Coord])
 	}
 	return out, nil
 }
@@ -42,11 +46,15 @@ func Place(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, 
 // LocalKinds are the layers First..Last by variant, as this rank holds them.
 // Local is a kind as this rank holds it.
 func (pl *Placed) LocalKinds() []KindCount {
+	return pl.localKinds(make([]*model.Kind, len(pl.Part.Kinds)))
+}
+
+// localKinds fills in the kinds that were not cut before.
+func (pl *Placed) localKinds(local []*model.Kind) []KindCount {
 	counts := make([]int64, len(pl.Weights.Variants))
 	for l := pl.First; l < pl.Last; l++ {
 		counts[pl.Weights.Layers[l]]++
 	}
-	local := make([]*model.Kind, len(pl.Part.Kinds))
 	var out []KindCount
 	for v, n := range counts {
 		if n == 0 {

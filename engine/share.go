@@ -13,5 +13,8 @@ type Share struct {
 // Host is the Device of what the processor computes.
 const Host = -1
 
-// Sharer is a Sizer that knows who computes what.
-type Sharer interface{ Shares() []Share }
+// Sharer is a Sizer that knows who computes what, and whether attention is fused (flash attention).
+type Sharer interface {
+	Shares() []Share
+	Flash() bool
+}

@@ -50,21 +50,27 @@ func (c *Coeffs) AddN(o *Coeffs, n float64) {
 // Coeffs is the place of formulas: the work of one operator. bytes gives the stored bytes of its i-th
 // tensor. A multiply-add is two operations.
 func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
+	o.Into(&c, e, bytes)
+	return c
+}
+
+// Into adds the work to coefficients that are zero: where there are many, they need not be copied.
+func (o *Op) Into(c *Coeffs, e *Exec, bytes func(i int) unit.Bytes) {
 	if o.Rows == PerSource || o.Rows == PerOther {
-		return c
+		return
 	}
 	row := o.rowFeature()
-	o.weightTraffic(&c, bytes)
+	o.weightTraffic(c, bytes)
 	switch o.Kind {
 	case Embed:
 		c.Activations[Tokens] = e.ActBytes * float64(o.Out)
 	case Linear, Head, Route:
-		o.linear(&c, row, 1, e)
+		o.linear(c, row, 1, e)
 	case ExpertLinear:
 		// the share of a token's choices that land on the experts held here
-		o.linear(&c, row, float64(o.Moe.Used)/float64(o.Moe.N), e)
+		o.linear(c, row, float64(o.Moe.Used)/float64(o.Moe.N), e)
 	case Attention:
-		o.attention(&c, row, e)
+		o.attention(c, row, e)
 	case Conv:
 		s := o.Scan
 		c.FLOPs[row] = 2 * float64(s.Conv*s.ConvDim())
@@ -90,7 +96,6 @@ func (o *Op) Coeffs(e *Exec, bytes func(i int) unit.Bytes) (c Coeffs) {
 		c.FLOPs[row] = 2 * n
 		c.Activations[row] = 3 * e.ActBytes * n
 	}
-	return c
 }
 
 func (o *Op) rowFeature() int {

@@ -14,6 +14,9 @@ type Style struct {
 	Adapts       func(*Tensor) bool
 	AdapterWidth int64
 	Dropout      bool
+	// Magnitudes: a learned scale of every output of an adapted layer keeps what it scales, of the layer and of its adapter
+	// (DoRA, arXiv:2402.09353).
+	Magnitudes bool
 	// RepeatKV: keys and values are repeated to all heads before the kernel.
 	RepeatKV bool
 	// Scores are bytes kept of each score of a head, by attention that writes the score matrix; 0 when a kernel
@@ -54,8 +57,14 @@ func (k *Kind) SavedBytes(s Style) (n int64) {
 	return n
 }
 
-// KeepsEntry reports whether an operator of the layer keeps the stream that enters it.
-func (k *Kind) KeepsEntry(s Style) bool { return k.keepers(&s).entry }
+// SavedWithEntry is SavedBytes, and whether an operator of the layer keeps the stream that enters it too.
+func (k *Kind) SavedWithEntry(s Style) (n float64, entry bool) {
+	p := k.keepers(&s)
+	for _, b := range p.out {
+		n += float64(b)
+	}
+	return n, p.entry
+}
 
 // SavedScores is what a layer keeps of its score matrices, in bytes per token and position of the sequence.
 func (k *Kind) SavedScores(s Style) (n int64) {
@@ -219,7 +228,11 @@ func (p *keeper) norm(i int) {
 
 func (p *keeper) linear(o *Op) {
 	s := p.s
-	switch adapted := s.Adapts != nil && s.Adapts(o.W[0]); {
+	adapted := s.Adapts != nil && s.Adapts(o.W[0])
+	if adapted && s.Magnitudes {
+		p.out[Linear] += 2 * half * o.W[0].Rows() * int64(o.choices())
+	}
+	switch {
 	case !s.Frozen:
 		p.dispatch(o)
 		p.keepAs(Linear, o.In[0], p.inputWidth())

@@ -78,8 +78,8 @@ func TestGPTBlock(t *testing.T) {
 	p := build(t, "gpt2-xl").Decoder()
 	k := &p.Kinds[0]
 	const h, a = 1600, 25
-	if got := k.SavedBytes(gpt) + 2*h; got != 34*h || !k.KeepsEntry(gpt) {
-		t.Errorf("%d bytes a token, want %d: %v", got, 34*h, k.Saved(gpt))
+	if got, entry := k.SavedWithEntry(gpt); got+2*h != 34*h || !entry {
+		t.Errorf("%.0f bytes a token, want %d: %v", got+2*h, 34*h, k.Saved(gpt))
 	}
 	if got := k.SavedScores(gpt); got != 5*a {
 		t.Errorf("%d bytes a token and position, want %d", got, 5*a)

@@ -93,6 +93,7 @@ type Serving struct {
 	EnforceEager          *bool          `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
 	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
 	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
+	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights of layers that each rank keeps in host memory" engines:"vllm,sglang"`
 	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
 	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
 	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`

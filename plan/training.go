@@ -13,6 +13,9 @@ type Training struct {
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
 
 	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore" doc:"optimizer; what its states are stored in depends on precision and framework"`
+	// InBackward: no gradient waits for the others.
+	InBackward *bool `json:"optimizer_in_backward,omitempty" flag:"optimizer-in-backward" asks:"train" doc:"the optimizer steps on each gradient as it is made (torchtune)"`
+
 	Precision string `json:"precision,omitempty" flag:"precision" asks:"train" enum:"bf16-mixed,bf16,fp16-mixed,fp32,tf32,fp8" doc:"what is computed in, and whether masters are kept in fp32"`
 	Sharding  string `json:"sharding,omitempty" flag:"sharding" asks:"train" enum:"none,ddp,zero1,zero2,zero3,fsdp,fsdp2,hsdp" doc:"what data-parallel ranks share"`
 	VPP       int64  `json:"vpp,omitempty" flag:"vpp" asks:"train" doc:"model chunks of one pipeline stage (interleaved schedule)"`

@@ -42,7 +42,7 @@ func (r *Rank) Points(b Batch) (p Points) {
 // Cost of a kernel, once: attention and scans of decoding and of prompts apart, all else together.
 func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 	if k.Attn != nil || k.Scan != nil {
-		return k.Decode.Eval(&p.Decode), k.Prefill.Eval(&p.Prefill), model.Cost{}
+		return k.Decode.Eval(&p.Decode), k.Prefill().Eval(&p.Prefill), model.Cost{}
 	}
 	return model.Cost{}, model.Cost{}, k.Decode.Eval(&p.Both)
 }
@@ -51,21 +51,16 @@ func (k *Kernel) Cost(p *Points) (decode, prefill, both model.Cost) {
 // and states, and operations.
 type Work struct{ Weights, Experts, CacheRead, CacheWrite, FLOPs float64 }
 
-// Work at the points of a batch: the costs of its kernels, each as often as a step runs it.
+// Work at the points of a batch: attention and scans of decoding and of prompts apart, all else together.
 func (r *Rank) Work(p *Points) (w Work) {
-	for i := range r.Kernels {
-		k := &r.Kernels[i]
-		n := float64(k.Count)
-		decode, prefill, both := k.Cost(p)
-		for _, c := range []model.Cost{decode, prefill, both} {
-			w.Weights += n * c.Weights
-			w.CacheRead += n * c.CacheRead
-			w.CacheWrite += n * c.CacheWrite
-			w.FLOPs += n * float64(c.FLOPs)
-			if k.Op.Kind == model.ExpertLinear {
-				w.Experts += n * c.Weights
-			}
-		}
+	for _, c := range []model.Cost{r.decode.Eval(&p.Decode), r.prefill.Eval(&p.Prefill), r.dense.Eval(&p.Both)} {
+		w.Weights += c.Weights
+		w.CacheRead += c.CacheRead
+		w.CacheWrite += c.CacheWrite
+		w.FLOPs += float64(c.FLOPs)
+	}
+	for i, per := range r.routed {
+		w.Experts += per * p.Both[i]
 	}
 	return w
 }

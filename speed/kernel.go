@@ -18,31 +18,42 @@ type Kernel struct {
 	Rows, Cols int64
 	Batch      int64
 	Bytes      unit.Bytes
-	Decode     model.Coeffs // of sequences that go on by a token; MLA multiplies through its latent
-	Prefill    model.Coeffs // of prompts; MLA expands its latent
+	Decode     model.Coeffs  // of sequences that go on by a token; MLA multiplies through its latent
+	Expanded   *model.Coeffs // of prompts where these differ: MLA expands its latent; else nil
 	Attn       *model.Attn
 	Scan       *model.ScanDims
 	Moe        *model.Experts
 }
 
+// Prefill is the cost of prompts.
+func (k *Kernel) Prefill() *model.Coeffs {
+	if k.Expanded != nil {
+		return k.Expanded
+	}
+	return &k.Decode
+}
+
 // Rank is the work of one rank.
 type Rank struct {
-	Kernels []Kernel
-	Layers  int64
+	Layers int64
 	// Spans are the windows that Points are told of; Moe the experts, nil without.
 	Spans []int64
 	Moe   *model.Experts
-	// Weights are the stored bytes of all kernels; Sparse says that some layers choose what they read in a way
-	// that is not described, and read the whole cache here.
+	// Weights are the stored bytes of all kernels.
 	Weights unit.Bytes
+	// The work of all kernels together: of those that do not tell tokens apart, and of attention and scans of decoding
+	// and of prompts. Routed are the bytes of experts among it.
+	dense, decode, prefill model.Coeffs
+	routed                 model.Features
 }
 
-// Kernels lists what a rank of the decoder runs in a step, in order. Widths of activations, cache and states
-// are e's; its spans are filled in.
-func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) *Rank {
+// Walk gives f what a rank of the decoder runs in a step, in order, and the sum of it all. Widths of activations, cache
+// and states are e's; its spans are filled in. A kernel is f's to change, and lasts until f returns;
+// a nil f wants the sum alone.
+func Walk(m *model.Model, pl *engine.Placed, e model.Exec, f func(*Kernel)) *Rank {
 	e.Spans = m.Spans()
-	r := &Rank{Layers: int64(pl.Last - pl.First), Spans: e.Spans, Kernels: make([]Kernel, 0, operators(pl))}
-	b := &builder{rank: r, exec: e}
+	r := &Rank{Layers: int64(pl.Last - pl.First), Spans: e.Spans}
+	b := &builder{rank: r, exec: e, to: f}
 	groups := pl.WeightGroups()
 	if pl.Pre {
 		b.ends = groups[0].Tensors
@@ -61,6 +72,12 @@ func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) *Rank {
 	return r
 }
 
+// Kernels are the rank and the list of what it runs.
+func Kernels(m *model.Model, pl *engine.Placed, e model.Exec) (r *Rank, list []Kernel) {
+	r = Walk(m, pl, e, func(k *Kernel) { list = append(list, *k) })
+	return r, list
+}
+
 // before are the tensors in front of the layers, of which later stages have copies where they borrow them.
 func before(pl *engine.Placed) []engine.WeightTensor {
 	first := *pl
@@ -68,17 +85,11 @@ func before(pl *engine.Placed) []engine.WeightTensor {
 	return first.WeightGroups()[0].Tensors
 }
 
-func operators(pl *engine.Placed) int {
-	n := len(pl.Part.Pre.Ops) + len(pl.Part.Post.Ops)
-	for i := range pl.Kinds {
-		n += len(pl.Kinds[i].Kind.Ops)
-	}
-	return n
-}
-
 type builder struct {
 	rank *Rank
 	exec model.Exec
+	to   func(*Kernel)
+	next Kernel
 	ends []engine.WeightTensor // before the layers, where a tied head finds its weights
 }
 
@@ -119,8 +130,8 @@ func (b *builder) lent(want []*model.Tensor, stored []engine.WeightTensor) (out 
 }
 
 func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64, layer int) {
-	b.rank.Kernels = append(b.rank.Kernels, Kernel{Op: local, Count: count, Layer: layer, Attn: local.Attn, Scan: local.Scan, Moe: local.Moe})
-	k := &b.rank.Kernels[len(b.rank.Kernels)-1]
+	k := &b.next
+	*k = Kernel{Op: local, Count: count, Layer: layer, Attn: local.Attn, Scan: local.Scan, Moe: local.Moe}
 	for i := range stored {
 		s := &stored[i]
 		t := s.Tensor
@@ -139,33 +150,62 @@ func (b *builder) op(local *model.Op, stored []engine.WeightTensor, count int64,
 	}
 	e := b.exec
 	e.Absorb = true
-	k.Decode = local.Coeffs(&e, bytes)
-	if k.Prefill = k.Decode; k.Attn != nil && k.Attn.Latent != nil {
+	local.Into(&k.Decode, &e, bytes)
+	if k.Attn != nil && k.Attn.Latent != nil {
 		e.Absorb = false
-		k.Prefill = local.Coeffs(&e, bytes)
+		k.Expanded = new(model.Coeffs)
+		local.Into(k.Expanded, &e, bytes)
 	}
-	if k.Moe != nil && b.rank.Moe == nil {
-		b.rank.Moe = k.Moe
+	b.rank.add(k)
+	if b.to != nil {
+		b.to(k)
 	}
-	b.rank.Weights += unit.Bytes(count) * k.Bytes
 }
 
-// Merge joins matrix products that read the same value in the same format, as engines that fuse queries, keys
-// and values, or gate and up, launch them once. It works in the list's own memory.
-func Merge(list []Kernel) []Kernel {
-	n := 0
-	for i := range list {
-		switch k := &list[i]; {
-		case n > 0 && joins(&list[n-1], k):
-			join(&list[n-1], k)
-		default:
-			if n < i {
-				list[n] = *k
-			}
-			n++
+// add a kernel to the sums.
+func (r *Rank) add(k *Kernel) {
+	n := float64(k.Count)
+	if k.Moe != nil && r.Moe == nil {
+		r.Moe = k.Moe
+	}
+	r.Weights += unit.Bytes(k.Count) * k.Bytes
+	if k.Attn != nil || k.Scan != nil {
+		r.decode.AddN(&k.Decode, n)
+		r.prefill.AddN(k.Prefill(), n)
+		return
+	}
+	r.dense.AddN(&k.Decode, n)
+	if k.Op.Kind == model.ExpertLinear {
+		for i := range r.routed {
+			r.routed[i] += n * k.Decode.Weights[i]
 		}
 	}
-	return list[:n]
+}
+
+// Fuser joins matrix products that read the same value in the same format and follow each other, as engines that fuse
+// queries, keys and values, or gate and up, launch them once, and gives To what came of it.
+type Fuser struct {
+	To   func(*Kernel)
+	held Kernel
+	full bool
+}
+
+// Add the next kernel.
+func (f *Fuser) Add(k *Kernel) {
+	if f.full && joins(&f.held, k) {
+		join(&f.held, k)
+		return
+	}
+	f.Flush()
+	f.held, f.full = *k, true
+}
+
+// Flush gives To what is left.
+func (f *Fuser) Flush() {
+	if f.full {
+		f.To(&f.held)
+	}
+	f.full = false
 }
 
 func joins(a, b *Kernel) bool {
@@ -177,5 +217,4 @@ func join(a, b *Kernel) {
 	a.Rows += b.Rows
 	a.Bytes += b.Bytes
 	a.Decode.AddN(&b.Decode, 1)
-	a.Prefill.AddN(&b.Prefill, 1)
 }

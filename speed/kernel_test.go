@@ -30,7 +30,7 @@ var exec = model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}
 func TestKernelsAreTheWork(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "deepseek-v3", "qwen3-next-80b-a3b", "gemma-3-27b", "gpt-oss-20b", "nemotron-h-8b"} {
 		m, w, ranks := places(t, id, "bf16", shard.Parallel{})
-		r := speed.Kernels(m, &ranks[0], exec)
+		r := speed.Walk(m, &ranks[0], exec, nil)
 		e := exec
 		e.Absorb = true
 		e.Spans = m.Spans()
@@ -56,13 +56,13 @@ func TestRanksShareTheWork(t *testing.T) {
 		m, w, ranks := places(t, id, "bf16", shard.Parallel{TP: 4})
 		var held, flops float64
 		for i := range ranks {
-			r := speed.Kernels(m, &ranks[i], exec)
+			r := speed.Walk(m, &ranks[i], exec, nil)
 			held += float64(r.Weights) * float64(ranks[i].Count)
 			p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
 			flops += r.Work(&p).FLOPs * float64(ranks[i].Count)
 		}
 		whole, _, one := places(t, id, "bf16", shard.Parallel{})
-		r := speed.Kernels(whole, &one[0], exec)
+		r := speed.Walk(whole, &one[0], exec, nil)
 		p := r.Points(speed.Batch{Prefill: 2048, Prompts: 1, Finished: 1})
 		if all := r.Work(&p).FLOPs; flops < all || flops > 1.02*all {
 			t.Errorf("%s: four ranks do %g operations, one does %g", id, flops, all)
@@ -77,8 +77,8 @@ func TestRanksShareTheWork(t *testing.T) {
 func TestStagesBorrow(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "gemma-3-27b", "mamba2-2.7b"} {
 		m, _, ranks := places(t, id, "bf16", shard.Parallel{PP: 2})
-		last := speed.Kernels(m, &ranks[len(ranks)-1], exec)
-		head := last.Kernels[len(last.Kernels)-1]
+		_, last := speed.Kernels(m, &ranks[len(ranks)-1], exec)
+		head := last[len(last)-1]
 		if got, want := head.Decode.Weights[model.One], 2*float64(m.Vocab*m.Hidden); got < 0.9*want {
 			t.Errorf("%s: the head of the last stage reads %g bytes of %g", id, got, want)
 		}
@@ -88,20 +88,39 @@ func TestStagesBorrow(t *testing.T) {
 // TestMergeKeepsTheSum: fused launches do the same work with fewer kernels.
 func TestMergeKeepsTheSum(t *testing.T) {
 	m, _, ranks := places(t, "qwen3-30b-a3b", "fp8", shard.Parallel{TP: 2})
-	r := speed.Kernels(m, &ranks[0], exec)
+	r, list := speed.Kernels(m, &ranks[0], exec)
 	p := r.Points(speed.Batch{Decodes: 16, Context: 1000, Prefill: 512, Prompts: 1})
-	was := r.Work(&p)
-	n := len(r.Kernels)
-	r.Kernels = speed.Merge(r.Kernels)
-	if is := r.Work(&p); math.Abs(is.Weights-was.Weights) > 1 || is.FLOPs != was.FLOPs || len(r.Kernels) >= n {
-		t.Errorf("%d kernels do %+v, %d did %+v", len(r.Kernels), is, n, was)
+	var fused []speed.Kernel
+	fuse := speed.Fuser{To: func(k *speed.Kernel) { fused = append(fused, *k) }}
+	for i := range list {
+		fuse.Add(&list[i])
+	}
+	fuse.Flush()
+	was, is := weightsAndOperations(list, &p), weightsAndOperations(fused, &p)
+	if math.Abs(is[0]-was[0]) > 1 || is[1] != was[1] || len(fused) >= len(list) {
+		t.Errorf("%d kernels read and do %g, %d did %g", len(fused), is, len(list), was)
+	}
+	if w := r.Work(&p); math.Abs(w.Weights-was[0]) > 1e-9*was[0] || math.Abs(w.FLOPs-was[1]) > 1e-9*was[1] {
+		t.Errorf("the rank sums to %+v, its kernels to %g", w, was)
 	}
 }
 
-func BenchmarkKernels(b *testing.B) {
+// weightsAndOperations of a list, one by one.
+func weightsAndOperations(list []speed.Kernel, p *speed.Points) (sum [2]float64) {
+	for i := range list {
+		decode, prefill, both := list[i].Cost(p)
+		for _, c := range []model.Cost{decode, prefill, both} {
+			sum[0] += float64(list[i].Count) * c.Weights
+			sum[1] += float64(list[i].Count) * float64(c.FLOPs)
+		}
+	}
+	return sum
+}
+
+func BenchmarkWalk(b *testing.B) {
 	m, _, ranks := places(b, "llama-3.1-70b", "bf16", shard.Parallel{TP: 4})
 	b.ReportAllocs()
 	for b.Loop() {
-		speed.Kernels(m, &ranks[0], exec)
+		speed.Walk(m, &ranks[0], exec, nil)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // TestTensorsLentWithinALayer: Gemma 3n reads the tensors of a mixer again later in the same layer.
 func TestTensorsLentWithinALayer(t *testing.T) {
 	m, w, ranks := places(t, "gemma-3n-e4b", "bf16", shard.Parallel{})
-	r := speed.Kernels(m, &ranks[0], exec)
+	r := speed.Walk(m, &ranks[0], exec, nil)
 	if r.Weights < w.Parts[0].Bytes() {
 		t.Errorf("kernels hold %s of %s", r.Weights, w.Parts[0].Bytes())
 	}

@@ -141,6 +141,21 @@ func (f *filler) leaked() ledger.Item {
 	return ledger.Known("checkpoints", "inputs and gradients of frozen units", n, ledger.Measured, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
+// fakeQuantised: training that learns with quantised weights makes 16-bit weights of quantised values for every product,
+// which keeps them for its input's gradient, and a mask of one byte for the weights' own (torchao/quantization/qat).
+func (f *filler) fakeQuantised() ledger.Item {
+	n := f.b.Lit(0)
+	if f.s.j.Training.Objective == "qat" {
+		blocks := 0.0
+		for i := range f.h.blocks {
+			blocks += f.h.blocks[i].numbers * (f.h.blocks[i].count*(1-f.s.j.recompute().share) + f.s.j.recompute().share)
+		}
+		n = f.b.Mul(f.b.In("numbers", blocks, "sum over blocks that are kept"), f.b.Lit(3))
+	}
+	return ledger.Known("workspace", "weights of quantised values", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
+}
+
+// leaks reports whether inputs of frozen units stay until the pass ends.
 func (j *Job) leaks() bool {
 	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
 }

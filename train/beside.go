@@ -26,7 +26,7 @@ func placeOf(s string) ledger.Place {
 // host books what a rank keeps off the device.
 func (s *Sizer) host(b *ledger.Book, h *share) (out []ledger.Item) {
 	f := &filler{s: s, h: h, b: b}
-	st, off := &s.store, s.j.offload()
+	off := s.j.offload()
 	add := func(id, name string, n ledger.Num, place ledger.Place) {
 		if n.V > 0 {
 			out = append(out, ledger.Known(id, name, n, ledger.Derived, ledger.Persistent, place, statesPage))
@@ -34,13 +34,13 @@ func (s *Sizer) host(b *ledger.Book, h *share) (out []ledger.Item) {
 	}
 	if off.optimizer {
 		place := placeOf(s.j.Plan.Offload.Optimizer)
-		add("master_weights", "fp32 copies", f.both("parameters", trained, st.Master, ofStates), place)
+		add("master_weights", "fp32 copies", f.held(master, ofStates), place)
 		add("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), place)
 		add("gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads), ledger.Host)
 	}
 	if off.params {
 		place := placeOf(s.j.Plan.Offload.Params)
-		add("weights", "weights", b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.both("parameters", trained, st.Weight, ofWeights)), place)
+		add("weights", "weights", b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.held(weight, ofWeights)), place)
 	}
 	if s.opt.Paged && !off.optimizer {
 		add("optimizer", "paged states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Host)
@@ -58,8 +58,8 @@ func (s *Sizer) disk(b *ledger.Book, h *share) []ledger.Item {
 	f := &filler{s: s, h: h, b: b}
 	replicas := s.j.Plan.DP * s.j.Plan.CP
 	all := func(shards) int64 { return replicas }
-	n := f.both("parameters", trained, s.store.Weight, all)
-	o := b.Add(f.both("parameters", trained, s.store.Master, all), f.both("state_bytes", states, 1, all))
+	n := f.held(weight, all)
+	o := b.Add(f.held(master, all), f.both("state_bytes", states, 1, all))
 	return []ledger.Item{
 		ledger.Known("checkpoints", "checkpoint of the model", n, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),
 		ledger.Known("optimizer", "checkpoint of the optimizer", o, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),

@@ -8,13 +8,14 @@ import (
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -29,6 +30,27 @@ func impossible(field string, value any, fix, message string, args ...any) error
 
 func unknown(field, value string, known ...string) error {
 	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: "one of " + strings.Join(known, ", ")}
+}
+
+// checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own, and a
+// denoiser has no loss over a vocabulary.
+func checkModel(j *Job) error {
+	lacking := func(what string) error {
+		return &plan.Problem{Field: "model", Value: j.Model.ID, Lacking: true, Message: fmt.Sprintf("what training %s keeps is not described: %s", j.Model.ID, what), Fix: "a decoder or an encoder alone"}
+	}
+	if j.Model.Part("denoiser") != nil {
+		return lacking("it is a denoiser")
+	}
+	crosses := false
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			crosses = crosses || k.Ops[i].Attn != nil && k.Ops[i].Attn.CrossEncoder
+		}
+	})
+	if crosses {
+		return lacking("its decoder attends to an encoder's output")
+	}
+	return nil
 }
 
 func checkWords(j *Job) error {
@@ -86,6 +108,9 @@ func checkCounts(j *Job) error {
 		if c.value < 0 || c.value > c.most {
 			return &plan.Problem{Field: c.field, Value: fmt.Sprint(c.value), Message: fmt.Sprintf("%s = %d is not between 1 and %d", c.field, c.value, c.most), Fix: "a number in these bounds"}
 		}
+	}
+	if r := t.Rollout; r != nil && !(r.Share >= 0 && r.Share < 1) {
+		return &plan.Problem{Field: "rollout.gpu_memory_utilization", Value: fmt.Sprint(r.Share), Message: fmt.Sprintf("rollout.gpu_memory_utilization = %g leaves nothing to train with", r.Share), Fix: "a share from 0 and below 1"}
 	}
 	if d := t.Dropout; d != nil && !(*d >= 0 && *d < 1) {
 		return &plan.Problem{Field: "lora_dropout", Value: fmt.Sprint(*d), Message: fmt.Sprintf("lora_dropout = %g is not a share", *d), Fix: "a number from 0 and below 1"}
@@ -157,6 +182,9 @@ func checkMethod(j *Job) error {
 // checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
 func checkOptimizer(j *Job) error {
 	t := j.Training
+	if on(t.InBackward) && (t.Accumulation > 1 || j.Framework.Name != "torchtune") {
+		return impossible("optimizer_in_backward", true, "--framework torchtune with accumulation 1", "a step in the backward pass leaves no gradients to add up over %d passes; torchtune has it, %s has not", t.Accumulation, j.Framework.Name)
+	}
 	eight := strings.Contains(t.Optimizer, "8bit")
 	if j.megatron() && (eight || t.Optimizer == "adafactor" || t.Optimizer == "galore" || t.Optimizer == "lion") {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
@@ -204,7 +232,7 @@ func checkPipeline(j *Job) error {
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", p.PP), "a pipeline of %d stages needs as many micro-batches, and a step has %d", p.PP, t.Accumulation)
 	case t.Schedule == "interleaved" && int64(t.Accumulation)%p.PP != 0:
 		return impossible("accumulation", t.Accumulation, fmt.Sprintf("--accumulation %d", (int64(t.Accumulation)/p.PP+1)*p.PP), "the interleaved schedule takes micro-batches by %d, and %d are not a multiple", p.PP, t.Accumulation)
-	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed"}, j.Framework.Name):
+	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed", "internevo"}, j.Framework.Name):
 		return impossible("pp", p.PP, "--framework megatron or torchtitan", "%s has no pipeline; megatron, torchtitan and deepspeed have", j.Framework.Name)
 	}
 	if l := int64(len(j.Model.Decoder().Layers)); t.VPP > 1 && l < p.PP*t.VPP {

@@ -9,21 +9,25 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
 )
 
 // Sizer books a job. It may be asked many times.
 type Sizer struct {
 	j      *Job
 	store  Storage
+	copies Storage // of modules that train in full beside adapters
 	opt    optimizer
 	every  shards // of what all data-parallel ranks hold
 	expert shards // of experts, which fewer ranks hold alike
 	tokens float64
 	length float64
-	micro  int64
-	loss   float64
-	ranks  []share
-	whole  float64 // parameters of the whole model, before it is shared
+	// longest is what a sequence may hold at most, where length is assumed; else the same.
+	longest float64
+	micro   int64
+	loss    float64
+	ranks   []share
+	frozen  []frozen
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -41,7 +45,7 @@ func Compile(j *Job) (*Sizer, error) {
 	if err != nil {
 		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}
 	}
-	s := &Sizer{j: j, store: j.storage(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence())}
+	s := &Sizer{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence()), longest: float64(j.longest())}
 	s.every = j.shards(groups.DP * groups.CP)
 	s.expert = j.shards(max(1, groups.DP*groups.CP*groups.TP/(groups.EP*max(1, j.expertTP()))))
 	s.tokens = s.length * float64(max(1, t.MicroBatch)) * j.pairs() / float64(groups.CP)
@@ -49,9 +53,46 @@ func Compile(j *Job) (*Sizer, error) {
 	s.ranks = make([]share, len(placed))
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
-		s.whole += (s.ranks[i].dense.trained + s.ranks[i].expert.trained) * float64(placed[i].Count) / float64(groups.DP*groups.CP)
 	}
-	return s, nil
+	err = s.besides(groups)
+	return s, err
+}
+
+// frozen is a model beside the trained one: what a rank of each stage holds of it.
+type frozen struct {
+	name    string
+	byStage []unit.Bytes
+}
+
+// besides places the models that only run forward as the trained one is placed.
+func (s *Sizer) besides(groups shard.Parallel) error {
+	j := s.j
+	for _, m := range []struct {
+		name string
+		of   *Frozen
+	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
+		if m.of == nil {
+			continue
+		}
+		w := m.of.Weights
+		if w == nil {
+			w = m.of.Model.Store(dtype.FindRecipe("bf16"))
+		}
+		placed, err := engine.Place(m.of.Model.Decoder(), &w.Parts[0], groups)
+		if err != nil {
+			return &plan.Problem{Field: m.name + "_model", Value: m.of.Model.ID, Message: err.Error(), Fix: "a model that the same groups can hold"}
+		}
+		f := frozen{name: m.name, byStage: make([]unit.Bytes, groups.PP)}
+		for i := range placed {
+			var n unit.Bytes
+			for _, x := range placed[i].WeightSums() {
+				n += x.Bytes * unit.Bytes(x.Count)
+			}
+			f.byStage[placed[i].Stage] = max(f.byStage[placed[i].Stage], n)
+		}
+		s.frozen = append(s.frozen, f)
+	}
+	return nil
 }
 
 // expertTP is how many ranks cut one expert.
@@ -105,17 +146,16 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	r := Rank{Index: h.pl.Index, Count: h.pl.Count, Stage: h.pl.Stage}
 	s.device(b, &r)
 	r.Phases = s.phases(b, h)
-	var top ledger.Total
-	for i := range r.Phases {
-		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
-			r.Peak, top = i, t
-		}
-	}
+	top := r.top()
 	s.figures(b, &r, h, top)
+	if s.longest > s.length {
+		s.reach(&r, h, top)
+	}
 	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
 	return r
 }
 
+// device is the one that decides: of several kinds the one with the least memory, since all ranks of a class hold the same.
 func (s *Sizer) device(b *ledger.Book, r *Rank) {
 	m := s.j.Machine
 	if m == nil || len(m.Groups) == 0 {
@@ -123,14 +163,10 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		return
 	}
 	d := &m.Groups[0].Device
-	at := r.Index
 	for i := range m.Groups {
-		if n := int64(m.Groups[i].Count); at >= n {
-			at -= n
-			continue
+		if x := &m.Groups[i].Device; x.Usable.Value < d.Usable.Value {
+			d = x
 		}
-		d = &m.Groups[i].Device
-		break
 	}
 	r.Name = d.Name
 	capacity := d.Reported
@@ -138,4 +174,30 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		capacity = d.Usable
 	}
 	r.Capacity, r.Usable = b.Size("capacity", capacity.Value, "driver"), b.Size("device_total", d.Usable.Value, d.Usable.Source)
+	if n := s.j.Plan.Reserved; n > 0 {
+		r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
+	}
+}
+
+// top finds the phase that holds most.
+func (r *Rank) top() (top ledger.Total) {
+	for i := range r.Phases {
+		if t := r.Phases[i].Total(); i == 0 || t.Bytes > top.Bytes {
+			r.Peak, top = i, t
+		}
+	}
+	return top
+}
+
+// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+	full := *s
+	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
+	at := Rank{Phases: full.phases(nil, h)}
+	more := at.top().Bytes - top.Bytes
+	for _, e := range []*Estimate{&r.Allocated, &r.Reserved, &r.SMI} {
+		e.High += float64(more)
+	}
+	last := &r.Needed[len(r.Needed)-1]
+	*last = last.Band(last.Low, last.High+more)
 }

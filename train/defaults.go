@@ -19,13 +19,23 @@ func Defaults(j *Job) error {
 	j.groupDefaults()
 	j.stepDefaults()
 	j.batchDefaults()
+	j.remarkTowers()
 	return nil
+}
+
+// remarkTowers: parts beside the decoder count with their parameters alone.
+func (j *Job) remarkTowers() {
+	for i := range j.Model.Parts {
+		if p := &j.Model.Parts[i]; i > 0 && p.Name != model.PartMTP && !p.Speaks {
+			j.Note("tower_activations", "warn", "frozen", "the %s part counts with its parameters; what it keeps of pictures or sound does not, since their number is not told", p.Name)
+		}
+	}
 }
 
 func (j *Job) findFramework() error {
 	t := j.Training
 	if t.Framework == "" {
-		t.Framework = "transformers"
+		t.Framework = j.framework()
 		j.Default("framework", t.Framework)
 	}
 	name, version, given := strings.Cut(t.Framework, "@")
@@ -47,6 +57,21 @@ func (j *Job) findFramework() error {
 	return nil
 }
 
+// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
+// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
+func (j *Job) framework() string {
+	p, t := j.Plan, j.Training
+	switch adapters := t.Method != "" && t.Method != "full"; {
+	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
+		return "megatron-bridge"
+	case zero(t.Sharding) > 0:
+		return "deepspeed"
+	case t.Sharding == "fsdp2" && !adapters:
+		return "torchtitan"
+	}
+	return "transformers"
+}
+
 // fill sets a word that is open.
 func (j *Job) fill(field string, word *string, value string) {
 	if *word == "" && value != "" {
@@ -62,14 +87,55 @@ func (j *Job) number(field string, n *plan.Int, value int64) {
 	}
 }
 
+// rolloutShare of a device is what trl gives the engine that writes answers (trl/trainer/grpo_config.py).
+const rolloutShare = 0.3
+
+func (j *Job) rolloutDefaults() {
+	r := j.Training.Rollout
+	if r == nil {
+		return
+	}
+	if r.Colocated == nil {
+		here := true
+		r.Colocated = &here
+		j.Default("rollout.colocated", here)
+	}
+	if r.Share == 0 && *r.Colocated {
+		r.Share = rolloutShare
+		j.Default("rollout.gpu_memory_utilization", r.Share)
+	}
+}
+
+// referenceDefaults: preferences are weighed against the model as it was, a copy of it where it trains in full and the base
+// without its adapters else (trl/trainer/dpo_trainer.py). trl's GRPO has none while beta is 0, its default.
+func (j *Job) referenceDefaults() {
+	t := j.Training
+	if t.ReferenceModel != "" || j.Reference != nil {
+		return
+	}
+	switch own := t.Objective == "dpo" || t.Objective == "ppo"; {
+	case own && j.Adapters():
+		t.ReferenceModel = "none"
+		j.Note("default_used", "info", "reference_model", "the base without its adapters is the reference")
+	case own:
+		t.ReferenceModel, j.Reference = j.Model.ID, &Frozen{Model: j.Model}
+		j.Default("reference_model", t.ReferenceModel)
+	case t.Objective == "grpo":
+		t.ReferenceModel = "none"
+		j.Default("reference_model", t.ReferenceModel)
+	}
+}
+
 func (j *Job) methodDefaults() {
 	t, f := j.Training, j.Framework
+	j.rolloutDefaults()
 	j.fill("method", &t.Method, "full")
 	objective := "sft"
 	if j.megatron() || f.Name == "torchtitan" || f.Name == "megatron-deepspeed" {
 		objective = "pretrain"
 	}
 	j.fill("objective", &t.Objective, objective)
+	j.referenceDefaults()
 	j.fill("precision", &t.Precision, f.Precision)
 	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
 	if t.Method == "qlora" {
@@ -109,7 +175,7 @@ func (j *Job) baseFormat() string {
 
 // groupDefaults: data parallelism takes the devices that other groups leave.
 func (j *Job) groupDefaults() {
-	p, t, f := j.Plan, j.Training, j.Framework
+	p, t := j.Plan, j.Training
 	for _, n := range []*int64{&p.TP, &p.PP, &p.CP} {
 		*n = max(1, *n)
 	}
@@ -129,6 +195,12 @@ func (j *Job) groupDefaults() {
 			j.Default("etp", t.ETP)
 		}
 	}
+	j.shardingDefaults()
+	j.scheduleDefaults()
+}
+
+func (j *Job) shardingDefaults() {
+	p, t, f := j.Plan, j.Training, j.Framework
 	sharding := f.One
 	if p.DP*p.CP > 1 {
 		sharding = f.Many
@@ -144,6 +216,10 @@ func (j *Job) groupDefaults() {
 			j.Default("sequence_parallel", sp)
 		}
 	}
+}
+
+func (j *Job) scheduleDefaults() {
+	p, t := j.Plan, j.Training
 	if p.PP > 1 && t.Schedule == "" {
 		t.Schedule = "1f1b"
 		if t.VPP > 1 {
@@ -199,6 +275,9 @@ func (j *Job) batchDefaults() {
 	j.number("sequence_length", &t.SequenceLength, length)
 	if t.MicroBatch == 0 && t.GlobalBatch > 0 && t.Accumulation > 0 {
 		t.MicroBatch = t.GlobalBatch / max(1, t.Accumulation*plan.Int(dp))
+	}
+	if n := j.Sequence(); n < int64(t.SequenceLength) && j.Longest == 0 {
+		j.Note("assumed_length", "warn", "packing", "samples are not packed and their lengths are not told: the longest of a batch is taken to be %d tokens, as in the examples of %s; the bands reach to %d", n, j.Framework.Name, t.SequenceLength)
 	}
 	j.number("micro_batch", &t.MicroBatch, j.Framework.Batch)
 	if t.Accumulation == 0 {

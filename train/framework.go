@@ -27,7 +27,8 @@ type Framework struct {
 	// Loss is what logits and their loss hold.
 	Loss []engine.Since[Loss]
 	Keep Keeping
-	Extra
+	// Workspace are bytes of the device that are counted as allocated beside tensors.
+	Workspace float64
 }
 
 // Loss is what logits and their loss hold, in bytes for each token and entry of the vocabulary: the logits, their copies
@@ -51,13 +52,6 @@ type Keeping struct {
 	Offloads bool
 	// QuantisedInputs: products with 4-bit weights keep their inputs.
 	QuantisedInputs bool
-}
-
-// Extra is what a framework takes beside tensors.
-type Extra struct {
-	Workspace float64 // bytes on the device, counted as allocated
-	// Reserved over allocated.
-	Reserved float64
 }
 
 // FindFramework by its name or another that people use; nil when unknown.

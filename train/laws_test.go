@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
 )
@@ -45,7 +46,7 @@ func peak(t *testing.T, id string, run, more func(*plan.Plan, *plan.Training)) f
 		run(p, q)
 		more(p, q)
 	})
-	return size(t, j, nil)[0].Allocated.Mid
+	return size(t, j)[0].Allocated.Mid
 }
 
 // TestLongerAndLargerTakesMore: memory never falls as sequences grow longer or batches larger.
@@ -96,7 +97,7 @@ func TestShardingSaves(t *testing.T) {
 		for _, s := range []string{"zero3", "zero2", "zero1", "ddp"} {
 			j := ask(t, id, "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "deepspeed", s })
 			x := 0.0
-			r := &size(t, j, nil)[0]
+			r := &size(t, j)[0]
 			for _, it := range r.Phases[3].Items {
 				switch it.ID {
 				case "weights", "gradients", "optimizer", "master_weights":
@@ -115,7 +116,7 @@ func TestShardingSaves(t *testing.T) {
 // parallelism declares, is what one rank holds alone.
 func TestRanksSumToTheWhole(t *testing.T) {
 	sum := func(j *train.Job) (weights, states float64) {
-		for _, r := range size(t, j, nil) {
+		for _, r := range size(t, j) {
 			for _, it := range r.Phases[len(r.Phases)-1].Items {
 				switch it.ID {
 				case "weights":
@@ -187,5 +188,87 @@ func checkItems(t *testing.T, book *ledger.Book, items []ledger.Item) {
 		if it.ID == "" || it.Name == "" || it.Source == "" {
 			t.Errorf("%+v says too little", it)
 		}
+	}
+}
+
+// TestExpertsSumToTheWhole: ranks that share experts hold each of them once, and all else as often as there are replicas.
+func TestExpertsSumToTheWhole(t *testing.T) {
+	for _, c := range []struct{ tp, dp, ep, etp int64 }{{1, 8, 8, 1}, {1, 8, 4, 1}, {2, 4, 8, 1}, {2, 4, 4, 2}, {4, 2, 2, 1}} {
+		j := ask(t, "qwen3-30b-a3b", "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) {
+			q.Framework, q.Sharding, p.TP, p.DP, p.EP, q.ETP = "megatron", "none", c.tp, c.dp, c.ep, c.etp
+		})
+		expert, dense, vectors := numbersOf(j.Model)
+		copies := float64(8 / (c.ep * c.etp))
+		want := 2 * (expert*copies + dense*float64(c.dp) + vectors*8)
+		got := 0.0
+		for _, r := range size(t, j) {
+			for _, it := range r.Phases[3].Items {
+				if it.ID == "weights" {
+					got += float64(it.Bytes) * float64(r.Count)
+				}
+			}
+		}
+		if math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("tp %d, dp %d, ep %d, etp %d: %.0f bytes of weights, want %.0f", c.tp, c.dp, c.ep, c.etp, got, want)
+		}
+	}
+}
+
+// numbersOf counts parameters of experts, of what tensor parallelism cuts, and of what every rank holds whole.
+func numbersOf(m *model.Model) (expert, dense, whole float64) {
+	m.Decoder().Each(func(k *model.Kind, count int64) {
+		for i := range k.Ops {
+			if k.Ops[i].Lent {
+				continue
+			}
+			for _, w := range k.Ops[i].W {
+				n := float64(count * w.Elems())
+				switch cut := w.ColsBy != model.Whole || w.Segs[0].By != model.Whole; {
+				case w.Table:
+				case w.BatchBy == model.ByExpert:
+					expert += n
+				case cut:
+					dense += n
+				default:
+					whole += n
+				}
+			}
+		}
+	})
+	return expert, dense, whole
+}
+
+// TestModelsBeside: a frozen model beside the trained one adds its weights, an engine on the same devices its share unless
+// it sleeps, and quantisation-aware training the weights that it makes.
+func TestModelsBeside(t *testing.T) {
+	at := func(change func(*train.Job)) float64 {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) {
+			q.Objective, q.Sharding, q.MicroBatch, q.SequenceLength = "grpo", "fsdp", 1, 4096
+		})
+		change(j)
+		return size(t, j)[0].Allocated.Mid
+	}
+	alone := at(func(*train.Job) {})
+	beside := at(func(j *train.Job) { j.Reference = &train.Frozen{Model: j.Model} })
+	if got, want := beside-alone, 2*8030261248.0/8; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("a reference takes %.0f bytes of a rank, want %.0f", got, want)
+	}
+	here, sleeps := true, true
+	awake := at(func(j *train.Job) { j.Training.Rollout = &plan.Rollout{Colocated: &here, Share: 0.3} })
+	asleep := at(func(j *train.Job) { j.Training.Rollout = &plan.Rollout{Colocated: &here, Share: 0.3, Sleep: &sleeps} })
+	if awake < alone+20*(1<<30) || asleep >= awake || asleep < alone {
+		t.Errorf("alone %.3g, with an engine awake %.3g, asleep %.3g", alone, awake, asleep)
+	}
+	dpo := at(func(j *train.Job) {
+		j.Training.Objective, j.Training.ReferenceModel = "dpo", ""
+		if err := train.Defaults(j); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if dpo < beside {
+		t.Errorf("preferences take %.3g, a reference and single answers %.3g", dpo, beside)
+	}
+	if qat := at(func(j *train.Job) { j.Training.Objective = "qat" }); qat <= alone {
+		t.Errorf("quantisation-aware training takes %.3g, plain %.3g", qat, alone)
 	}
 }

@@ -57,6 +57,20 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 	return n
 }
 
+// held books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
+func (f *filler) held(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+	s := f.s
+	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
+		return f.b.Add(f.both("modules_to_save", full, a, ranks), f.both("adapter_parameters", lora, b, ranks))
+	}
+	return f.both("parameters", trained, of(&s.store), ranks)
+}
+
+func grad(s *Storage) float64   { return s.Grad }
+func weight(s *Storage) float64 { return s.Weight }
+func master(s *Storage) float64 { return s.Master }
+func moment(s *Storage) float64 { return s.Moment }
+
 func trained(n *numbers) float64   { return n.trained }
 func full(n *numbers) float64      { return n.trained - n.lora }
 func lora(n *numbers) float64      { return n.lora }
@@ -68,9 +82,9 @@ func ofStates(s shards) int64      { return s.states }
 func notShared(shards) int64       { return 1 }
 func (f *filler) hasTrained() bool { return f.h.dense.trained+f.h.expert.trained > 0 }
 
-func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, life ledger.Life, source string) {
+func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source string) {
 	if n.V > 0 {
-		f.base = append(f.base, ledger.Known(id, name, n, basis, life, ledger.Device, source))
+		f.base = append(f.base, ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source))
 	}
 }
 
@@ -79,26 +93,26 @@ func (f *filler) resident() {
 	f.base = make([]ledger.Item, 0, 12)
 	st, off := &f.s.store, f.s.j.offload()
 	if !off.params {
-		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
-		f.keep("weights", "weights", f.both("parameters", full, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
-		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("weights", "weights that do not train", f.both("frozen_bytes", stored, 1, ofWeights), ledger.Exact, statesPage)
+		f.keep("weights", "weights", f.both("parameters", full, f.s.copies.Weight, ofWeights), ledger.Exact, statesPage)
+		f.keep("lora", "adapters", f.both("adapter_parameters", lora, st.Weight, ofWeights), ledger.Exact, statesPage)
 	}
 	if !off.optimizer {
-		f.keep("master_weights", "fp32 copies", f.both("parameters", trained, st.Master, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+		f.keep("master_weights", "fp32 copies", f.held(master, ofStates), ledger.Exact, statesPage)
 		if !f.s.opt.Paged {
-			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, ledger.Persistent, statesPage)
+			f.keep("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Exact, statesPage)
 		}
 	}
 	f.beside()
 	if w := f.s.j.Framework.Workspace; w > 0 {
-		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, ledger.Persistent, phasesPage)
+		f.keep("workspace", "workspaces of the framework", f.b.In("workspace", w, "measured"), ledger.Measured, phasesPage)
 	}
 	if st.Bucket > 0 && f.hasTrained() {
 		n := f.b.Mul(f.b.In("bucket", min(st.Bucket, f.h.dense.trained+f.h.expert.trained), "reduce_bucket_size"), f.b.In("bytes", st.BucketBytes, "format"))
-		f.keep("collectives", "bucket of gradients", n, ledger.Derived, ledger.Persistent, statesPage)
+		f.keep("collectives", "bucket of gradients", n, ledger.Derived, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.both("parameters", trained, st.Grad, notShared), ledger.Derived, ledger.Persistent, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -107,43 +121,43 @@ func (f *filler) resident() {
 	f.gradients()
 }
 
-// beside books the models that only run forward.
+// beside books the models that only run forward; ranks that share parameters share theirs too.
 func (f *filler) beside() {
-	j := f.s.j
-	for _, m := range []struct {
-		id string
-		of *Frozen
-	}{{"reference", j.Reference}, {"reward", j.Reward}, {"teacher", j.Teacher}} {
-		if m.of == nil {
-			continue
+	for i := range f.s.frozen {
+		m := &f.s.frozen[i]
+		n := f.b.Size(m.name+"_bytes", m.byStage[f.h.pl.Stage], "sum over tensors, this rank")
+		if sharded(f.s.j.Training.Sharding) && f.s.every.weights > 1 {
+			n = f.b.Div(n, f.b.Int("shards", f.s.every.weights, "data-parallel ranks"))
 		}
-		ranks := j.Plan.TP * j.Plan.PP
-		if sharded(j.Training.Sharding) {
-			ranks *= f.s.every.weights
-		}
-		bytes := 2 * float64(m.of.Model.Params())
-		if m.of.Weights != nil {
-			bytes = float64(m.of.Weights.Bytes())
-		}
-		n := f.b.Div(f.b.In(m.id+"_bytes", bytes, "sum over tensors"), f.b.Int("ranks", ranks, "ranks that share it"))
-		f.keep(m.id+".weights", m.id+" model", n, ledger.Derived, ledger.Persistent, phasesPage)
+		f.keep(m.name+".weights", m.name+" model", n, ledger.Derived, phasesPage)
 	}
 }
 
 func (f *filler) gradients() {
 	st := &f.s.store
-	n := f.both("parameters", trained, st.Grad, ofGrads)
+	n := f.held(grad, ofGrads)
 	if f.gradsWhole() {
-		n = f.both("parameters", trained, st.Grad, notShared)
+		n = f.held(grad, notShared)
+	}
+	if off := f.s.j.offload(); off.optimizer && zero(f.s.j.Training.Sharding) > 1 || off.params {
+		n = f.b.Lit(0) // they leave as they are made
+	} else if on(f.s.j.Training.InBackward) {
+		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))
 	}
 	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
-	if f.s.j.offload().optimizer && zero(f.s.j.Training.Sharding) > 1 || f.s.j.offload().params {
-		f.grads.Place = ledger.Host
-	}
-	if st.GradsKept {
+	if st.GradsKept && f.grads.Bytes > 0 {
 		f.base = append(f.base, f.grads)
 		f.grads = ledger.Item{}
 	}
+}
+
+// largestTrained is how many gradients live at once where the optimizer steps on each as it is made: a block's, or an end's.
+func (f *filler) largestTrained() float64 {
+	most := f.h.ends / 2
+	for i := range f.h.blocks {
+		most = max(most, f.h.blocks[i].numbers)
+	}
+	return min(most, f.h.dense.trained+f.h.expert.trained)
 }
 
 // gradsWhole: under FSDP1 passes before the last of a step do not reduce, so that gradients are whole
@@ -162,9 +176,9 @@ func (f *filler) gathered() {
 	j := f.s.j
 	switch {
 	case j.gathersStage():
-		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, ledger.Persistent, phasesPage)
+		f.keep("workspace", "parameters of the stage, gathered", f.both("parameters", trained, f.s.store.Gathered, notShared), ledger.Derived, phasesPage)
 	case j.gathersMixed():
-		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, ledger.Persistent, phasesPage)
+		f.keep("workspace", "parameters of units that train in part, gathered", f.both("frozen_bytes", stored, 1, notShared), ledger.Measured, phasesPage)
 	}
 }
 
@@ -189,11 +203,11 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"))
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"), f.fakeQuantised())
 }
 
 func (f *filler) begins() Phase {
-	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"))
+	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"), f.fakeQuantised())
 }
 
 func (f *filler) ends() Phase {
@@ -207,12 +221,15 @@ func (f *filler) step() Phase {
 // stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
-	n := f.both("parameters", trained, s.opt.Step*s.store.Moment, ofStates)
+	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.held(moment, ofStates))
+	if s.store.Stepping > 0 {
+		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
+	}
 	if s.opt.By == factored || s.opt.By == orthogonal {
 		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(3*4))
 	}
-	if s.j.offload().optimizer {
-		n = f.b.Lit(0)
+	if s.j.offload().optimizer || on(s.j.Training.InBackward) {
+		n = f.b.Lit(0) // a tensor at a time
 	}
 	return ledger.Known("workspace", "copies of the optimizer's step", n, ledger.Derived, ledger.Ephemeral, ledger.Device, "torch/optim/adamw.py: _foreach_sqrt")
 }

@@ -10,8 +10,7 @@ import (
 
 // share is what a class of ranks holds of the model, counted once for all loads.
 type share struct {
-	pl          engine.Placed
-	first, last bool // of the pipeline: it has the embedding, the head
+	pl engine.Placed
 	// dense and expert numbers, which are shared by different groups of ranks.
 	dense, expert numbers
 	// ends are the embedding and the head: numbers, and bytes as stored.
@@ -42,7 +41,6 @@ func (n *numbers) add(o *numbers, times float64) {
 
 // block is a kind of layer as the rank holds it.
 type block struct {
-	name     string
 	count    float64
 	numbers  float64 // all parameters of one
 	stored   float64 // bytes of one, as stored
@@ -57,25 +55,49 @@ type block struct {
 type counter struct {
 	j      *Job
 	store  Storage
+	copies Storage
 	opt    optimizer
 	adapts func(*model.Tensor) bool
 	frozen []dtype.Role
 	full   []dtype.Role
 	rank   float64
+	style  model.Style
+	seen   []counted
+}
+
+// counted is a kind of layer that was counted on an earlier stage.
+type counted struct {
+	kind          *model.Kind
+	variant       int
+	block         block
+	dense, expert numbers
+	largest       float64
+}
+
+// one counts a layer of a kind, once for all stages that cut it alike.
+func (c *counter) one(s *share, k *engine.KindCount, style *model.Style) *counted {
+	for i := range c.seen {
+		if x := &c.seen[i]; x.kind == k.Kind && x.variant == k.Variant {
+			return x
+		}
+	}
+	c.seen = append(c.seen, c.count(s, k, s.pl.Weights.Variants[k.Variant].Tensors, style))
+	return &c.seen[len(c.seen)-1]
 }
 
 func newCounter(j *Job) *counter {
-	c := &counter{j: j, store: j.storage(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
+	c := &counter{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[j.Training.Optimizer], adapts: j.adapts(), rank: float64(j.Training.LoRARank)}
 	c.frozen, _ = roles(j.Training.Frozen)
 	c.full, _ = roles(j.Training.Full)
+	c.style = j.style()
 	return c
 }
 
 // share counts what a class of ranks holds.
 func (c *counter) share(pl engine.Placed) share {
-	s := share{pl: pl, first: pl.Pre, last: pl.Post}
+	s := share{pl: pl}
 	part := c.j.Model.Decoder()
-	style := c.j.style()
+	style := c.style
 	if pl.Pre {
 		c.end(&s, pl.Local(&part.Pre), pl.Weights.Pre, nil)
 	}
@@ -86,15 +108,22 @@ func (c *counter) share(pl engine.Placed) share {
 			lent = lentTo(k)
 		}
 		c.end(&s, k, pl.Weights.Post, lent)
-		s.head = float64(k.SavedBytes(style))
-		if k.KeepsEntry(style) {
+		kept, entry := k.SavedWithEntry(style)
+		if s.head = kept; entry {
 			s.head += float64(streamBytes(part, c.j, &style))
 		}
 		s.vocab = float64(vocabulary(k))
 	}
 	s.stream = float64(streamBytes(part, c.j, &style))
 	for i := range pl.Kinds {
-		s.blocks = append(s.blocks, c.block(&s, &pl.Kinds[i], pl.Weights.Variants[pl.Kinds[i].Variant].Tensors, style))
+		x := c.one(&s, &pl.Kinds[i], &style)
+		n := float64(pl.Kinds[i].Count)
+		s.blocks = append(s.blocks, x.block)
+		s.blocks[i].count = n
+		s.dense.add(&x.dense, n)
+		s.expert.add(&x.expert, n)
+		s.layers += n
+		s.largest = max(s.largest, x.largest)
 	}
 	c.towers(&s)
 	return s
@@ -145,7 +174,7 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 			continue
 		}
 		for _, t := range k.Ops[o].W {
-			c.tensor(&n, t, bytesPerNumber(&stored[i], s.pl.Part, t), false)
+			c.tensor(&n, t, bytesPerNumber(&stored[i], t), false)
 			s.ends += float64(t.Elems())
 			i++
 		}
@@ -159,16 +188,15 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 }
 
 // bytesPerNumber of a stored tensor; a rank's share is in proportion.
-func bytesPerNumber(s *model.Stored, _ *model.Part, t *model.Tensor) float64 {
+func bytesPerNumber(s *model.Stored, t *model.Tensor) float64 {
 	if s.Scheme == nil {
 		return 2
 	}
 	return float64(s.Scheme.Bytes(t.Batch, t.Rows(), t.Cols)) / float64(max(1, t.Elems()))
 }
 
-func (c *counter) block(s *share, k *engine.KindCount, stored []model.Stored, style model.Style) block {
-	var dense, expert numbers
-	b := block{name: k.Kind.Name, count: float64(k.Count)}
+func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, style *model.Style) counted {
+	x := counted{kind: k.Kind, variant: k.Variant}
 	i := 0
 	for o := range k.Kind.Ops {
 		op := &k.Kind.Ops[o]
@@ -176,33 +204,42 @@ func (c *counter) block(s *share, k *engine.KindCount, stored []model.Stored, st
 			continue
 		}
 		for _, t := range op.W {
-			into := &dense
+			into := &x.dense
 			if t.BatchBy == model.ByExpert {
-				into = &expert
+				into = &x.expert
 			}
-			c.tensor(into, t, bytesPerNumber(&stored[i], s.pl.Part, t), true)
-			b.numbers += float64(t.Elems())
-			s.largest = max(s.largest, float64(t.Rows()*t.Cols))
+			c.tensor(into, t, bytesPerNumber(&stored[i], t), true)
+			x.block.numbers += float64(t.Elems())
+			x.largest = max(x.largest, float64(t.Rows()*t.Cols))
 			i++
 		}
 	}
-	b.stored = dense.stored + expert.stored
-	b.saved, b.scores = float64(k.Kind.SavedBytes(style)), float64(k.Kind.SavedScores(style))
-	b.products, b.work = float64(k.Kind.SavedProducts(style)), float64(k.Kind.BackwardPeak(style))
-	if b.entry = k.Kind.KeepsEntry(style); b.entry {
+	x.block.stored = x.dense.stored + x.expert.stored
+	c.keeps(s, &x.block, k.Kind, style)
+	return x
+}
+
+// keeps counts what a block keeps of a token.
+func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
+	j := c.j
+	b.saved, b.entry = k.SavedWithEntry(*style)
+	b.scores, b.work = float64(k.SavedScores(*style)), float64(k.BackwardPeak(*style))
+	if j.recompute().selective {
+		b.products = float64(k.SavedProducts(*style))
+	}
+	if b.entry {
 		b.saved += s.stream
 	}
-	b.saved += float64(c.j.Framework.Keep.PerHidden * c.j.Model.Hidden)
-	if c.j.Framework.Keep.QuantisedInputs && c.j.Training.Method == "qlora" {
-		b.saved += c.quantisedInputs(k.Kind)
+	b.saved += float64(j.Framework.Keep.PerHidden * j.Model.Hidden)
+	if j.Training.Method != "qlora" {
+		return
 	}
-	if c.j.Framework.Name == "fms-acceleration" && c.j.Training.Method == "qlora" && on(c.j.Training.Fused) {
+	if j.Framework.Keep.QuantisedInputs {
+		b.saved += c.quantisedInputs(k)
+	}
+	if j.Framework.Name == "fms-acceleration" && on(j.Training.Fused) {
 		b.saved -= s.stream // its fused product of queries, keys and values keeps the adapters' input once
 	}
-	s.dense.add(&dense, b.count)
-	s.expert.add(&expert, b.count)
-	s.layers += b.count
-	return b
 }
 
 // quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
@@ -248,7 +285,7 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 
 // states of the optimizer for a tensor, in bytes.
 func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
-	e, m := float64(t.Elems()), c.store.Moment
+	e, m := float64(t.Elems()), c.copies.Moment
 	rows, cols := float64(t.Rows()), float64(t.Cols)
 	matrix := t.Dims >= 2
 	switch c.opt.By {
@@ -277,7 +314,7 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 
 // towers and the like lie whole on the ranks of the first stage; parts that speak and layers of prediction do not train.
 func (c *counter) towers(s *share) {
-	if !s.first {
+	if !s.pl.Pre {
 		return
 	}
 	for i := range c.j.Model.Parts {

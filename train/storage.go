@@ -6,6 +6,8 @@ type Storage struct {
 	Weight, Master, Grad, Moment float64
 	// Gathered is what a shard's weight is in while it is used, and Cast what autocast keeps of a weight during forward.
 	Gathered, Cast float64
+	// Stepping is what gradients take more while the optimizer steps on copies of them in fp32.
+	Stepping float64
 	// GradsKept: gradients live from step to step, in buffers of their own.
 	GradsKept bool
 	// Bucket counts gradients that are copied to be reduced, at most; 0 for none.
@@ -30,7 +32,7 @@ func (j *Job) storage() Storage {
 	case t.Precision == "fp32" || t.Precision == "tf32":
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
 	case zero(t.Sharding) > 0:
-		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, GradsKept: zero(t.Sharding) < 3, Bucket: 5e8, BucketBytes: 2}
+		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, Stepping: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 2}
 	case j.Adapters():
 		return j.adapterStorage()
 	case t.Precision == "bf16":
@@ -49,6 +51,16 @@ func (j *Job) adapterStorage() Storage {
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
 	}
 	return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
+}
+
+// copies is what modules are kept in that train in full beside adapters: peft leaves them in the model's format when it
+// makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
+func (j *Job) copies() Storage {
+	s := j.storage()
+	if j.Adapters() && s.Master == 0 && s.Weight == 4 && j.Training.Precision != "fp32" && j.Training.Precision != "tf32" {
+		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
+	}
+	return s
 }
 
 // zero is DeepSpeed's stage, 0 for none.

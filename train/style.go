@@ -48,7 +48,7 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
 	s := model.Style{Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
-	s.AdapterWidth = j.adapterWidth(s.Dropout)
+	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {
 		s.Adapts = oneInput(s.Adapts)
 	}

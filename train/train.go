@@ -73,19 +73,23 @@ func (j *Job) Adapters() bool { return j.Training.Method != "full" && j.Training
 // Sequence is how many tokens of one sequence a step holds: what is given, unless samples are padded to the longest of
 // a batch, which is then the longest of the data or what is typical of the framework's examples.
 func (j *Job) Sequence() int64 {
-	t := j.Training
-	s := int64(t.SequenceLength)
-	if t.Packing == nil || *t.Packing {
-		return s
-	}
-	switch {
-	case j.Longest > 0:
-		return min(s, j.Longest)
-	case j.Framework.Typical > 0:
+	s := j.longest()
+	if j.padded() && j.Longest == 0 && j.Framework.Typical > 0 {
 		return min(s, j.Framework.Typical)
 	}
 	return s
 }
+
+// longest is the most that a sequence may hold.
+func (j *Job) longest() int64 {
+	s := int64(j.Training.SequenceLength)
+	if j.padded() && j.Longest > 0 {
+		return min(s, j.Longest)
+	}
+	return s
+}
+
+func (j *Job) padded() bool { return j.Training.Packing != nil && !*j.Training.Packing }
 
 // Estimate is a figure with its 90 % band, in bytes.
 type Estimate struct{ Mid, Low, High float64 }
@@ -112,4 +116,12 @@ type Rank struct {
 	Reserved, SMI    Estimate      // what torch reserves, and what nvidia-smi prints
 	Needed           []ledger.Item // of the peak, with what allocator, driver and communication take beside it
 	Host, Disk       []ledger.Item // this rank's part
+	Drivers          Drivers
+}
+
+// Drivers are what nvidia-smi shows beside allocated bytes grows with: bytes of the logits, of the block that is computed,
+// and of parameters that are gathered.
+type Drivers struct {
+	Logits, Block, Gathered float64
+	Several                 bool // more than one rank
 }

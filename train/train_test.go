@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/hardware"
-	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
@@ -26,13 +25,13 @@ func ask(t testing.TB, id, machine string, devices int, change func(*plan.Plan, 
 	return j
 }
 
-func size(t testing.TB, j *train.Job, b *ledger.Book) []train.Rank {
+func size(t testing.TB, j *train.Job) []train.Rank {
 	t.Helper()
 	s, err := train.Compile(j)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Size(b)
+	return s.Size(nil)
 }
 
 func phase(t testing.TB, r *train.Rank, name string) float64 {
@@ -54,8 +53,86 @@ func TestStatesOfPureBF16(t *testing.T) {
 			q.Precision, q.Sharding, q.Optimizer = "bf16", sharding, "adamw"
 		})
 		want := 10 * float64(j.Model.Params()) / float64(n)
-		if got := phase(t, &size(t, j, nil)[0], "optimizer step"); math.Abs(got/want-1) > 1e-6 {
+		if got := phase(t, &size(t, j)[0], "optimizer step"); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("%d devices: %.0f bytes, want %.0f", n, got, want)
 		}
+	}
+}
+
+// TestAssumedLength: where samples are padded and nobody says how long they are, the band reaches to what full ones take,
+// and a note says so; the longest sample of the data settles it.
+func TestAssumedLength(t *testing.T) {
+	at := func(packed bool, longest int64) (*train.Job, train.Rank) {
+		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Method, q.SequenceLength, q.MicroBatch, q.Packing = "ms-swift", "lora", 8192, 1, &packed
+		})
+		j.Longest = longest
+		return j, size(t, j)[0]
+	}
+	_, full := at(true, 0)
+	j, assumed := at(false, 0)
+	_, told := at(false, 3000)
+	if assumed.Allocated.High < full.Allocated.Mid || assumed.Allocated.Mid >= told.Allocated.Mid || told.Allocated.Mid >= full.Allocated.Mid {
+		t.Errorf("packed %v, not told %v, told %v", full.Allocated, assumed.Allocated, told.Allocated)
+	}
+	if told.Allocated.High > full.Allocated.Mid {
+		t.Errorf("the data's longest sample leaves a band of %v", told.Allocated)
+	}
+	for _, n := range j.Notes {
+		if n.Code == "assumed_length" {
+			return
+		}
+	}
+	t.Error("nothing is said of the length that was assumed")
+}
+
+// TestModulesToSave: modules that train in full beside fp32 adapters are kept in the model's format, with the frozen
+// original: 10 bytes a number more at the optimizer's step.
+func TestModulesToSave(t *testing.T) {
+	step := func(names ...string) float64 {
+		j := ask(t, "llama-3.1-8b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Method, q.Optimizer, q.Full = "lora", "adamw", names
+		})
+		return phase(t, &size(t, j)[0], "optimizer step")
+	}
+	want := 10.0 * 2 * 128256 * 4096
+	if got := step("embed_tokens", "lm_head") - step(); math.Abs(got-want) > 1e3 {
+		t.Errorf("embedding and head take %.0f bytes more, want %.0f", got, want)
+	}
+}
+
+// TestOptimizerInBackward: no more gradients live than those of a block, so that a full fine-tune in bf16 takes weights and
+// two moments and little else (torchtune, optimizer_in_bwd).
+func TestOptimizerInBackward(t *testing.T) {
+	at := func(inside bool) float64 {
+		j := ask(t, "llama-2-7b", "a100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Optimizer, q.SequenceLength, q.MicroBatch, q.InBackward = "torchtune", "adamw-fused", 512, 1, &inside
+		})
+		if err := train.Check(j); err != nil {
+			t.Fatal(err)
+		}
+		return size(t, j)[0].Allocated.Mid
+	}
+	params := 6738415616.0
+	if got := at(false); math.Abs(got/(8*params)-1) > 0.02 {
+		t.Errorf("with all gradients: %.2f bytes a parameter, want 8", got/params)
+	}
+	if got := at(true); math.Abs(got/(6*params)-1) > 0.05 {
+		t.Errorf("with those of a block: %.2f bytes a parameter, want 6", got/params)
+	}
+}
+
+// TestDevice: bytes that are kept for others are not usable, and of several kinds the smallest device decides.
+func TestDevice(t *testing.T) {
+	at := func(machine string, devices int, reserved plan.Size) train.Rank {
+		j := ask(t, "llama-3.2-1b", machine, devices, func(p *plan.Plan, q *plan.Training) { p.Reserved, q.SequenceLength = reserved, 512 })
+		return size(t, j)[0]
+	}
+	small, both := at("rtx-3060", 1, 0), at("rtx-4090+rtx-3060", 0, 0)
+	if both.Usable != small.Usable || both.Name != small.Name {
+		t.Errorf("a %s with %.0f bytes decides, want a %s with %.0f", both.Name, both.Usable.V, small.Name, small.Usable.V)
+	}
+	if got := at("rtx-3060", 1, 1<<30); got.Usable.V != small.Usable.V-(1<<30) {
+		t.Errorf("%.0f bytes are usable of %.0f when a GiB is kept", got.Usable.V, small.Usable.V)
 	}
 }

@@ -38,14 +38,14 @@ func has(r *Row, figure string) bool { _, ok := r.Got[figure]; return ok }
 
 // steady is a run whose batch is kept full: a token of each sequence every batch / tokens_per_s seconds. A
 // sequence has half of its output cached, as a mean over its life, and its prompt.
-func steady(k *speed.Rank, d *hardware.Device, r *Row) cost.Load {
+func steady(k *listed, d *hardware.Device, r *Row) cost.Load {
 	batch := r.Got["batch"].Mid
 	b := speed.Batch{Decodes: int64(math.Max(1, math.Round(batch))), Context: int64(r.Ask.PromptTokens) + int64(r.Ask.OutputTokens)/2}
 	return timed(k, d, b).over(batch / r.Got["tokens_per_s"].Mid)
 }
 
 // oneBatch is a batch of prompts that is computed and then decoded to its end.
-func oneBatch(k *speed.Rank, d *hardware.Device, r *Row) cost.Load {
+func oneBatch(k *listed, d *hardware.Device, r *Row) cost.Load {
 	n, in, out := int64(max(1, r.Ask.Sequences)), int64(r.Ask.PromptTokens), int64(r.Ask.OutputTokens)
 	all := timed(k, d, speed.Batch{Prefill: n * in, Prompts: n, Finished: n})
 	step := timed(k, d, speed.Batch{Decodes: n, Context: in + out/2})
@@ -63,10 +63,10 @@ func (f floor) over(seconds float64) cost.Load {
 	return cost.Load{Memory: f.read / seconds, Compute: f.multiply / seconds}
 }
 
-func timed(k *speed.Rank, d *hardware.Device, b speed.Batch) (f floor) {
+func timed(k *listed, d *hardware.Device, b speed.Batch) (f floor) {
 	p := k.Points(b)
-	for i := range k.Kernels {
-		kernel := &k.Kernels[i]
+	for i := range k.kernels {
+		kernel := &k.kernels[i]
 		_, peak := speed.Arithmetic(d, kernel.Scheme)
 		decode, prefill, both := kernel.Cost(&p)
 		for _, c := range []model.Cost{decode, prefill, both} {
@@ -81,9 +81,15 @@ func timed(k *speed.Rank, d *hardware.Device, b speed.Batch) (f floor) {
 }
 
 // works remembers ranks: many rows differ in their batch alone.
-type works map[string]*speed.Rank
+type works map[string]*listed
 
-func (w works) rank(r *Row) (*speed.Rank, error) {
+// listed is a rank and what it runs.
+type listed struct {
+	*speed.Rank
+	kernels []speed.Kernel
+}
+
+func (w works) rank(r *Row) (*listed, error) {
 	tp, ep := max(1, r.Ask.TP), max(1, r.Ask.EP)
 	name := fmt.Sprintf("%s %s %d %d", r.Ask.Model, r.Ask.Weights, tp, ep)
 	if k := w[name]; k != nil {
@@ -110,6 +116,7 @@ func (w works) rank(r *Row) (*speed.Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	w[name] = speed.Kernels(m, &placed[0], model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4})
+	rank, kernels := speed.Kernels(m, &placed[0], model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4})
+	w[name] = &listed{rank, kernels}
 	return w[name], nil
 }

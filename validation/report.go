@@ -17,6 +17,8 @@ type Report struct {
 	Scores, Fitted []Score
 	Groups         []Score // by what was asked for
 	Besides        []Beside
+	// Calls are verdicts beside what reports say of plans, by kind.
+	Calls []Calls
 }
 
 // Reason is why rows were refused.
@@ -53,6 +55,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	r.Besides = besides(peers, all)
+	calls, err := CallVerdicts(asker, sets)
+	if err != nil {
+		return nil, err
+	}
+	r.Calls = SumCalls(calls)
 	if key := groupings[by]; key != nil {
 		r.Groups = grouped(all, key)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-//go:embed rows/*.jsonl rows/batches/*.jsonl
+//go:embed rows/*.jsonl rows/batches/*.jsonl rows/reports/*.jsonl
 var embedded embed.FS
 
 // Set is one collection of measurements.

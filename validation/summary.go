@@ -10,6 +10,18 @@ type Summary struct {
 	Groups   []MeasureRow `json:"groups,omitempty"`
 	Reasons  []ReasonRow  `json:"refused"`
 	Peers    []PeerRow    `json:"peers,omitempty"`
+	Verdicts []CallsRow   `json:"verdicts"`
+}
+
+// CallsRow are verdicts beside reports, as JSON.
+type CallsRow struct {
+	Plans       string  `json:"plans"`
+	Ran         int     `json:"ran"`
+	RanRight    int     `json:"ran_right"`
+	Failed      int     `json:"failed"`
+	FailedRight int     `json:"failed_right"`
+	Tight       int     `json:"tight"`
+	Right       float64 `json:"right_share"`
 }
 
 // MeasureRow is a score as JSON. Errors are relative, or in GiB where unit says so.
@@ -75,6 +87,10 @@ func (r *Report) Summary() *Summary {
 	s := &Summary{Used: r.Used, Refused: r.Refused, Met: r.Met(), Measures: measureRows(r.Scores), Fitted: measureRows(r.Fitted), Groups: measureRows(r.Groups)}
 	for _, x := range r.Reasons {
 		s.Reasons = append(s.Reasons, ReasonRow{x.Rows, x.Text})
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		s.Verdicts = append(s.Verdicts, CallsRow{c.Kind, c.Ran, c.RanRight, c.Failed, c.FailedRight, c.Tight, c.RightShare()})
 	}
 	for _, b := range r.Besides {
 		s.Peers = append(s.Peers, PeerRow{b.Peer.Name, b.Peer.Version, b.Peer.Source, b.Rows, b.Ours.row(), b.Theirs.row()})

@@ -164,8 +164,8 @@ func (r *TrainingRow) Job() (*train.Job, error) {
 	return j, nil
 }
 
-// read picks the rank whose figure was measured.
-func (r *TrainingRow) read(ranks []train.Rank) *train.Rank {
+// Read picks the rank whose figure was measured.
+func (r *TrainingRow) Read(ranks []train.Rank) *train.Rank {
 	found := &ranks[0]
 	for i := range ranks {
 		if s := ranks[i].Stage; r.Rank == "last" && s > found.Stage || r.Rank == "first" && s < found.Stage {

@@ -14,8 +14,7 @@ import (
 )
 
 // Rows of measured training speed: what each source states of its run. Device is what the run had, Peaks another
-// device whose peaks stand in where nobody publishes its own; fabric is GB/s one way between nodes for each device
-// where the source says. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
+// device whose peaks stand in where nobody publishes its own. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
 //
 //go:embed rows/train-speed.tsv
 var trainSpeedRows []byte
@@ -35,7 +34,7 @@ type TrainSpeed struct {
 	Device   string
 	Peaks    string
 	Count    int
-	Fabric   string
+	Links    string // as a question's hardware has them, where the source says: link=nvlink:200GB/s,fabric=fabric:25GB/s
 	Plan     plan.Plan
 	Training plan.Training
 	Extras   step.Extras
@@ -81,7 +80,7 @@ func trainSpeed(cells, sources []string) (r TrainSpeed, err error) {
 		return r, fmt.Errorf("%d cells, want %d", len(cells), trainCells)
 	}
 	c := cellReader{cells: cells}
-	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.whole(5)), Peaks: c.text(6), Fabric: c.text(7), Rate: c.float(26), Refused: c.text(28)}
+	r = TrainSpeed{Model: c.text(0), Weights: c.text(2), Device: c.text(4), Count: int(c.whole(5)), Peaks: c.text(6), Links: c.text(7), Rate: c.float(26), Refused: c.text(28)}
 	r.Plan.TP, r.Plan.PP, r.Plan.CP, r.Plan.EP, r.Plan.DP = c.whole(9), c.whole(10), c.whole(12), c.whole(13), c.whole(14)
 	r.Plan.Attention = c.text(20)
 	r.Training = plan.Training{Method: c.text(1), Precision: c.text(3), Framework: c.text(8), VPP: c.whole(11), Sharding: c.text(15), SequenceLength: plan.Int(c.whole(16)),

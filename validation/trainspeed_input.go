@@ -90,8 +90,8 @@ func (r *TrainSpeed) machine() (*hardware.Machine, error) {
 	if r.Count > 1 {
 		text = fmt.Sprintf("%dx%s", r.Count, r.Device)
 	}
-	if r.Fabric != "" {
-		text += ",fabric=fabric:" + r.Fabric + "GB/s"
+	if r.Links != "" {
+		text += "," + r.Links
 	}
 	m, _, err := hardware.Parse(text, 0)
 	if err != nil || r.Peaks == "" {

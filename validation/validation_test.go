@@ -96,6 +96,7 @@ func TestBounds(t *testing.T) {
 		writeBounds(t, r, held)
 		return
 	}
+	boundCalls(t, r.Calls, held)
 	for i := range r.Scores {
 		s := &r.Scores[i]
 		b, ok := held[s.Measure.Name]
@@ -128,6 +129,11 @@ func writeBounds(t *testing.T, r *Report, held map[string]bound) {
 			n = bound{min(n.median, o.median), min(n.p90, o.p90), min(n.max, o.max), max(n.equal, o.equal), max(n.cover, o.cover), max(n.used, o.used)}
 		}
 		fmt.Fprintf(&b, "%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%d\n", s.Measure.Name, n.median, n.p90, n.max, n.equal, n.cover, n.used)
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		o := held[callBound(c)]
+		fmt.Fprintf(&b, "%s\t0.0000\t0.0000\t0.0000\t%.4f\t%.4f\t%d\n", callBound(c), max(c.RightShare(), o.equal), max(c.Decided(), o.cover), max(c.Used(), o.used))
 	}
 	if err := os.WriteFile(boundsFile, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ func main() {
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
 		Models:      source.New(source.Options{}),
+		Data:        source.Lengths{},
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 	}))

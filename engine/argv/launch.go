@@ -86,6 +86,16 @@ func Human[N ~int64](v string) (N, error) {
 	return N(x * float64(times)), nil
 }
 
+// GiB reads a number of GiB, whole or not, as bytes.
+func GiB[N ~int64](v string) (N, error) {
+	const most = 1 << 20
+	x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+	if err != nil || !(x >= 0 && x <= most) {
+		return 0, &Error{Value: v, Problem: "is not a number of GiB", Fix: "a number such as 10"}
+	}
+	return N(x * (1 << 30)), nil
+}
+
 // Share reads a number above 0 and at most 1.
 func Share(v string) (*float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)

@@ -149,6 +149,8 @@ func layersArg(n int64, layers int) string {
 func cacheArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 	p := j.Plan
 	switch {
+	case r.flash == flashAuto && j.Draft != nil && (p.Attention == "" || p.Attention == "auto"):
+		// left to the program: it may choose another kernel for the draft than for the model
 	case r.flash == flashAuto && s.flash:
 		args = append(args, "-fa on")
 	case r.flash == flashAuto:

@@ -25,6 +25,9 @@ func (s *sizer) Shares() []engine.Share {
 	return working(by)
 }
 
+// Flash reports whether attention is fused: as asked, else by the default of the build and by what the devices take.
+func (s *sizer) Flash() bool { return s.set.flash }
+
 var backendNames = map[string]string{"CUDA": "cuda", "ROCm": "rocm", "MUSA": "musa", "SYCL": "sycl", "Vulkan": "vulkan", "CANN": "cann", "MTL": "metal", "CPU": "cpu"}
 
 // shareLayers adds the matrices of each layer to where they lie, and its cache.

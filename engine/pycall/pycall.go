@@ -6,6 +6,7 @@ package pycall
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -245,7 +246,7 @@ func (r *reader) stars() int {
 // skip passes to the comma or bracket that ends an argument.
 func (r *reader) skip(end string) {
 	for r.at < len(r.tokens) && !r.is(r.at, ",") && !r.is(r.at, end) {
-		if r.tokens[r.at].kind == mark && strings.Contains(")]}", r.tokens[r.at].text) {
+		if r.tokens[r.at].kind == mark && slices.Contains([]string{")", "]", "}"}, r.tokens[r.at].text) {
 			return
 		}
 		if r.expression() == nil {

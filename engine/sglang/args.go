@@ -127,6 +127,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-running-requests", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--chunked-prefill-size", Set: argChunk},
 	{Names: "--page-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
+	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization", Set: argMethod},
@@ -141,11 +142,12 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 	{Names: "--max-loras-per-batch", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
 
+	{Names: "--moe-runner-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-runner-backend", v); return nil }},
 	{Names: "--stream-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --cpu-offload-gb --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
+	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
 	{Names: "--speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--cuda-graph-bs --lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
 	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
@@ -153,7 +155,7 @@ var argFlags = []argv.Flag[launch]{
 	// No bearing on memory.
 	{Names: "--host --port --api-key --served-model-name --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
-	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --moe-runner-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
+	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
 	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion --disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output", Kind: argv.Switch},
 }

@@ -52,6 +52,7 @@ type sizer struct {
 type prepared struct {
 	pl      engine.Placed
 	weights []engine.WeightSum
+	hosted  engine.Hosted
 	others  []ledger.Item // towers and the like
 	pool    pool
 	forward engine.Forward
@@ -71,8 +72,10 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range placed {
 		s.ranks = append(s.ranks, prepared{pl: placed[i], weights: placed[i].WeightSums(), others: engine.OtherParts(nil, j, &placed[i], engine.Silent), pool: s.poolOf(engine.WithDraft(j, &placed[i], placed[i].Kinds)), forward: engine.ForwardOf(placed[i].Kinds, j.Model.Hidden, 1)})
 	}
+	s.hostAll()
 	s.reserveNote()
-	return s, nil
+	err = s.checkOffload()
+	return s, err
 }
 
 // stageLayers gives the last stages what does not divide (distributed/utils.py, get_pp_indices).
@@ -100,13 +103,14 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	r := engine.NewRank(b, s.job, &p.pl)
 	s.limit(b, &r, p)
-	r.Items = append(r.Items, engine.BookWeights(b, p.weights, "file tensors as stored"))
+	r.Items = append(r.Items, s.weights(b, p))
 	r.Items = append(r.Items, engine.Rebook(b, s.job, &p.pl, engine.Silent, p.others)...)
 	r.Items = append(r.Items, s.loading(b))
 	fixed := ledger.Sum(r.Items)
 	needed := p.pool.needed(b, l)
 	r.Items = append(r.Items, needed...)
 	r.Beside = append(r.Beside, s.beside(b, p)...)
+	r.Host = engine.HostedItems(b, &p.hosted)
 	r.KV = engine.KV{PerToken: perToken(p.pool.full), Preallocated: true, BlockTokens: p.pool.page, Needed: ledger.Sum(needed).Bytes}
 	r.KV.Pool = r.KV.Needed
 	if !r.Unlimited {
@@ -155,6 +159,9 @@ func (s *sizer) beside(b *ledger.Book, p *prepared) []ledger.Item {
 	out := []ledger.Item{driver.Band(gib(c.low), gib(c.high)), s.activations(b, p)}
 	if n := graphs(s.job); n > 0 {
 		out = append(out, graphItem(b, n))
+	}
+	if p.hosted.Bytes > 0 {
+		out = append(out, engine.HostedWindow(b, &p.hosted))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Command is the launch of a server with what differs from its defaults.
@@ -37,6 +38,9 @@ func changed(j *engine.Job) (args []string) {
 	if f := p.MemFractionStatic; f != nil && j.Device(0) != nil && *f != fraction(setupOf(j)) {
 		args = append(args, "--mem-fraction-static "+strconv.FormatFloat(*f, 'f', -1, 64))
 	}
+	if p.CPUOffload > 0 {
+		args = append(args, fmt.Sprintf("--cpu-offload-gb %d", unit.Bytes(p.CPUOffload)/unit.GiB))
+	}
 	if name, ok := cacheNames[dtype.FindFormat(p.KV)]; ok {
 		args = append(args, "--kv-cache-dtype "+name)
 	}
@@ -61,6 +65,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.RecvInterval > 1 {
 		args = append(args, fmt.Sprintf("--scheduler-recv-interval %d", p.RecvInterval))
 	}
+	if name := expertKernels.Name(p.MoEBackend); name != "" {
+		args = append(args, "--moe-runner-backend "+name)
+	}
 	if e := p.EnforceEager; e != nil && *e {
 		args = append(args, "--disable-cuda-graph")
 	}
@@ -69,6 +76,9 @@ func changed(j *engine.Job) (args []string) {
 	}
 	return args
 }
+
+// expertKernels are the values of --moe-runner-backend (sglang/srt/server_args.py, MOE_RUNNER_BACKEND_CHOICES).
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"triton_kernel", "triton"}, {"marlin", "marlin"}}
 
 // beside are what drafts and the adapters.
 func beside(j *engine.Job) (args []string) {

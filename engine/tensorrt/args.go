@@ -146,6 +146,7 @@ var fileOnly = map[string]func(*launch, string) error{
 	"kv_cache_config.enable_block_reuse":          argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
 	"enable_chunked_prefill":                      argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill }),
 	"enable_attention_dp":                         argv.Into(argv.Bool, func(l *launch) *bool { return &l.shared }),
+	"moe_config.backend":                          func(l *launch, v string) error { expertKernels.Read(&l.Launch, "moe_config.backend:", v); return nil },
 	"stream_interval":                             argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval }),
 	"batch_wait_timeout_iters":                    argNumber(func(p *plan.Plan) *plan.Int { return &p.BatchWait }),
 	"speculative_config.max_draft_len":            argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),

@@ -44,6 +44,9 @@ func inFile(j *engine.Job) (lines []string) {
 	if d := drafting(j); d != "" {
 		lines = append(lines, "speculative_config: {"+d+"}")
 	}
+	if name := expertKernels.Name(p.MoEBackend); name != "" {
+		lines = append(lines, "moe_config: {backend: "+name+"}")
+	}
 	for _, l := range []struct {
 		name string
 		n    int64
@@ -54,6 +57,9 @@ func inFile(j *engine.Job) (lines []string) {
 	}
 	return lines
 }
+
+// expertKernels are the values of moe_config.backend (tensorrt_llm/llmapi/llm_args.py, MoeConfig).
+var expertKernels = argv.ExpertKernels{{"TRTLLM", "trtllm"}, {"CUTLASS", "cutlass"}, {"DEEPGEMM", "deepgemm"}, {"TRITON", "triton"}, {"MARLIN", "marlin"}}
 
 // replicas are servers of their own.
 func replicas(j *engine.Job) int64 {

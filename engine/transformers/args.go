@@ -18,7 +18,7 @@ func IsCall(text string) bool {
 // launch is a text on its way to a plan.
 type launch struct {
 	argv.Launch
-	gpus, cached      int64 // devices that max_memory names; bits of a quantised cache
+	gpus              int64 // devices that max_memory names
 	oneDevice, spread bool  // device_map names a device; tp_plan
 }
 

@@ -30,7 +30,7 @@ type call struct {
 // Command loads the model and generates, as Python in one line.
 func (Engine) Command(j *engine.Job) string {
 	if j.Model.Part("denoiser") != nil {
-		return diffusersCall(j.Model)
+		return diffusersCall(j)
 	}
 	c := callOf(j)
 	text := fmt.Sprintf("%s.from_pretrained(%s)", c.class, strings.Join(c.load, ", "))
@@ -150,8 +150,16 @@ func indented(args []string) []string {
 
 // diffusersCall loads the transformer of a diffusion model by its own class, from the folder that its pipeline keeps it in
 // (diffusers, ModelMixin.from_pretrained).
-func diffusersCall(m *model.Model) string {
-	return fmt.Sprintf(`diffusers.%s.from_pretrained(%q, subfolder="transformer", torch_dtype=torch.%s).to("cuda")`, m.Arch, m.ID, torchName(engine.ActivationFormat(m)))
+func diffusersCall(j *engine.Job) string {
+	m, kind := j.Model, "torch."+castTo(j)
+	if kind == "torch.auto" {
+		kind = `"auto"`
+	}
+	load := []string{fmt.Sprintf("%q", m.ID), `subfolder="transformer"`, "torch_dtype=" + kind}
+	if r := dtype.FindRecipe(j.Plan.Weights); r != nil && loadNames[r.Name] != "" {
+		load = append(load, "quantization_config="+loadNames[r.Name])
+	}
+	return fmt.Sprintf(`diffusers.%s.from_pretrained(%s).to("cuda")`, m.Arch, strings.Join(load, ", "))
 }
 
 // autoClass is the class that loads a model for what it does.

@@ -109,6 +109,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--block-size", Set: human(func(p *plan.Plan) *plan.Int { return &p.BlockSize })},
 	{Names: "--gpu-memory-utilization", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.GPUMemoryUtilization })},
 	{Names: "--kv-cache-memory-bytes --kv-cache-memory", Set: argv.Into(argv.Human[plan.Size], func(l *launch) *plan.Size { return &l.Plan.KVCacheMemory })},
+	{Names: "--cpu-offload-gb", Set: argv.Into(argv.GiB[plan.Size], func(l *launch) *plan.Size { return &l.Plan.CPUOffload })},
 	{Names: "--kv-cache-dtype", Set: kvDtype},
 	{Names: "--dtype", Set: func(l *launch, v string) error { return argv.Dtype(&l.Launch, v) }},
 	{Names: "--quantization -q", Set: argv.Into(method, func(l *launch) *string { return &l.Quant })},
@@ -124,11 +125,12 @@ var flags = []argv.Flag[launch]{
 	{Names: "--num-speculative-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-loras", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.loras })},
+	{Names: "--moe-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-backend", v); return nil }},
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 
 	// Memory that no field of a plan holds.
 	{Names: "--config --compilation-config -cc --hf-overrides --additional-config --kv-transfer-config --limit-mm-per-prompt --mm-processor-kwargs --rope-scaling --hf-config-path", Unread: true},
-	{Names: "--cpu-offload-gb --swap-space --num-gpu-blocks-override --decode-context-parallel-size -dcp --prefill-context-parallel-size -pcp --num-redundant-experts --cuda-graph-sizes --max-seq-len-to-capture --kv-offloading-size", Unread: true},
+	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --swap-space --num-gpu-blocks-override --decode-context-parallel-size -dcp --prefill-context-parallel-size -pcp --num-redundant-experts --cuda-graph-sizes --max-seq-len-to-capture --kv-offloading-size", Unread: true},
 	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-eplb --enable-dbo --language-model-only --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales", Kind: argv.Switch, Unread: true},
 	{Names: "--cudagraph-capture-sizes", Kind: argv.List, Unread: true},
 	{Names: "--lora-modules", Kind: argv.List, Unread: true},

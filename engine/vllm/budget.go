@@ -23,6 +23,10 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 		r.Items = append(r.Items, s.loading(b))
 	}
 	r.Items = append(r.Items, s.activations(b, p), s.system(b, &p.pl))
+	if p.hosted.Bytes > 0 && !p.hosted.InPlace {
+		r.Items = append(r.Items, engine.HostedWindow(b, &p.hosted))
+	}
+	r.Host = engine.HostedItems(b, &p.hosted)
 	if g := s.graphs(b, p); g.Bytes > 0 {
 		if s.job.Version.AtLeast(graphsInBudget) {
 			r.Items = append(r.Items, g)
@@ -33,7 +37,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	free := s.available(&r)
 	kv := s.kvCache(b, p, l)
 	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block}
-	r.KV.Pool = max(0, free.mid)
+	r.KV.Pool, r.KV.Given = max(0, free.mid), s.job.Plan.KVCacheMemory > 0
 	if r.Unlimited {
 		r.KV.Pool = r.KV.Needed
 	}
@@ -92,6 +96,9 @@ func (s *sizer) weights(b *ledger.Book, p *prepared) ledger.Item {
 		if x.bytes > 0 {
 			total = b.Add(total, b.Size(x.name, x.bytes, x.origin))
 		}
+	}
+	if p.hosted.Bytes > 0 {
+		total = b.Sub(total, b.Size("on_host", p.hosted.Bytes, "parameters of layers, docs/formulas.md#cpu-offload"))
 	}
 	it := ledger.Known("weights", "weights", total, ledger.Derived, ledger.Persistent, ledger.Device, "docs/formulas.md#vllm-weights")
 	return it.Band(it.Bytes-p.rests, it.Bytes+p.rests)

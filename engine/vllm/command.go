@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
 )
 
 // Command is "vllm serve" with what differs from its defaults.
@@ -47,6 +48,9 @@ func changed(j *engine.Job) (args []string) {
 	if p.KVCacheMemory > 0 {
 		args = append(args, fmt.Sprintf("--kv-cache-memory-bytes %d", p.KVCacheMemory))
 	}
+	if p.CPUOffload > 0 {
+		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
+	}
 	if p.KV != kvDefault(j) {
 		args = append(args, "--kv-cache-dtype "+cacheName(p.KV))
 	}
@@ -59,14 +63,23 @@ func changed(j *engine.Job) (args []string) {
 	if p.StreamInterval > 1 {
 		args = append(args, fmt.Sprintf("--stream-interval %d", p.StreamInterval))
 	}
+	if name := expertKernels.Name(p.MoEBackend); name != "" && j.Version.AtLeast(NamesKernels) {
+		args = append(args, "--moe-backend "+name)
+	}
 	if eager(p) {
 		args = append(args, "--enforce-eager")
 	}
-	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)) {
+	if int64(p.BlockSize) != blockTokens(deviceTraits(j), latent(j), headDim(j.Model)) {
 		args = append(args, fmt.Sprintf("--block-size %d", p.BlockSize))
 	}
 	return args
 }
+
+// NamesKernels is the version from which on --moe-backend names the kernels of experts (#33807, of February 2026).
+var NamesKernels = engine.V(0, 17, 0)
+
+// expertKernels are the values of --moe-backend (vllm/config/kernel.py): FlashInfer has those of TensorRT-LLM.
+var expertKernels = argv.ExpertKernels{{"flashinfer_trtllm", "trtllm"}, {"flashinfer_cutlass", "cutlass"}, {"cutlass", "cutlass"}, {"deep_gemm", "deepgemm"}, {"triton", "triton"}, {"marlin", "marlin"}}
 
 // cacheName is what --kv-cache-dtype calls a format (vllm/config/cache.py).
 func cacheName(kv string) string {

@@ -58,6 +58,7 @@ type kvBytes struct {
 	conv    int64   // of a convolution's state
 	state   int64   // of a scan's state
 	states  int64   // that a sequence keeps
+	heads   bool    // of every head in place of latents
 	slots   bool    // sparse layers keep their rows in the layout of fp8_ds_mla
 }
 
@@ -68,6 +69,9 @@ func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 		layout := slotOf(k.Kind)
 		k.Kind.Caches(func(c model.Cache) {
 			s := specOf(c, block, w)
+			if w.heads {
+				s.expand(k.Kind, w.element)
+			}
 			if layout != nil && w.slots {
 				layout.put(&s, &c)
 			}

@@ -18,10 +18,11 @@ type loading struct {
 	held  []heldParam
 }
 
-// heldParam is a parameter that will be processed.
+// heldParam is a parameter that will be processed; hosted ones lie in host memory before and after.
 type heldParam struct {
 	*param
 	main, scales block
+	hosted       bool
 }
 
 // block is a piece of a large segment, or a small one.
@@ -46,10 +47,22 @@ func (l *loading) drop(b block) {
 	l.give(b.piece)
 }
 
-func (l *loading) create(p *param) {
-	h := heldParam{p, l.hold(p.main), l.hold(p.scales)}
+func (l *loading) create(p *param) heldParam {
+	h := heldParam{param: p, main: l.hold(p.main), scales: l.hold(p.scales)}
 	if p.how != asLoaded || p.expanded > 0 {
 		l.held = append(l.held, h)
+	}
+	return h
+}
+
+// host takes what a layer created from the device once it is complete; a copy that attention reads stays there.
+func (l *loading) host(gone []heldParam) {
+	for _, h := range gone {
+		l.drop(h.main)
+		l.drop(h.scales)
+		for i := range l.held {
+			l.held[i].hosted = l.held[i].hosted || l.held[i].param == h.param && l.held[i].main == h.main
+		}
 	}
 }
 
@@ -73,7 +86,7 @@ func (l *loading) process() {
 	for i := range l.held {
 		h := &l.held[i]
 		l.hold(h.expanded)
-		if h.how == asLoaded {
+		if h.how == asLoaded || h.hosted {
 			continue
 		}
 		first := l.hold(h.param.main)
@@ -120,23 +133,30 @@ func (p *paramSets) add(pl *engine.Placed, n int, set []param) {
 }
 
 // replay loads what a class of ranks holds and says what that takes.
-func (s *sizer) replay(pl *engine.Placed, sets *paramSets, small unit.Bytes) unit.Bytes {
+func (s *sizer) replay(pl *engine.Placed, sets *paramSets, small unit.Bytes, hosted *engine.Hosted) unit.Bytes {
 	l := &loading{small: small}
-	l.createAll(sets.pre, nil)
+	l.createAll(sets.pre, nil, nil)
 	tables := func() { s.tables(l) }
 	for n := pl.First; n < pl.Last; n++ {
-		l.createAll(sets.layers[int(pl.Weights.Layers[n])], tables)
+		set := sets.layers[int(pl.Weights.Layers[n])]
+		away := hosted.Of(n-pl.First, len(set))
+		l.createAll(set, tables, func(i int) bool { return i < away && !s.returns(&set[i]) })
 		tables = nil
 	}
-	l.createAll(sets.post, tables)
+	l.createAll(sets.post, tables, nil)
 	l.process()
 	return l.taken(s.t.rocm)
 }
 
-// createAll creates a set of parameters; rotary, when not nil, runs once the attention is there.
-func (l *loading) createAll(set []param, rotary func()) {
+// createAll creates a set of parameters; rotary, when not nil, runs once the attention is there; what hosted tells goes
+// to the host at the end.
+func (l *loading) createAll(set []param, rotary func(), hosted func(int) bool) {
+	var gone []heldParam
 	for i := range set {
-		l.create(&set[i])
+		h := l.create(&set[i])
+		if hosted != nil && hosted(i) {
+			gone = append(gone, h)
+		}
 		if rotary != nil && set[i].role == dtype.AttnOutput {
 			rotary()
 			rotary = nil
@@ -145,6 +165,7 @@ func (l *loading) createAll(set []param, rotary func()) {
 	if rotary != nil {
 		rotary()
 	}
+	l.host(gone)
 }
 
 func (s *sizer) tables(l *loading) {

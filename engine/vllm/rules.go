@@ -141,10 +141,10 @@ func steps(v engine.Version, t traits, length int64, chunked bool) (seqs, tokens
 	return min(seqs, tokens), tokens
 }
 
-// v0Tokens: prompts went whole through a step unless they could be longer than 32k tokens.
+// v0Tokens: prompts went whole through a step unless, from 0.5.4 (#6666), they could be longer than 32k tokens.
 func v0Tokens(v engine.Version, length int64) int64 {
 	const chunkedFrom = 32768
-	if length <= chunkedFrom {
+	if length <= chunkedFrom || v.Before(engine.V(0, 5, 4)) {
 		return max(length, 2048)
 	}
 	if v.Before(engine.V(0, 6, 5)) {

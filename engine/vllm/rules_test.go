@@ -101,11 +101,12 @@ func TestSteps(t *testing.T) {
 		chunked      bool
 		seqs, tokens int64
 	}{
-		{engine.V(0, 6, 3), h100, 4096, true, 256, 4096},   // V0: a prompt goes whole through a step
-		{engine.V(0, 6, 3), h100, 1024, true, 256, 2048},   // and a step has at least 2,048
-		{engine.V(0, 6, 4), h100, 131072, true, 256, 512},  // above 32k in pieces of 512
-		{engine.V(0, 6, 5), h100, 131072, true, 256, 2048}, // of 2,048 since 2024-11-22
-		{engine.V(0, 8, 0), l4, 8192, true, 1024, 2048},    // 1,024 everywhere in the first V1 releases
+		{engine.V(0, 6, 3), h100, 4096, true, 256, 4096},     // V0: a prompt goes whole through a step
+		{engine.V(0, 6, 3), h100, 1024, true, 256, 2048},     // and a step has at least 2,048
+		{engine.V(0, 5, 3), h100, 131072, true, 256, 131072}, // whole before 0.5.4
+		{engine.V(0, 6, 4), h100, 131072, true, 256, 512},    // above 32k in pieces of 512
+		{engine.V(0, 6, 5), h100, 131072, true, 256, 2048},   // of 2,048 since 2024-11-22
+		{engine.V(0, 8, 0), l4, 8192, true, 1024, 2048},      // 1,024 everywhere in the first V1 releases
 		{engine.V(0, 8, 3), h100, 8192, true, 1024, 8192},
 		{engine.V(0, 8, 4), l4, 8192, true, 256, 2048},
 		{engine.V(0, 12, 0), h100, 8192, true, 1024, 8192},

@@ -39,7 +39,7 @@ func (Engine) Defaults(j *engine.Job) {
 	share(j)
 	stepDefaults(j)
 	if p.BlockSize == 0 {
-		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j.Model), headDim(j.Model)))
+		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j), headDim(j.Model)))
 	}
 	draftDefault(j)
 	engine.EagerNote(j, false)
@@ -100,9 +100,13 @@ func deviceTraits(j *engine.Job) traits {
 	return traitsOf(d)
 }
 
-func latent(m *model.Model) bool {
+// latent reports whether the plan's caches hold latents.
+func latent(j *engine.Job) bool {
 	found := false
-	m.Decoder().Each(func(k *model.Kind, _ int64) {
+	if j.Version.Before(latentCaches) {
+		return found
+	}
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
 		k.Caches(func(c model.Cache) { found = found || c.Class == model.LatentKV })
 	})
 	return found
@@ -173,7 +177,8 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	for i := range placed {
 		s.ranks = append(s.ranks, s.prepare(&placed[i], g))
 	}
-	return s, nil
+	err = s.checkOffload()
+	return s, err
 }
 
 // stageLayers divides layers among pipeline stages: the rest goes to the stages before the last
@@ -210,6 +215,7 @@ type prepared struct {
 	rotary  unit.Bytes
 	scalars unit.Bytes // of attention layers
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
+	hosted  engine.Hosted
 	w       widths
 	g       groups
 }
@@ -227,6 +233,7 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
 	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2, states: 1}
+	w.heads = s.job.Version.Before(latentCaches)
 	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
@@ -251,6 +258,7 @@ func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 type stored struct {
 	weights        []weightSum
 	scalars, rests unit.Bytes
+	hosted         engine.Hosted
 }
 
 // loadedKey is all that loading depends on.
@@ -260,14 +268,15 @@ type loadedKey struct {
 	parallel [5]int64 // tp, pp, ep, dp, cp; the rank has the layers of its stage
 	rank     shard.Rank
 	traits   traits
+	offload  plan.Size
 }
 
 // load sums up what the class stores, once for the jobs of a search.
 func (s *sizer) load(p *prepared) {
 	by := &p.pl.Parallel
-	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t}
+	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
-	p.weights, p.scalars, p.rests = l.weights, l.scalars, l.rests
+	p.weights, p.scalars, p.rests, p.hosted = l.weights, l.scalars, l.rests, l.hosted
 }
 
 func (s *sizer) stored(p *prepared) (l stored) {
@@ -286,7 +295,8 @@ func (s *sizer) stored(p *prepared) (l stored) {
 		l.weights = append(l.weights, w)
 		sum += unit.Bytes(w.count) * w.bytes
 	}
-	l.rests = s.replay(&p.pl, sets, l.scalars) - sum
+	l.hosted = s.host(&p.pl, sets)
+	l.rests = s.replay(&p.pl, sets, l.scalars, &l.hosted) - (sum - l.hosted.Bytes)
 	return l
 }
 

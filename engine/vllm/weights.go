@@ -14,13 +14,6 @@ import (
 // vocabulary and the scales of the attention layers (here), the rotary tables, and what torch's allocator
 // cannot give away of its segments (loading.go).
 
-// merged are roles that vLLM loads into one parameter.
-var merged = map[dtype.Role]dtype.Role{
-	dtype.AttnK: dtype.AttnQ, dtype.AttnV: dtype.AttnQ,
-	dtype.FFNUp: dtype.FFNGate, dtype.FFNUpExps: dtype.FFNGateExps, dtype.FFNUpSh: dtype.FFNGateSh,
-	dtype.AttnVB: dtype.AttnKB, dtype.AttnKVA: dtype.AttnQA,
-}
-
 // vocabPadding is what the rows of embedding and head are padded to (DEFAULT_VOCAB_PADDING_SIZE).
 const vocabPadding = 64
 
@@ -37,7 +30,7 @@ type param struct {
 // bytes that the parameter takes in the end, in whole blocks.
 func (p *param) bytes() unit.Bytes { return rounded(p.main) + rounded(p.kept) + rounded(p.expanded) }
 
-// params of a layer, or of an end of the part, in the order in which they are created.
+// params of a layer, or of an end of the part, in the order in which modules list them: norms of the layer last.
 func (s *sizer) params(pl *engine.Placed, g *engine.WeightGroup) (out []param) {
 	at := map[dtype.Role]int{}
 	for i := range g.Tensors {
@@ -51,7 +44,15 @@ func (s *sizer) params(pl *engine.Placed, g *engine.WeightGroup) (out []param) {
 		o := &out[n]
 		o.main, o.scales, o.kept, o.expanded = o.main+p.main, o.scales+p.scales, o.kept+p.kept, o.expanded+p.expanded
 	}
+	slices.SortStableFunc(out, func(a, b param) int { return norms(&a) - norms(&b) })
 	return out
+}
+
+func norms(p *param) int {
+	if engine.LayerNorm(dtype.Role(strings.TrimSuffix(string(p.role), ".bias"))) {
+		return 1
+	}
+	return 0
 }
 
 func (s *sizer) param(pl *engine.Placed, t *engine.WeightTensor) param {
@@ -60,9 +61,7 @@ func (s *sizer) param(pl *engine.Placed, t *engine.WeightTensor) param {
 		p.main, p.scales, p.kept = padded, 0, 0
 	}
 	s.process(&p, t, pl)
-	if into, ok := merged[p.role]; ok {
-		p.role = into
-	}
+	p.role = engine.Fused(p.role)
 	if t.Bias {
 		p.role += ".bias"
 	}

@@ -29,8 +29,9 @@ type Config struct {
 	Terminal, ErrTerminal bool
 	Columns               int
 	Models                memwall.ModelSource
-	Machine               Machine     // nil: this machine is not known
-	FromCommand           FromCommand // nil: --from is refused
+	Data                  memwall.LengthSource // nil: files of sample lengths are refused
+	Machine               Machine              // nil: this machine is not known
+	FromCommand           FromCommand          // nil: --from is refused
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
 }
@@ -61,7 +62,7 @@ type app struct {
 
 // Run runs one command and gives its exit code.
 func Run(c Config) (code int) {
-	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models}}
+	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models, Data: c.Data}}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.broken(r)

@@ -47,8 +47,8 @@ func (a *app) plans(args []string) (plans []string, help bool) {
 
 func (a *app) runDiff(c *cobra.Command, args []string) error {
 	a.asking = "diff"
-	if len(args) != 2 {
-		return usage("plans", strings.Join(args, " "), fmt.Sprintf("diff takes two plans, each in quotes, and %d were given", len(args)), `memwall diff "llama-3.1-70b --on 2xh100" "--weights fp8"`)
+	if len(args) != 2 || strings.TrimSpace(args[1]) == "" {
+		return usage("plans", strings.Join(args, " "), "diff takes two plans, each in quotes", `memwall diff "llama-3.1-70b --on 2xh100" "--weights fp8"`)
 	}
 	first, err := a.planOf(c, args[0])
 	if err != nil {

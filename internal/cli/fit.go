@@ -129,6 +129,9 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		notes = append(notes, standsFor(r)...)
 		r.Model = args[0]
 	}
+	if ask == "plan" && r.Hardware == "" {
+		r.Hardware = "any"
+	}
 	note, err := a.here(r)
 	return r, append(notes, note...), err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,15 @@ import (
 
 // Groups of flags in help, in order.
 const (
-	groupWhat    = "what and where"
-	groupHow     = "how"
-	groupLlama   = "llama.cpp, llama-server and Ollama only"
-	groupServing = "vLLM, SGLang and TensorRT-LLM only, where each has it"
-	groupOutput  = "output"
+	groupWhat     = "what and where"
+	groupHow      = "how"
+	groupLlama    = "llama.cpp, llama-server and Ollama only"
+	groupServing  = "vLLM, SGLang and TensorRT-LLM only, where each has it"
+	groupTraining = "training"
+	groupOutput   = "output"
 )
 
-var groups = []string{groupWhat, groupHow, groupLlama, groupServing, groupOutput}
+var groups = []string{groupWhat, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
 
 const groupKey = "group"
 
@@ -37,6 +39,8 @@ func group(f *pflag.Flag, name string) {
 // groupOf a request field, by who owns it.
 func groupOf(f *memwall.Field) string {
 	switch {
+	case !f.OfAsk("fit") && f.OfAsk("train"):
+		return groupTraining
 	case f.OwnedBy("llama.cpp") && f.Engines != nil:
 		return groupLlama
 	case f.Engines != nil:
@@ -49,11 +53,11 @@ func groupOf(f *memwall.Field) string {
 	return groupHow
 }
 
-// requestFlags adds a flag for every field of a question that has one; each sets its field in the request.
-func requestFlags(flags *pflag.FlagSet, r *memwall.Request, ask string) {
+// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request.
+func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
-		if f.Flag == "" || !f.OfAsk(ask) {
+		if f.Flag == "" || !slices.ContainsFunc(asks, f.OfAsk) {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}

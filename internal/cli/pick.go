@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,8 +42,8 @@ func (a *app) pick() *cobra.Command {
 // picked reads what is no field of a request.
 func (f *planFlags) picked(at, goal string) error {
 	if at != "" {
-		if err := f.request.Set("context", at); err != nil {
-			return err
+		if f.request.Set("context", at) != nil || f.request.Context <= 0 {
+			return usage("at", at, fmt.Sprintf("--at: %q is not a length such as 8192 or 32k", at), "the context to leave room for")
 		}
 	}
 	switch goal {
@@ -68,15 +67,9 @@ func (a *app) runPick(f *planFlags) error {
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}
-	start := time.Now()
-	answer, err := a.asker.Ask(r)
-	if err != nil {
+	answer, err := a.timed(r, notes)
+	if err != nil || a.json {
 		return err
-	}
-	answer.Wall = time.Since(start).Seconds()
-	answer.Notes = append(notes, answer.Notes...)
-	if a.json {
-		return writeJSON(a.Stdout, answer, true)
 	}
 	return a.print(render.Pick(answer, a.style()))
 }

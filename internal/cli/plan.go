@@ -13,9 +13,10 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	fitFlags
-	goal memwall.Goal
-	all  bool
-	what bool
+	goal  memwall.Goal
+	all   bool
+	what  bool
+	train bool
 }
 
 func (a *app) plan() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *app) plan() *cobra.Command {
 	c := &cobra.Command{
 		Use: "plan MODEL", Short: "what to change so that it fits, cheapest first",
 		Long:    "Changes are asked again one by one, the cheapest in quality and speed first, and then together. What a flag gives is kept; what none gives is searched. Without --on, the answer is the smallest hardware.",
-		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b",
+		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
@@ -31,7 +32,9 @@ func (a *app) plan() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	requestFlags(flags, &f.request, "plan")
+	requestFlags(flags, &f.request, "plan", "train")
+	flags.BoolVar(&f.train, "train", false, "plans that train the model: groups of devices, micro-batches, recomputation")
+	group(flags.Lookup("train"), groupWhat)
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
@@ -58,18 +61,30 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 		return err
 	}
 	r.Ask = "plan"
+	if f.train {
+		r.For = "train"
+	}
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}
+	answer, err := a.timed(r, unread)
+	if err != nil || a.json {
+		return err
+	}
+	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
+}
+
+// timed asks and says how long that took, with notes of the command line in front; as JSON it writes the answer.
+func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	start := time.Now()
 	answer, err := a.asker.Ask(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer.Wall = time.Since(start).Seconds()
-	answer.Notes = append(unread, answer.Notes...)
+	answer.Notes = append(notes, answer.Notes...)
 	if a.json {
-		return writeJSON(a.Stdout, answer, true)
+		err = writeJSON(a.Stdout, answer, true)
 	}
-	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
+	return answer, err
 }

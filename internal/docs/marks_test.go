@@ -43,7 +43,7 @@ var (
 	pointer  = regexp.MustCompile(`[a-z]\w*(?:\.[\w-]+)+`)
 	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 	// measure is a number with a unit that answers are in. Without a blank it is a name: an A100 80GB.
-	measure = regexp.MustCompile(`\d[\d,.]*[  ](?:[KMGT]i?B\b|tok/s|tokens/s|ms\b|s\b|%|J\b|W\b|\$)|[×$] ?\d|\d ?×`)
+	measure = regexp.MustCompile(`\d[\d,.]*[ \x{a0}](?:[KMGT]i?B\b|tok/s|tokens/s|ms\b|s\b|%|J\b|W\b|\$)|[×$] ?\d|\d ?×`)
 )
 
 // shortcuts are what figures are called in marks.

@@ -15,6 +15,9 @@ func (s *screen) commands() {
 	sort.Strings(names)
 	for _, name := range names {
 		s.page.blank()
+		if len(names) > 1 {
+			s.page.lines = append(s.page.lines, say("# "+name, dim))
+		}
 		for _, l := range commandLines(s.a.Flags[name], s.page.st.width()) {
 			s.page.lines = append(s.page.lines, say(clean(l, false)))
 		}

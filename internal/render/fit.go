@@ -242,7 +242,7 @@ func times(ratio *float64) string {
 	if ratio == nil {
 		return ""
 	}
-	return "× " + unit.Significant(*ratio, 2)
+	return "×" + hard + unit.Significant(*ratio, 2)
 }
 
 // who takes the device's memory.

@@ -89,6 +89,24 @@ func twoKinds(t testing.TB) *memwall.Answer {
 	return a
 }
 
+// longChange is a plan whose first change takes many words, and costs more memory than it saves.
+func longChange(t testing.TB) *memwall.Answer {
+	a := answer(t, "plan")
+	c := &a.Ladder[0]
+	c.Change = "llama.cpp + q4_k_m + KV q8_0 + experts of 24 of 60 layers on the host + a-word-that-is-longer-than-any-column-is-wide"
+	c.Saves, c.Quality = -3*unit.GiB, &memwall.Quality{Metric: "mrcr-2needle-auc256k", Mid: -5.94}
+	return a
+}
+
+// bareDiff is of plans without speeds, pools and measured formats.
+func bareDiff(t testing.TB) *memwall.Answer {
+	a := answer(t, "diff")
+	d := a.Diff
+	d.A.Speed, d.B.Speed, d.A.KV, d.B.KV = nil, nil, nil, nil
+	d.DecodeRatio, d.FirstRatio, d.CostRatio, d.Quality = nil, nil, nil, nil
+	return a
+}
+
 // screens are all that is drawn, by name.
 func screens(t testing.TB) map[string]func(Style) string {
 	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
@@ -96,6 +114,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 	}
 	train := func(name string, opt FitOptions) func(Style) string {
 		return func(st Style) string { return Train(answer(t, name), opt, st) }
+	}
+	plan := func(a *memwall.Answer, opt PlanOptions) func(Style) string {
+		return func(st Style) string { return Plan(a, opt, st) }
 	}
 	layers := *read[[]memwall.LayerGroup](t, "answers/layers")
 	devices := *read[struct {
@@ -128,6 +149,17 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"train":       train("train", FitOptions{}),
 		"train-short": train("train-short", FitOptions{}),
 		"train-notes": train("train", FitOptions{Notes: true}),
+		"plan":        plan(answer(t, "plan"), PlanOptions{}),
+		"plan-fits":   plan(answer(t, "plan-fits"), PlanOptions{}),
+		"plan-none":   plan(answer(t, "plan-none"), PlanOptions{Notes: true}),
+		"plan-any":    plan(answer(t, "plan-any"), PlanOptions{}),
+		"plan-all":    plan(answer(t, "plan"), PlanOptions{All: true, If: true}),
+		"plan-long":   plan(longChange(t), PlanOptions{}),
+		"pick":        func(st Style) string { return Pick(answer(t, "pick"), st) },
+		"pick-none":   func(st Style) string { return Pick(answer(t, "pick-none"), st) },
+		"diff":        func(st Style) string { return Diff(answer(t, "diff"), st) },
+		"diff-engine": func(st Style) string { return Diff(answer(t, "diff-engine"), st) },
+		"diff-bare":   func(st Style) string { return Diff(bareDiff(t), st) },
 		"compare":     func(st Style) string { return Compare(answer(t, "compare"), false, st) },
 		"model":       func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
 		"tied":        func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
@@ -202,7 +234,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "train": true, "train-short": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true, "train": true, "train-short": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {
@@ -338,4 +370,19 @@ func tiers(t testing.TB) *card.Tiers {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Changes, names and figures of plans are whole at any width: they wrap.
+func TestPlansAreNotCut(t *testing.T) {
+	for name, draw := range screens(t) {
+		kind, _, _ := strings.Cut(name, "-")
+		if kind != "plan" && kind != "pick" && kind != "diff" {
+			continue
+		}
+		for width := MinWidth; width <= MaxWidth; width++ {
+			if out := draw(Style{Width: width}); strings.Contains(out, "…") {
+				t.Errorf("%s at %d is cut:\n%s", name, width, out)
+			}
+		}
+	}
 }

@@ -11,7 +11,8 @@ import (
 func Pick(a *memwall.Answer, st Style) string {
 	s := &screen{page: newPage(st), a: a}
 	if len(a.Picks) == 0 {
-		s.page.title(memwall.DoesNotFit, []string{"no model of the catalog fits " + a.Plan.Hardware + " at " + unit.Length(int64(a.Plan.Context))})
+		m := markOf(memwall.DoesNotFit)
+		s.page.para(say(string(m.sign)+" no model   ", m.ink), say("none of the catalog fits "+a.Plan.Hardware+" at "+unit.Length(int64(a.Plan.Context)), bold))
 	} else {
 		s.firstPick()
 		s.picks()
@@ -27,10 +28,16 @@ func (s *screen) firstPick() {
 	if s.a.Plan.Goal != nil {
 		what = "the largest of those that nothing larger outruns, on "
 	}
-	s.page.dotted(join(say(k.Name+" "+k.Weights, bold), say("   ")), []string{what + s.a.Plan.Hardware})
-	line := gib(k.Contexts[0].Needed, 1) + " GiB at " + unit.Length(k.Contexts[0].Context)
+	s.page.para(nil, join(say(k.Name+" "+k.Weights, bold), say(hard+hard), say(" "+what+s.a.Plan.Hardware)))
+	at := k.Contexts[0]
+	for _, c := range k.Contexts {
+		if c.Context == int64(s.a.Plan.Context) {
+			at = c
+		}
+	}
+	line := gib(at.Needed, 1) + " GiB at " + unit.Length(at.Context)
 	if v := k.Speed; v != nil && v.Decode != nil {
-		line += fmt.Sprintf(", %s tok/s (%s–%s)", significant(*v.Decode, 2), significant(*v.DecodeLow, 2), significant(*v.DecodeHigh, 2))
+		line += fmt.Sprintf(", %s tok/s (%s)", significant(*v.Decode, 2), bandOf(v))
 	}
 	if k.MaxContext != nil {
 		line += ", up to " + tokens(*k.MaxContext)
@@ -38,19 +45,38 @@ func (s *screen) firstPick() {
 	s.page.para(pad(gap), say(line))
 }
 
+// picks is the table of models, with the columns that the width has room for.
 func (s *screen) picks() {
-	tb := &table{sides: []side{left, left, decimal, decimal, decimal, right, right, left}, most: map[int]int{0: s.page.st.width() * 3 / 10}}
-	head := []text{say("model", bold), say("format", dim)}
-	for _, c := range pickedContexts(s.a.Picks) {
-		head = append(head, say(unit.Length(c), dim))
+	width, all := s.page.st.width(), s.a.Picks
+	contexts := pickedContexts(all)
+	if width < narrow {
+		contexts = contexts[:min(1, len(contexts))]
 	}
-	tb.row(append(head, say("longest", dim), say("tok/s", dim), say("(band)", dim))...)
-	for i := range s.a.Picks {
-		tb.row(pickCells(&s.a.Picks[i], pickedContexts(s.a.Picks))...)
+	tb := &table{sides: []side{left, left, right}}
+	tb.row(say("model", bold), say("format", dim), say("tok/s", dim))
+	for i := range all {
+		tb.wrapped(0, nameCells(width), say(all[i].Name), say(all[i].Weights), say(tokensEach(all[i].Speed)))
 	}
-	tb.sides = append([]side{left, left}, tb.sides[2:]...)
+	for n, c := range contexts {
+		tb.column(2+n, decimal, say(unit.Length(c), dim), func(i int) text { return pickedAt(&all[i], n) })
+	}
+	if width >= defaultWidth {
+		tb.column(2+len(contexts), right, say("longest", dim), func(i int) text { return say(longestOf(&all[i])) })
+		tb.column(4+len(contexts), left, say("(band)", dim), func(i int) text { return say(bandOf(all[i].Speed), dim) })
+	}
 	s.page.blank()
 	s.page.add(tb)
+}
+
+// nameCells is the width of the column of names: what the others leave.
+func nameCells(width int) int {
+	switch {
+	case width < narrow:
+		return width - 27
+	case width < defaultWidth:
+		return width - 42
+	}
+	return width - 60
 }
 
 // pickedContexts are the contexts of the pick that has most.
@@ -66,20 +92,19 @@ func pickedContexts(picks []memwall.Pick) (out []int64) {
 	return out
 }
 
-func pickCells(k *memwall.Pick, contexts []int64) []text {
-	cells := []text{say(k.Name), say(k.Weights)}
-	for i := range contexts {
-		cells = append(cells, pickedAt(k, i))
+// longestOf is the longest context that a pick has room for.
+func longestOf(k *memwall.Pick) string {
+	if k.MaxContext == nil {
+		return "any"
 	}
-	longest := "any"
-	if k.MaxContext != nil {
-		longest = unit.Length(*k.MaxContext / 1024 * 1024)
+	return unit.Length(*k.MaxContext / 1024 * 1024)
+}
+
+func bandOf(v *memwall.Speed) string {
+	if v == nil || v.Decode == nil {
+		return ""
 	}
-	cells = append(cells, say(longest), say(tokensEach(k.Speed)))
-	if v := k.Speed; v != nil && v.Decode != nil {
-		cells = append(cells, say(significant(*v.DecodeLow, 2)+"–"+significant(*v.DecodeHigh, 2), dim))
-	}
-	return cells
+	return significant(*v.DecodeLow, 2) + "–" + significant(*v.DecodeHigh, 2)
 }
 
 // pickedAt is what a context needs, a cross where it does not fit, a dash where the model was not trained for it.

@@ -18,6 +18,10 @@ type PlanOptions struct {
 // Plan draws what must change: how many ways there are, the first that fits, the ladder, and how to run it.
 func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
 	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
+	if a.Plan.For == "train" {
+		s.trainPlans(opt.All)
+		return s.page.String()
+	}
 	s.planHead()
 	s.planBest()
 	if a.Plan.Hardware == "" {
@@ -128,28 +132,60 @@ func (s *screen) shownRungs(all bool) (out []memwall.Candidate) {
 	return out
 }
 
-// ladder is the table of changes.
+// ladder is the table of changes: what would be better, where the plan fits as it is.
 func (s *screen) ladder(all bool) {
 	shown := s.shownRungs(all)
 	if len(shown) == 0 {
 		return
 	}
-	wide := s.page.st.width() > defaultWidth
-	tb := &table{sides: []side{right, left, decimal, left, decimal, left, left}, remark: true, most: map[int]int{1: s.page.st.width() * 2 / 5}}
-	tb.row(nil, say("change", bold), say("saves", dim), say("then, GiB", dim), say("tok/s", dim), say("quality", dim), nil)
+	head := "change"
+	if s.a.Verdict == memwall.Fits {
+		head = "could be better"
+	}
+	tb, judged := &table{sides: []side{right, left, left}}, false
+	tb.row(nil, say(head, bold), say("then, GiB", dim))
 	for i := range shown {
 		c := &shown[i]
-		flags := text(nil)
-		if wide {
-			flags = say(c.Arguments, dim)
-		}
-		tb.row(say(fmt.Sprint(i+1), dim), say(c.Change), say(gib(c.Saves, 2)), s.then(c), say(tokensEach(c.Speed)), say(qualityOf(c.Quality)), flags)
+		judged = judged || c.Quality != nil
+		tb.wrapped(1, s.changeCells(), say(fmt.Sprint(i+1), dim), say(c.Change), s.then(c))
 	}
+	s.rungFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
 	if rest := len(s.a.Ladder) - len(shown); rest > 0 {
 		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
 	}
+	if judged && s.page.st.width() >= defaultWidth {
+		s.page.para(pad(gap), say("quality: how a published score changes; perplexity is worse where it rises, others where they fall", dim))
+	}
+}
+
+// rungFigures adds the columns that the width has room for: bytes saved, speed, quality and arguments.
+func (s *screen) rungFigures(tb *table, shown []memwall.Candidate) {
+	width := s.page.st.width()
+	if width < narrow {
+		return
+	}
+	tb.column(2, decimal, say("saves", dim), func(i int) text { return say(gib(shown[i].Saves, 2)) })
+	tb.column(4, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
+	if width >= defaultWidth {
+		tb.column(5, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+	}
+	if width > defaultWidth {
+		tb.column(6, left, say("arguments", dim), func(i int) text { return say(shown[i].Arguments, dim) })
+		tb.remark = true
+	}
+}
+
+// changeCells is the width of the column of changes: what the others leave.
+func (s *screen) changeCells() int {
+	switch width := s.page.st.width(); {
+	case width < narrow:
+		return width - 24
+	case width < defaultWidth:
+		return width - 41
+	}
+	return 23
 }
 
 // then is what a change leaves free, or still lacks.
@@ -167,13 +203,33 @@ func tokensEach(v *memwall.Speed) string {
 	return significant(*v.Decode, 2)
 }
 
-// qualityOf is "+0.07 % ppl", or a dash where nobody measured.
+// qualityOf is "perplexity +0.7 %", or a dash where nobody measured.
 func qualityOf(q *memwall.Quality) string {
 	if q == nil {
 		return "—"
 	}
-	what, _, _ := strings.Cut(q.Metric, "-")
-	return fmt.Sprintf("%+.2g %% %s", q.Mid, what)
+	return scoreName(q.Metric) + " " + percentOf(q.Mid) + " %"
+}
+
+// scoreName is a metric without the corpus on which it was taken, which the answer's JSON names.
+func scoreName(metric string) string {
+	name, _, _ := strings.Cut(metric, "-")
+	if name == "ppl" {
+		return "perplexity"
+	}
+	return name
+}
+
+// percentOf prints a change in percent with two digits and its sign.
+func percentOf(x float64) string {
+	const least = 0.05
+	switch {
+	case x >= least:
+		return "+" + significant(x, 2)
+	case x <= -least:
+		return "−" + significant(-x, 2)
+	}
+	return "±0"
 }
 
 // nearestMiss is what comes nearest where nothing that was left open fits.
@@ -207,18 +263,26 @@ func (s *screen) machines(all bool) {
 	if len(shown) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal}, most: map[int]int{0: s.page.st.width() * 2 / 5}}
-	tb.row(say("fits on", bold), say("GiB in all", dim), say("free", dim), say("tok/s", dim), say("$ an hour", dim))
+	tb := &table{sides: []side{left, decimal, decimal}}
+	tb.row(say("fits on", bold), say("GiB in all", dim), say("free", dim))
 	for i := range shown {
 		c := &shown[i]
-		price := "—"
-		if c.USDPerHour != nil {
-			price = significant(*c.USDPerHour, 2)
-		}
-		tb.row(say(c.Change), say(gib(c.Capacity, 0)), say(gib(c.Headroom, 1)), say(tokensEach(c.Speed)), say(price))
+		tb.wrapped(0, s.page.st.width()-22, say(c.Change), say(gib(c.Capacity, 0)), say(gib(c.Headroom, 1)))
+	}
+	if s.page.st.width() >= narrow {
+		tb.column(3, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
+		tb.column(4, decimal, say("$ an hour", dim), func(i int) text { return say(rentOf(&shown[i])) })
 	}
 	s.page.blank()
 	s.page.add(tb)
+}
+
+// rentOf is what the devices of a plan rent for, or a dash.
+func rentOf(c *memwall.Candidate) string {
+	if c.USDPerHour == nil {
+		return "—"
+	}
+	return significant(*c.USDPerHour, 2)
 }
 
 // searched is how many plans were looked at.
@@ -228,7 +292,7 @@ func (s *screen) searched() {
 		return
 	}
 	s.page.blank()
-	s.page.line(pad(gap), say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), dim))
+	s.page.para(pad(gap), say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), dim))
 }
 
 // whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.
@@ -255,7 +319,11 @@ func (s *screen) effect(u *memwall.WhatIf) string {
 	if u.SpeedRatio != nil {
 		out = append(out, times(u.SpeedRatio)+" the speed")
 	}
-	if n := u.MaxSequences; n != nil {
+	switch n := u.MaxSequences; {
+	case n == nil:
+	case *n == 0:
+		out = append(out, "room for nobody")
+	default:
 		out = append(out, "room for "+people(*n))
 	}
 	return strings.Join(out, ", ")
@@ -265,8 +333,12 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 	if len(all) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, left, right, left, left}}
-	tb.row(say(head, bold), say("GiB", dim), say("then", dim), say("users", dim), say("each", dim), say("together", dim))
+	width := s.page.st.width()
+	if width < defaultWidth {
+		head = strings.Replace(head, "what if the ", "", 1)
+	}
+	tb := &table{sides: []side{left, left, right}}
+	tb.row(say(head, bold), say("then", dim), say("users", dim))
 	for i := range all {
 		w := &all[i]
 		users := "any"
@@ -274,7 +346,14 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 			users = unit.Count(*w.MaxSequences)
 		}
 		m := markOf(w.Verdict)
-		tb.row(say(w.Change), say(gib(w.Needed, 1)), say(string(m.sign)+" "+m.word, m.ink), say(users), say(times(w.SpeedRatio)), say(times(w.TotalRatio)))
+		tb.wrapped(0, max(13, width-52), say(w.Change), say(string(m.sign)+" "+m.word, m.ink), say(users))
+	}
+	if width >= narrow {
+		tb.column(1, decimal, say("GiB", dim), func(i int) text { return say(gib(all[i].Needed, 1)) })
+		tb.column(4, left, say("each", dim), func(i int) text { return say(times(all[i].SpeedRatio)) })
+	}
+	if width >= defaultWidth {
+		tb.column(5, left, say("together", dim), func(i int) text { return say(times(all[i].TotalRatio)) })
 	}
 	s.page.blank()
 	s.page.add(tb)

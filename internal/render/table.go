@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // side is how a column is aligned.
 type side uint8
@@ -17,6 +20,7 @@ const gap = 2 // cells between columns, and the margin
 type table struct {
 	sides  []side
 	rows   [][]text
+	lead   []int // rows that wrapped added, without their further lines
 	remark bool
 	// early: a remark may begin in the column before its own when that is empty.
 	early bool
@@ -25,6 +29,28 @@ type table struct {
 }
 
 func (tb *table) row(cellsOf ...text) { tb.rows = append(tb.rows, cellsOf) }
+
+// wrapped adds a row whose cell at a column goes on in rows below it where it is wider than n.
+func (tb *table) wrapped(at, n int, cellsOf ...text) {
+	lines := cellsOf[at].wrap(n)
+	cellsOf[at] = lines[0]
+	tb.row(cellsOf...)
+	tb.lead = append(tb.lead, len(tb.rows)-1)
+	for _, l := range lines[1:] {
+		rest := make([]text, at+1)
+		rest[at] = l
+		tb.row(rest...)
+	}
+}
+
+// column puts one in front of a column, with its head and the cells of the rows that wrapped added.
+func (tb *table) column(at int, s side, head text, cell func(int) text) {
+	tb.sides = slices.Insert(tb.sides, at, s)
+	tb.rows[0] = slices.Insert(tb.rows[0], at, head)
+	for i, r := range tb.lead {
+		tb.rows[r] = slices.Insert(tb.rows[r], at, cell(i))
+	}
+}
 
 // add writes the table on a page.
 func (p *page) add(tb *table) {

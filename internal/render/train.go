@@ -24,6 +24,7 @@ func Train(a *memwall.Answer, opt FitOptions, st Style) string {
 	s.host(a.Host, "host memory", "/host/ledger")
 	s.step()
 	s.suggestions()
+	s.reasons()
 	s.configNames()
 	s.footnotes()
 	s.notes()

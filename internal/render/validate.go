@@ -25,6 +25,7 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	}
 	p.blank()
 	p.scores(r.Scores)
+	p.calls(r.Calls)
 	p.peers(r.Besides)
 	if show.By != "" {
 		p.groups(r.Groups, show.By)
@@ -38,6 +39,17 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	p.blank()
 	p.para(pad(gap), say("cover: figures inside our 90 % band, or equal to the last printed digit where no band is due. Rows that constants were fitted to are left out. More: --worst, --refused, --by source|hardware|model|engine|set", dim))
 	return p.String()
+}
+
+// calls are verdicts beside what reports say of plans.
+func (p *page) calls(kinds []validation.Calls) {
+	if len(kinds) == 0 {
+		return
+	}
+	all := validation.AllCalls(kinds)
+	p.blank()
+	p.para(pad(gap), say(fmt.Sprintf("verdicts: %s right of %s plans that somebody reports: %s of %s that ran, %s of %s that found no room; %s are tight, which is right either way",
+		validation.Percent(all.RightShare()), unit.Count(int64(all.Used())), unit.Count(int64(all.RanRight)), unit.Count(int64(all.Ran)), unit.Count(int64(all.FailedRight)), unit.Count(int64(all.Failed)), unit.Count(int64(all.Tight)))))
 }
 
 // peers beside us, over the same rows.

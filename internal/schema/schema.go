@@ -64,6 +64,7 @@ func marshal(v any) ([]byte, error) {
 func Of(which string) ([]byte, error) {
 	w := &writer{seen: map[reflect.Type]bool{}}
 	request, answer := w.ref(reflect.TypeFor[memwall.Request]()), w.ref(reflect.TypeFor[memwall.Answer]())
+	request = append(request, named)
 	top := object{{"$schema", Draft}, {"$id", memwall.Schema}}
 	switch which {
 	case "request":
@@ -88,6 +89,9 @@ func Of(which string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// named: every question but pick is of a model.
+var named = member{"anyOf", []object{{{"required", []string{"model"}}}, {{"properties", object{{"ask", object{{"enum", []string{"pick"}}}}}}}}}
+
 type writer struct {
 	defs object
 	seen map[reflect.Type]bool
@@ -109,13 +113,25 @@ func (w *writer) structOf(t reflect.Type) object {
 	var required []string
 	w.fields(t, &properties, &required)
 	if t == reflect.TypeFor[memwall.Request]() {
-		required = []string{"ask", "model"}
+		required = []string{"ask"}
+		listed(properties)
 	}
 	out := object{{"type", "object"}, {"properties", properties}, {"additionalProperties", false}}
 	if len(required) > 0 {
 		out = append(out, member{"required", required})
 	}
 	return out
+}
+
+// listed lets fields of a request that a search chooses among be lists of words too.
+func listed(properties object) {
+	word := object{{"type", "string"}}
+	for i, m := range properties {
+		if f := memwall.FieldByName(m.name); f != nil && f.Listed() {
+			o := m.value.(object)
+			properties[i].value = append(object{{"anyOf", []object{word, {{"type", "array"}, {"items", word}}}}}, o[1:]...)
+		}
+	}
 }
 
 // fields adds the members of a struct; embedded structs are part of it.

@@ -200,7 +200,8 @@ var headers = sync.OnceValue(func() (out []header) {
 		head, _, _ := bytes.Cut(line, []byte(`,"source":`))
 		var e Entry
 		if json.Unmarshal(append(bytes.Clone(head), '}'), &e) == nil {
-			out = append(out, header{names: append([]string{e.ID, e.Hub, e.Name}, e.Aliases...), line: line})
+			names := slices.DeleteFunc(append([]string{e.ID, e.Hub, e.Name}, e.Aliases...), func(n string) bool { return n == "" })
+			out = append(out, header{names: names, line: line})
 		}
 		return true
 	})

@@ -9,7 +9,10 @@
 // machine that was measured by its owner.
 package coef
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Level is a step of inheritance and the key that applies there: {"family", "ada"}. By multiplies the
 // offset: the value of a covariate; 0 means 1.
@@ -44,6 +47,30 @@ type Coef struct {
 // term names an offset.
 type term struct{ coef, level, key string }
 
+func (k term) place() place { return place{k.level, k.key} }
+
+// place is a level and a key that applies there. What the table says there of all coefficients is one list, because
+// those of a kernel share their places.
+type place struct{ level, key string }
+
+// saying is what a place says of a coefficient.
+type saying struct {
+	coef string
+	Offset
+}
+
+// prior is the standard deviation of a coefficient's offsets at a level, before anything is known of them.
+type prior struct {
+	coef  string
+	sigma float64
+}
+
+// heard is all that a table says at a place.
+type heard struct {
+	offsets []saying
+	priors  []prior
+}
+
 // Offset is what a level adds to the logarithm of a coefficient, and on how many rows it rests.
 type Offset struct {
 	Value, StdErr float64
@@ -53,31 +80,56 @@ type Offset struct {
 // Table is a set of coefficients with their offsets.
 type Table struct {
 	start   map[string]float64
-	sigma   map[term]float64 // key "": the prior standard deviation of a level's offsets
-	offsets map[term]Offset
+	priors  map[string][]prior // by level
+	offsets map[place][]saying
 	spreads map[string]Spread
 	own     map[string]float64
 }
 
 // NewTable is a table without coefficients.
 func NewTable() *Table {
-	return &Table{map[string]float64{}, map[term]float64{}, map[term]Offset{}, map[string]Spread{}, nil}
+	return &Table{map[string]float64{}, map[string][]prior{}, map[place][]saying{}, map[string]Spread{}, nil}
 }
 
 // Has reports whether the table knows the coefficient.
 func (t *Table) Has(name string) bool { _, ok := t.start[name]; return ok }
 
 // At gives a coefficient: exp(ln start + sum of by × offset).
-func (t *Table) At(u Use) Coef {
-	ln, out := 0.0, Coef{}
+func (t *Table) At(u Use) Coef { return t.sum(&u, t.places(u.Levels, nil)) }
+
+// Each gives the coefficients of a list, in their order. Neighbours that share their levels look these up once.
+func (t *Table) Each(uses []Use, f func(i int, c Coef)) {
+	var shared []Level
+	places := make([]heard, 0, 32)
+	for i := range uses {
+		u := &uses[i]
+		if len(u.Levels) == 0 || len(shared) < len(u.Levels) || &shared[0] != &u.Levels[0] {
+			shared, places = u.Levels, t.places(u.Levels, places[:0])
+		}
+		f(i, t.sum(u, places))
+	}
+}
+
+// places adds what the table says at each of some levels.
+func (t *Table) places(levels []Level, out []heard) []heard {
+	for i := range levels {
+		l := &levels[i]
+		out = append(out, heard{t.offsets[place{l.Name, l.Key}], t.priors[l.Name]})
+	}
+	return out
+}
+
+// sum of what the places of a coefficient's levels say of it.
+func (t *Table) sum(u *Use, places []heard) (out Coef) {
+	ln := 0.0
 	for i := range u.Levels {
 		l := &u.Levels[i]
-		if o, ok := t.offsets[term{u.Name, l.Name, l.Key}]; ok {
+		if o := find(places[i].offsets, u.Name); o != nil {
 			ln += l.by() * o.Value
 			out.Var += square(l.by() * o.StdErr)
 			continue
 		}
-		if s := t.sigma[term{u.Name, l.Name, ""}]; s > 0 {
+		if s := deviation(places[i].priors, u.Name); s > 0 {
 			out.Var += square(l.by() * s)
 			out.Missing++
 		}
@@ -86,10 +138,53 @@ func (t *Table) At(u Use) Coef {
 	return out
 }
 
+// find is what a place says of a coefficient; nil when nothing.
+func find(list []saying, name string) *Offset {
+	for i := range list {
+		if list[i].coef == name {
+			return &list[i].Offset
+		}
+	}
+	return nil
+}
+
+// deviation of a coefficient's offsets; 0 where none is expected.
+func deviation(list []prior, name string) float64 {
+	for i := range list {
+		if list[i].coef == name {
+			return list[i].sigma
+		}
+	}
+	return 0
+}
+
+// expect sets that deviation at a level.
+func (t *Table) expect(name, level string, sigma float64) {
+	t.priors[level] = append(t.priors[level], prior{name, sigma})
+}
+
+// offset of a term; ok is false when no row spoke of it.
+func (t *Table) offset(k term) (Offset, bool) {
+	if o := find(t.offsets[k.place()], k.coef); o != nil {
+		return *o, true
+	}
+	return Offset{}, false
+}
+
+// put an offset. Tables may share lists, which stay as they are.
+func (t *Table) put(k term, o Offset) {
+	list := slices.Clone(t.offsets[k.place()])
+	if old := find(list, k.coef); old != nil {
+		*old = o
+	} else {
+		list = append(list, saying{k.coef, o})
+	}
+	t.offsets[k.place()] = list
+}
+
 // Offset of a coefficient at a level; ok is false when no row spoke of it.
 func (t *Table) Offset(name, level, key string) (Offset, bool) {
-	o, ok := t.offsets[term{name, level, key}]
-	return o, ok
+	return t.offset(term{name, level, key})
 }
 
 // Spread is how far predictions of a kind are off; ok is false when nothing was measured.
@@ -104,7 +199,7 @@ func square(x float64) float64 { return x * x }
 // many rows that rests; "" when none has.
 func (t *Table) Nearest(name string, levels ...Level) (level string, rows int) {
 	for i := range levels {
-		if o, ok := t.offsets[term{name, levels[i].Name, levels[i].Key}]; ok && o.Rows > 0 {
+		if o, ok := t.Offset(name, levels[i].Name, levels[i].Key); ok && o.Rows > 0 {
 			return levels[i].Name, o.Rows
 		}
 	}

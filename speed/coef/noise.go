@@ -40,7 +40,8 @@ func (n *Noise) level(t *Table, l int) {
 		at := n.Levels[i][l]
 		x := math.Abs(e) / t.At(Use{Name: n.Name, Levels: n.Levels[i]}).Value
 		sum += x
-		sums[at.Key] += x * math.Exp(t.offsets[term{n.Name, at.Name, at.Key}].Value)
+		o, _ := t.Offset(n.Name, at.Name, at.Key)
+		sums[at.Key] += x * math.Exp(o.Value)
 		counts[at.Key]++
 	}
 	mean := sum / float64(len(n.Errors))
@@ -48,7 +49,7 @@ func (n *Noise) level(t *Table, l int) {
 	for key, x := range sums {
 		c := float64(counts[key])
 		v := c / (c + few) * math.Log(math.Max(x/c/mean, least))
-		t.offsets[term{n.Name, name, key}] = Offset{Value: v, Rows: counts[key]}
+		t.put(term{n.Name, name, key}, Offset{Value: v, Rows: counts[key]})
 	}
 }
 

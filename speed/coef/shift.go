@@ -16,8 +16,8 @@ func (t *Table) Shifted(shifts []Shift) *Table {
 	out.offsets = maps.Clone(t.offsets)
 	for _, s := range shifts {
 		k := term{s.Coefficient, s.Level, s.Key}
-		old := out.offsets[k]
-		out.offsets[k] = Offset{Value: old.Value + s.By.Value, StdErr: s.By.StdErr, Rows: old.Rows + s.By.Rows}
+		old, _ := out.offset(k)
+		out.put(k, Offset{Value: old.Value + s.By.Value, StdErr: s.By.StdErr, Rows: old.Rows + s.By.Rows})
 	}
 	return &out
 }

@@ -3,6 +3,7 @@ package coef
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -89,7 +90,8 @@ func (p *Problem) newSolver() (*solver, error) {
 	s.theta = make([]float64, len(s.terms))
 	if p.From != nil {
 		for j, k := range s.terms {
-			s.theta[j] = p.From.offsets[k].Value
+			o, _ := p.From.offset(k)
+			s.theta[j] = o.Value
 		}
 	}
 	return s, nil
@@ -123,8 +125,7 @@ func (s *solver) fixed(k term) (Offset, bool) {
 	if s.p.Known == nil {
 		return Offset{}, false
 	}
-	o, ok := s.p.Known.offsets[k]
-	return o, ok
+	return s.p.Known.offset(k)
 }
 
 func (s *solver) row(r *Row, index map[term]int) error {
@@ -445,17 +446,15 @@ func (s *solver) table() (*Table, error) {
 	}
 	for name, levels := range s.p.Sigma {
 		for level, v := range levels {
-			t.sigma[term{name, level, ""}] = v
+			t.expect(name, level, v)
 		}
 	}
 	if s.p.Known != nil {
-		for k, o := range s.p.Known.offsets {
-			t.offsets[k] = o
-		}
+		t.offsets = maps.Clone(s.p.Known.offsets)
 	}
 	errs, err := s.errors()
 	for j, k := range s.terms {
-		t.offsets[k] = Offset{s.theta[j], errs[j], s.count[j]}
+		t.put(k, Offset{s.theta[j], errs[j], s.count[j]})
 	}
 	return t, err
 }

@@ -46,7 +46,7 @@ func (t *Table) row(cells []string) error {
 	case level == "":
 		t.start[name] = v
 	case key == "*":
-		t.sigma[term{name, level, ""}] = v
+		t.expect(name, level, v)
 	default:
 		o := Offset{Value: v}
 		if o.StdErr, err = strconv.ParseFloat(cells[4], 64); err != nil {
@@ -55,7 +55,7 @@ func (t *Table) row(cells []string) error {
 		if o.Rows, err = strconv.Atoi(cells[5]); err != nil {
 			return fmt.Errorf("rows %q is no count", cells[5])
 		}
-		t.offsets[term{name, level, key}] = o
+		t.put(term{name, level, key}, o)
 	}
 	return nil
 }
@@ -76,22 +76,26 @@ func (t *Table) Write() []byte {
 }
 
 func (t *Table) writeOffsets(b *bytes.Buffer, name string) {
-	for _, k := range sortedTerms(t.sigma, name) {
-		fmt.Fprintf(b, "%s\t%s\t*\t%s\t\t\n", name, k.level, short(t.sigma[k]))
+	for _, level := range slices.Sorted(maps.Keys(t.priors)) {
+		if s := deviation(t.priors[level], name); s > 0 {
+			fmt.Fprintf(b, "%s\t%s\t*\t%s\t\t\n", name, level, short(s))
+		}
 	}
-	for _, k := range sortedTerms(t.offsets, name) {
-		o := t.offsets[k]
+	offsets := t.of(name)
+	for _, k := range slices.SortedFunc(maps.Keys(offsets), compareTerms) {
+		o := offsets[k]
 		fmt.Fprintf(b, "%s\t%s\t%s\t%.3f\t%.3f\t%d\n", name, k.level, k.key, o.Value+0, o.StdErr, o.Rows)
 	}
 }
 
-func sortedTerms[V any](m map[term]V, name string) (out []term) {
-	for k := range m {
-		if k.coef == name {
-			out = append(out, k)
+// of a coefficient: its offsets.
+func (t *Table) of(name string) map[term]Offset {
+	out := map[term]Offset{}
+	for at, list := range t.offsets {
+		if o := find(list, name); o != nil {
+			out[term{name, at.level, at.key}] = *o
 		}
 	}
-	slices.SortFunc(out, compareTerms)
 	return out
 }
 

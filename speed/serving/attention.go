@@ -41,19 +41,14 @@ func (b *book) attentionCoefs(class string) attentionCoefs {
 }
 
 func (b *book) attention(k *speed.Kernel, kvBytes, width float64) *attention {
-	a := &attention{heads: float64(k.Attn.Heads), decode: k.Decode.FLOPs, prompt: k.Prefill.FLOPs, weights: float64(k.Bytes), width: width,
+	prompt := k.Prefill()
+	a := &attention{heads: float64(k.Attn.Heads), decode: k.Decode.FLOPs, prompt: prompt.FLOPs, weights: float64(k.Bytes), width: width,
 		peak: b.peak("bf16"), at: b.attentionCoefs(attentionClass(k.Attn, kvBytes))}
 	for i := range a.read {
 		a.read[i] = k.Decode.CacheRead[i] + k.Decode.CacheWrite[i]
-		a.prefills[i] = k.Prefill.CacheRead[i] + k.Prefill.CacheWrite[i]
+		a.prefills[i] = prompt.CacheRead[i] + prompt.CacheWrite[i]
 	}
 	return a
-}
-
-func (a *attention) uses(f func(int)) {
-	for _, i := range []int{a.at.floor, a.at.memory, a.at.multiply, a.at.prefill, a.at.half} {
-		f(i)
-	}
 }
 
 func (a *attention) seconds(p *point, d *device, c []float64) (t float64) {

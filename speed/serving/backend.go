@@ -15,8 +15,12 @@ const (
 // Backend of experts of a class: the one that the plan names, else what the engine takes on a device. shared says that
 // attention is data parallel, and experts are spread over its ranks.
 //
-// TensorRT-LLM's are those of its recipes for these devices (InferenceX, benchmarks/*_trt.sh); vLLM's and SGLang's
-// those of their selectors (vllm/model_executor/layers/fused_moe/oracle, sglang/srt/server_args.py).
+// TensorRT-LLM's are those of its recipes for these devices (InferenceX, benchmarks/*_trt.sh). vLLM's and SGLang's are
+// assumed: one choice for all versions, though theirs change. vLLM's selectors of 2026 (vllm/model_executor/layers/
+// fused_moe/oracle: mxfp4.py, nvfp4.py, fp8.py; of 16 bits #44220) agree on Hopper and on Blackwell with HBM but for
+// matrices in blocks of FP8, for which Blackwell now tries TensorRT-LLM's kernels first, and Hopper Triton's, or
+// CUTLASS's where experts are spread. SGLang takes TensorRT-LLM's for FP8 on Blackwell by the model's architecture
+// (sglang/srt/server_args.py). Rows of the fit whose sources name no back end are labelled by this table.
 func Backend(named, engine, family, class string, shared bool) string {
 	if named != "" && named != "auto" {
 		return named

@@ -13,10 +13,13 @@ type book struct {
 }
 
 // use is a class of kernels and the arithmetic that they are computed in.
-type use struct{ class, format string }
+type use struct {
+	class, format string
+	routed        bool
+}
 
 func newBook(d device, engine, version string) *book {
-	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 64), known: map[use][]coef.Level{}}
+	return &book{device: d, engine: engine, version: version, uses: make([]coef.Use, 0, 48), known: map[use][]coef.Level{}}
 }
 
 // need gives the number of a coefficient. Two uses of one name differ in their first level only. They are few, so that
@@ -38,7 +41,7 @@ func (b *book) levels(class string) []coef.Level { return b.products(class, "") 
 
 // products differ by the arithmetic too, which classes share.
 func (b *book) products(class, format string) []coef.Level {
-	key := use{class, format}
+	key := use{class, format, false}
 	l, ok := b.known[key]
 	if !ok {
 		l = b.list(class)
@@ -53,29 +56,36 @@ func (b *book) products(class, format string) []coef.Level {
 // mixtures are the levels of routed experts. What surrounds the kernels of a back end is the engine's own, so that what
 // they take in one engine is not carried to another, nor from one family of devices to another.
 func (b *book) mixtures(class, format string) []coef.Level {
-	return []coef.Level{
+	key := use{class, format, true}
+	if l, ok := b.known[key]; ok {
+		return l
+	}
+	b.known[key] = []coef.Level{
 		{Name: "class", Key: class},
 		{Name: "family", Key: b.family},
 		{Name: "arithmetic", Key: b.family + "/" + format},
 		{Name: "family.class", Key: b.family + "/" + class},
 		{Name: "backend", Key: b.engine + "/" + Backend(b.moe, b.engine, b.family, class, b.shared) + "/" + b.family + "/" + class},
 	}
+	return b.known[key]
 }
 
+// levelsOfKernel are as many as one can have.
+const levelsOfKernel = 12
+
 func (b *book) list(class string) []coef.Level {
-	return []coef.Level{
-		{Name: "class", Key: class},
-		{Name: "memory", Key: b.memory()},
-		{Name: "family", Key: b.family},
-		{Name: "family.class", Key: b.family + "/" + class},
-		{Name: "device", Key: b.id},
-		{Name: "engine", Key: b.engine},
-		{Name: "engine.class", Key: b.engine + "/" + class},
-		{Name: "step", Key: "all"},
-		{Name: "step.family", Key: b.family},
-		{Name: "step.engine", Key: b.engine},
-		{Name: "step.engine.class", Key: b.engine + "/" + class},
-	}
+	return append(make([]coef.Level, 0, levelsOfKernel),
+		coef.Level{Name: "class", Key: class},
+		coef.Level{Name: "memory", Key: b.memory()},
+		coef.Level{Name: "family", Key: b.family},
+		coef.Level{Name: "family.class", Key: b.family + "/" + class},
+		coef.Level{Name: "device", Key: b.id},
+		coef.Level{Name: "engine", Key: b.engine},
+		coef.Level{Name: "engine.class", Key: b.engine + "/" + class},
+		coef.Level{Name: "step", Key: "all"},
+		coef.Level{Name: "step.family", Key: b.family},
+		coef.Level{Name: "step.engine", Key: b.engine},
+		coef.Level{Name: "step.engine.class", Key: b.engine + "/" + class})
 }
 
 // hostLevels are those of what the program's own code takes.

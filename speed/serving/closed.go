@@ -35,7 +35,7 @@ const ChunkTokens = 8192
 // loop measures the steps of a load.
 func (m *Model) loop(l Load) loop {
 	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.Step(decode), m.crowded().Step(mixed)
+	p.decode, p.mixed = m.Step(decode), m.step(mixed, m.peers)
 	m.drafts(&p, decode)
 	return p
 }

@@ -28,12 +28,6 @@ func (b *book) experts(k *speed.Kernel) *experts {
 	return e
 }
 
-func (e *experts) uses(f func(int)) {
-	for _, i := range []int{e.at.floor, e.at.memory, e.at.compute, e.at.half, e.at.skew} {
-		f(i)
-	}
-}
-
 // seconds of the tokens of all ranks that share the experts. Of E experts, T tokens that take k each reach
 // E (1 - (1 - k/E)^(T^skew)): choices are not independent. Rows of an expert fill tiles the worse the fewer
 // they are.

@@ -55,6 +55,14 @@ func (m *Model) Closed(l Load) Figures {
 	return f
 }
 
+// Mids are the same without bands, parts and a user alone, for those who compare many plans.
+func (m *Model) Mids(l Load) Figures {
+	p := m.loop(l)
+	c := m.closed(&p, l)
+	same := func(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
+	return Figures{PerToken: same(c.PerToken), First: same(c.First), Throughput: same(c.Throughput), Batch: p.batch, Step: p.decode, Expected: p.expected, Others: p.others()}
+}
+
 // perToken are the parts of a step, drafting included, for each token that it yields.
 func (m *Model) perToken(p *loop, decode speed.Batch) []speed.Part {
 	parts := m.Parts(decode)
@@ -78,7 +86,12 @@ func variance(elasticity, vars []float64) (v float64) {
 	return v
 }
 
+// band around a figure. Of a server that was measured by its owner it is what such figures are off, beside how well
+// its own agree; it does not rest on what the coefficients leave open: that is what was measured.
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
+	if own, ok := m.table.Own(m.Own(kind)); ok {
+		return band(m.table, OwnSpread+kind, "", mid, own)
+	}
 	return band(m.table, kind, m.in.Engine, mid, variance)
 }
 

@@ -87,7 +87,7 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 	}
 	for i := range m.stages {
 		s := &m.stages[i]
-		p, kernels := m.point(s, b), 0.0
+		p, kernels := m.point(s, b, 1), 0.0
 		for j := range s.ops {
 			o := &s.ops[j]
 			t := o.count * o.seconds(&p, &m.device, m.c)

@@ -5,8 +5,8 @@ import (
 )
 
 // Fractions of the datasheet's rates that a rank of the first stage reaches in a step: bytes of weights and caches
-// over what the memory could move in that time, operations over the peak of 16 bits (or what the device has of the
-// widest).
+// over what its memory could move in that time, operations over its peak of 16 bits (or what the device has of the
+// widest); of a board with several dies one of them.
 func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 	r := m.stages[0].rank
 	p := r.Points(b)
@@ -16,14 +16,12 @@ func (m *Model) Fractions(b speed.Batch) (memory, compute float64) {
 		p.Both = r.Points(wide).Both
 	}
 	w, seconds := r.Work(&p), m.Step(b)
-	_, peak := speed.Arithmetic(m.in.Device, nil)
-	return (w.Weights + w.CacheRead + w.CacheWrite) / (float64(m.in.Device.Bandwidth.Value) * seconds), w.FLOPs / (float64(peak.Value) * seconds)
+	return (w.Weights + w.CacheRead + w.CacheWrite) / (m.device.bandwidth * seconds), w.FLOPs / (m.device.arithmetic(nil).peak * seconds)
 }
 
 // Decoding is the step that decodes a load.
 func (m *Model) Decoding(l Load) speed.Batch {
-	p := m.loop(l)
-	b, _ := m.batches(l, &p)
+	_, b, _ := m.shape(l)
 	return b
 }
 

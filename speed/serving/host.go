@@ -55,15 +55,18 @@ func (m *Model) hostTerms(layers float64, p *point, f func(coef int, times float
 func (m *Model) alone() bool { return m.in.Engine == "sglang" }
 
 // Step is the time of a batch on the stages of a replica, in seconds, one after the other.
-func (m *Model) Step(b speed.Batch) (seconds float64) {
+func (m *Model) Step(b speed.Batch) (seconds float64) { return m.step(b, 1) }
+
+// step in which so many of the replicas that share experts compute prompts.
+func (m *Model) step(b speed.Batch, prompting float64) (seconds float64) {
 	for i := range m.stages {
-		seconds += m.stageSeconds(&m.stages[i], b)
+		seconds += m.stageSeconds(&m.stages[i], b, prompting)
 	}
 	return seconds
 }
 
-func (m *Model) stageSeconds(s *stage, b speed.Batch) (seconds float64) {
-	p := m.point(s, b)
+func (m *Model) stageSeconds(s *stage, b speed.Batch, prompting float64) (seconds float64) {
+	p := m.point(s, b, prompting)
 	for j := range s.ops {
 		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
 	}
@@ -79,7 +82,9 @@ func (m *Model) withHost(s *stage, p *point, seconds float64) float64 {
 }
 
 // Parts are where the time of a step goes.
-func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
+func (m *Model) Parts(b speed.Batch) []speed.Part { return m.partsOf(b, 1) }
+
+func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 	add := func(name string, seconds float64, bound speed.Bound) {
 		for i := range out {
 			if out[i].Name == name && out[i].Bound == bound {
@@ -91,7 +96,7 @@ func (m *Model) Parts(b speed.Batch) (out []speed.Part) {
 	}
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := m.point(s, b)
+		p := m.point(s, b, prompting)
 		kernels := 0.0
 		for j := range s.ops {
 			o := &s.ops[j]

@@ -32,10 +32,8 @@ func (b *book) collective(link string, rate float64, ranks int64) *collective {
 	return &collective{ranks: float64(ranks), rate: rate, at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l)}}
 }
 
-func (l *collective) uses(f func(int)) {
-	for _, i := range []int{l.at.call, l.at.peer, l.at.once, l.at.ring, l.at.start} {
-		f(i)
-	}
+func (l *collective) uses() []int {
+	return []int{l.at.call, l.at.peer, l.at.once, l.at.ring, l.at.start}
 }
 
 func (l *collective) seconds(p *point, _ *device, c []float64) float64 {

@@ -19,10 +19,12 @@ type Kernel struct {
 	Roof float64
 }
 
-// ProductKernel is a matrix product of m rows of activations.
-func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64) Kernel {
+// ProductKernel is a matrix product of m rows of activations. A bare one finds them in its format; others quantise them
+// first, as engines do.
+func ProductKernel(hw *hardware.Device, engine string, s *dtype.Scheme, m, rows, cols int64, bare bool) Kernel {
 	b := newBook(newDevice(hw), engine, "")
 	p := b.product(s, rows, cols, s.Bytes(1, rows, cols))
+	p.quantise = p.quantise && !bare
 	return Kernel{b.uses, func(c []float64) float64 { return p.of(float64(m), &b.device, c) }, p.roof(float64(m), &b.device)}
 }
 
@@ -52,7 +54,7 @@ func PrefillKernel(hw *hardware.Device, engine string, h Heads) Kernel {
 func (b *book) heads(h *Heads) *attention {
 	o := model.Op{Kind: model.Attention, Attn: &model.Attn{Heads: h.Heads, KVHeads: h.KVHeads, DimK: h.Width, DimV: h.Width}}
 	cost := o.Coeffs(&model.Exec{ActBytes: 2, KVBytes: h.KV}, nil)
-	a := b.attention(&speed.Kernel{Op: &o, Attn: o.Attn, Decode: cost, Prefill: cost}, h.KV, 1)
+	a := b.attention(&speed.Kernel{Op: &o, Attn: o.Attn, Decode: cost}, h.KV, 1)
 	if h.Wide < 2 {
 		a.peak, a.at = b.peak("fp8"), b.attentionCoefs("heads-8bit-math")
 	}

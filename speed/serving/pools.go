@@ -114,7 +114,7 @@ type queue struct {
 func (p *Pools) loop(l Load) (q queue, decode speed.Batch) {
 	q = p.shape(l)
 	own, busy, times := p.prompts(l)
-	q.own, q.each = times.own*p.prefill.Step(own), times.each*p.prefill.crowded().Step(busy)
+	q.own, q.each = times.own*p.prefill.Step(own), times.each*p.prefill.step(busy, p.prefill.peers)
 	for range 8 {
 		was := decode.Decodes
 		if decode = p.batch(l, &q); decode.Decodes == was {
@@ -215,7 +215,7 @@ func (q *queue) unheld() float64 {
 	return math.Max(0, q.users*q.share-q.room) / q.room * q.output * q.perToken()
 }
 
-func (q *queue) closed(l Load) Closed {
+func (q *queue) closed() Closed {
 	c := Closed{PerToken: q.perToken(), First: q.first()}
 	c.Throughput = q.users * q.output / (c.First + (q.output-1)*c.PerToken)
 	return c
@@ -224,7 +224,7 @@ func (q *queue) closed(l Load) Closed {
 // Mean figures of a load.
 func (p *Pools) Mean(l Load) Closed {
 	q, _ := p.loop(l)
-	return q.closed(l)
+	return q.closed()
 }
 
 // Saturated reports whether requests wait for room in the caches.
@@ -239,12 +239,12 @@ func (p *Pools) Variance(elasticity []float64) float64 { return variance(elastic
 // Elasticities says how each figure follows from each coefficient, with as many sequences decoding as there are.
 func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	q, decode := p.loop(l)
-	c, n := q.closed(l), len(p.c)
+	c, n := q.closed(), len(p.c)
 	e := Elasticities{make([]float64, n), make([]float64, n), make([]float64, n)}
 	own, busy, times := p.prompts(l)
-	slope := func(m *Model, b speed.Batch, times float64, at func(int) int) []float64 {
+	slope := func(m *Model, b speed.Batch, prompting, times float64, at func(int) int) []float64 {
 		s, out := make([]float64, len(m.c)), make([]float64, n)
-		m.slopes(b, s)
+		m.slopes(b, prompting, m.Values(), s)
 		for i := range s {
 			out[at(i)] += times * s[i]
 		}
@@ -259,10 +259,10 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	for _, v := range []struct {
 		at    *float64
 		slope []float64
-	}{{&q.own, slope(p.prefill, own, times.own, same)}, {&q.each, slope(p.prefill.crowded(), busy, times.each, same)},
-		{&q.decode, slope(p.decode, decode, 1, func(i int) int { return p.at[i] })},
+	}{{&q.own, slope(p.prefill, own, 1, times.own, same)}, {&q.each, slope(p.prefill, busy, p.prefill.peers, times.each, same)},
+		{&q.decode, slope(p.decode, decode, 1, 1, func(i int) int { return p.at[i] })},
 		{&q.handed, one(p.base, p.c[p.base])}, {&q.handed, one(p.prefill.host.token, float64(l.Prompt)*p.c[p.prefill.host.token])}, {&q.burst, one(p.burst, q.burst)}} {
-		e.through(v.at, v.slope, func() Closed { return q.closed(l) }, c)
+		e.through(v.at, v.slope, func() Closed { return q.closed() }, c)
 	}
 	return c, e
 }
@@ -312,7 +312,7 @@ func (p *Pools) bound(l Load, q *queue, parts []speed.Part) speed.Bound {
 		return speed.Capacity
 	case q.users*q.each > q.own+q.handed+q.output*q.perToken():
 		_, busy, _ := p.prompts(l)
-		return speed.Largest(p.prefill.crowded().Parts(busy))
+		return speed.Largest(p.prefill.partsOf(busy, p.prefill.peers))
 	}
 	return speed.Largest(parts)
 }

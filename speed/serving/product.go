@@ -59,12 +59,6 @@ func Class(s *dtype.Scheme) string {
 // Tiles of a product on tensor cores, in elements.
 const tileRows, tileCols = 128, 128
 
-func (g *product) uses(f func(int)) {
-	for _, i := range g.at {
-		f(i)
-	}
-}
-
 func (g *product) seconds(p *point, d *device, c []float64) float64 {
 	if !g.output {
 		return g.of(p.tokens, d, c)

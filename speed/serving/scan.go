@@ -15,14 +15,14 @@ type scan struct {
 
 func (b *book) scan(k *speed.Kernel) *scan {
 	l := b.levels("scan")
-	s := &scan{prompt: k.Prefill.FLOPs, peak: b.peak("bf16"), floor: b.need("scan.floor", l), memory: b.need("scan.memory", l), multiply: b.need("scan.multiply", l)}
+	s := &scan{prompt: k.Prefill().FLOPs, peak: b.peak("bf16"), floor: b.need("scan.floor", l), memory: b.need("scan.memory", l), multiply: b.need("scan.multiply", l)}
 	for i := range s.decode {
 		s.decode[i] = k.Decode.CacheRead[i] + k.Decode.CacheWrite[i] + k.Decode.Activations[i]
 	}
 	return s
 }
 
-func (s *scan) uses(f func(int)) { f(s.floor); f(s.memory); f(s.multiply) }
+func (s *scan) uses() []int { return []int{s.floor, s.memory, s.multiply} }
 
 // seconds are floor + bytes / (bandwidth × memory) of decoding, floor + FLOPs / (peak × multiply) of prompts.
 func (s *scan) seconds(p *point, d *device, c []float64) (t float64) {
@@ -50,7 +50,7 @@ func (w *pointwise) add(k *speed.Kernel) {
 	w.perOutput += float64(k.Count) * k.Decode.Activations[model.Outputs]
 }
 
-func (w *pointwise) uses(f func(int)) { f(w.memory) }
+func (w *pointwise) uses() []int { return []int{w.memory} }
 
 func (w *pointwise) seconds(p *point, d *device, c []float64) float64 {
 	return (p.tokens*w.perToken + p.outputs*w.perOutput) / (d.bandwidth * c[w.memory])

@@ -9,13 +9,13 @@ import (
 // nudge is the step of numerical slopes, in logarithms.
 const nudge = 1e-4
 
-// slopes gives the time of a step, and adds for each coefficient the seconds that it gains for a unit of the
-// coefficient's logarithm. Only the kernels that use a coefficient are asked again.
-func (m *Model) slopes(b speed.Batch, out []float64) (seconds float64) {
-	c := append([]float64(nil), m.c...)
+// slopes gives the time of a step in which so many of the replicas that share experts compute prompts, and adds for each
+// coefficient the seconds that it gains for a unit of the coefficient's logarithm. Only the kernels that use a coefficient
+// are asked again. c are the coefficients, which change meanwhile.
+func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seconds float64) {
 	for i := range m.stages {
 		s := &m.stages[i]
-		p := m.point(s, b)
+		p := m.point(s, b, prompting)
 		kernels := 0.0
 		for j := range s.ops {
 			kernels += s.ops[j].count * m.slopesOf(&s.ops[j], &p, c, out)
@@ -33,18 +33,26 @@ type sloped interface {
 	slopes(p *point, d *device, c, out []float64, times float64) float64
 }
 
+// nudged is one that does not: its coefficients are moved one by one.
+type nudged interface {
+	law
+	uses() []int
+}
+
 // slopesOf a kernel, and its time.
 func (m *Model) slopesOf(o *op, p *point, c, out []float64) float64 {
 	if g, ok := o.law.(sloped); ok {
 		return g.slopes(p, &m.device, c, out, o.count)
 	}
 	t := o.seconds(p, &m.device, c)
-	o.uses(func(k int) {
-		was := c[k]
-		c[k] = was * (1 + nudge)
-		out[k] += o.count * (o.seconds(p, &m.device, c) - t) / nudge
-		c[k] = was
-	})
+	if n, ok := o.law.(nudged); ok {
+		for _, k := range n.uses() {
+			was := c[k]
+			c[k] = was * (1 + nudge)
+			out[k] += o.count * (o.seconds(p, &m.device, c) - t) / nudge
+			c[k] = was
+		}
+	}
 	return t
 }
 
@@ -60,11 +68,12 @@ func (m *Model) Elasticities(l Load) (Closed, Elasticities) {
 
 func (m *Model) elasticities(l Load) (loop, Closed, Elasticities) {
 	n := len(m.c)
-	all := make([]float64, 5*n)
+	all := make([]float64, 6*n)
 	e := Elasticities{all[:n], all[n : 2*n], all[2*n : 3*n]}
-	d, x := all[3*n:4*n], all[4*n:]
+	d, x, moved := all[3*n:4*n], all[4*n:5*n], all[5*n:]
+	copy(moved, m.c)
 	p, decode, mixed := m.shape(l)
-	p.decode, p.mixed = m.slopes(decode, d), m.crowded().slopes(mixed, x)
+	p.decode, p.mixed = m.slopes(decode, 1, moved, d), m.slopes(mixed, m.peers, moved, x)
 	m.drafts(&p, decode)
 	c := m.closed(&p, l)
 	for _, v := range []struct {

@@ -85,15 +85,26 @@ type Model struct {
 	vars   []float64 // variances of their logarithms
 	host   hostCoefs
 	table  *coef.Table
-	peers  float64
+	peers  float64 // replicas that share experts
 	width  float64 // tokens of a sequence in a step
-	crowd  bool    // the replicas that share experts all compute prompts
 }
 
 // stage of a pipeline.
 type stage struct {
 	rank *speed.Rank
 	ops  []op
+	// mixtures are layers with routed experts, chosen how many of these a token takes.
+	mixtures, chosen float64
+}
+
+// count the layers of a kernel that have routed experts.
+func (s *stage) count(k *speed.Kernel) {
+	if k.Moe != nil {
+		s.chosen = math.Max(s.chosen, float64(k.Moe.Used))
+	}
+	if k.Op.Kind == model.Route {
+		s.mixtures += float64(k.Count)
+	}
 }
 
 // Compile makes a Model with the coefficients of this package. It fails where the device's rates are not known.
@@ -125,6 +136,14 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	return m, nil
 }
 
+// For is the model of a plan that places the same network on the same devices: with other replicas, room, batches or
+// chances of drafted tokens, but with as many of these.
+func (m *Model) For(in *In) *Model {
+	v := *m
+	v.in = *in
+	return &v
+}
+
 // shares reports whether replicas share experts: these are spread over more ranks than a tensor group has.
 func shares(in *In) bool { p := in.Stages[0].Parallel; return p.EP > p.TP }
 
@@ -139,10 +158,7 @@ func (s *stage) launches() (n float64) {
 // Use takes the values of the coefficients from a table.
 func (m *Model) Use(t *coef.Table) {
 	m.c, m.vars = make([]float64, len(m.uses)), make([]float64, len(m.uses))
-	for i := range m.uses {
-		v := t.At(m.uses[i])
-		m.c[i], m.vars[i] = v.Value, v.Var
-	}
+	t.Each(m.uses, func(i int, v coef.Coef) { m.c[i], m.vars[i] = v.Value, v.Var })
 	m.table = t
 }
 
@@ -167,18 +183,18 @@ func check(in *In) error {
 
 // stage lists the kernels of a rank, like ones together.
 func (m *Model) stage(b *book, pl *engine.Placed) stage {
-	r := speed.Kernels(m.in.Model, pl, m.in.Exec)
-	s := stage{rank: r}
+	s := stage{ops: make([]op, 0, 16)}
 	w := b.pointwise()
 	if pl.Parallel.EP > pl.Parallel.TP {
 		m.peers = float64(pl.Parallel.EP / pl.Parallel.TP)
 	}
-	r.Kernels = speed.Merge(r.Kernels)
-	for i := range r.Kernels {
-		if k := &r.Kernels[i]; !m.kernel(b, &s, k) {
+	fuse := speed.Fuser{To: func(k *speed.Kernel) {
+		if s.count(k); !m.kernel(b, &s, k) {
 			w.add(k)
 		}
-	}
+	}}
+	s.rank = speed.Walk(m.in.Model, pl, m.in.Exec, fuse.Add)
+	fuse.Flush()
 	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory})
 	s.ops = append(s.ops, m.links(b, pl, &s)...)
 	return s
@@ -242,30 +258,10 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 	}
 	if m.peers > 1 {
 		l := b.collective(name, rate, pl.Parallel.EP)
-		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), chosen(s))
-		out = append(out, op{l, 2 * mixtures(s), "all-to-all", speed.Network})
+		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), s.chosen)
+		out = append(out, op{l, 2 * s.mixtures, "all-to-all", speed.Network})
 	}
 	return out
-}
-
-// chosen is how many experts a token takes.
-func chosen(s *stage) (k float64) {
-	for i := range s.rank.Kernels {
-		if e := s.rank.Kernels[i].Moe; e != nil {
-			k = math.Max(k, float64(e.Used))
-		}
-	}
-	return k
-}
-
-// mixtures counts the layers of a stage with routed experts.
-func mixtures(s *stage) (n float64) {
-	for i := range s.rank.Kernels {
-		if k := &s.rank.Kernels[i]; k.Op.Kind == model.Route {
-			n += float64(k.Count)
-		}
-	}
-	return n
 }
 
 // versionKey lumps versions of an engine that behave alike: minor versions, of SGLang patches too.

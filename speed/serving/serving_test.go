@@ -81,10 +81,10 @@ func TestNoFasterThanTheDatasheet(t *testing.T) {
 func floor(in *serving.In, b speed.Batch) float64 {
 	bytes, flops := 0.0, 0.0
 	for i := range in.Stages {
-		r := speed.Kernels(in.Model, &in.Stages[i], in.Exec)
+		r, kernels := speed.Kernels(in.Model, &in.Stages[i], in.Exec)
 		p := r.Points(b)
-		for j := range r.Kernels {
-			k := &r.Kernels[j]
+		for j := range kernels {
+			k := &kernels[j]
 			if k.Moe == nil && k.Op.Kind == model.Linear {
 				bytes += float64(k.Count) * float64(k.Bytes)
 			}
@@ -337,5 +337,20 @@ func TestBoundOfAStep(t *testing.T) {
 		if b := speed.Largest(m.Parts(speed.Batch{Prefill: 8192, Prompts: 1, Finished: 1})); b != speed.Compute {
 			t.Errorf("%s: a prompt of 8,192 tokens waits for %s", id, b)
 		}
+	}
+}
+
+// TestFractionsOfDies: a program sees each die of an MI250 as a device, and reaches shares of its rates, not of the board's.
+func TestFractionsOfDies(t *testing.T) {
+	in := plan(t, "llama-3.1-8b", "bf16", "mi250", shard.Parallel{})
+	m := compile(t, in)
+	b := speed.Batch{Decodes: 1, Context: 1000}
+	read := 0.0
+	for i := range in.Stages {
+		read += float64(speed.Walk(in.Model, &in.Stages[i], in.Exec, nil).Weights)
+	}
+	die := float64(in.Device.Bandwidth.Value) / float64(in.Device.Dies)
+	if memory, _ := m.Fractions(b); in.Device.Dies != 2 || math.Abs(memory-read/die/m.Step(b)) > 0.1*memory {
+		t.Errorf("one die of %d reads %.3g of its rate, its weights alone take %.3g", in.Device.Dies, memory, read/die/m.Step(b))
 	}
 }

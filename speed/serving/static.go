@@ -34,7 +34,7 @@ func (m *Model) StaticElasticities(l Load) (w Whole, first, perToken, total []fl
 	slope := make([]float64, len(m.c))
 	for _, r := range runs {
 		clear(slope)
-		m.slopes(r.batch, slope)
+		m.slopes(r.batch, 1, m.Values(), slope)
 		for i, s := range slope {
 			s *= rounds * r.times
 			if r.batch.Prefill > 0 {

@@ -15,8 +15,6 @@ type point struct {
 
 // law is the time of a kernel.
 type law interface {
-	// uses calls f for each coefficient.
-	uses(f func(int))
 	seconds(p *point, d *device, c []float64) float64
 }
 
@@ -46,18 +44,7 @@ func newPointOf(r *speed.Rank, b speed.Batch, width, peers, prompting float64) p
 	return p
 }
 
-// point of a batch on a stage.
-func (m *Model) point(s *stage, b speed.Batch) point {
-	prompting := 1.0
-	if m.crowd {
-		prompting = m.peers
-	}
+// point of a batch on a stage, where so many of the replicas that share experts compute prompts at once.
+func (m *Model) point(s *stage, b speed.Batch, prompting float64) point {
 	return newPointOf(s.rank, b, m.width, m.peers, prompting)
-}
-
-// crowded is the model when all replicas that share experts compute prompts at once.
-func (m *Model) crowded() *Model {
-	v := *m
-	v.crowd = true
-	return &v
 }

@@ -30,10 +30,7 @@ type Figures struct {
 // With gives the model the coefficients of a table.
 func (m *Model) With(t *coef.Table) *Predictor {
 	p := &Predictor{Model: m, table: t, values: make([]float64, len(m.uses.list)), variance: make([]float64, len(m.uses.list))}
-	for i, u := range m.uses.list {
-		c := t.At(u)
-		p.values[i], p.variance[i] = c.Value, c.Var
-	}
+	t.Each(m.uses.list, func(i int, c coef.Coef) { p.values[i], p.variance[i] = c.Value, c.Var })
 	return p
 }
 

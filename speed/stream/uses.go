@@ -2,7 +2,6 @@ package stream
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -62,9 +61,10 @@ type stageUses struct {
 
 func (m *Model) collect() (u usesOf) {
 	add := func(name string, levels []coef.Level) int {
-		u.list = append(u.list, Use{Name: name, Levels: inherited(name, levels)})
+		u.list = append(u.list, Use{Name: name, Levels: levels})
 		return len(u.list) - 1
 	}
+	var first []coef.Level
 	known := map[string]stageUses{}
 	for i := range m.stages {
 		s := &m.stages[i]
@@ -73,6 +73,9 @@ func (m *Model) collect() (u usesOf) {
 			continue
 		}
 		common := m.levels(s)
+		if i == 0 {
+			first = common
+		}
 		var at stageUses
 		seen := map[string][3]int{}
 		for _, g := range m.work.groups {
@@ -94,26 +97,10 @@ func (m *Model) collect() (u usesOf) {
 		u.at = append(u.at, at)
 	}
 	if len(m.stages) > 1 {
-		first := m.levels(&m.stages[0])
 		u.hop, u.pipe = add(coefHop, first), add(coefPipe, first)
 	}
-	u.step = add(coefStep, m.levels(&m.stages[0]))
+	u.step = add(coefStep, first)
 	return u
-}
-
-// inherited are the levels that a coefficient uses, and the device's, which a calibration of one's own may move.
-func inherited(name string, levels []coef.Level) []coef.Level {
-	sigma := Sigma[name]
-	if sigma == nil {
-		sigma = Together[name]
-	}
-	out := make([]coef.Level, 0, len(sigma)+1)
-	for _, l := range levels {
-		if l.Name == "device" || sigma[l.Name] > 0 {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 // small groups, below this share of the bytes, have no levels of their format.
@@ -127,14 +114,14 @@ func (m *Model) formatKey(g *group) string {
 }
 
 func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coef.Level {
-	out := slices.Clone(common)
 	if format == "" {
-		return out
+		return common
 	}
 	class := "quantised"
 	if format == "f16" || format == "bf16" || format == "f32" {
 		class = "float"
 	}
+	out := append(make([]coef.Level, 0, len(common)+8), common...)
 	if era := Era(m.in.Built); era != "" {
 		out = append(out, coef.Level{Name: "era-class", Key: m.in.Engine + "/" + era + "/" + s.Backend + "/" + class})
 	}
@@ -143,7 +130,8 @@ func (m *Model) formatLevels(s *stage, common []coef.Level, format string) []coe
 		coef.Level{Name: "format-engine", Key: m.in.Engine + "/" + format}, coef.Level{Name: "class-engine", Key: m.in.Engine + "/" + s.Backend + "/" + class})
 }
 
-// levels of a stage, from the general to the special. A coefficient uses those that it has a deviation for.
+// levels of a stage, from the general to the special. The fit moves a coefficient at those that it has a deviation for;
+// others say nothing of it.
 func (m *Model) levels(s *stage) []coef.Level {
 	family := family(s)
 	out := []coef.Level{

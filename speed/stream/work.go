@@ -53,13 +53,11 @@ func newWork(m *model.Model, w *model.Weights, e model.Exec) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := speed.Kernels(m, &places[0], e)
-	out := &work{layers: float64(r.Layers), used: 1, moe: r.Moe, spans: r.Spans}
+	out := &work{used: 1}
+	r := speed.Walk(m, &places[0], e, out.kernel)
+	out.layers, out.moe, out.spans = float64(r.Layers), r.Moe, r.Spans
 	if r.Moe != nil {
 		out.used = float64(r.Moe.Used) / float64(r.Moe.N)
-	}
-	for i := range r.Kernels {
-		out.kernel(&r.Kernels[i])
 	}
 	if out.attending > 0 {
 		out.sharing /= out.attending
@@ -73,7 +71,7 @@ func (w *work) kernel(k *speed.Kernel) {
 	n := float64(k.Count)
 	if k.Attn != nil || k.Scan != nil {
 		w.decode.AddN(&k.Decode, n)
-		w.prefill.AddN(&k.Prefill, n)
+		w.prefill.AddN(k.Prefill(), n)
 	}
 	if a := k.Attn; a != nil {
 		w.sharing += n * math.Log(float64(a.Heads)/float64(max(1, a.KVHeads)))

@@ -7,7 +7,6 @@ func objective(in *Input) *string       { return &in.Training.Objective }
 func method(in *Input) *string          { return &in.Training.Method }
 func optimizerName(in *Input) *string   { return &in.Training.Optimizer }
 func precision(in *Input) *string       { return &in.Training.Precision }
-func sharding(in *Input) *string        { return &in.Training.Sharding }
 func recompute(in *Input) *string       { return &in.Training.Recompute }
 func attention(in *Input) *string       { return &in.Plan.Attention }
 func tp(in *Input) *int64               { return &in.Plan.TP }

@@ -141,7 +141,7 @@ func settleZero(in *Input) {
 
 // zeroRefuses are combinations that DeepSpeed does not run.
 func zeroRefuses() []refusal {
-	off := func(in *Input, of func(*plan.Offload) string) string { return place(in, of) }
+	off := place
 	return []refusal{
 		{"sharding", func(in *Input) bool { return in.Plan.PP > 1 && stage(in) > 1 }, "shards gradients, and DeepSpeed runs no pipeline with that", "sharding = zero1, or pp = 1"},
 		{"offload.optimizer", func(in *Input) bool { return off(in, optimizer) != "none" && stage(in) == 0 }, "is part of ZeRO", "sharding = zero1"},

@@ -17,7 +17,7 @@ func fields() []field {
 	return []field{
 		{"objective", func(in *Input) string { return in.Training.Objective }},
 		{"method", func(in *Input) string { return in.Training.Method }},
-		{"weights", func(in *Input) string { return quantized(in) }},
+		{"weights", quantized},
 		{"reference_model", func(in *Input) string { return other(in, in.Training.ReferenceModel) }},
 		{"reward_model", func(in *Input) string { return other(in, in.Training.RewardModel) }},
 		{"teacher_model", func(in *Input) string { return other(in, in.Training.TeacherModel) }},
@@ -31,7 +31,7 @@ func fields() []field {
 		{"cp", func(in *Input) string { return many(in.Plan.CP) }},
 		{"ep", func(in *Input) string { return many(in.Plan.EP) }},
 		{"etp", func(in *Input) string { return many(in.Training.ETP) }},
-		{"schedule", func(in *Input) string { return scheduled(in) }},
+		{"schedule", scheduled},
 		{"sequence_parallel", func(in *Input) string { return asked(in.Training.SequenceParallel) }},
 		{"recompute", func(in *Input) string { return in.Training.Recompute }},
 		{"attention", func(in *Input) string { return unless(in.Plan.Attention, "auto") }},

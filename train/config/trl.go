@@ -39,7 +39,7 @@ func script(objectives, name string, own func(prefix string) []rule) part {
 			}, get: func(_ *Input, r *reader) { r.take("LoraConfig.task_type") }},
 		}, own(p), trainer(p), []rule{precisions(p, p+"model_init_kwargs.dtype")}),
 		decode: fromPython, encode: func(in *Input, s *section) string { return python(in, name, s) },
-		run:    func(in *Input) string { return launched(in) },
+		run:    launched,
 		needed: func(in *Input) bool { return has(objectives, in.Training.Objective) },
 	}
 }

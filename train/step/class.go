@@ -64,18 +64,22 @@ func (m *Model) deviceLevels(out []coef.Level) []coef.Level {
 		coef.Level{Name: "family", Key: Family(d)}, coef.Level{Name: "device", Key: d.ID}, coef.Level{Name: "power", Key: "all", By: m.starved()})
 }
 
-// ample is the power for an operation at the peak beyond which products are not held back by it: that of an H100 in
-// 16 bits, 700 W for 989 TFLOPS.
+// ample is the power for an operation in 16 bits at the peak beyond which products are not held back by it: that of
+// an H100, 700 W for 989 TFLOPS. Narrower operations take less energy in proportion to their bits.
 const ample = 700 / 989e12
 
-// starved is how far the power for an operation at the device's peak lies below ample, as a logarithm: tensor cores
-// that cannot all be fed at once slow their clock. 0 where the power is not known.
+// starved is how far a device's power for an operation lies below ample, as a logarithm. 0 where it is not known.
 func (m *Model) starved() float64 {
 	if !m.device.TDP.Known {
 		return zero
 	}
-	return math.Min(zero, math.Log(float64(m.device.TDP.Value)/m.format.peak()/ample))
+	return math.Min(zero, math.Log(float64(m.device.TDP.Value)/m.format.wide/ample))
 }
+
+// clock is the share of its clock that a device keeps when all tensor cores work: power grows with the third power
+// of the clock, whose voltage rises with it (Chandrakasan et al., IEEE JSSC 27(4), 1992), so that the clock follows
+// the cube root of what there is.
+func (m *Model) clock() float64 { return math.Exp(m.starved() / 3) }
 
 // zero as a covariate: the table takes an exact 0 for one that was not given.
 const zero = -1e-9

@@ -12,14 +12,7 @@ type format struct {
 	wide, narrow float64 // peaks, operations a second; narrow 0 without
 	name         string  // "fp8", "mxfp8", "nvfp4" ...; "" without
 	bytes        float64 // of a narrow number with its scale
-}
-
-// peak of most products.
-func (f *format) peak() float64 {
-	if f.narrow > 0 {
-		return f.narrow
-	}
-	return f.wide
+	clock        float64 // share of the clock behind the peaks that the device keeps
 }
 
 // special formats are others than FP8 with a scale for each tensor, which the coefficients start from.
@@ -46,6 +39,7 @@ func (m *Model) arithmetic() error {
 		return m.noPeak(wide)
 	}
 	m.format.wide = float64(peak.Value)
+	m.format.clock = m.clock()
 	n, ok := narrow[m.precision()]
 	if !ok {
 		return nil

@@ -34,7 +34,7 @@ type Predictor struct {
 // With gives the run the coefficients of a table.
 func (m *Model) With(t *coef.Table) *Predictor {
 	p := &Predictor{Model: m, table: t}
-	for i, u := range m.uses.list {
+	for i, u := range m.uses {
 		c := t.At(u)
 		p.values[i], p.variance[i] = c.Value, c.Var
 	}

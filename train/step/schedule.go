@@ -8,6 +8,7 @@ type once struct {
 	held    heldWeights
 	update  float64 // seconds of reading and writing the states
 	reduce  float64 // seconds of sending gradients and weights
+	gather  float64 // seconds of gathering shared weights and scattering gradients, where a pipeline does so once for all passes
 	buckets float64 // messages of the optimizer's shards
 }
 
@@ -34,8 +35,21 @@ func (m *Model) schedule(layers, head *work) {
 	mean.add(head, 1/pp)
 	m.step = work{}
 	m.step.add(&slowest, float64(g.passes))
-	m.step.add(&mean, (pp-1)/float64(g.vpp))
+	m.step.add(&mean, (pp-1)/float64(g.vpp)*bubble(m.in.Training.Schedule))
+	m.step.gather += m.once.gather
 	m.totals(layers, head)
+}
+
+// bubble is the share of 1F1B's idle time that a schedule leaves: ones that part the gradients of weights from those
+// of inputs fill it with the former (Qi et al., arXiv:2401.10241, section 2; ZB-V: arXiv:2405.15362).
+func bubble(schedule string) float64 {
+	switch schedule {
+	case "zb-h1":
+		return 1.0 / 3
+	case "zb-h2", "zbv":
+		return 0
+	}
+	return 1
 }
 
 // stages are the shares of the layers that the largest stage and the last one hold. Megatron lets embedding and
@@ -85,7 +99,11 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 	pp := float64(g.pp)
 	elements := held.elements / pp
 	if m.fullySharded() || m.in.Training.Sharding == "zero2" {
-		layers.gather += m.gathers(held, replicas, gradient)
+		if seconds := m.gathers(held, replicas, gradient); g.pp > 1 {
+			o.gather += seconds / pp
+		} else {
+			layers.gather += seconds
+		}
 	}
 	if gradient == 0 {
 		return
@@ -131,19 +149,14 @@ func (m *Model) optimizerShards(replicas int64) int64 {
 }
 
 // gathers is what shared weights cost all stages in a pass: gathered forward and, where they are let go, backward,
-// and gradients scattered, which ZeRO-2 does in each pass too (Rajbhandari et al., arXiv:1910.02054, section 7). A
-// pipeline gathers and scatters once for all its passes.
+// and gradients scattered, which ZeRO-2 does in each pass too (Rajbhandari et al., arXiv:1910.02054, section 7).
 func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float64 {
 	g := &m.groups
 	stored := m.gathered() * held.bytes
 	if m.in.Extras.GatherFP8 {
 		stored /= 2
 	}
-	seconds := g.around(stored+gradient*held.elements, replicas)
-	if g.pp > 1 {
-		seconds /= float64(g.passes)
-	}
-	return seconds
+	return g.around(stored+gradient*held.elements, replicas)
 }
 
 // gathered is how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps

@@ -63,7 +63,7 @@ type Model struct {
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
-	uses   uses
+	uses   []Use
 }
 
 // groups are the sizes of the parallel groups, and how often each part runs.
@@ -79,6 +79,9 @@ type groups struct {
 // Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
 	m := &Model{in: in}
+	if err := offloads(in.Plan.Offload); err != nil {
+		return nil, err
+	}
 	if err := m.machine(); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,20 @@ func Compile(in Input) (*Model, error) {
 	}
 	m.uses = m.coefficients()
 	return m, nil
+}
+
+// offloads refuses what lies in host memory or on NVMe: nobody measured what that costs in training.
+func offloads(o *plan.Offload) error {
+	if o == nil {
+		return nil
+	}
+	for _, part := range []struct{ field, place string }{{"optimizer", o.Optimizer}, {"params", o.Params}, {"activations", o.Activations}} {
+		if part.place != "" && part.place != "none" {
+			return &plan.Problem{Field: "offload." + part.field, Value: part.place, Message: "the time of a step with its " + part.field + " offloaded is not described",
+				Fix: "leave it out to see the time without", Lacking: true}
+		}
+	}
+	return nil
 }
 
 func (m *Model) machine() error {
@@ -122,12 +139,29 @@ func (m *Model) sizes() error {
 		return &plan.Problem{Field: "dp", Value: fmt.Sprint(g.dp), Message: fmt.Sprintf("tp %d x pp %d x cp %d x dp %d are not the %d devices", g.tp, g.pp, g.cp, g.dp, g.devices),
 			Fix: "groups whose product is the number of devices", Impossible: true}
 	}
+	if err := m.chunks(); err != nil {
+		return err
+	}
 	g.domain = int64(max(1, mach.PerNode))
 	if n := int64(m.device.PerNode.Value); mach.Nodes > 1 && n > 0 {
 		g.domain = min(g.domain, n)
 	}
 	g.passes = passes(g, int64(t.GlobalBatch))
 	return m.links()
+}
+
+// chunks of the pipeline have a layer each at the least; embedding and head may be chunks of their own.
+func (m *Model) chunks() error {
+	g, layers := &m.groups, int64(len(m.in.Model.Decoder().Layers))
+	most := layers + 2
+	switch {
+	case g.pp > most:
+		return &plan.Problem{Field: "pp", Value: fmt.Sprint(g.pp), Message: fmt.Sprintf("pp %d is more than the %d layers", g.pp, layers), Fix: fmt.Sprintf("at most %d", layers), Impossible: true}
+	case g.pp > 1 && g.pp*g.vpp > most:
+		return &plan.Problem{Field: "vpp", Value: fmt.Sprint(g.vpp), Message: fmt.Sprintf("pp %d x vpp %d are more chunks than the %d layers", g.pp, g.vpp, layers),
+			Fix: fmt.Sprintf("at most %d", layers/g.pp), Impossible: true}
+	}
+	return nil
 }
 
 // passes of a step: what is given, or what the global batch takes.
@@ -178,11 +212,11 @@ func (g *groups) ring() float64 {
 }
 
 func (m *Model) work() error {
-	main, err := m.kernels(0)
+	main, list, err := m.kernels(0)
 	if err != nil {
 		return err
 	}
-	layers, head := m.part(main, m.in.Model.Decoder())
+	layers, head := m.part(main, list)
 	if p := m.prediction(); p > 0 {
 		if err := m.predict(p, &layers, &head); err != nil {
 			return err
@@ -204,12 +238,12 @@ func (m *Model) prediction() int {
 
 // predict adds the layers of multi-token prediction; each ends in the head again.
 func (m *Model) predict(part int, layers, head *work) error {
-	list, err := m.kernels(part)
+	rank, list, err := m.kernels(part)
 	if err != nil {
 		return err
 	}
 	p := &m.in.Model.Parts[part]
-	more, _ := m.part(list, p)
+	more, _ := m.part(rank, list)
 	layers.add(&more, 1)
 	again := *head
 	head.add(&again, float64(len(p.Layers)))
@@ -217,18 +251,19 @@ func (m *Model) predict(part int, layers, head *work) error {
 }
 
 // kernels of a part on one rank of the tensor and expert groups, all layers.
-func (m *Model) kernels(part int) (*speed.Rank, error) {
+func (m *Model) kernels(part int) (*speed.Rank, []speed.Kernel, error) {
 	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation}), nil
+	r, list := speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation})
+	return r, list, nil
 }
 
 // activation is the bytes of a number between operators: all frameworks compute in 16 bits.
 const activation = 2
 
-// method reports what of the model trains.
+// frozen: only adapters train, the model's own weights do not.
 func (m *Model) frozen() bool { return m.in.Training.Method != "" && m.in.Training.Method != "full" }
 
 // on reads a setting that may be absent.

@@ -20,16 +20,17 @@ func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 // at gives the parts of a step by coefficients in the order of Uses.
 func (m *Model) at(c []float64) (t terms) {
 	w := &m.step
-	t.products = w.wide/c[atMultiply] + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.quantise*c[atQuantise]
-	expert := c[atMultiply]
+	multiply := c[atMultiply] * m.format.clock
+	t.products = w.wide/multiply + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.waves*c[atWaves] + w.quantise*c[atQuantise]
+	expert := multiply
 	if m.format.narrow > 0 {
-		t.products += w.narrow / c[atNarrow]
-		expert = c[atNarrow]
+		expert = c[atNarrow] * m.format.clock
+		t.products += w.narrow / expert
 	}
 	t.experts = w.experts/(expert*c[atExperts]) + w.smallExperts*c[atSmall] + w.permute*c[atPermute]
-	t.attention = w.attend/c[atAttend] + w.scores*c[atScores] + w.scan*c[atScan]
+	t.attention = (w.attend+w.edges*c[atEdges])/(c[atAttend]*m.format.clock) + w.scores*c[atScores] + w.scan*c[atScan]
 	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
-	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]
+	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]+w.unpackSteps*c[atSteps]
 	m.waits(&t, c)
 	m.sends(&t, c)
 	t.reduce = m.once.reduce*c[atReduce] + m.once.buckets*c[atBucket]

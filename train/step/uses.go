@@ -12,9 +12,11 @@ const (
 	coefNarrow   = "narrow"   // the same of products in 8 and 4 bits
 	coefExperts  = "experts"  // of that, what products of experts reach
 	coefAttend   = "attend"   // share of the peak that attention reaches
+	coefEdges    = "edges"    // tokens of a sequence at which attention takes twice as long: tiles half empty, prologues
 	coefOperands = "operands" // of the time to move operands and results, what products do not hide
 	coefQuantise = "quantise" // time of making numbers narrow, over bytes / memory rate
 	coefSmall    = "small"    // time that narrow matrices add, over that of the product at its peak
+	coefWaves    = "waves"    // share of a wave of tiles that products lose
 	coefAligned  = "aligned"  // the same of sides that are no multiple of 64
 	coefElement  = "element"  // time of element-wise work, over bytes / memory rate
 	coefAdapters = "adapters" // of the same beside adapters
@@ -24,6 +26,7 @@ const (
 	coefScores   = "scores"   // of score matrices, over bytes / memory rate
 	coefSum      = "sum"      // of summing gradients
 	coefUnpack   = "unpack"   // of unpacking weights of 4 bits
+	coefSteps    = "steps"    // of unpacking by many operators
 	coefLaunch   = "launch"   // seconds that the host takes for an operator
 	coefDispatch = "dispatch" // seconds that sending tokens to the experts of a layer waits
 	coefLoop     = "loop"     // seconds that the host takes for one expert of a loop
@@ -45,8 +48,8 @@ const (
 
 // Start are the values before any offset.
 var Start = map[string]float64{
-	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefAligned: 0.3,
-	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
+	coefMultiply: 0.75, coefNarrow: 0.65, coefExperts: 0.8, coefAttend: 0.5, coefEdges: 600, coefOperands: 0.5, coefQuantise: 1.4, coefSmall: 0.15, coefWaves: 0.4, coefAligned: 0.3,
+	coefElement: 1.5, coefAdapters: 1.5, coefLoss: 1.5, coefPermute: 1, coefScan: 5, coefScores: 0.8, coefSum: 0.7, coefUnpack: 4, coefSteps: 1.2, coefLaunch: 4e-5, coefDispatch: 1e-3, coefLoop: 2.4e-4, coefMatrix: 1e-5,
 	coefTensor: 1.3, coefGather: 1.25, coefExposed: 0.5, coefInside: 0.33, coefAcross: 0.7, coefRing: 0.3, coefHop: 0.3, coefReduce: 1, coefUpdate: 1.5,
 	coefFixed: 0.02, coefBucket: 7e-5, coefStraggle: 0.01, coefReport: 1,
 }
@@ -57,12 +60,13 @@ var Sigma = map[string]map[string]float64{
 	coefNarrow:   {"all": 0.2, "power": 0.5, "vendor": 0.15, "architecture": 0.1, "family": 0.1, "device": 0.05, "class": 0.06, "framework": 0.04, "format": 0.2, "format-family": 0.1},
 	coefExperts:  {"all": 0.2, "architecture": 0.1, "family": 0.1, "class": 0.15},
 	coefAttend:   {"all": 0.4, "vendor": 0.3, "architecture": 0.2, "family": 0.2, "device": 0.05, "class": 0.25, "framework": 0.15, "class-family": 0.15},
-	coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefAligned: {"all": 0.5},
+	coefEdges:    {"all": 0.5}, coefOperands: {"all": 0.4}, coefQuantise: {"all": 0.4, "class": 0.2, "format": 0.2}, coefSmall: {"all": 0.4}, coefWaves: {"all": 0.4, "vendor": 0.2}, coefAligned: {"all": 0.5},
 	coefElement:  {"all": 0.4, "class": 0.3, "framework": 0.15, "mixed": 0.3, "fused": 0.4, "class-fused": 0.2},
 	coefAdapters: {"all": 0.3, "class": 0.3, "fused": 0.2},
 	coefLoss:     {"all": 0.4, "class": 0.3, "fused": 0.3},
-	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 0.8, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
+	coefPermute:  {"all": 0.5, "class": 0.7}, coefScan: {"all": 1.5, "class": 0.3}, coefScores: {"all": 0.4}, coefSum: {"all": 0.4},
 	coefUnpack:   {"all": 0.5, "stored": 0.5, "framework": 0.2},
+	coefSteps:    {"all": 0.2, "framework": 0.1},
 	coefLaunch:   {"all": 0.5, "class": 0.7, "framework": 0.4, "fused": 0.4, "engine": 1},
 	coefDispatch: {"all": 0.6, "class": 0.5, "framework": 0.3, "release": 0.35, "family": 0.3, "release-family": 0.3, "dropping": 0.5},
 	coefLoop:     {"all": 0.5}, coefMatrix: {"all": 0.7, "release": 0.3, "form": 0.3, "class": 0.3},
@@ -76,18 +80,17 @@ var Sigma = map[string]map[string]float64{
 // Use is a coefficient with the levels that apply to it.
 type Use = coef.Use
 
-// uses lists the coefficients of a run; at says where each stands.
-type uses struct{ list []Use }
-
 // order of the coefficients in the list.
 const (
 	atMultiply = iota
 	atNarrow
 	atExperts
 	atAttend
+	atEdges
 	atOperands
 	atQuantise
 	atSmall
+	atWaves
 	atAligned
 	atElement
 	atAdapters
@@ -97,6 +100,7 @@ const (
 	atScores
 	atSum
 	atUnpack
+	atSteps
 	atLaunch
 	atDispatch
 	atLoop
@@ -117,20 +121,20 @@ const (
 	coefficients
 )
 
-var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefOperands, coefQuantise, coefSmall, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
-	coefScan, coefScores, coefSum, coefUnpack, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
+var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAttend, coefEdges, coefOperands, coefQuantise, coefSmall, coefWaves, coefAligned, coefElement, coefAdapters, coefLoss, coefPermute,
+	coefScan, coefScores, coefSum, coefUnpack, coefSteps, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
 	coefUpdate, coefFixed, coefBucket, coefStraggle, coefReport}
 
 // Uses are the coefficients that the run depends on.
-func (m *Model) Uses() []Use { return m.uses.list }
+func (m *Model) Uses() []Use { return m.uses }
 
 // coefficients gives each the levels that it has offsets for.
-func (m *Model) coefficients() (u uses) {
+func (m *Model) coefficients() []Use {
 	all, of := m.levels(), make([]uint64, 0, 32)
 	for i := range all {
 		of = append(of, usedBy()[all[i].Name])
 	}
-	u.list = make([]Use, coefficients)
+	out := make([]Use, coefficients)
 	room := make([]coef.Level, 0, len(all)*coefficients/3)
 	for i, name := range names {
 		from := len(room)
@@ -139,9 +143,9 @@ func (m *Model) coefficients() (u uses) {
 				room = append(room, all[j])
 			}
 		}
-		u.list[i] = Use{Name: name, Levels: room[from:len(room):len(room)]}
+		out[i] = Use{Name: name, Levels: room[from:len(room):len(room)]}
 	}
-	return u
+	return out
 }
 
 // levels that apply to the run, general ones first.

@@ -12,16 +12,19 @@ type work struct {
 	experts        float64 // products of experts
 	small          float64 // of products, by how narrow their matrices are: 256 over the lesser side
 	smallExperts   float64 // the same of experts, whose rows are few as well
+	waves          float64 // products, by multiprocessors for a tile of the result
 	misaligned     float64 // products with a side that is no multiple of 64
 	operands       float64 // reading and writing what is multiplied
 	quantise       float64 // making numbers narrow
 	attend, scores float64 // attention; score matrices that are written, where it is not fused
+	edges          float64 // attention, over the tokens of a sequence
 	elementwise    float64 // norms, sums, activations, rotary positions
 	adapters       float64 // element-wise work of LoRA beside the frozen layers
 	loss           float64 // logits and their gradient
 	permute        float64 // tokens to experts and back
 	scan           float64
-	unpack         float64 // weights in 4 bits made 16
+	unpack         float64 // weights in 4 bits made 16 by one kernel
+	unpackSteps    float64 // and by many
 	accumulate     float64 // gradients of weights summed
 	tensor         float64 // sent in the tensor group
 	gather         float64 // weights gathered and gradients reduced for each pass
@@ -35,9 +38,9 @@ type work struct {
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [23]*float64 {
-	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.scores, &w.elementwise, &w.adapters,
-		&w.loss, &w.permute, &w.scan, &w.unpack, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
+func (w *work) fields() [26]*float64 {
+	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.waves, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.edges, &w.scores, &w.elementwise, &w.adapters,
+		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
 // counts are fields that are no seconds.
@@ -74,7 +77,6 @@ type walker struct {
 	recipe   recompute
 	out      *work
 	count    float64
-	first    bool // of its layer
 	held     *heldWeights
 	expertBy float64 // what experts of this rank do, over what they do for the rank's own tokens
 }
@@ -87,7 +89,7 @@ type weightSum struct{ elements, bytes float64 }
 type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
-func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
+func (m *Model) part(r *speed.Rank, list []speed.Kernel) (layers, head work) {
 	g := &m.groups
 	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
 	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
@@ -95,19 +97,23 @@ func (m *Model) part(r *speed.Rank, p *model.Part) (layers, head work) {
 		w.shard = float64(g.tp)
 	}
 	w.expertBy = m.expertShare()
-	for i := range r.Kernels { // before fused products lose their tensors
-		k := &r.Kernels[i]
+	for i := range list { // before fused products lose their tensors
+		k := &list[i]
 		w.hold(k)
 		w.out, w.count = &layers, float64(k.Count)
 		w.adapter(k)
 	}
-	for _, k := range speed.Merge(r.Kernels) {
+	fuse := speed.Fuser{To: func(k *speed.Kernel) {
 		w.out, w.count = &layers, float64(k.Count)
 		if k.Layer == model.InPost {
 			w.out = &head
 		}
-		w.kernel(&k)
+		w.kernel(k)
+	}}
+	for i := range list {
+		fuse.Add(&list[i])
 	}
+	fuse.Flush()
 	return layers, head
 }
 
@@ -134,7 +140,7 @@ func (w *walker) kernel(k *speed.Kernel) {
 	case model.Norm, model.Add, model.Glu, model.Act, model.Scale, model.Rope, model.Mix, model.Conv:
 		w.element(k)
 	case model.Embed:
-		w.out.elementwise += w.count * 3 * k.Prefill.Activations[model.Tokens] * w.tokens * w.share / w.memory()
+		w.out.elementwise += w.count * 3 * k.Prefill().Activations[model.Tokens] * w.tokens * w.share / w.memory()
 	}
 }
 
@@ -183,7 +189,10 @@ func (m *Model) saved(k *speed.Kernel) bool {
 // weight's, each as large.
 func (w *walker) product(k *speed.Kernel) {
 	rows := w.rows(k)
-	flops := (k.Prefill.FLOPs[model.Tokens] + k.Prefill.FLOPs[model.Outputs]) * w.tokens * w.share
+	flops := (k.Prefill().FLOPs[model.Tokens] + k.Prefill().FLOPs[model.Outputs]) * w.tokens * w.share
+	if flops == 0 {
+		return // a gate of one column
+	}
 	expert := k.Op.Kind == model.ExpertLinear
 	switch {
 	case expert:
@@ -259,8 +268,25 @@ func (w *walker) multiply(k *speed.Kernel, flops, rows float64, expert bool) {
 	if k.Op.Kind == model.Linear && (k.Rows%leastSide != 0 || k.Cols%leastSide != 0) {
 		w.out.misaligned += seconds
 	}
+	w.out.waves += w.count * flops / peak * w.waves(k, rows, p)
 	w.traffic(k, rows, bytes, lowered, p)
 	w.out.launches += w.count * p.all() / 3
+}
+
+// tile is the elements of a result that one multiprocessor makes at a time: 128 rows of 256 (CUTLASS, efficient_gemm.md).
+const tile = 128 * 256
+
+// waves is how many multiprocessors there are for a tile of the results, summed over the passes: of the last wave of
+// tiles about half find nothing to do, so that products lose time in proportion (NVIDIA, Matrix multiplication
+// background, section on wave quantization).
+func (w *walker) waves(k *speed.Kernel, rows float64, p passesOf) float64 {
+	sms := w.m.device.SMs
+	if !sms.Known {
+		return 0
+	}
+	n, in := float64(k.Rows), float64(k.Cols)
+	each := p.forward/(rows*n) + 1/(rows*in) + (p.backward-1)/(n*in)
+	return float64(sms.Value) * tile / float64(max(1, k.Batch)) * each
 }
 
 // operations counts operations of a product for MFU and HFU.
@@ -277,14 +303,33 @@ func (w *walker) traffic(k *speed.Kernel, rows, bytes float64, lowered bool, p p
 		weightGradient := p.backward - 1
 		w.out.quantise += each * (3*rows*in*p.forward + 4*rows*n + weightGradient*rows*in + 4*n*in) / w.memory()
 	}
-	if packed := float64(k.Bytes); packed > 0 && packed < 1.5*n*in*float64(max(1, k.Batch)) && k.Op.Kind != model.Head {
-		w.out.unpack += w.count * (packed + activation*n*in*float64(max(1, k.Batch))) * (p.forward + 1) / w.memory()
-	}
+	w.unpack(k, p)
 	if k.Op.Kind == model.Head {
 		// logits read and written in 32 bits, then their gradient
 		w.out.loss += w.count * 16 * rows * n / w.memory()
 	}
 }
+
+// unpack adds making 16 bits of packed weights, before each product forward and for the input's gradient. NF4 has a
+// kernel of its own (bitsandbytes), which reads and writes a weight once. GPTQ goes through PyTorch's operators, which
+// shift, mask, subtract zeros and scale by groups, each reading and writing the whole matrix (AutoGPTQ, qlinear_cuda.py).
+func (w *walker) unpack(k *speed.Kernel, p passesOf) {
+	elements := float64(k.Rows*k.Cols) * float64(max(1, k.Batch))
+	packed := float64(k.Bytes)
+	if packed == 0 || packed >= 1.5*elements || k.Op.Kind == model.Head {
+		return
+	}
+	times := w.count * (p.forward + 1) / w.memory()
+	if w.m.in.Weights.Name == "gptq" {
+		w.out.unpackSteps += times * (packed + stepsOfGPTQ*elements)
+		return
+	}
+	w.out.unpack += times * (packed + activation*elements)
+}
+
+// stepsOfGPTQ are the bytes that these operators move for a weight: shifted in 32 bits (4 written, 4 read), masked in 8
+// (1, 1, 1), zeros and scales spread over it (2, 2), the difference (1, 2, 2) and the product (2, 2, 2).
+const stepsOfGPTQ = 26
 
 // attention: fused kernels multiply scores again in their backward pass, five products where the forward has two
 // (FlashAttention-2, arXiv:2307.08691, section 3.1); others keep them, and move the score matrix.
@@ -293,16 +338,18 @@ func (w *walker) attention(k *speed.Kernel) {
 	if w.fused() {
 		p.backward = 2.5
 	}
-	f := k.Prefill.FLOPs
+	f := k.Prefill().FLOPs
 	own := (f[model.Tokens] + f[model.Read]) * w.tokens // the latent expanded to keys and values
-	all := k.Prefill.Eval(&w.at).FLOPs
+	all := k.Prefill().Eval(&w.at).FLOPs
 	core := float64(all) - own
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
-	w.out.attend += w.count * core * w.share * w.ramp() * p.all() / w.m.format.wide
+	seconds := w.count * core * w.share * p.all() / w.m.format.wide
+	w.out.attend += seconds
+	w.out.edges += seconds / float64(w.m.groups.sequence)
 	if !w.fused() {
-		w.out.misaligned += w.count * core * w.share * p.all() / w.m.format.wide * unevenHead(k.Attn.DimK)
+		w.out.misaligned += seconds * unevenHead(k.Attn.DimK)
 		scores := float64(k.Attn.Heads) * w.tokens * float64(w.m.groups.sequence)
 		w.out.scores += w.count * scores * w.share * (8*p.forward + 10) / w.memory()
 	}
@@ -310,11 +357,13 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.context(k)
 }
 
-// unevenHead weighs what heads cost that do not fill the tensor cores' operands of 16 bytes, or lines of 128.
+// unevenHead weighs what heads cost that do not fill lines of 128 bytes, and those that do not even fill operands of
+// 16, which tensor cores cannot take: these are multiplied at a quarter of the rate (an A100 does 78 of its 312 TFLOPS
+// without them, by its datasheet).
 func unevenHead(width int64) float64 {
 	switch {
 	case width%8 != 0:
-		return 8
+		return 4
 	case width%leastSide != 0:
 		return 1
 	}
@@ -323,14 +372,10 @@ func unevenHead(width int64) float64 {
 
 func (w *walker) fused() bool { return w.m.in.Plan.Attention != "eager" }
 
-// ramp: short sequences leave tiles half empty; at 600 tokens twice the time (fitted by nobody, from the kernels'
-// tile of 128 and their prologue).
-func (w *walker) ramp() float64 { return 1 + 600/float64(w.m.groups.sequence) }
-
 func (w *walker) scan(k *speed.Kernel) {
 	p := w.passes(k)
 	p.backward = 2
-	w.out.scan += w.count * k.Prefill.FLOPs[model.Tokens] * w.tokens * w.share * p.all() / w.m.format.wide
+	w.out.scan += w.count * k.Prefill().FLOPs[model.Tokens] * w.tokens * w.share * p.all() / w.m.format.wide
 	w.out.launches += w.count * p.all()
 }
 
@@ -340,7 +385,7 @@ func (w *walker) element(k *speed.Kernel) {
 	if k.Layer != model.InPost {
 		p.forward += w.recipe.of(k)
 	}
-	bytes := (k.Prefill.Activations[model.Tokens] + k.Prefill.Activations[model.Outputs]) * w.tokens * w.share
+	bytes := (k.Prefill().Activations[model.Tokens] + k.Prefill().Activations[model.Outputs]) * w.tokens * w.share
 	if w.m.class() == eager && !on(w.m.in.Training.Fused) {
 		bytes *= unfused(k.Op)
 	}
@@ -349,7 +394,7 @@ func (w *walker) element(k *speed.Kernel) {
 	}
 	if k.Op.Rows == model.PerChoice {
 		// activations of experts lie where the experts are, as many rows in all
-		bytes /= w.tensorRanks(k)
+		bytes /= w.tensorRanks()
 	}
 	w.out.elementwise += w.count * bytes * p.all() / w.memory()
 	w.out.launches += w.count * p.all() / 3
@@ -371,14 +416,14 @@ func unfused(o *model.Op) float64 {
 }
 
 // tensorRanks share rows of experts where these are not cut.
-func (w *walker) tensorRanks(*speed.Kernel) float64 {
+func (w *walker) tensorRanks() float64 {
 	if w.m.groups.ep <= 1 {
 		return 1
 	}
 	return float64(w.m.groups.tp)
 }
 
-// role reports whether an operator belongs to the feed-forward of a layer.
+// feedForward reports whether an operator belongs to the feed-forward of a layer.
 func feedForward(k *speed.Kernel) bool {
 	switch k.Op.Role {
 	case dtype.FFNGate, dtype.FFNUp, dtype.FFNDown:

@@ -16,6 +16,10 @@ var schemes = map[string]*dtype.Scheme{
 // engines that have names of their own in the rows.
 var engines = map[string]string{"vllm": "vllm", "trtllm": "tensorrt-llm", "sglang": "sglang"}
 
+// bare are the programs that time a product by itself: its operands lie ready in their formats. The others time what an
+// engine calls, which quantises the activations on the way.
+var bare = map[string]bool{"azure": true, "deepgemm": true}
+
 func engineOf(r *kernels.Row) string {
 	if name, ok := engines[r.Engine()]; ok {
 		return name
@@ -32,7 +36,7 @@ func law(r *kernels.Row, d *hardware.Device) (k serving.Kernel, ok bool) {
 		if s == nil {
 			return k, false
 		}
-		return serving.ProductKernel(d, e, s, r.Size[0], r.Size[1], r.Size[2]), true
+		return serving.ProductKernel(d, e, s, r.Size[0], r.Size[1], r.Size[2], bare[r.Engine()]), true
 	case "allreduce":
 		return serving.AllReduceKernel(d, e, r.Ranks, float64(r.Size[0])), true
 	}

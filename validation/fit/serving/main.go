@@ -82,6 +82,7 @@ func fitAll() (f fitted, err error) {
 		}
 	}
 	f.rows.spreads(f.table, f.left)
+	f.rows.own(f.table, f.left)
 	return f, nil
 }
 

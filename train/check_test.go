@@ -1,0 +1,122 @@
+package train_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model/catalog/catalogtest"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/train"
+)
+
+func try(t *testing.T, id string, devices int, change func(*plan.Plan, *plan.Training)) error {
+	t.Helper()
+	m, _, err := hardware.Parse("h100-sxm-80gb", devices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &train.Job{Model: catalogtest.Model(t, id), Machine: &m, Plan: &plan.Plan{}, Training: &plan.Training{}}
+	change(j.Plan, j.Training)
+	if err := train.Defaults(j); err != nil {
+		return err
+	}
+	if err := train.Check(j); err != nil {
+		return err
+	}
+	_, err = train.Compile(j)
+	return err
+}
+
+// TestRefusals: a plan that a framework cannot run is refused by the field that is wrong, with what would run.
+func TestRefusals(t *testing.T) {
+	dropout := 1.5
+	for _, c := range []struct {
+		field, says string
+		devices     int
+		id          string
+		change      func(*plan.Plan, *plan.Training)
+	}{
+		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "pen and paper" }},
+		{"framework", "version", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@new" }},
+		{"optimizer", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer = "adamm" }},
+		{"lora_targets", "no linear layer", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRA = "lora", []string{"q_projj"} }},
+		{"lora_dropout", "share", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.Dropout = "lora", &dropout }},
+		{"sequence_length", "between", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.SequenceLength = -1 }},
+		{"tp", "does not divide", 6, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP = "megatron", 6 }},
+		{"devices", "takes 16 devices", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 4 }},
+		{"dp", "all of them train", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 1 }},
+		{"cp", "equal parts", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.CP, q.SequenceLength = "megatron", 8, 1000 }},
+		{"ep", "no experts", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.EP = "megatron", 4 }},
+		{"ep", "does not divide the 8 experts", 8, "mixtral-8x7b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.EP = "megatron", 3 }},
+		{"global_batch", "is not micro_batch", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.MicroBatch, q.Accumulation, q.GlobalBatch = 1, 2, 17 }},
+		{"method", "do not train", 1, "llama-3.1-8b", func(p *plan.Plan, _ *plan.Training) { p.Weights = "nf4" }},
+		{"weights", "quantised base", 1, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Method, p.Weights = "qlora", "bf16" }},
+		{"sharding", "4-bit", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.Sharding = "qlora", "zero3" }},
+		{"method", "transformers with peft", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Method = "torchtitan", "lora" }},
+		{"optimizer", "transformers has adafactor", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Optimizer = "megatron", "adafactor" }},
+		{"optimizer", "whole matrices", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.Sharding = "galore", "fsdp" }},
+		{"sharding", "deepspeed share", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "megatron", "zero3" }},
+		{"sharding", "FSDP2", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "torchtitan", "zero1" }},
+		{"sharding", "one node", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Sharding = "hsdp" }},
+		{"sharding", "runs in a pipeline", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Sharding = "deepspeed", 2, "zero2" }},
+		{"pp", "torchtitan and deepspeed have", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP = "transformers", 2 }},
+		{"vpp", "no pipeline", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.VPP = "megatron", 2 }},
+		{"accumulation", "needs as many", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.PP, q.Accumulation = "megatron", 8, 2 }},
+		{"recompute", "choose operators", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "selective" }},
+		{"recompute", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "every:0" }},
+		{"offload.params", "leave the device", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) {
+			q.Framework, q.Sharding, p.Offload = "deepspeed", "zero2", &plan.Offload{Params: "host"}
+		}},
+		{"offload.optimizer", "under ZeRO", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Sharding, p.Offload = "fsdp", &plan.Offload{Optimizer: "host"} }},
+		{"offload.optimizer", "ZeRO-Infinity", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) {
+			q.Framework, q.Sharding, p.Offload = "deepspeed", "zero2", &plan.Offload{Optimizer: "nvme"}
+		}},
+	} {
+		err := try(t, c.id, c.devices, c.change)
+		var e *plan.Problem
+		if !errors.As(err, &e) {
+			t.Errorf("%s is not refused: %v", c.field, err)
+			continue
+		}
+		if e.Field != c.field || !strings.Contains(e.Message, c.says) || e.Fix == "" || e.Value == "" && c.field != "framework" {
+			t.Errorf("%s: refused by %s = %q: %s (%s)", c.field, e.Field, e.Value, e.Message, e.Fix)
+		}
+	}
+}
+
+// TestCommandsOfTheGuide: what people ask first runs without a word on frameworks.
+func TestCommandsOfTheGuide(t *testing.T) {
+	if err := try(t, "llama-3.1-8b", 1, func(_ *plan.Plan, q *plan.Training) { q.Method, q.SequenceLength = "qlora", 4096 }); err != nil {
+		t.Error(err)
+	}
+	if err := try(t, "llama-3.1-70b", 64, func(p *plan.Plan, q *plan.Training) { p.TP, p.PP, q.Sharding = 8, 4, "zero1" }); err != nil {
+		t.Error(err)
+	}
+	if err := try(t, "deepseek-v3", 256, func(p *plan.Plan, q *plan.Training) { p.PP, p.EP = 8, 32 }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOffload: what leaves the device stands on the host, and the device holds less.
+func TestOffload(t *testing.T) {
+	at := func(o *plan.Offload) (device, host float64) {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) { q.Framework, q.Sharding, p.Offload = "deepspeed", "zero3", o })
+		if err := train.Check(j); err != nil {
+			t.Fatal(err)
+		}
+		r := &size(t, j)[0]
+		for _, it := range r.Host {
+			host += float64(it.Bytes)
+		}
+		return r.Allocated.Mid, host
+	}
+	d0, h0 := at(nil)
+	d1, h1 := at(&plan.Offload{Optimizer: "host"})
+	d2, h2 := at(&plan.Offload{Optimizer: "host", Params: "host"})
+	d3, h3 := at(&plan.Offload{Optimizer: "nvme", Params: "nvme"})
+	if h0 != 0 || !(d0 > d1 && d1 > d2 && h2 > h1 && h1 > 0) || d3 != d2 || h3 != h2 {
+		t.Errorf("device %.3g %.3g %.3g %.3g, host %.3g %.3g %.3g %.3g", d0, d1, d2, d3, h0, h1, h2, h3)
+	}
+}

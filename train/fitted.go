@@ -1,0 +1,64 @@
+package train
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// What no code of a framework says was fitted to measured runs (validation/fit/trainmem): what the driver shows beside
+// allocated bytes, what the allocator reserves, and how far figures were off.
+//
+//go:embed fitted.tsv
+var fittedText string
+
+// table of what was fitted.
+type table struct {
+	law     map[string]float64
+	spreads map[string]spread
+}
+
+// spread is how a figure stood to ours: its ratio to allocated bytes, and the 90 % band of measured over predicted.
+type spread struct{ ratio, low, high float64 }
+
+// fitted reads the table once. A line that is no number is a mistake of the build, which a test finds.
+var fitted = sync.OnceValue(func() *table {
+	t := &table{law: map[string]float64{}, spreads: map[string]spread{}}
+	for _, line := range strings.Split(fittedText, "\n") {
+		c := strings.Split(line, "\t")
+		if len(c) != 6 || c[0] == "figure" {
+			continue
+		}
+		n := func(i int) float64 { x, _ := strconv.ParseFloat(c[i], 64); return x }
+		if c[0] == "law" {
+			t.law[c[1]] = n(3)
+			continue
+		}
+		t.spreads[c[0]+" "+c[1]] = spread{n(3), n(4), n(5)}
+	}
+	return t
+})
+
+// spread of a figure under a framework; that of all frameworks where it has too few runs.
+func (t *table) spread(figure, framework string) spread {
+	if s, ok := t.spreads[figure+" "+framework]; ok {
+		return s
+	}
+	return t.spreads[figure+" *"]
+}
+
+// around gives the band of a figure.
+func (s spread) around(mid float64) Estimate {
+	return Estimate{mid, mid * min(1, s.low), mid * max(1, s.high)}
+}
+
+// smi is what nvidia-smi shows of so many allocated bytes: the context of CUDA, the channels of NCCL, and blocks that the
+// allocator keeps of what was freed before the peak.
+func (t *table) smi(allocated float64, d *Drivers) float64 {
+	x := allocated + t.law["context"]*gib + t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered
+	if d.Several {
+		x += t.law["ranks"] * gib
+	}
+	return x
+}

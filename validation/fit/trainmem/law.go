@@ -1,0 +1,80 @@
+package main
+
+// lawNames are the coefficients of what nvidia-smi shows beside allocated bytes: GiB at all and with several ranks, and
+// shares of logits, of the block that is computed, and of gathered parameters.
+var lawNames = []string{"context", "ranks", "logits", "block", "gathered"}
+
+// terms of a run, in bytes.
+func (r *run) terms() [5]float64 {
+	d := &r.drivers
+	x := [5]float64{gib, 0, d.Logits, d.Block, d.Gathered}
+	if d.Several {
+		x[1] = gib
+	}
+	return x
+}
+
+// solve gives the coefficients, none below zero, with the least sum of squared relative errors: coordinate descent on the
+// normal equations, which ends where no coefficient moves.
+func solve(rows []run) (c [5]float64) {
+	var a [5][5]float64
+	var y [5]float64
+	for i := range rows {
+		r := &rows[i]
+		shown := r.row.SMI * gib
+		if shown > 0.985*r.capacity {
+			continue // the device was full: what it would have taken is not known
+		}
+		x := r.terms()
+		for p := range x {
+			for q := range x {
+				a[p][q] += x[p] * x[q] / (shown * shown)
+			}
+			y[p] += x[p] * (shown - r.allocated) / (shown * shown)
+		}
+	}
+	for range 20000 {
+		for p := range c {
+			if a[p][p] == 0 {
+				continue
+			}
+			rest := y[p]
+			for q := range c {
+				if q != p {
+					rest -= a[p][q] * c[q]
+				}
+			}
+			c[p] = max(0, rest/a[p][p])
+		}
+	}
+	return c
+}
+
+// leftOut predicts each run by coefficients that were fitted without its model.
+func leftOut(rows []run) func(*run) float64 {
+	laws := map[string][5]float64{}
+	return func(r *run) float64 {
+		key := r.row.Model + r.row.Ask.Weights
+		c, ok := laws[key]
+		if !ok {
+			var rest []run
+			for _, x := range rows {
+				if x.row.Model != r.row.Model {
+					rest = append(rest, x)
+				}
+			}
+			c = solve(rest)
+			laws[key] = c
+		}
+		return r.shown(c)
+	}
+}
+
+// shown is what nvidia-smi shows under a law, no more than the device has.
+func (r *run) shown(law [5]float64) float64 {
+	n := r.allocated
+	for i, x := range r.terms() {
+		n += law[i] * x
+	}
+	return min(n, max(r.allocated, r.capacity))
+}

@@ -1,0 +1,201 @@
+// Trainmem writes train/fitted.tsv from the measured runs of validation: what nvidia-smi shows beside allocated bytes, what
+// torch's allocator reserves of them, and the bands of our figures. It gives the same table whatever the table was before:
+//
+//	go run ./validation/fit/trainmem -out train/fitted.tsv
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"sort"
+
+	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/validation"
+)
+
+func main() {
+	out := flag.String("out", "train/fitted.tsv", "table to write")
+	left := flag.String("folds", "validation/rows/train-memory-folds.tsv", "predictions to write, each by a fit without the row's source")
+	flag.Parse()
+	table, err := fit()
+	if err == nil {
+		err = os.WriteFile(*out, table, 0o644)
+	}
+	if err == nil {
+		table, err = folds()
+	}
+	if err == nil {
+		err = os.WriteFile(*left, table, 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "trainmem:", err)
+		os.Exit(1)
+	}
+}
+
+// run is a measured run with what depends on no fit.
+type run struct {
+	row       *validation.TrainingRow
+	framework string
+	allocated float64
+	drivers   train.Drivers
+	capacity  float64
+}
+
+const gib = 1 << 30
+
+// runs are the rows that are not refused, and did not end for want of memory.
+func runs() ([]run, error) {
+	rows, err := validation.Trainings()
+	if err != nil {
+		return nil, err
+	}
+	var out []run
+	for i := range rows {
+		r := &rows[i]
+		if r.Refused != "" || r.OOM {
+			continue
+		}
+		ranks, err := r.Predict()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name(), err)
+		}
+		x := r.Read(ranks)
+		capacity := math.Inf(1)
+		if !x.Unlimited {
+			capacity = x.Capacity.V
+		}
+		out = append(out, run{r, framework(r), x.Allocated.Mid, x.Drivers, capacity})
+	}
+	return out, nil
+}
+
+// framework whose rules the row is sized by.
+func framework(r *validation.TrainingRow) string {
+	name, _, _ := bytes.Cut([]byte(r.Ask.Framework), []byte("@"))
+	return train.FindFramework(string(name)).Name
+}
+
+func fit() ([]byte, error) {
+	all, err := runs()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.WriteString("figure\tframework\trows\tratio\tlow\thigh\n")
+	both := pick(all, func(r *run) float64 { return r.row.SMI })
+	law := solve(both)
+	for i, name := range lawNames {
+		fmt.Fprintf(&b, "law\t%s\t%d\t%.4f\t0\t0\n", name, len(both), law[i])
+	}
+	writeSpreads(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, false)
+	reserved := func(r *run) float64 { return counter("reserved")(r) + counter("unknown")(r) }
+	writeSpreads(&b, "reserved", pick(all, reserved), reserved, func(r *run) float64 { return r.allocated }, true)
+	shown := func(r *run) float64 { return max(r.row.SMI, counter("nvidia-smi")(r)) }
+	writeSpreads(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), false)
+	return b.Bytes(), nil
+}
+
+// counter gives the row's GiB where that counter was read.
+func counter(name string) func(*run) float64 {
+	return func(r *run) float64 {
+		if r.row.Counter != name {
+			return 0
+		}
+		return r.row.GiB
+	}
+}
+
+func pick(all []run, figure func(*run) float64) (out []run) {
+	for _, r := range all {
+		if figure(&r) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// fewest runs of a framework that say how far its figures are off.
+const fewest = 5
+
+// writeSpreads writes the 5th and 95th hundredth of measured over predicted for each framework, and for all together, in
+// which each framework with enough runs weighs the same. Where the ratio is fitted it is the median.
+func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio bool) {
+	of := map[string][]weighted{}
+	for i := range rows {
+		f := rows[i].framework
+		of[f] = append(of[f], weighted{measured(&rows[i]) * gib / ours(&rows[i]), 1})
+	}
+	names := make([]string, 0, len(of))
+	var pooled []weighted
+	for f, x := range of {
+		names = append(names, f)
+		for _, w := range x[:enough(len(x))] {
+			pooled = append(pooled, weighted{w.x, 1 / float64(len(x))})
+		}
+	}
+	sort.Strings(names)
+	line := func(name string, x []weighted) {
+		mid := 1.0
+		if ratio {
+			mid = max(1, hundredth(x, 0.5))
+		}
+		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, name, len(x), mid, hundredth(x, 0.05)/mid, hundredth(x, 0.95)/mid)
+	}
+	line("*", pooled)
+	for _, f := range names {
+		if len(of[f]) < fewest {
+			continue
+		}
+		x := of[f]
+		if !ratio {
+			x = mixed(x, pooled)
+		}
+		line(f, x)
+	}
+}
+
+// mixed weighs a framework's own runs as much as those of all: its rules were checked on its runs, and a run unseen differs
+// from these as one framework's from another's.
+func mixed(own, pooled []weighted) (out []weighted) {
+	total := 0.0
+	for _, w := range pooled {
+		total += w.weight
+	}
+	for _, w := range own {
+		out = append(out, weighted{w.x, 1 / float64(len(own))})
+	}
+	for _, w := range pooled {
+		out = append(out, weighted{w.x, w.weight / total})
+	}
+	return out
+}
+
+// enough runs to count among all frameworks: all or none.
+func enough(n int) int {
+	if n < fewest {
+		return 0
+	}
+	return n
+}
+
+type weighted struct{ x, weight float64 }
+
+// hundredth is a weighted quantile.
+func hundredth(x []weighted, q float64) float64 {
+	sort.Slice(x, func(i, j int) bool { return x[i].x < x[j].x || x[i].x == x[j].x && x[i].weight < x[j].weight })
+	total := 0.0
+	for _, w := range x {
+		total += w.weight
+	}
+	sum := 0.0
+	for _, w := range x {
+		if sum += w.weight; sum >= q*total {
+			return w.x
+		}
+	}
+	return x[len(x)-1].x
+}
