@@ -25,7 +25,7 @@ var equationTerms = []Row{
 		Why: "On the recipe. 16 bytes per parameter are 1.12 TB, as the text says below; with FP32 gradients (18 bytes) it is 1.26.",
 		Find: func(c *calc) []Finding {
 			n := c.given("parameters", 70e9)
-			return []Finding{c.when("16 bytes each", about("1.2", tb), c.Mul(n, states(c, 2, 2, 4, 8))), c.when("18 bytes each", about("1.2", tb), c.Mul(n, states(c, 2, 4, 4, 8)))}
+			return []Finding{c.when("DeepSpeed", about("1.2", tb), c.Mul(n, c.withCopy().each())), c.when("Megatron", about("1.2", tb), c.Mul(n, c.wideGradients().each()))}
 		}},
 	{ID: "4.2", Claim: "70B, weights in FP16: too much for one GPU", Verdict: Right, Why: "Exactly 141.1 GB for Llama 3 70B, and an H100 shows 85.0.",
 		Find: func(c *calc) []Finding {
@@ -77,10 +77,10 @@ var equationTerms = []Row{
 		Why:  "It adds up to 12: the master copy is named in the heading and missing in the list.",
 		Find: func(c *calc) []Finding { return []Finding{c.is(about("16", bytesU), states(c, 2, 2, 0, 8))} }},
 	{ID: "4.10", Claim: "the rule of thumb itself: bytes per parameter", Verdict: Right, Why: "With the master copy it is right, and it is what the ZeRO paper counts (arXiv:1910.02054).",
-		Find: func(c *calc) []Finding { return []Finding{c.is(about("16", bytesU), states(c, 2, 2, 4, 8))} }},
+		Find: func(c *calc) []Finding { return []Finding{c.is(about("16", bytesU), c.withCopy().each())} }},
 	{ID: "4.11", Claim: "70B, states", Verdict: Right, Why: "16 × 70 billion.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(said("1.12", tb), c.Mul(c.given("parameters", 70e9), states(c, 2, 2, 4, 8)))}
+			return []Finding{c.is(said("1.12", tb), c.Mul(c.given("parameters", 70e9), c.withCopy().each()))}
 		}},
 }
 
@@ -170,47 +170,37 @@ var equationSharding = []Row{
 				c.when("layer outputs", said("4", times), c.Div(layers, c.Div(layers, every))),
 				c.when("all that is kept", said("4", times), c.Div(c.Mul(layers, whole), c.Add(saves, c.Mul(every, whole))))}
 		}},
-	{ID: "4.24", Claim: "work that it adds", Verdict: Right, Why: "One more forward pass, where backward is worth two.",
+	{ID: "4.24", Claim: "work that it adds", Verdict: Right, Why: "One more forward pass, where backward is worth two: hardware does {0} what the model asks for.",
 		Find: func(c *calc) []Finding {
-			f, b := c.given("forward", 1), c.given("backward", 2)
-			ratio := c.Div(c.Add(f, b, f), c.Add(f, b))
+			ratio := c.allBF16().again()
 			return []Finding{c.is(about("1.33", times), ratio), c.is(about("33", pct), c.Sub(ratio, c.Lit(1)))}
 		}},
-	{ID: "4.25", Claim: "with it a 70B trains on 8 H100 in place of 16", Verdict: Wrong, Best: "Checkpointing cannot bring a 70B onto 8 H100: before the first activation its states take 1,120 GB, and the eight hold 680.",
-		Why: "By the text's own 16 bytes the states alone are 1.12 TB. Sixteen cards hold them; eight do not, whatever is done about activations.",
+	{ID: "4.25", Claim: "with it a 70B trains on 8 H100 in place of 16", Verdict: Wrong, Best: "Checkpointing cannot bring a 70B onto 8 H100: {0} for each, and before the first activation its states take 1,120 GB, where the eight hold 680.",
+		Why: "It does away with activations, and those are not what is too much. Every block computed again, one sequence of 4k: {0} on each of eight under ZeRO-3, {1} all in BF16. Sixteen hold it, barely: {2}.",
 		Find: func(c *calc) []Finding {
-			eight := c.Mul(c.given("cards", 8), c.usable(h100))
-			return []Finding{c.is(most("fits 8 H100", eight.V, gb), c.Mul(c.given("parameters", 70e9), states(c, 2, 2, 4, 8))), c.beside("eight H100", gb, eight)}
+			on := func(cards, framework, sharding, precision string) answer {
+				return c.train(run{model: l70, on: cards + "x" + h100, framework: framework, sharding: sharding, precision: precision, seq: 4096})
+			}
+			return []Finding{on("8", "deepspeed", "zero3", "").fits("fits 8 H100"), on("8", "transformers", "fsdp", "bf16").fits("fits 8 H100"),
+				c.beside("each of 16, ZeRO-3", gb, on("16", "deepspeed", "zero3", "").needed())}
 		}},
 	{ID: "4.26", Claim: "ZeRO-1 saves", Verdict: Depends, Why: "On the number of ranks: 16 / (4 + 12/N). Four is the limit.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.when("64 ranks", said("4", times), zero(c, 1, 64)), c.when("8 ranks", said("4", times), zero(c, 1, 8))}
+			return []Finding{c.when("64 ranks", said("4", times), c.saves("zero1", 64)), c.when("8 ranks", said("4", times), c.saves("zero1", 8))}
 		}},
 	{ID: "4.27", Claim: "ZeRO-2 saves", Verdict: Depends, Why: "As before: 16 / (2 + 14/N), towards eight.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.when("256 ranks", said("8", times), zero(c, 2, 256)), c.when("8 ranks", said("8", times), zero(c, 2, 8))}
+			return []Finding{c.when("256 ranks", said("8", times), c.saves("zero2", 256)), c.when("8 ranks", said("8", times), c.saves("zero2", 8))}
 		}},
 	{ID: "4.28", Claim: "ZeRO-3 saves", Verdict: Depends, Why: "On the ranks, and on nothing else: N of them save N times. Sixteen is the example that became a rule.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.when("16 ranks", said("16", times), zero(c, 3, 16)), c.when("64 ranks", said("16", times), zero(c, 3, 64))}
+			return []Finding{c.when("16 ranks", said("16", times), c.saves("zero3", 16)), c.when("64 ranks", said("16", times), c.saves("zero3", 64))}
 		}},
-	{ID: "4.29", Claim: "a 70B on tensor parallel 8 × pipeline 4", Verdict: Right, Why: "35 GB of states on each of 32 cards, before ZeRO takes a share: such a run fits.",
+	{ID: "4.29", Claim: "a 70B on tensor parallel 8 × pipeline 4", Verdict: Right, Why: "{0} on each of 32 cards with a sequence of 4k, {1} of it states; ZeRO over more replicas takes a share of those.",
 		Find: func(c *calc) []Finding {
-			all := c.Mul(c.given("parameters", 70e9), states(c, 2, 2, 4, 8))
-			return []Finding{c.is(most("fits a card", float64(c.device(h100).Usable.Value), gb), c.Div(all, c.Mul(c.given("tp", 8), c.given("pp", 4))))}
+			a := c.train(run{model: l70, on: "32x" + h100, framework: "megatron", tp: 8, pp: 4, seq: 4096, recompute: "none"})
+			return []Finding{a.fits("fits a card"), c.beside("states", gb, a.held())}
 		}},
-}
-
-// zero is what a stage of ZeRO saves over plain data parallelism on so many ranks: 2 + 2 + 12 bytes per
-// parameter, of which stage 1 shares 12, stage 2 14 and stage 3 all (arXiv:1910.02054, section 5).
-func zero(c *calc, stage int, ranks float64) ledger.Num {
-	shared := map[int]float64{1: 12, 2: 14, 3: 16}[stage]
-	n := c.given("ranks", ranks)
-	rest := c.Div(c.given("shared", shared), n)
-	if shared < 16 {
-		rest = c.Add(c.given("whole", 16-shared), rest)
-	}
-	return c.Div(c.Lit(16), rest)
 }
 
 var equationServing = []Row{
@@ -285,7 +275,7 @@ var equationQuestions = []Row{
 		}},
 	{ID: "4.44", Claim: "training in all, in weights", Verdict: Wrong, Why: "16 bytes per parameter are 8 times weights of 2 bytes. The 16 has lost its unit on the way.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.is(about("16", times), c.Div(states(c, 2, 2, 4, 8), c.given("weight", 2)))}
+			return []Finding{c.is(about("16", times), c.Div(c.withCopy().each(), c.given("weight", 2)))}
 		}},
 	{ID: "4.45", Claim: "inference in all, in weights, without the cache", Verdict: Right, Why: "With vLLM's own needs, for a 70B on two H100.",
 		Find: func(c *calc) []Finding {

@@ -6,8 +6,9 @@
 //
 // A row is data with a function that computes its values through a ledger.Book, so that the formula shown
 // is the one evaluated. The rows stand in one file per document: lens.go, wall.go, primer.go, equation.go
-// and notes.go. Open calc.go for what rows compute with, check.go for what a verdict must satisfy,
-// figures.go for the list of all figures that the documents hold.
+// and notes.go; recipes.go sets rules of training side by side. Open calc.go and training.go for what rows
+// compute with, check.go for what a verdict must satisfy, figures.go for the list of all figures that the
+// documents hold.
 package examples
 
 // Verdict says what became of a claim.
@@ -92,6 +93,9 @@ const (
 func All() []Document {
 	return []Document{lens, wall, primer, equation, notes}
 }
+
+// Judged gives the documents, and behind them what is quoted everywhere and stands in none of them.
+func Judged() []Document { return append(All(), quoted) }
 
 // Rows gives the rows of a document in order.
 func (d *Document) Rows() (out []Row) {

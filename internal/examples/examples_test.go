@@ -48,7 +48,7 @@ func TestMarkdown(t *testing.T) {
 
 // Every verdict agrees with its values.
 func TestVerdicts(t *testing.T) {
-	for _, d := range All() {
+	for _, d := range Judged() {
 		for _, r := range d.Rows() {
 			found, err := r.Findings()
 			if err != nil {
@@ -64,7 +64,7 @@ func TestVerdicts(t *testing.T) {
 
 // Every printed formula gives the printed value when it is evaluated from its printed inputs.
 func TestFormulas(t *testing.T) {
-	for _, d := range All() {
+	for _, d := range Judged() {
 		for _, r := range d.Rows() {
 			found, err := r.Findings()
 			if err != nil {
@@ -85,7 +85,7 @@ func TestFormulas(t *testing.T) {
 
 // Rows say what and why in sentences, and their texts ask only for values that are there.
 func TestRows(t *testing.T) {
-	for _, d := range All() {
+	for _, d := range Judged() {
 		for _, r := range d.Rows() {
 			found, _ := r.Findings()
 			text := r.Claim + fill(r.Why, found) + fill(r.Best, found)
@@ -109,12 +109,12 @@ func TestCommands(t *testing.T) {
 	for _, f := range memwall.Fields() {
 		flags["--"+f.Flag] = true
 	}
-	for _, d := range All() {
+	for _, d := range Judged() {
 		for _, r := range d.Rows() {
 			found, _ := r.Findings()
 			for _, f := range found {
 				for _, in := range f.How.Inputs {
-					if !strings.HasPrefix(in.Origin, "memwall fit ") {
+					if !strings.HasPrefix(in.Origin, "memwall fit ") && !strings.HasPrefix(in.Origin, "memwall train ") {
 						continue
 					}
 					seen++
@@ -144,6 +144,8 @@ func TestFailure(t *testing.T) {
 		func(c *calc) { c.fit(ask{model: l8, engine: "generic"}).item("no-such-item") },
 		func(c *calc) { c.traffic("no-such-model", "bf16", 1, 1) },
 		func(c *calc) { c.saved("no-such-model") },
+		func(c *calc) { c.train(run{model: "no-such-model"}).held() },
+		func(c *calc) { c.train(run{model: l8, on: h100}).inPhase("forward and loss", "no such item") },
 	} {
 		r := Row{Find: func(c *calc) []Finding { find(c); return nil }}
 		if _, err := r.Findings(); err == nil {

@@ -51,8 +51,8 @@ var lensSize = []Row{
 		Why: "12 bytes per parameter without a master copy and 16 with one, over 2 bytes of weight. Pure BF16 training takes 4 ×, frameworks with FP32 gradients 9 ×.",
 		Find: func(c *calc) []Finding {
 			return []Finding{
-				c.is(span("6", "8", times), c.Div(states(c, 2, 2, 0, 8), c.given("weight", 2))),
-				c.is(span("6", "8", times), c.Div(states(c, 2, 2, 4, 8), c.given("weight", 2)))}
+				c.is(span("6", "8", times), c.Div(c.wideMoments().each(), c.given("weight", 2))),
+				c.is(span("6", "8", times), c.Div(c.withCopy().each(), c.given("weight", 2)))}
 		}},
 	{ID: "1.6", Claim: "a card with 24 GB", Verdict: UnitSlip,
 		Why: "Memory chips come in powers of two: the card has 24 GiB, which is 25.8 GB. A program sees a little less: {1} of an RTX 4090.",

@@ -20,11 +20,21 @@ func Markdown() (string, error) {
 	all := All()
 	b.WriteString(opening)
 	summary(&b, all)
-	if err := remember(&b, all); err != nil {
+	if err := remember(&b, Judged()); err != nil {
 		return "", err
 	}
 	for i := range all {
 		if err := all[i].write(&b); err != nil {
+			return "", err
+		}
+	}
+	c := newCalc()
+	writeRecipes(&b, c)
+	if c.err != nil {
+		return "", c.err
+	}
+	for i := range quoted.Sections {
+		if err := quoted.Sections[i].write(&b); err != nil {
 			return "", err
 		}
 	}

@@ -77,19 +77,20 @@ var primerSeven = []Row{
 	{ID: "3.9", Claim: "7B: weights, gradients and Adam", Verdict: Depends, Why: "As 3.8. The same total as 2.15, reached by other parts.",
 		Find: func(c *calc) []Finding {
 			n := c.given("parameters", 7e9)
-			return []Finding{c.when("16-bit moments", about("84", gb), c.Mul(n, states(c, 2, 2, 4, 4))), c.when("FP32 moments", about("84", gb), c.Mul(n, states(c, 2, 2, 4, 8)))}
+			return []Finding{c.when("16-bit moments", about("84", gb), c.Mul(n, states(c, 2, 2, 4, 4))), c.when("FP32 moments, as DeepSpeed keeps them", about("84", gb), c.Mul(n, c.withCopy().each()))}
 		}},
-	{ID: "3.10", Claim: "7B: activations of training", Verdict: Depends, Why: "On recomputation and tokens. 4,096 tokens kept whole are 24 GB; with every layer recomputed, 1.1 GB stay.",
+	{ID: "3.10", Claim: "7B: activations of training", Verdict: Depends, Why: "On recomputation and tokens. 4,096 tokens kept whole are {0}; with every layer computed again, {1} stay.",
 		Find: func(c *calc) []Finding {
-			tokens, layers := c.given("tokens", 4096), c.given("layers", 32)
+			kept := func(recompute, name string) ledger.Num {
+				return c.train(run{model: l7, on: a100, seq: 4096, recompute: recompute}).inPhase("forward and loss", name)
+			}
 			return []Finding{
-				c.when("kept whole", span("10", "50", gb), c.Mul(tokens, layers, c.saved(l7))),
-				c.when("recomputed", span("10", "50", gb), c.Mul(tokens, layers, c.given("hidden", 4096), c.element(dtype.BF16)))}
+				c.when("kept whole", span("10", "50", gb), kept("none", "saved activations")),
+				c.when("recomputed", span("10", "50", gb), kept("full", "inputs of blocks"))}
 		}},
-	{ID: "3.11", Claim: "7B: memory to train", Verdict: Depends, Why: "On the recipe: all in BF16 it is 56 GB of state, with FP32 masters 112.",
+	{ID: "3.11", Claim: "7B: memory to train", Verdict: Depends, Why: "On the recipe. One sequence of 2k, computed again in backward: {1} all in BF16, {0} with FP32 copies.",
 		Find: func(c *calc) []Finding {
-			n := c.given("parameters", 7e9)
-			return []Finding{c.when("mixed precision", atLeast("80", gb), c.Mul(n, states(c, 2, 2, 4, 8))), c.when("all BF16", atLeast("80", gb), c.Mul(n, states(c, 2, 2, 0, 4)))}
+			return []Finding{c.when("mixed precision", atLeast("80", gb), c.withCopy().needed()), c.when("all BF16", atLeast("80", gb), c.allBF16().needed())}
 		}},
 	{ID: "3.12", Claim: "which one A100 80GB can hold", Verdict: Wrong, Why: "Not by the primer's own sum: 84 GB and at least 10 of activations are more than the 85.0 GB that a program sees.",
 		Find: func(c *calc) []Finding {
@@ -130,7 +131,7 @@ var primerSeven = []Row{
 	{ID: "3.18", Claim: "training against the size of the model", Verdict: Depends, Why: "On the master copy: 6 × without, 8 × with. The first document says 6 to 8.",
 		Find: func(c *calc) []Finding {
 			w := c.given("weight", 2)
-			return []Finding{c.when("12 bytes each", span("4", "6", times), c.Div(states(c, 2, 2, 0, 8), w)), c.when("16 bytes each", span("4", "6", times), c.Div(states(c, 2, 2, 4, 8), w))}
+			return []Finding{c.when("12 bytes each", span("4", "6", times), c.Div(c.wideMoments().each(), w)), c.when("16 bytes each", span("4", "6", times), c.Div(c.withCopy().each(), w))}
 		}},
 }
 
@@ -257,19 +258,31 @@ var primerChoice = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.fit(ask{model: l70, weights: "awq", on: "2xrtx-4090", ctx: 4096, users: 1}).fits("fits 24 GB, each")}
 		}},
-	{ID: "3.38", Claim: "7B, full fine-tuning on one A100 80GB", Verdict: Depends, Why: "On the recipe: states of 112 GB with FP32 masters, 56 GB all in BF16.",
+	{ID: "3.38", Claim: "7B, full fine-tuning on one A100 80GB", Verdict: Depends, Best: "A 7B trains in full on one A100 80GB when all is in BF16, {0}; in mixed precision it does not, {1}.",
+		Why: "On the recipe. All in BF16 it fits with a sequence of 2k; with FP32 copies, which is what mixed precision means to most, nothing about activations helps.",
 		Find: func(c *calc) []Finding {
-			s, n := most("fits 80 GB", float64(c.device(a100).Usable.Value), gb), c.given("parameters", 7e9)
-			return []Finding{c.when("all BF16", s, c.Mul(n, states(c, 2, 2, 0, 4))), c.when("mixed precision", s, c.Mul(n, states(c, 2, 2, 4, 8)))}
+			return []Finding{c.allBF16().fitsWhen("all in BF16", "fits 80 GB"), c.withCopy().fitsWhen("mixed precision", "fits 80 GB")}
 		}},
-	{ID: "3.39", Claim: "7B with LoRA: RTX 4090, A10", Verdict: Later, Waits: Training,
-		Why: "The frozen weights leave room. To be computed: the peak of a LoRA step at 2k and 4k, with and without recomputation.",
+	{ID: "3.39", Claim: "7B with LoRA: 20 GB and more, RTX 4090, A10", Verdict: Depends,
+		Why: "On recomputation. A sequence of 2k takes {0} with it and {2} without, where neither card has that. The weights alone are 13.5 GB.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.floor("frozen weights", atLeast("20", gb), c.stored(l7, "bf16"))}
+			on := func(card, recompute string) answer {
+				return c.train(run{model: l7, on: card, method: "lora", recompute: recompute})
+			}
+			return []Finding{on("rtx-4090", "full").fitsWhen("RTX 4090, blocks computed again", "fits 24 GB"),
+				on("a10", "full").fitsWhen("A10, blocks computed again", "fits 24 GB"),
+				on("rtx-4090", "none").fitsWhen("RTX 4090, all kept", "fits 24 GB"),
+				on("a10", "none").fitsWhen("A10, all kept", "fits 24 GB")}
 		}},
-	{ID: "3.40", Claim: "13B with LoRA: A100 40GB, A6000", Verdict: Later, Waits: Training,
-		Why: "As 3.39. To be computed: the same for 13B.",
+	{ID: "3.40", Claim: "13B with LoRA: 30 GB and more, A100 40GB, A6000", Verdict: Depends,
+		Why: "As 3.39: {0} with recomputation, {2} without, which only the A6000 has.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.floor("frozen weights", atLeast("30", gb), c.stored("llama-2-13b", "bf16"))}
+			on := func(card, recompute string) answer {
+				return c.train(run{model: "llama-2-13b", on: card, method: "lora", recompute: recompute})
+			}
+			return []Finding{on(a100half, "full").fitsWhen("A100 40GB, blocks computed again", "fits 40 GB"),
+				on("rtx-a6000", "full").fitsWhen("A6000, blocks computed again", "fits 48 GB"),
+				on(a100half, "none").fitsWhen("A100 40GB, all kept", "fits 40 GB"),
+				on("rtx-a6000", "none").fitsWhen("A6000, all kept", "fits 48 GB")}
 		}},
 }

@@ -54,19 +54,6 @@ var selection = []advice{
 		why: "Ten hold the weights and not a plan: stages of whole layers are uneven, and each keeps memory to work in."},
 }
 
-// tuning is what the documents say of training; memwall train will say what is right.
-var tuning = []struct {
-	doc         int
-	model, says string
-}{
-	{3, "7B, full", "80 GB and more: A100 80GB"},
-	{3, "7B, LoRA", "20 GB and more: RTX 4090, A10"},
-	{3, "13B, LoRA", "30 GB and more: A100 40GB, A6000"},
-	{4, "70B, full, with checkpoints", "eight H100 in place of 16"},
-	{5, "7B, full", "two A100 40GB with ZeRO"},
-	{5, "70B, full", "nine A100 80GB or more"},
-}
-
 // grid is our own table: models and formats against devices.
 var gridSubjects = []struct {
 	label string

@@ -23,13 +23,6 @@ and what may be used.
 The number before a row is that of the text in [worked examples](worked-examples.md).
 `
 
-const selectionTraining = `
-## Left out: training
-
-Cells for full fine-tuning and LoRA wait for ` + "`memwall train`" + `; until then nothing is said of them.
-
-`
-
 const selectionGrid = `
 ## Our table
 
@@ -58,7 +51,7 @@ func SelectionMarkdown() (string, error) {
 	b.WriteString("\n" + below.String() + selectionGrid)
 	writeGrid(&b, c)
 	b.WriteString(selectionTraining)
-	writeTuning(&b)
+	writeTuning(&b, c)
 	b.WriteString("\n`go test ./internal/examples -update` writes this page anew.\n")
 	return b.String(), c.err
 }
@@ -92,15 +85,6 @@ func writeGrid(b *strings.Builder, c *calc) {
 			row = append(row, mark)
 		}
 		t.add(row...)
-	}
-	t.write(b)
-}
-
-func writeTuning(b *strings.Builder) {
-	var t table
-	t.add("text", "model", "says")
-	for _, r := range tuning {
-		t.add(fmt.Sprint(r.doc), r.model, r.says)
 	}
 	t.write(b)
 }

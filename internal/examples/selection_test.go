@@ -51,6 +51,24 @@ func TestSelectionIsAnswered(t *testing.T) {
 	}
 }
 
+// The same of training.
+func TestTuningIsAnswered(t *testing.T) {
+	c := newCalc()
+	for i := range tuning {
+		a := &tuning[i]
+		then, now := a.outcomes(c)
+		if c.err != nil {
+			t.Fatalf("%d, %s: %v", a.doc, a.model, c.err)
+		}
+		if text := cell(then) + cell(now); strings.Contains(text, "?") {
+			t.Errorf("%d, %s: %s", a.doc, a.model, text)
+		}
+		if v := a.verdict(then, now); (v == Right) == (a.why != "") {
+			t.Errorf("%d, %s, %s: %s, and the reason is %q", a.doc, a.model, a.says, v, a.why)
+		}
+	}
+}
+
 // A verdict follows from what holds.
 func TestSelectionVerdict(t *testing.T) {
 	of := func(verdicts ...memwall.Verdict) (out []outcome) {

@@ -17,10 +17,10 @@ How to read a verdict:
 | stale   | it was right when written; then and now are both shown                                          |
 | wrong   | more than 2 % off under the claim's own assumptions                                             |
 | depends | an assumption that is not stated decides; two values show how much                              |
-| later   | neither memory nor speed of a plan can tell: training (issue F) or simulation (issue G) will    |
+| later   | neither memory nor speed of a plan can tell: simulation will                                   |
 
 GB is 10⁹ bytes and GiB 2³⁰, always. In formulas 1.5e9 is 1.5 × 10⁹, names come first and then the values in the same
-order. A ` + "`memwall fit …`" + ` beside a value is the question that gives it; names of models, cards and formats are those of the
+order. A ` + "`memwall fit …` or `memwall train …`" + ` beside a value is the question that gives it; names of models, cards and formats are those of the
 catalog. "Published" figures of quality are quoted with their source, not computed.
 `
 

@@ -135,9 +135,9 @@ var wallAttention = []Row{
 		Find: func(c *calc) []Finding {
 			n := c.given("parameters", 7e9)
 			return []Finding{
-				c.when("12 bytes each", said("84", gb), c.Mul(n, states(c, 2, 2, 0, 8))),
-				c.when("with master copy", said("84", gb), c.Mul(n, states(c, 2, 2, 4, 8))),
-				c.when("all BF16", said("84", gb), c.Mul(n, states(c, 2, 2, 0, 4)))}
+				c.when("FP32 moments", said("84", gb), c.Mul(n, c.wideMoments().each())),
+				c.when("with master copy", said("84", gb), c.Mul(n, c.withCopy().each())),
+				c.when("all in BF16", said("84", gb), c.Mul(n, c.allBF16().each()))}
 		}},
 	{ID: "2.16", Claim: "attention memory: O(n²) written out, O(n) with FlashAttention", Verdict: Right,
 		Why: "Twice the tokens: four times the scores, but twice the outputs and statistics.",

@@ -112,6 +112,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
 		return func(st Style) string { return Fit(a, opt, st) }
 	}
+	train := func(name string, opt FitOptions) func(Style) string {
+		return func(st Style) string { return Train(answer(t, name), opt, st) }
+	}
 	plan := func(a *memwall.Answer, opt PlanOptions) func(Style) string {
 		return func(st Style) string { return Plan(a, opt, st) }
 	}
@@ -143,6 +146,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"layers":      fit(answer(t, "fits"), FitOptions{Layers: layers}),
 		"explain":     fit(answer(t, "fits"), FitOptions{Explain: All}),
 		"explain-one": fit(answer(t, "fits"), FitOptions{Explain: "kv_cache"}),
+		"train":       train("train", FitOptions{}),
+		"train-short": train("train-short", FitOptions{}),
+		"train-notes": train("train", FitOptions{Notes: true}),
 		"plan":        plan(answer(t, "plan"), PlanOptions{}),
 		"plan-fits":   plan(answer(t, "plan-fits"), PlanOptions{}),
 		"plan-none":   plan(answer(t, "plan-none"), PlanOptions{Notes: true}),
@@ -228,7 +234,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true, "train": true, "train-short": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {
