@@ -26,7 +26,7 @@ TABLES = {
     "train-memory": ("rows/train-memory.tsv", "model dims hardware ask counter gib smi_gib rank source refused", "rows/train-memory-sources.txt"),
     "train-speed": (
         "rows/train-speed.tsv",
-        "model method weights precision device count peaks fabric framework tp pp vpp cp ep dp sharding seq micro global recompute attention sp compile fused full flags tok_s source refused",
+        "model method weights precision device count peaks links framework tp pp vpp cp ep dp sharding seq micro global recompute attention sp compile fused full flags tok_s source refused",
         "rows/train-sources.txt",
     ),
     "kernels": ("kernels/rows.tsv", "kind by device ranks format kv size us source refused", "kernels/sources.tsv"),
