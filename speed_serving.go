@@ -54,8 +54,11 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	q.shares(v, m, load)
 	v.Bound = f.Bound
 	if v.RestsOn == "" {
-		level, rows := m.Evidence()
+		level, rows, early := m.Evidence()
 		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
+		if early > 0 {
+			v.RestsOn += fmt.Sprintf(", %d of them of engines of 2024 and before", early)
+		}
 	}
 	q.parted(v, f.Parts, 1000*f.Others)
 	q.formulas(v, m, load)

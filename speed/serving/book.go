@@ -6,6 +6,7 @@ import "github.com/memwall/memwall/speed/coef"
 type book struct {
 	device
 	engine, version string
+	era             string // "" for an engine of today
 	moe             string // back end of mixtures that the plan names
 	shared          bool   // experts are spread over the ranks of data parallelism
 	uses            []coef.Use
@@ -60,21 +61,21 @@ func (b *book) mixtures(class, format string) []coef.Level {
 	if l, ok := b.known[key]; ok {
 		return l
 	}
-	b.known[key] = []coef.Level{
+	b.known[key] = b.aged([]coef.Level{
 		{Name: "class", Key: class},
 		{Name: "family", Key: b.family},
 		{Name: "arithmetic", Key: b.family + "/" + format},
 		{Name: "family.class", Key: b.family + "/" + class},
 		{Name: "backend", Key: b.engine + "/" + Backend(b.moe, b.engine, b.family, class, b.shared) + "/" + b.family + "/" + class},
-	}
+	})
 	return b.known[key]
 }
 
 // levelsOfKernel are as many as one can have.
-const levelsOfKernel = 12
+const levelsOfKernel = 13
 
 func (b *book) list(class string) []coef.Level {
-	return append(make([]coef.Level, 0, levelsOfKernel),
+	return b.aged(append(make([]coef.Level, 0, levelsOfKernel),
 		coef.Level{Name: "class", Key: class},
 		coef.Level{Name: "memory", Key: b.memory()},
 		coef.Level{Name: "family", Key: b.family},
@@ -85,14 +86,22 @@ func (b *book) list(class string) []coef.Level {
 		coef.Level{Name: "step", Key: "all"},
 		coef.Level{Name: "step.family", Key: b.family},
 		coef.Level{Name: "step.engine", Key: b.engine},
-		coef.Level{Name: "step.engine.class", Key: b.engine + "/" + class})
+		coef.Level{Name: "step.engine.class", Key: b.engine + "/" + class}))
+}
+
+// aged adds the level that only engines of another era have.
+func (b *book) aged(l []coef.Level) []coef.Level {
+	if b.era == "" {
+		return l
+	}
+	return append(l, coef.Level{Name: "era", Key: b.era})
 }
 
 // hostLevels are those of what the program's own code takes.
 func (b *book) hostLevels() []coef.Level {
-	return []coef.Level{
+	return b.aged([]coef.Level{
 		{Name: "engine", Key: b.engine},
 		{Name: "version", Key: b.engine + "@" + b.version},
 		{Name: "family", Key: b.family},
-	}
+	})
 }

@@ -29,7 +29,18 @@ func linkClass(name string) string {
 
 func (b *book) collective(link string, rate float64, ranks int64) *collective {
 	l := b.levels(linkClass(link))
-	return &collective{ranks: float64(ranks), rate: rate, at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l)}}
+	return &collective{ranks: float64(ranks), rate: rate * b.wired(link, ranks), at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l)}}
+}
+
+// wired is the share of a device's links that reach other ranks of a group: where each pair of devices has a link of its
+// own (XGMI of one board) rather than a switch, those to the others of the board lie idle. A board of two dies is wired
+// otherwise, and taken as a switch.
+func (d *device) wired(link string, ranks int64) float64 {
+	board := d.hw.PerNode
+	if link != "XGMI" || d.hw.Dies > 1 || !board.Known || ranks < 2 || ranks >= int64(board.Value) {
+		return 1
+	}
+	return float64(ranks-1) / float64(board.Value-1)
 }
 
 func (l *collective) uses() []int {

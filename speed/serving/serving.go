@@ -126,7 +126,7 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 		m.width = float64(s.Tokens + 1)
 	}
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
-	b.moe, b.shared = in.MoE, shares(in)
+	b.era, b.moe, b.shared = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in)
 	for i := range in.Stages {
 		m.stages = append(m.stages, m.stage(b, &in.Stages[i]))
 	}

@@ -19,6 +19,7 @@ type servingRow struct {
 	saturated bool
 	fit       bool
 	static    bool
+	early     bool // of an engine of another era
 }
 
 type servingRows struct{ rows []*servingRow }
@@ -47,7 +48,7 @@ func loadServing() (*servingRows, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
-			row := &servingRow{Row: r, model: m, fit: r.Fit, static: sets[i].Name == "static"}
+			row := &servingRow{Row: r, model: m, fit: r.Fit, static: sets[i].Name == "static", early: early(&r.Ask)}
 			if row.device, err = deviceOf(&r.Ask); err != nil {
 				return nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
@@ -175,15 +176,29 @@ var wholesale = []fold{
 	{name: "plan out", key: pairing, k: 4, static: true},
 }
 
-// groups of keys that are left out together. Plans with workers of two kinds go with those of one kind that have their
-// key; what only they have is shared out after.
+// waves are the kinds of rows in the order in which their keys are shared out: a kind that comes to be known leaves the
+// folds of those before it as they are.
+const waves = 3
+
+// wave of a row: plans with workers of two kinds after those of one kind, static batches of today's engines last.
+func (r *servingRow) wave() int {
+	switch {
+	case r.static && !r.early:
+		return 2
+	case r.Ask.Disaggregated != nil:
+		return 1
+	}
+	return 0
+}
+
+// groups of keys that are left out together. Rows of a later wave go with those before that have their key.
 func (s *servingRows) groups(f fold) []map[string]bool {
 	out := make([]map[string]bool, f.k)
 	known := map[string]bool{}
-	for _, pools := range []bool{false, true} {
+	for wave := range waves {
 		var keys []string
 		for _, r := range s.rows {
-			if k := f.key(r); (r.Ask.Disaggregated != nil) == pools && !known[k] {
+			if k := f.key(r); r.wave() == wave && !known[k] {
 				keys = append(keys, k)
 			}
 		}

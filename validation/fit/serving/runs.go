@@ -1,7 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/speed/coef"
@@ -79,4 +82,11 @@ func (r *servingRow) group() string {
 		return serving.SpreadPools
 	}
 	return serving.EngineOf(r.Ask.Engine)
+}
+
+// early reports whether a request names an engine of another era.
+func early(ask *memwall.Request) bool {
+	name, text, _ := strings.Cut(ask.Engine, "@")
+	v, err := engine.ParseVersion(text)
+	return err == nil && serving.Early(name, v)
 }

@@ -1,0 +1,27 @@
+package serving
+
+import "github.com/memwall/memwall/engine"
+
+// early are the first versions of engines whose kernels and own code are still those of today: vLLM 0.6 (September
+// 2024) took its scheduler and its output processing off the path of a step, TensorRT-LLM 1.0 moved to another runtime.
+// What came before, measured in static batches of 2023 and 2024, was slower, on AMD's devices several times.
+var early = map[string]engine.Version{"vllm": engine.V(0, 6, 0), "tensorrt-llm": engine.V(1, 0, 0)}
+
+// eraOf a version of an engine on a device: what its stack took there beyond that of today is known by this name. ""
+// is today's, and that of a version that nobody states.
+func eraOf(d *device, name string, v engine.Version) string {
+	if !Early(name, v) {
+		return ""
+	}
+	return eraKey(d.id, name)
+}
+
+// Early reports whether the stack of an engine's version is of another era.
+func Early(name string, v engine.Version) bool {
+	first, ok := early[name]
+	return ok && v != (engine.Version{}) && !v.AtLeast(first)
+}
+
+func eraKey(device, name string) string {
+	return device + "/" + name + " before " + versionKey(name, early[name])
+}
