@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/plan"
@@ -106,5 +107,18 @@ func TestSlowPlansSaySo(t *testing.T) {
 	}
 	if !found || *a.Speed.Decode > 5 {
 		t.Errorf("%g tokens a second, notes %+v", *a.Speed.Decode, a.Notes)
+	}
+}
+
+// TestEarlyEvidence: an answer says how many of the figures that it rests on are of engines of another era.
+func TestEarlyEvidence(t *testing.T) {
+	for _, c := range []struct {
+		hardware, engine string
+		early            bool
+	}{{"mi300x", "vllm", true}, {"mi325x", "vllm", true}, {"mi300x", "vllm@0.5", false}, {"h100-sxm-80gb", "vllm", false}} {
+		v := spedUp(t, Request{Model: "llama-3.1-8b", Hardware: c.hardware, Plan: plan.Plan{Engine: c.engine}})
+		if got := strings.Contains(v.RestsOn, "of engines of 2024 and before"); got != c.early {
+			t.Errorf("%s with %s rests on %q", c.hardware, c.engine, v.RestsOn)
+		}
 	}
 }
