@@ -121,18 +121,43 @@ func (p *planner) loads() (out []setting) {
 	return out
 }
 
-// more devices of the same kind: the dearest change.
+// more devices of the same kind: the fewest doublings that hold the plan, else one.
 func (p *planner) more() []setting {
 	m := p.q.job.Machine
 	if m == nil || len(m.Groups) != 1 || m.Node != "" {
 		return nil
 	}
-	n := 2 * m.Groups[0].Count
-	to := manyOf(n, m.Groups[0].Device.ID)
-	if device, keys, ok := strings.Cut(p.q.request.Hardware, ","); ok && !strings.Contains(device, "=") {
-		to += "," + keys // the same host, link and fabric
+	once := p.devices(2 * m.Groups[0].Count)
+	for n := 2 * m.Groups[0].Count; n <= mostDevices; n *= 2 {
+		s, r := p.devices(n), p.asked
+		s.set(&r)
+		if q, ranks, err := p.asker.sized(&r); err == nil && q.verdict(ranks) == Fits {
+			return []setting{s}
+		}
 	}
-	return []setting{{fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, 0, 0, 0 }, moreDevices}}
+	return []setting{once}
+}
+
+// mostDevices are as many as anybody adds to hold one model.
+const mostDevices = 64
+
+// devices are so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
+func (p *planner) devices(n int) setting {
+	d, to := &p.q.job.Machine.Groups[0].Device, p.q.ofKind(n)
+	tp, pp := int64(0), int64(0)
+	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !p.gguf() {
+		tp, pp = node, int64(n)/node
+	}
+	return setting{fmt.Sprintf("%d × %s", n, d.Name), "", func(r *Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 }, moreDevices}
+}
+
+// ofKind names so many devices of the plan's kind, with the same host, link and fabric.
+func (q *question) ofKind(n int) string {
+	to := manyOf(n, q.job.Machine.Groups[0].Device.ID)
+	if device, keys, ok := strings.Cut(q.request.Hardware, ","); ok && !strings.Contains(device, "=") {
+		to += "," + keys
+	}
+	return to
 }
 
 // moreDevices is the price of twice as many devices.

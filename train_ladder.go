@@ -122,5 +122,13 @@ func offloadWords(o plan.Offload) string {
 	return "inputs of blocks on the host"
 }
 
-// more devices of the same kind.
-func (t *training) more() []setting { return (&planner{q: t.q}).more() }
+// more devices of the same kind: twice as many replicas.
+func (t *training) more() []setting {
+	m := t.job.Machine
+	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+		return nil
+	}
+	n := 2 * m.Groups[0].Count
+	to := t.q.ofKind(n)
+	return []setting{{words: fmt.Sprintf("%d × %s", n, m.Groups[0].Device.Name), set: func(r *Request) { r.Hardware, r.Devices, r.DP = to, 0, 0 }, price: moreDevices}}
+}
