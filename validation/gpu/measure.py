@@ -298,16 +298,21 @@ def train(run, before):
     }
 
 
+def first():
+    """The one device that is measured: the first that this process may see. With more, the Trainer would split batches."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
+
+
 def used():
-    """GiB that nvidia-smi shows as used on the first device that this process may see."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
-    out = subprocess.run(["nvidia-smi", f"--id={visible}", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True).stdout
+    """GiB that nvidia-smi shows as used on that device."""
+    out = subprocess.run(["nvidia-smi", f"--id={first()}", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True).stdout
     return float(out.split()[0]) / 1024
 
 
 def apart(run):
     """A run in a process of its own; None where it failed for another reason than memory, which is said."""
-    got = subprocess.run([sys.executable, __file__, "--job", json.dumps(run), "--before", str(used())], capture_output=True, text=True)
+    command = [sys.executable, __file__, "--job", json.dumps(run), "--before", str(used())]
+    got = subprocess.run(command, capture_output=True, text=True)
     lines = got.stdout.strip().splitlines()
     if got.returncode == 0 and lines:
         return json.loads(lines[-1])
@@ -321,6 +326,7 @@ def microseconds(call, spread):
     import torch
 
     side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for i in range(spread):
             call(i)
@@ -483,6 +489,7 @@ def main():
     p.add_argument("--job", help=argparse.SUPPRESS)
     p.add_argument("--before", type=float, default=0, help=argparse.SUPPRESS)
     a = p.parse_args()
+    os.environ["CUDA_VISIBLE_DEVICES"], os.environ["CUDA_DEVICE_ORDER"] = first(), "PCI_BUS_ID"
     if a.plan:
         print_plan(a.device or "h100-sxm-80gb")
     elif a.job:
