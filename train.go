@@ -208,6 +208,9 @@ func (t *training) rank(r *train.Rank) engine.Rank {
 
 func (t *training) device(i int, r *train.Rank, same *engine.Rank) Device {
 	d := t.q.device(t.q.explain, i, same)
+	if n := t.job.Devices(); r.Count == n && n > 1 {
+		d.Ranks = fmt.Sprintf("0-%d", n-1) // all hold the same
+	}
 	for j := range r.Phases {
 		p := &r.Phases[j]
 		at := "/devices/" + strconv.Itoa(i) + "/phases/" + strconv.Itoa(j) + "/ledger"
@@ -218,7 +221,7 @@ func (t *training) device(i int, r *train.Rank, same *engine.Rank) Device {
 
 // disk is what all ranks write at a checkpoint.
 func (t *training) disk(ranks []train.Rank) *Memory {
-	m := &Memory{}
+	m := &Memory{Ledger: []Item{}}
 	for i := range ranks {
 		n := unit.Bytes(ranks[i].Count)
 		for _, it := range ranks[i].Disk {

@@ -68,7 +68,7 @@ func TestBestProducts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := serving.ProductKernel(d, "vllm", dtype.Of(dtype.BF16), c.m, c.n, c.k)
+		k := serving.ProductKernel(d, "vllm", dtype.Of(dtype.BF16), c.m, c.n, c.k, true)
 		got := 2 * float64(c.m*c.n*c.k) / k.Seconds(values(table, k.Uses))
 		if got < c.rate/1.4 || got > 1.4*c.rate {
 			t.Errorf("%s: %.0f TFLOP/s, the best measured is %.0f", c.device, got/1e12, c.rate/1e12)
