@@ -19,14 +19,28 @@ func try(t *testing.T, id string, devices int, change func(*plan.Plan, *plan.Tra
 	}
 	j := &train.Job{Model: catalogtest.Model(t, id), Machine: &m, Plan: &plan.Plan{}, Training: &plan.Training{}}
 	change(j.Plan, j.Training)
+	_, err = compiled(j)
+	return err
+}
+
+// compiled goes the way of a question: Defaults, Check, Compile.
+func compiled(j *train.Job) (*train.Sizer, error) {
 	if err := train.Defaults(j); err != nil {
-		return err
+		return nil, err
 	}
 	if err := train.Check(j); err != nil {
-		return err
+		return nil, err
 	}
-	_, err = train.Compile(j)
-	return err
+	return train.Compile(j)
+}
+
+// sizer is compiled's, or nil for what is refused by a field with a fix; other refusals are errors.
+func sizer(j *train.Job) (*train.Sizer, error) {
+	s, err := compiled(j)
+	if e, ok := errors.AsType[*plan.Problem](err); ok && e.Field != "" && e.Fix != "" {
+		return nil, nil
+	}
+	return s, err
 }
 
 // TestRefusals: a plan that a framework cannot run is refused by the field that is wrong, with what would run.

@@ -1,7 +1,6 @@
 package train_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -49,19 +48,11 @@ func TestRandomPlans(t *testing.T) {
 	for range 8000 {
 		p, q := randomPlan(r)
 		j := &train.Job{Model: catalogtest.Model(t, oneOf(r, "llama-3.2-1b", "mixtral-8x7b", "deepseek-v2-lite", "granite-4.0-h-tiny", "gpt2")), Machine: &m, Plan: &p, Training: &q}
-		err := train.Defaults(j)
-		if err == nil {
-			err = train.Check(j)
-		}
-		var s *train.Sizer
-		if err == nil {
-			s, err = train.Compile(j)
-		}
+		s, err := sizer(j)
 		if err != nil {
-			var e *plan.Problem
-			if !errors.As(err, &e) || e.Field == "" || e.Fix == "" {
-				t.Fatalf("%+v %+v: %v", p, q, err)
-			}
+			t.Fatalf("%+v %+v: %v", p, q, err)
+		}
+		if s == nil {
 			continue
 		}
 		sized++

@@ -1,10 +1,8 @@
 package validation
 
 import (
-	"bufio"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // folds are predictions of rows by fits that lacked them, by the line of the row. The programs below
@@ -15,18 +13,12 @@ type folds map[int][]float64
 // readFolds reads a table of them: a header, then the line of a row and so many numbers.
 func readFolds(name, text string, numbers int) (folds, error) {
 	out := folds{}
-	scan := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		line, x, err := readFold(strings.Split(scan.Text(), "\t"), numbers)
-		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
-		}
+	err := eachRow(name, []byte(text), func(_ int, cells []string) error {
+		line, x, err := readFold(cells, numbers)
 		out[line] = x
-	}
-	return out, scan.Err()
+		return err
+	})
+	return out, err
 }
 
 func readFold(cells []string, numbers int) (line int, x []float64, err error) {

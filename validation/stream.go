@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"bufio"
-	"bytes"
 	_ "embed"
 	"fmt"
 	"strconv"
@@ -47,19 +45,13 @@ func (r *StreamRow) Name() string { return fmt.Sprintf("decode:%d", r.Line) }
 func Streams() ([]StreamRow, error) {
 	sources := strings.Split(streamSources, "\n")
 	var out []StreamRow
-	scan := bufio.NewScanner(bytes.NewReader(streamRows))
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		r, err := streamRow(strings.Split(scan.Text(), "\t"), sources)
-		if err != nil {
-			return nil, fmt.Errorf("decode.tsv, line %d: %w", n, err)
-		}
-		r.Line = n
+	err := eachRow("decode.tsv", streamRows, func(line int, cells []string) error {
+		r, err := streamRow(cells, sources)
+		r.Line = line
 		out = append(out, r)
-	}
-	return out, scan.Err()
+		return err
+	})
+	return out, err
 }
 
 const streamCells = 18

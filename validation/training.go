@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"bufio"
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -49,20 +47,13 @@ func (r *TrainingRow) Name() string { return fmt.Sprintf("train-memory:%d", r.Li
 func Trainings() ([]TrainingRow, error) {
 	sources := strings.Split(trainingSources, "\n")
 	var out []TrainingRow
-	scan := bufio.NewScanner(bytes.NewReader(trainingRows))
-	scan.Buffer(nil, 1<<20)
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		r, err := trainingRow(strings.Split(scan.Text(), "\t"), sources)
-		if err != nil {
-			return nil, fmt.Errorf("train-memory.tsv, line %d: %w", n, err)
-		}
-		r.Line = n
+	err := eachRow("train-memory.tsv", trainingRows, func(line int, cells []string) error {
+		r, err := trainingRow(cells, sources)
+		r.Line = line
 		out = append(out, r)
-	}
-	return out, scan.Err()
+		return err
+	})
+	return out, err
 }
 
 func trainingRow(c []string, sources []string) (r TrainingRow, err error) {

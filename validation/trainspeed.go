@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"bufio"
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -58,19 +56,13 @@ func (r *TrainSpeed) Publisher() string {
 func TrainSpeeds() ([]TrainSpeed, error) {
 	sources := strings.Split(trainSourceRows, "\n")
 	var out []TrainSpeed
-	scan := bufio.NewScanner(bytes.NewReader(trainSpeedRows))
-	for n := 1; scan.Scan(); n++ {
-		if n == 1 {
-			continue
-		}
-		r, err := trainSpeed(strings.Split(scan.Text(), "\t"), sources)
-		if err != nil {
-			return nil, fmt.Errorf("train-speed.tsv, line %d: %w", n, err)
-		}
-		r.Line = n
+	err := eachRow("train-speed.tsv", trainSpeedRows, func(line int, cells []string) error {
+		r, err := trainSpeed(cells, sources)
+		r.Line = line
 		out = append(out, r)
-	}
-	return out, scan.Err()
+		return err
+	})
+	return out, err
 }
 
 const trainCells = 29

@@ -2,7 +2,7 @@
 // such files, whoever wrote them, back into commands. It knows no engine and no flag: a Service holds the words
 // of a command and what a container needs beside them.
 //
-// yaml.go has the bounded decoder, read.go the way in, compose.go and kubernetes.go the way out.
+// yaml.go has the bounds of a file, read.go the way in, compose.go and kubernetes.go the way out.
 package manifest
 
 import (

@@ -26,7 +26,7 @@ func TestScalars(t *testing.T) {
 			t.Errorf("%q as %s: %v", s, scalar(s), err)
 			continue
 		}
-		if got := docs[0].at("a").words(); len(got) != 1 || got[0] != s {
+		if got := words(docs[0].At("a")); len(got) != 1 || got[0] != s {
 			t.Errorf("%q as %s comes back as %q", s, scalar(s), got)
 		}
 	}
@@ -65,10 +65,18 @@ func TestSettings(t *testing.T) {
 	if err != nil || len(got) != 4 || got[0] != (argv.Variable{Name: "a.b", Value: "1"}) || got[2] != (argv.Variable{Name: "a.c.e", Value: "1,2"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, bad := range []string{"a: &x 1\nb: *x", strings.Repeat("[", 100), "a: b: c: [", strings.Repeat("x", maxText+1), "a: 1\na: 2"} {
+	for _, bad := range []string{"a: &x 1\nb: *x", strings.Repeat("[", 100), "a: b: c: [", strings.Repeat("x", small.Bytes+1), "a: 1\na: 2"} {
 		if got, err := Settings(bad); err == nil {
 			t.Errorf("%.40q is read as %v", bad, got)
 		}
+	}
+}
+
+// TestEmptyDocument: containers behind a document with nothing in it, as a chart leaves one, are read.
+func TestEmptyDocument(t *testing.T) {
+	cmds, err := Read("---\n# of a chart\n---\napiVersion: v1\nkind: Pod\nspec: {containers: [{image: \"vllm/vllm-openai:v0.24.0\", args: [--model, org/m]}]}\n")
+	if err != nil || len(cmds) != 1 || cmds[0].Tag() != "0.24.0" {
+		t.Errorf("%+v, %v", cmds, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/format/yaml"
 )
 
 // Is reports whether a text is such a file: a compose file has services, a manifest has a kind.
@@ -65,24 +66,24 @@ func (c *container) commands() ([]argv.Command, error) {
 }
 
 // composed are the services of a compose file.
-func composed(d *node) (out []container) {
-	services := d.at("services")
+func composed(d *yaml.Node) (out []container) {
+	services := d.At("services")
 	if services == nil {
 		return nil
 	}
-	for _, name := range services.keys {
-		s := services.of[name]
-		if s.at("image") == nil && s.at("command") == nil {
+	for _, name := range services.Keys {
+		s := services.Of[name]
+		if s.At("image") == nil && s.At("command") == nil {
 			continue
 		}
-		c := container{entry: single(s.at("entrypoint").words()), args: single(s.at("command").words())}
-		c.Image, c.Env = s.at("image").value(), variables(s.at("environment"))
+		c := container{entry: single(words(s.At("entrypoint"))), args: single(words(s.At("command")))}
+		c.Image, c.Env = s.At("image").Value(), variables(s.At("environment"))
 		c.Files = composedFiles(d, s)
-		for _, v := range s.at("deploy", "resources", "reservations", "devices").items() {
+		for _, v := range s.At("deploy", "resources", "reservations", "devices").Items() {
 			c.Devices += devices(v)
 		}
-		for _, h := range s.at("post_start").items() {
-			c.after = single(h.at("command").words())
+		for _, h := range s.At("post_start").Items() {
+			c.after = single(words(h.At("command")))
 		}
 		out = append(out, c)
 	}
@@ -98,29 +99,29 @@ func single(words []string) []string {
 }
 
 // variables stand as a block of keys, or as NAME=value lines.
-func variables(n *node) (out []argv.Variable) {
+func variables(n *yaml.Node) (out []argv.Variable) {
 	if n == nil {
 		return nil
 	}
-	for _, k := range n.keys {
-		out = append(out, argv.Variable{Name: k, Value: strings.ReplaceAll(n.of[k].value(), "$$", "$")})
+	for _, k := range n.Keys {
+		out = append(out, argv.Variable{Name: k, Value: strings.ReplaceAll(n.Of[k].Value(), "$$", "$")})
 	}
-	for _, v := range n.list {
-		if name, value, ok := strings.Cut(v.text, "="); ok {
+	for _, v := range n.List {
+		if name, value, ok := strings.Cut(v.Text, "="); ok {
 			out = append(out, argv.Variable{Name: name, Value: strings.ReplaceAll(value, "$$", "$")})
 		}
 	}
 	return out
 }
 
-func composedFiles(d, service *node) map[string]string {
+func composedFiles(d, service *yaml.Node) map[string]string {
 	out := map[string]string{}
-	for _, f := range service.at("configs").items() {
-		if n := d.at("configs", f.at("source").value(), "content"); n != nil {
-			out[f.at("target").value()] = strings.ReplaceAll(n.value(), "$$", "$")
+	for _, f := range service.At("configs").Items() {
+		if n := d.At("configs", f.At("source").Value(), "content"); n != nil {
+			out[f.At("target").Value()] = strings.ReplaceAll(n.Value(), "$$", "$")
 		}
 	}
-	return within(service.at("working_dir").value(), out)
+	return within(service.At("working_dir").Value(), out)
 }
 
 // within names files also as a command that runs in a folder does.
@@ -134,11 +135,11 @@ func within(dir string, files map[string]string) map[string]string {
 }
 
 // devices of one reservation: a count, or a list of ids; "all" says nothing.
-func devices(v *node) int64 {
-	if ids := v.at("device_ids").items(); len(ids) > 0 {
+func devices(v *yaml.Node) int64 {
+	if ids := v.At("device_ids").Items(); len(ids) > 0 {
 		return int64(len(ids))
 	}
-	return count(v.at("count").value())
+	return count(v.At("count").Value())
 }
 
 func count(text string) int64 {
@@ -150,34 +151,34 @@ func count(text string) int64 {
 }
 
 // pods are the containers of a Kubernetes object: of a Pod, of a Deployment's template, of a CronJob's.
-func pods(d *node, docs []*node) (out []container) {
-	if d.at("apiVersion") == nil || d.at("kind") == nil {
+func pods(d *yaml.Node, docs []*yaml.Node) (out []container) {
+	if d.At("apiVersion") == nil || d.At("kind") == nil {
 		return nil
 	}
-	spec := d.at("spec")
+	spec := d.At("spec")
 	for _, path := range [][]string{{"jobTemplate", "spec"}, {"predictor"}, {"leaderWorkerTemplate", "leaderTemplate", "spec"}, {"template", "spec"}} {
-		if below := spec.at(path...); below != nil {
+		if below := spec.At(path...); below != nil {
 			spec = below
 		}
 	}
-	for _, v := range spec.at("containers").items() {
+	for _, v := range spec.At("containers").Items() {
 		out = append(out, pod(spec, v, docs))
 	}
 	return out
 }
 
-func pod(spec, v *node, docs []*node) container {
-	c := container{entry: v.at("command").words(), args: v.at("args").words(), after: v.at("lifecycle", "postStart", "exec", "command").words()}
-	c.Image, c.Files = v.at("image").value(), mounted(spec, v, docs)
-	for _, e := range v.at("env").items() {
-		if value := e.at("value"); value != nil {
-			c.Env = append(c.Env, argv.Variable{Name: e.at("name").value(), Value: value.value()})
+func pod(spec, v *yaml.Node, docs []*yaml.Node) container {
+	c := container{entry: words(v.At("command")), args: words(v.At("args")), after: words(v.At("lifecycle", "postStart", "exec", "command"))}
+	c.Image, c.Files = v.At("image").Value(), mounted(spec, v, docs)
+	for _, e := range v.At("env").Items() {
+		if value := e.At("value"); value != nil {
+			c.Env = append(c.Env, argv.Variable{Name: e.At("name").Value(), Value: value.Value()})
 		}
 	}
 	for _, kind := range []string{"limits", "requests"} {
-		have := v.at("resources", kind)
+		have := v.At("resources", kind)
 		for _, name := range []string{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "habana.ai/gaudi", "google.com/tpu"} {
-			if n := count(have.at(name).value()); n > 0 {
+			if n := count(have.At(name).Value()); n > 0 {
 				c.Devices = n
 			}
 		}
@@ -186,32 +187,32 @@ func pod(spec, v *node, docs []*node) container {
 }
 
 // mounted are the files of configuration maps of the same text.
-func mounted(spec, v *node, docs []*node) map[string]string {
+func mounted(spec, v *yaml.Node, docs []*yaml.Node) map[string]string {
 	out := map[string]string{}
-	for _, m := range v.at("volumeMounts").items() {
-		for _, vol := range spec.at("volumes").items() {
-			if vol.at("name").value() != m.at("name").value() {
+	for _, m := range v.At("volumeMounts").Items() {
+		for _, vol := range spec.At("volumes").Items() {
+			if vol.At("name").Value() != m.At("name").Value() {
 				continue
 			}
-			data := configMap(docs, vol.at("configMap", "name").value())
-			path, sub := m.at("mountPath").value(), m.at("subPath").value()
+			data := configMap(docs, vol.At("configMap", "name").Value())
+			path, sub := m.At("mountPath").Value(), m.At("subPath").Value()
 			for _, key := range slices.Sorted(maps.Keys(data)) {
 				switch {
 				case sub == "":
-					out[strings.TrimSuffix(path, "/")+"/"+key] = data[key].value()
+					out[strings.TrimSuffix(path, "/")+"/"+key] = data[key].Value()
 				case sub == key:
-					out[path] = data[key].value()
+					out[path] = data[key].Value()
 				}
 			}
 		}
 	}
-	return within(v.at("workingDir").value(), out)
+	return within(v.At("workingDir").Value(), out)
 }
 
-func configMap(docs []*node, name string) map[string]*node {
+func configMap(docs []*yaml.Node, name string) map[string]*yaml.Node {
 	for _, d := range docs {
-		if data := d.at("data"); name != "" && d.at("kind").value() == "ConfigMap" && d.at("metadata", "name").value() == name && data != nil {
-			return data.of
+		if data := d.At("data"); name != "" && d.At("kind").Value() == "ConfigMap" && d.At("metadata", "name").Value() == name && data != nil {
+			return data.Of
 		}
 	}
 	return nil

@@ -1,8 +1,7 @@
 package arch
 
 import (
-	"github.com/goccy/go-yaml/ast"
-
+	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
 )
@@ -28,7 +27,7 @@ var places = map[string]family.NormPlace{
 
 // runs reads layers: each entry stands for count layers, or for layers that repeat in turn.
 func (o *object) runs(width int64, norm family.NormKind) (out []family.Layer) {
-	o.list("layers", func(n ast.Node, path string) {
+	o.list("layers", func(n *yaml.Node, path string) {
 		r := o.r.object(n, path)
 		if r.has("repeat") {
 			out = append(out, r.repeated(width, norm)...)
@@ -44,7 +43,7 @@ func (o *object) runs(width int64, norm family.NormKind) (out []family.Layer) {
 func (o *object) repeated(width int64, norm family.NormKind) (out []family.Layer) {
 	times := o.need("repeat")
 	var pattern []family.Layer
-	o.list("layers", func(n ast.Node, path string) {
+	o.list("layers", func(n *yaml.Node, path string) {
 		r := o.r.object(n, path)
 		pattern = append(pattern, r.run(width, norm)...)
 		r.close()

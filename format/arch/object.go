@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
 )
@@ -20,39 +19,21 @@ type object struct {
 	path  string
 	line  int
 	keys  []string // in the order of the file
-	nodes map[string]ast.Node
+	nodes map[string]*yaml.Node
 	known []string
 }
 
 // object reads a block of keys at a path; a node that is none is a fault and reads as empty.
-func (r *reader) object(n ast.Node, path string) *object {
-	o := &object{r: r, path: path, nodes: map[string]ast.Node{}}
-	if n == nil {
-		return o
-	}
-	o.line = lineOf(n)
-	m, ok := n.(ast.MapNode)
-	if !ok {
+func (r *reader) object(n *yaml.Node, path string) *object {
+	o := &object{r: r, path: path, line: n.Line, keys: n.Keys, nodes: n.Of}
+	if n.Of == nil {
 		r.fail(&Error{Line: o.line, Field: path, Value: kindOf(n), Text: "is not a block of keys", Fix: "key: value lines below it"})
-		return o
-	}
-	for it := m.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
-		name := it.Key().GetToken().Value
-		o.keys = append(o.keys, name)
-		o.nodes[name] = it.Value()
 	}
 	return o
 }
 
 // show is a key of a file in an error.
 func show(key string) string { return strings.Trim(quote(key), `"`) }
-
-func lineOf(n ast.Node) int {
-	if t := n.GetToken(); t != nil && t.Position != nil {
-		return t.Position.Line
-	}
-	return 0
-}
 
 func (r *reader) fail(e *Error) {
 	if r.err == nil {
@@ -71,7 +52,7 @@ func (o *object) at(key string) string {
 func (o *object) fail(key, value, text, fix string) {
 	line := o.line
 	if n := o.nodes[key]; n != nil {
-		line = lineOf(n)
+		line = n.Line
 	}
 	o.r.fail(&Error{Line: line, Field: o.at(show(key)), Value: value, Text: text, Fix: fix})
 }
@@ -89,20 +70,21 @@ func (o *object) missing(key, text, fix string) {
 func (o *object) has(key string) bool { _, ok := o.nodes[key]; return ok }
 
 // get gives a key's node, nil when it is absent or has nothing behind it.
-func (o *object) get(key string) ast.Node {
+func (o *object) get(key string) *yaml.Node {
 	o.known = append(o.known, key)
-	if _, empty := o.nodes[key].(*ast.NullNode); empty {
+	n := o.nodes[key]
+	if n != nil && n.Null() {
 		o.fail(key, "", "has no value", "give one, or leave the key out")
 		return nil
 	}
-	return o.nodes[key]
+	return n
 }
 
 // close refuses keys that nothing read.
 func (o *object) close() {
 	for _, k := range o.keys {
 		if !slices.Contains(o.known, k) {
-			o.r.fail(&Error{Line: lineOf(o.nodes[k]), Field: o.at(show(k)), Text: "is no key of a description here", Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
+			o.r.fail(&Error{Line: o.nodes[k].Line, Field: o.at(show(k)), Text: "is no key of a description here", Fix: didYouMean(k, o.known, "the keys here are "+strings.Join(o.known, ", "))})
 		}
 	}
 }
@@ -146,22 +128,19 @@ func (o *object) positive(key string, otherwise int64) int64 {
 }
 
 // whole reads 4096, 4_096, 1e6 and 32k.
-func whole(n ast.Node) (int64, bool) {
-	switch n := n.(type) {
-	case *ast.IntegerNode:
-		switch v := n.Value.(type) {
-		case int64:
-			return v, true
-		case uint64:
-			return int64(min(v, math.MaxInt64)), true
-		}
-	case *ast.FloatNode:
-		if v := n.Value; v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+func whole(n *yaml.Node) (int64, bool) {
+	switch v := n.Scalar.(type) {
+	case int64:
+		return v, true
+	case uint64:
+		return math.MaxInt64, true
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			return int64(v), true
 		}
-	case *ast.StringNode:
-		v, err := unit.ParseLength(n.Value)
-		return v, err == nil
+	case string:
+		length, err := unit.ParseLength(v)
+		return length, err == nil
 	}
 	return 0, false
 }
@@ -172,12 +151,12 @@ func (o *object) flag(key string, otherwise bool) bool {
 	if n == nil {
 		return otherwise
 	}
-	b, ok := n.(*ast.BoolNode)
+	on, ok := n.Scalar.(bool)
 	if !ok {
 		o.fail(key, kindOf(n), "is neither true nor false", "true or false")
 		return otherwise
 	}
-	return b.Value
+	return on
 }
 
 // text reads a word, "" when it is absent.
@@ -186,12 +165,12 @@ func (o *object) text(key string) string {
 	if n == nil {
 		return ""
 	}
-	s, ok := n.(*ast.StringNode)
-	if !ok || len(s.Value) > 100 || s.Value == "" {
+	s, ok := n.Scalar.(string)
+	if !ok || len(s) > 100 || s == "" {
 		o.fail(key, kindOf(n), "is not a short text", "a word, in quotes where it looks like a number")
 		return ""
 	}
-	return s.Value
+	return s
 }
 
 // word reads one of some words.
@@ -222,17 +201,16 @@ func (o *object) format(key string, otherwise *dtype.Format) *dtype.Format {
 }
 
 // list gives the nodes of a list, each with its path.
-func (o *object) list(key string, each func(n ast.Node, path string)) {
+func (o *object) list(key string, each func(n *yaml.Node, path string)) {
 	n := o.get(key)
 	if n == nil {
 		return
 	}
-	l, ok := n.(*ast.SequenceNode)
-	if !ok || len(l.Values) == 0 {
+	if len(n.List) == 0 {
 		o.fail(key, kindOf(n), "is not a list", "lines that begin with - below it")
 		return
 	}
-	for i, v := range l.Values {
+	for i, v := range n.List {
 		each(v, fmt.Sprintf("%s[%d]", o.at(key), i))
 	}
 }

@@ -1,9 +1,8 @@
 package arch
 
 import (
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/yaml"
 	"github.com/memwall/memwall/model/family"
 )
 
@@ -18,7 +17,7 @@ var (
 // beside reads the towers: stacks that see, hear, or hold tables of embeddings.
 func (o *object) beside(s *family.Spec) {
 	names := map[string]bool{}
-	o.list("towers", func(n ast.Node, path string) {
+	o.list("towers", func(n *yaml.Node, path string) {
 		t := o.r.object(n, path)
 		one := t.tower()
 		t.close()
@@ -50,7 +49,7 @@ func (o *object) tower() *family.Tower {
 // weights reads what stands before or after layers: maps, tables, norms and vectors, one an entry.
 func (o *object) weights(key string, named roles) (out []family.Weight) {
 	maps := 0
-	o.list(key, func(n ast.Node, path string) {
+	o.list(key, func(n *yaml.Node, path string) {
 		w := o.r.object(n, path)
 		one := family.Weight{}
 		switch {
@@ -82,13 +81,13 @@ func (o *object) weights(key string, named roles) (out []family.Weight) {
 
 // pair reads two sizes.
 func (o *object) pair(key, what string) (a, b int64) {
-	l, ok := o.get(key).(*ast.SequenceNode)
-	if !ok || len(l.Values) != 2 {
+	l := o.get(key).Items()
+	if len(l) != 2 {
 		if n := o.nodes[key]; n != nil {
 			o.fail(key, kindOf(n), "is not two sizes", what)
 		}
 		return 0, 0
 	}
-	sizes := &object{r: o.r, path: o.path, line: lineOf(l), nodes: map[string]ast.Node{key + "[0]": l.Values[0], key + "[1]": l.Values[1]}}
+	sizes := &object{r: o.r, path: o.path, line: o.nodes[key].Line, nodes: map[string]*yaml.Node{key + "[0]": l[0], key + "[1]": l[1]}}
 	return sizes.need(key + "[0]"), sizes.need(key + "[1]")
 }

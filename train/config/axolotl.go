@@ -315,21 +315,8 @@ func fsdpStrategy(r *reader) (hybrid bool) {
 // putAxolotlPrecision: bf16 computes in bfloat16 beside weights that FSDP and DeepSpeed keep in fp32 as well;
 // bfloat16 has nothing but 16 bits.
 func putAxolotlPrecision(in *Input, s *section) {
-	switch in.Training.Precision {
-	case "bf16-mixed":
-		s.set("bf16", true)
-	case "bf16":
-		s.set("bfloat16", true)
-	case "fp16-mixed":
-		s.set("fp16", true)
-	case "fp8":
-		s.set("bf16", true)
-		s.set("fp8", true)
-	case "tf32":
-		s.set("bf16", false)
-		s.set("tf32", true)
-	case "fp32":
-		s.set("bf16", false)
+	putSwitches(in, s, "bfloat16")
+	if in.Training.Precision == "fp32" {
 		s.set("float32", true)
 	}
 }

@@ -156,6 +156,27 @@ func loaded(in *Input) string {
 	return "float32"
 }
 
+// putSwitches writes a precision as one of the switches that stand beside each other in files of axolotl and
+// LLaMA-Factory; pure is their name for 16 bits of everything.
+func putSwitches(in *Input, s *section, pure string) {
+	switch in.Training.Precision {
+	case "bf16-mixed":
+		s.set("bf16", true)
+	case "bf16":
+		s.set(pure, true)
+	case "fp16-mixed":
+		s.set("fp16", true)
+	case "fp8":
+		s.set("bf16", true)
+		s.set("fp8", true)
+	case "tf32":
+		s.set("bf16", false)
+		s.set("tf32", true)
+	case "fp32":
+		s.set("bf16", false)
+	}
+}
+
 // precisionOf is the plan's word for what the flags and the format of the loaded weights say; "" when they say nothing.
 func precisionOf(bf16, fp16, tf32, said bool, dtype string, adapted bool) string {
 	half := dtype == "bfloat16"

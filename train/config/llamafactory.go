@@ -194,24 +194,7 @@ func getFactoryLiger(in *Input, r *reader) {
 }
 
 // putFactoryPrecision: trained weights are kept in fp32 unless pure_bf16 is set.
-func putFactoryPrecision(in *Input, s *section) {
-	switch in.Training.Precision {
-	case "bf16-mixed":
-		s.set("bf16", true)
-	case "bf16":
-		s.set("pure_bf16", true)
-	case "fp16-mixed":
-		s.set("fp16", true)
-	case "fp8":
-		s.set("bf16", true)
-		s.set("fp8", true)
-	case "tf32":
-		s.set("bf16", false)
-		s.set("tf32", true)
-	default:
-		s.set("bf16", false)
-	}
-}
+func putFactoryPrecision(in *Input, s *section) { putSwitches(in, s, "pure_bf16") }
 
 func getFactoryPrecision(in *Input, r *reader) {
 	bf16, said := r.flag("bf16")

@@ -7,11 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"github.com/memwall/memwall/format/yaml"
 )
 
 // toYAML writes settings two blanks a level.
@@ -80,98 +76,41 @@ func decimal(x float64) string {
 	return s
 }
 
-// fromYAML reads a file that is small, shallow, one document and without references.
+// small is what a configuration may be.
+var small = yaml.Limits{Bytes: maxText, Depth: maxDepth, Holds: "one configuration"}
+
+// fromYAML reads a file that is small, shallow and without references: the first document that has settings.
 func fromYAML(data []byte) (*node, error) {
-	if len(data) > maxText {
-		return nil, wrong("YAML", fmt.Sprintf("has %d bytes", len(data)), fmt.Sprintf("one configuration of at most %d bytes", maxText))
+	docs, err := yaml.Decode(string(data), small)
+	if e, ok := errors.AsType[*yaml.Error](err); ok {
+		where := ""
+		if e.Line > 0 {
+			where = fmt.Sprintf("in line %d ", e.Line)
+		}
+		return nil, wrong("YAML", where+e.Text, e.Fix)
 	}
-	tokens := lexer.Tokenize(string(data))
-	if err := shallow(tokens); err != nil {
-		return nil, err
-	}
-	file, err := parser.Parse(tokens, 0)
-	if err != nil {
-		return nil, syntax(err)
-	}
-	for _, d := range file.Docs {
-		if m, ok := d.Body.(ast.MapNode); ok {
-			return tree(m.(ast.Node)), nil
+	for _, d := range docs {
+		if d.Of != nil {
+			return tree(d), nil
 		}
 	}
 	return nil, wrong("YAML", "holds no settings", "key: value, one a line")
 }
 
-// refused are parts of YAML that stand for more than is written.
-var refused = map[token.Type]string{
-	token.AnchorType: "an anchor", token.AliasType: "an alias", token.MergeKeyType: "a merge key", token.MappingKeyType: "a complex key",
-}
-
-// shallow refuses references and depth before the parser, which recurses, sees them.
-func shallow(tokens token.Tokens) error {
-	brackets, line, entries := 0, 0, 0
-	var indents []int
-	for _, t := range tokens {
-		if what, bad := refused[t.Type]; bad {
-			return wrong("YAML", fmt.Sprintf("holds %s in line %d, which is not followed", what, t.Position.Line), "write it out")
-		}
-		if p := t.Position; p.Line != line {
-			line, entries = p.Line, 0
-			for len(indents) > 0 && indents[len(indents)-1] >= p.Column {
-				indents = indents[:len(indents)-1]
-			}
-			indents = append(indents, p.Column)
-		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			brackets++
-		case token.SequenceEndType, token.MappingEndType:
-			brackets = max(0, brackets-1)
-		case token.SequenceEntryType:
-			entries++
-		}
-		if brackets+entries+len(indents) > maxDepth {
-			return wrong("YAML", fmt.Sprintf("nests deeper than %d levels in line %d", maxDepth, line), "a configuration has a few levels")
-		}
-	}
-	return nil
-}
-
-// syntax turns the parser's error, which prints an excerpt of the file, into one line.
-func syntax(err error) error {
-	const fix = "two blanks for each level, key: value, and lists with - or in [ ]"
-	var known yaml.Error
-	if !errors.As(err, &known) {
-		return wrong("YAML", "cannot be read", fix)
-	}
-	where := ""
-	if t := known.GetToken(); t != nil && t.Position != nil {
-		where = fmt.Sprintf(" in line %d", t.Position.Line)
-	}
-	return wrong("YAML", "cannot be read"+where+": "+known.GetMessage(), fix)
-}
-
-func tree(n ast.Node) *node {
-	switch n := n.(type) {
-	case ast.MapNode:
+func tree(n *yaml.Node) *node {
+	switch {
+	case n.Of != nil:
 		out := block()
-		for it := n.MapRange(); it.Next(); {
-			out.put(it.Key().GetToken().Value, tree(it.Value()))
+		for _, k := range n.Keys {
+			out.put(k, tree(n.Of[k]))
 		}
 		return out
-	case *ast.SequenceNode:
+	case n.List != nil:
 		out := &node{list: []*node{}}
-		for _, v := range n.Values {
+		for _, v := range n.List {
 			out.list = append(out.list, tree(v))
 		}
 		return out
-	case *ast.LiteralNode:
-		return &node{text: n.Value.Value}
-	case *ast.StringNode:
-		return &node{text: n.Value}
-	case *ast.TagNode:
-		return tree(n.Value)
-	case *ast.NullNode, nil:
-		return &node{null: true}
 	}
-	return &node{text: n.GetToken().Value}
+	return &node{text: n.Text, null: n.Null()}
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"os"
 	"testing"
+
+	"github.com/memwall/memwall/validation/fit/internal/fittest"
 )
 
 // TestTablesAreFitted: what lies in the tree is what the program writes from the rows.
@@ -12,13 +12,6 @@ func TestTablesAreFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string][]byte{"speed/copies.tsv": table, "validation/rows/copy-folds.tsv": folds} {
-		have, err := os.ReadFile("../../../" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(have, want) {
-			t.Errorf("%s is stale: go run ./validation/fit/copies", path)
-		}
-	}
+	fittest.Fresh(t, "copies", "speed/copies.tsv", table)
+	fittest.Fresh(t, "copies", "validation/rows/copy-folds.tsv", folds)
 }

@@ -3,8 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"testing"
+
+	"github.com/memwall/memwall/validation/fit/internal/fittest"
 )
 
 // TestTableIsFitted: the embedded table is what the program writes from the rows.
@@ -13,13 +14,7 @@ func TestTableIsFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("../../../cost/power.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Error("cost/power.tsv is stale: go run ./validation/fit/power")
-	}
+	fittest.Fresh(t, "power", "cost/power.tsv", want)
 }
 
 // TestLeftOut: what the table says of rows that a fit had not seen stays within bounds that only tighten.

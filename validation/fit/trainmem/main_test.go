@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"os"
 	"testing"
+
+	"github.com/memwall/memwall/validation/fit/internal/fittest"
 )
 
 // TestTableIsFitted: the embedded table is what the program writes from the rows.
@@ -12,13 +12,7 @@ func TestTableIsFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("../../../train/fitted.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Error("train/fitted.tsv is stale: go run ./validation/fit/trainmem")
-	}
+	fittest.Fresh(t, "trainmem", "train/fitted.tsv", want)
 }
 
 // TestFoldsAreFitted: the stored predictions are those of fits without each row's source.
@@ -27,11 +21,5 @@ func TestFoldsAreFitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := os.ReadFile("../../rows/train-memory-folds.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Error("validation/rows/train-memory-folds.tsv is stale: go run ./validation/fit/trainmem")
-	}
+	fittest.Fresh(t, "trainmem", "validation/rows/train-memory-folds.tsv", want)
 }

@@ -1,0 +1,65 @@
+package yaml
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml/token"
+)
+
+// references stand for more than is written, and keys that are blocks are no names.
+var references = map[token.Type]string{
+	token.AnchorType: "an anchor", token.AliasType: "an alias", token.MergeKeyType: "a merge key", token.MappingKeyType: "a complex key",
+}
+
+// ornate are parts that plain files do without.
+var ornate = map[token.Type]string{
+	token.TagType: "a tag", token.DirectiveType: "a directive", token.LiteralType: "a block of text", token.FoldedType: "a block of text",
+}
+
+// check refuses such parts, and depth, before the parser, which recurses, sees them.
+func (l *Limits) check(tokens token.Tokens) error {
+	n := nesting{}
+	for _, t := range tokens {
+		what := references[t.Type]
+		if what == "" && l.Plain {
+			what = ornate[t.Type]
+		}
+		if what != "" {
+			return &Error{Line: t.Position.Line, Text: "holds " + what + ", which is not read", Fix: l.hinted("write it out")}
+		}
+		if n.see(t) > l.Depth {
+			return &Error{Line: t.Position.Line, Text: fmt.Sprintf("nests deeper than %d levels", l.Depth), Fix: l.fix(l.Depth, "levels")}
+		}
+	}
+	return nil
+}
+
+// nesting follows how deep a file is: brackets that are open, and columns in which something encloses the present token.
+type nesting struct {
+	brackets, line int
+	entered        bool  // the token before was the - of a list
+	columns        []int // rising
+}
+
+func (n *nesting) see(t *token.Token) int {
+	entry := t.Type == token.SequenceEntryType
+	if n.brackets == 0 && (t.Position.Line != n.line || n.entered || entry) {
+		n.begin(t.Position.Column)
+	}
+	n.line, n.entered = t.Position.Line, entry
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		n.brackets++
+	case token.SequenceEndType, token.MappingEndType:
+		n.brackets = max(0, n.brackets-1)
+	}
+	return n.brackets + len(n.columns)
+}
+
+// begin closes what lies right of a column and opens what begins there.
+func (n *nesting) begin(column int) {
+	for len(n.columns) > 0 && n.columns[len(n.columns)-1] >= column {
+		n.columns = n.columns[:len(n.columns)-1]
+	}
+	n.columns = append(n.columns, column)
+}

@@ -1,0 +1,205 @@
+// Package yaml decodes small YAML files of anybody: a text becomes a tree of keys, lists and values as they stand,
+// each with its line, and what is large, deep or stands for more than is written is refused before a parser sees it.
+//
+// Open yaml.go for the tree and the way in, nesting.go for how depth is told from tokens.
+package yaml
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Limits of a file. Nodes need none of their own: without references a file has fewer of them than bytes.
+type Limits struct {
+	// Bytes of the text: a token takes two hundred times its bytes while it is parsed.
+	Bytes int
+	// Depth is the most columns and open brackets within each other. A list may begin in the column of the key that
+	// holds it, so that a tree is at most twice as deep.
+	Depth int
+	// Plain files have no tags, directives and blocks of text either.
+	Plain bool
+	// Holds is what such a file has in it: "one service". Hint, which may be empty, says how it stays small.
+	Holds, Hint string
+}
+
+// Error is a fault of a file.
+type Error struct {
+	Line int    // from 1; 0 when the file as a whole is at fault
+	Text string // "nests deeper than 12 levels": what the file, or the line, does
+	Fix  string
+}
+
+// Error prints the line and the fault.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "the file " + e.Text
+	}
+	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
+}
+
+// Node is a value: a block of keys, a list, or a leaf.
+type Node struct {
+	Line int
+	// Keys of a block in the order of the file, and what they hold; Of is nil of all else.
+	Keys []string
+	Of   map[string]*Node
+	// List is nil of all else; an empty list is not.
+	List []*Node
+	// Text of a leaf as it stands, without quotes; Scalar is what YAML takes it for: a string, an int64 (a uint64
+	// beyond its range), a float64 or a bool; nil where nothing stands.
+	Text   string
+	Scalar any
+}
+
+// Null tells a leaf with nothing in it.
+func (n *Node) Null() bool { return n.Of == nil && n.List == nil && n.Scalar == nil }
+
+// At walks down keys; nil where one is missing, which At, Items and Value take.
+func (n *Node) At(path ...string) *Node {
+	for _, name := range path {
+		if n == nil {
+			return nil
+		}
+		n = n.Of[name]
+	}
+	return n
+}
+
+// Items of a list; nothing of what is none.
+func (n *Node) Items() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.List
+}
+
+// Value is a leaf's text; "" of what is none.
+func (n *Node) Value() string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// Decode gives the documents of a text, without those that hold nothing. Faults are *Error.
+func Decode(text string, within Limits) ([]*Node, error) {
+	if len(text) > within.Bytes {
+		return nil, &Error{Text: fmt.Sprintf("has %d bytes", len(text)), Fix: within.fix(within.Bytes, "bytes")}
+	}
+	tokens := lexer.Tokenize(text)
+	if err := within.check(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(filled(tokens), 0)
+	if err != nil {
+		return nil, syntax(err)
+	}
+	var out []*Node
+	for _, d := range file.Docs {
+		if d.Body != nil {
+			out = append(out, tree(d.Body))
+		}
+	}
+	return out, nil
+}
+
+// filled leaves out documents that hold nothing or comments only: the parser would end the file there
+// (https://github.com/goccy/go-yaml/issues/731).
+func filled(tokens token.Tokens) (out token.Tokens) {
+	header := -1 // in out, with nothing but comments after it
+	for _, t := range tokens {
+		if t.Type == token.DocumentHeaderType {
+			if header >= 0 {
+				out = slices.Delete(out, header, header+1)
+			}
+			header = len(out)
+		} else if t.Type != token.CommentType {
+			header = -1
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (l *Limits) fix(most int, unit string) string {
+	return l.hinted(fmt.Sprintf("%s, in at most %d %s", l.Holds, most, unit))
+}
+
+func (l *Limits) hinted(fix string) string {
+	if l.Hint == "" {
+		return fix
+	}
+	return fix + "; " + l.Hint
+}
+
+// syntax turns the parser's error, which prints an excerpt of the file, into one line.
+func syntax(err error) error {
+	e := &Error{Text: "is no YAML", Fix: "two spaces for each level, key: value, and lists with - or in [ ]"}
+	var known yaml.Error
+	if !errors.As(err, &known) {
+		return e
+	}
+	e.Text += ": " + known.GetMessage()
+	e.Line = line(known.GetToken())
+	return e
+}
+
+func line(t *token.Token) int {
+	if t == nil || t.Position == nil {
+		return 0
+	}
+	return t.Position.Line
+}
+
+func tree(n ast.Node) *Node {
+	if n == nil {
+		return &Node{}
+	}
+	out := &Node{Line: line(n.GetToken())}
+	switch n := n.(type) {
+	case ast.MapNode:
+		out.Of = map[string]*Node{}
+		for it := n.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
+			name := it.Key().GetToken().Value
+			out.Keys = append(out.Keys, name)
+			out.Of[name] = tree(it.Value())
+		}
+	case *ast.SequenceNode:
+		out.List = []*Node{}
+		for _, v := range n.Values {
+			out.List = append(out.List, tree(v))
+		}
+	case *ast.TagNode:
+		return tree(n.Value)
+	case *ast.NullNode:
+	default:
+		out.Text, out.Scalar = leaf(n)
+	}
+	return out
+}
+
+// leaf gives a text as it stands and what it is taken for.
+func leaf(n ast.Node) (string, any) {
+	switch n := n.(type) {
+	case *ast.LiteralNode:
+		return n.Value.Value, n.Value.Value
+	case *ast.StringNode:
+		return n.Value, n.Value
+	case *ast.IntegerNode:
+		if v, ok := n.Value.(uint64); ok && v <= math.MaxInt64 {
+			return n.GetToken().Value, int64(v)
+		}
+		return n.GetToken().Value, n.Value
+	case ast.ScalarNode:
+		return n.GetToken().Value, n.GetValue()
+	}
+	return n.GetToken().Value, n.GetToken().Value
+}

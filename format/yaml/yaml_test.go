@@ -1,0 +1,167 @@
+package yaml
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var small = Limits{Bytes: 64 << 10, Depth: 12, Holds: "one thing", Hint: "leave things out"}
+
+// TestDecode: blocks, lists and leaves come as they stand, each with its line and with what YAML takes it for.
+func TestDecode(t *testing.T) {
+	docs, err := Decode("a: 1_000\nb:\n  - x\n  - 2.5\n  - yes\n  - true\nc: ~\nd: []\n---\n# nothing\n---\ne: |\n  f\n  g\nh: '18446744073709551615'\ni: 18446744073709551615\nj: !!str 7\n", small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(line int, s string) *Node { return &Node{Line: line, Text: s, Scalar: s} }
+	want := []*Node{
+		{Line: 1, Keys: []string{"a", "b", "c", "d"}, Of: map[string]*Node{
+			"a": {Line: 1, Text: "1_000", Scalar: int64(1000)}, "c": {Line: 7}, "d": {Line: 8, List: []*Node{}},
+			"b": {Line: 3, List: []*Node{text(3, "x"), {Line: 4, Text: "2.5", Scalar: 2.5}, text(5, "yes"), {Line: 6, Text: "true", Scalar: true}}},
+		}},
+		{Line: 12, Keys: []string{"e", "h", "i", "j"}, Of: map[string]*Node{
+			"e": text(12, "f\ng\n"), "h": text(15, "18446744073709551615"), "i": {Line: 16, Text: "18446744073709551615", Scalar: uint64(18446744073709551615)}, "j": {Line: 17, Text: "7", Scalar: int64(7)},
+		}},
+	}
+	if d := cmp.Diff(want, docs); d != "" {
+		t.Errorf("want -, have +\n%s", d)
+	}
+	if n := docs[0]; !n.At("c").Null() || n.At("d").Null() || n.Null() || n.At("b", "x").Value() != "" || n.At("a").Value() != "1_000" || len(n.At("b").Items()) != 4 || n.At("no", "no").Items() != nil {
+		t.Errorf("walks of %+v", n)
+	}
+}
+
+// TestEmptyDocuments: what stands behind documents with nothing in them is read.
+func TestEmptyDocuments(t *testing.T) {
+	for text, want := range map[string]int{
+		"---\n---\na: 1\n": 1, "---\n# of a chart\n---\n# and another\n---\na: 1\n": 1, "a: 1\n---\n---\n---\nb: 1\n---\n# c\n---\nd: 1\n": 3, "a: 1\n---\n": 1, "---\n": 0, "": 0, "# c\n": 0, "a: 1\n...\n---\n---\nb: 1\n": 2,
+	} {
+		if docs, err := Decode(text, small); err != nil || len(docs) != want {
+			t.Errorf("%q: %d documents, %v, want %d", text, len(docs), err, want)
+		}
+	}
+}
+
+// TestRefused: faults name their line, and say what to do.
+func TestRefused(t *testing.T) {
+	plain := small
+	plain.Plain = true
+	for _, c := range []struct {
+		text      string
+		within    Limits
+		says, fix string
+	}{
+		{"a: &x 1\nb: *x\n", small, "line 1: holds an anchor, which is not read", "write it out; leave things out"},
+		{"a: 1\nb: *x\n", small, "line 2: holds an alias", "write it out"},
+		{"<<: {a: 1}\n", small, "line 1: holds a merge key", "write it out"},
+		{"? a\n: b\n", small, "line 1: holds a complex key", "write it out"},
+		{"a: !!int 1\n", plain, "line 1: holds a tag", "write it out"},
+		{"%YAML 1.2\n---\na: 1\n", plain, "line 1: holds a directive", "write it out"},
+		{"a: |\n  b\n", plain, "line 1: holds a block of text", "write it out"},
+		{"a: >\n  b\n", plain, "line 1: holds a block of text", "write it out"},
+		{"a: 1\na: 2\n", small, `line 2: is no YAML: mapping key "a" already defined`, "two spaces"},
+		{"a: [1\nb: 2\n", small, "is no YAML: ", "two spaces"},
+		{"a: " + strings.Repeat("[", 12), small, "line 1: nests deeper than 12 levels", "one thing, in at most 12 levels; leave things out"},
+		{strings.Repeat("#", 64<<10+1), small, "the file has 65537 bytes", "one thing, in at most 65536 bytes; leave things out"},
+	} {
+		_, err := Decode(c.text, c.within)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || !strings.Contains(e.Error(), c.says) || !strings.HasPrefix(e.Fix, c.fix) {
+			t.Errorf("%.40q: %v (%+v), want %q, fix %q", c.text, err, e, c.says, c.fix)
+		}
+	}
+}
+
+// TestDepth: as many levels as are allowed are read, one more is not, however they are written.
+func TestDepth(t *testing.T) {
+	for name, write := range map[string]func(levels int) string{
+		"brackets": func(n int) string { return strings.Repeat("[", n-1) + strings.Repeat("]", n-1) },
+		"braces":   func(n int) string { return strings.Repeat("{a: ", n-1) + strings.Repeat("}", n-1) },
+		"entries":  func(n int) string { return strings.Repeat("- ", n-1) + "x" },
+		"columns":  stairs,
+		"entries in lines": func(n int) string {
+			return strings.Repeat("- ", n/2) + "a:\n" + strings.Repeat("  ", n/2+1) + strings.Repeat("- ", n-n/2-2) + "x"
+		},
+		"behind brackets": func(n int) string { return "a: []\nb: [\n1]\n" + stairs(n) },
+	} {
+		if _, err := Decode(write(small.Depth), small); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Decode(write(small.Depth+1), small); err == nil || !strings.Contains(err.Error(), "deeper") {
+			t.Errorf("%s, one more: %v", name, err)
+		}
+	}
+}
+
+// stairs are keys each below the one before.
+func stairs(levels int) string {
+	var b strings.Builder
+	for i := range levels - 1 {
+		b.WriteString(strings.Repeat(" ", i) + "k:\n")
+	}
+	return b.String() + strings.Repeat(" ", levels-1) + "x"
+}
+
+// TestHostile: no text costs more than bounds that follow from its length.
+func TestHostile(t *testing.T) {
+	full := func(s string) string { return strings.Repeat(s, small.Bytes/len(s)) }
+	for name, text := range map[string]string{
+		"brackets": full("["), "closed": full("]"), "closed, then open": full("]")[:1<<15] + full("[")[:1<<15], "entries": full("- "), "keys": full("a: "), "questions": full("? "), "lines": full("x\n"),
+		"a quote": `"` + full("x")[1:], "stairs": stairs(350), "stairs in a bracket": "[\n" + stairs(350), "stairs behind a bracket": "a: ]\n" + stairs(350), "pairs": "[" + full("{a: 1},")[:1<<15] + "]", "no letters": full("\xff\xfe"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		docs, err := Decode(text, small)
+		runtime.ReadMemStats(&after)
+		if took := time.Since(start); took > 3*time.Second || after.TotalAlloc-before.TotalAlloc > 256<<20 {
+			t.Errorf("%s: %v, %d bytes", name, took, after.TotalAlloc-before.TotalAlloc)
+		}
+		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Fix == "") {
+			t.Errorf("%s: %v", name, err)
+		}
+		lawful(t, text, docs)
+	}
+}
+
+// lawful: trees have no more nodes than the text has bytes, and are at most twice as deep as allowed.
+func lawful(t *testing.T, text string, docs []*Node) {
+	nodes := 0
+	var walk func(n *Node, depth int)
+	walk = func(n *Node, depth int) {
+		if nodes++; depth > 2*small.Depth {
+			t.Fatalf("%.80q: %d levels", text, depth)
+		}
+		for _, v := range n.List {
+			walk(v, depth+1)
+		}
+		for _, v := range n.Of {
+			walk(v, depth+1)
+		}
+	}
+	for _, d := range docs {
+		walk(d, 1)
+	}
+	if nodes > len(text)+1 {
+		t.Errorf("%.80q: %d nodes", text, nodes)
+	}
+}
+
+// FuzzDecode: any text ends in an error with a fix, or in trees within their bounds.
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{"a: 1\nb:\n  - x\n  - {c: [1, 2]}\n", "- - - a:\n      - b: |\n          c\n", "a: &x 1\nb: *x", "a: 1\n---\n!!map {b: ~}\n", "a:\n- b:\n  - c:\n    - d", "? a\n: b", "]\n a:\n  b: .inf\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		docs, err := Decode(text, small)
+		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Fix == "") {
+			t.Error(err)
+		}
+		lawful(t, text, docs)
+	})
+}
