@@ -50,12 +50,6 @@ func (c *calc) beside(name string, u Unit, n ledger.Num) Finding {
 	return f
 }
 
-func (c *calc) floor(name string, s Said, n ledger.Num) Finding {
-	f := c.when(name, s, n)
-	f.Role = Floor
-	return f
-}
-
 // given introduces an input that the document itself states.
 func (c *calc) given(name string, v float64) ledger.Num { return c.In(name, v, "") }
 

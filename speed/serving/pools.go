@@ -262,7 +262,7 @@ func (p *Pools) Elasticities(l Load) (Closed, Elasticities) {
 	}{{&q.own, slope(p.prefill, own, 1, times.own, same)}, {&q.each, slope(p.prefill, busy, p.prefill.peers, times.each, same)},
 		{&q.decode, slope(p.decode, decode, 1, 1, func(i int) int { return p.at[i] })},
 		{&q.handed, one(p.base, p.c[p.base])}, {&q.handed, one(p.prefill.host.token, float64(l.Prompt)*p.c[p.prefill.host.token])}, {&q.burst, one(p.burst, q.burst)}} {
-		e.through(v.at, v.slope, func() Closed { return q.closed() }, c)
+		e.through(v.at, v.slope, q.closed, c)
 	}
 	return c, e
 }
