@@ -21,6 +21,7 @@ type Answer struct {
 	Devices     []Device          `json:"devices,omitempty"`
 	Host        *Memory           `json:"host,omitempty"`
 	Disk        *Memory           `json:"disk,omitempty"`
+	Pool        *Memory           `json:"pool,omitempty"`
 	KV          *KV               `json:"kv,omitempty"`
 	Rungs       []Rung            `json:"rungs,omitempty"`
 	Speed       *Speed            `json:"speed,omitempty"`

@@ -23,6 +23,7 @@ func (q *question) size(ranks []engine.Rank) *Answer {
 	q.prompting(a)
 	a.Host = q.host(q.explain, ranks)
 	a.Disk = q.elsewhere(q.explain, "/disk/ledger", ranks, onDisk)
+	a.Pool = q.elsewhere(q.explain, "/pool/ledger", ranks, inPool)
 	a.KV = q.kv(&ranks[0])
 	a.Prints = prints(&ranks[0])
 	a.Speed = q.speed(a.KV)
@@ -167,7 +168,7 @@ func many(it ledger.Item, ranks int64) ledger.Item {
 }
 
 func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
-	m := q.elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk })
+	m := q.elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk && p != ledger.Pool })
 	if room, ok := q.hostCapacity(); m != nil && ok {
 		m.Capacity = room.Bytes()
 		m.Headroom = m.Capacity - q.hostNeeds(ranks).Bytes
@@ -177,6 +178,8 @@ func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
 }
 
 func onDisk(p ledger.Place) bool { return p == ledger.Disk }
+
+func inPool(p ledger.Place) bool { return p == ledger.Pool }
 
 func (q *question) kv(r *engine.Rank) *KV {
 	k := r.KV

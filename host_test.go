@@ -100,3 +100,28 @@ func TestPoolKeepsItsBand(t *testing.T) {
 	}
 	t.Error("no pool")
 }
+
+// TestPool: weights in memory beyond the host are not on it, must fit there, and cross at the pool's rate, not the host's.
+func TestPool(t *testing.T) {
+	on := func(hardware, where string) *Answer {
+		a, err := Ask(&Request{Ask: "fit", Model: "llama-3.1-70b", Hardware: hardware, Plan: plan.Plan{Engine: "generic", Offload: &plan.Offload{Weights: where}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	const large, small, none = "rtx-4090,host=192GiB@200GB/s,pool=256GiB@16GB/s", "rtx-4090,host=192GiB@200GB/s,pool=64GiB@16GB/s", "rtx-4090,host=192GiB@200GB/s"
+	pool, host := on(large, "pool"), on(large, "host")
+	if pool.Verdict != Fits || pool.Pool == nil || pool.Host != nil && pool.Host.Needed >= pool.Pool.Needed || host.Pool != nil {
+		t.Errorf("%s, pool %+v, host %+v", pool.Verdict, pool.Pool, pool.Host)
+	}
+	if x, y := decodeOf(pool.Speed), decodeOf(host.Speed); x <= 0 || x >= y {
+		t.Errorf("%g tokens a second from the pool, %g from the host", x, y)
+	}
+	if a := on(small, "pool"); a.Verdict != DoesNotFit {
+		t.Errorf("weights of %s in a pool of 64 GiB: %s", a.Pool.Needed, a.Verdict)
+	}
+	if a := on(none, "pool"); a.Speed != nil {
+		t.Error("a pool that nobody described has a speed")
+	}
+}

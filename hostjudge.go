@@ -3,6 +3,7 @@ package memwall
 import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
 )
 
 // Host memory counts in the verdict where the machine's is known: what the program keeps there must fit.
@@ -19,11 +20,16 @@ func (q *question) hostCapacity() (ledger.Num, bool) {
 
 // hostNeeds sums what the ranks of one node keep in its host memory, without pages of mapped files.
 func (q *question) hostNeeds(ranks []engine.Rank) ledger.Total {
+	return q.needsOn(ranks, func(p ledger.Place) bool { return p == ledger.Host || p == ledger.Pinned })
+}
+
+// needsOn sums what the ranks of one node keep in places off their devices.
+func (q *question) needsOn(ranks []engine.Rank, keep func(ledger.Place) bool) ledger.Total {
 	var items []ledger.Item
 	for i := range ranks {
 		n := min(ranks[i].Count, q.job.PerNode())
 		for _, it := range ranks[i].Host {
-			if it.Place == ledger.Host || it.Place == ledger.Pinned {
+			if keep(it.Place) {
 				items = append(items, many(it, n))
 			}
 		}
@@ -38,22 +44,32 @@ func (q *question) notePaging(m *Memory) {
 	}
 }
 
-// verdict is the worst of all ranks and of the host.
+// verdict is the worst of all ranks, of the host and of the pool beyond it.
 func (q *question) verdict(ranks []engine.Rank) Verdict {
 	v := worst(ranks)
-	room, ok := q.hostCapacity()
-	if !ok {
-		return v
+	if room, ok := q.hostCapacity(); ok {
+		v = worse(v, holding(q.hostNeeds(ranks), room.Bytes()))
 	}
-	h := Fits
-	switch n := q.hostNeeds(ranks); {
-	case n.Bytes > room.Bytes():
-		h = DoesNotFit
-	case n.High > room.Bytes():
-		h = Tight
-	}
-	if severity[h] > severity[v] {
-		return h
+	if m := q.job.Machine; m != nil && m.Pool.Capacity.Known {
+		v = worse(v, holding(q.needsOn(ranks, inPool), m.Pool.Capacity.Value))
 	}
 	return v
+}
+
+// holding is the verdict on needs in a memory of so many bytes.
+func holding(n ledger.Total, room unit.Bytes) Verdict {
+	switch {
+	case n.Bytes > room:
+		return DoesNotFit
+	case n.High > room:
+		return Tight
+	}
+	return Fits
+}
+
+func worse(a, b Verdict) Verdict {
+	if severity[b] > severity[a] {
+		return b
+	}
+	return a
 }

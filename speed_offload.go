@@ -63,9 +63,9 @@ func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err e
 	return out, nil
 }
 
-func elsewhere(where string) bool { return where == "host" || where == "nvme" }
+func elsewhere(where string) bool { return where == "host" || where == "nvme" || where == "pool" }
 
-// linkTo is the rate at which a device reads the host's memory or its disk, which the ranks of a node share.
+// linkTo is the rate at which a device reads the host's memory, its disk or a pool beyond it, which the ranks of a node share.
 func (q *question) linkTo(d *hardware.Device, where string) (unit.ByteRate, error) {
 	m := q.job.Machine
 	rate := d.PCIe.EachWay.Value
@@ -76,14 +76,17 @@ func (q *question) linkTo(d *hardware.Device, where string) (unit.ByteRate, erro
 		rate = d.Bandwidth.Value
 	}
 	slower := m.Host.Bandwidth
-	if where == "nvme" {
+	switch where {
+	case "nvme":
 		slower = m.NVMe.Bandwidth
+	case "pool":
+		slower = m.Pool.Bandwidth
 	}
 	each := slower.Value / unit.ByteRate(max(1, min(q.request.Ranks(), q.job.PerNode())))
 	if slower.Known && (rate == 0 || each < rate) {
 		rate = each
 	}
-	if rate == 0 || where == "nvme" && !slower.Known {
+	if rate == 0 || where != "host" && !slower.Known {
 		return 0, fmt.Errorf("nobody says how fast %s of %s is reached", where, d.Name)
 	}
 	return rate, nil

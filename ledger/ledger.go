@@ -69,9 +69,11 @@ const (
 	Mapped
 	// Disk is NVMe or any other file system.
 	Disk
+	// Pool is memory beyond the host: CXL, or another machine's.
+	Pool
 )
 
-var placeNames = [...]string{"device", "pinned", "host", "mapped", "disk"}
+var placeNames = [...]string{"device", "pinned", "host", "mapped", "disk", "pool"}
 
 func (p Place) String() string { return placeNames[p] }
 

@@ -108,7 +108,7 @@ func (p *Plan) checkShares() error {
 func (p *Plan) checkWords() error {
 	for _, c := range []struct{ field, value, allowed string }{
 		{"attention", p.Attention, "auto flash sdpa eager"}, {"split_mode", p.SplitMode, "layer row none"}, {"fit", p.Fit, "on off"}, {"moe_backend", p.MoEBackend, "auto trtllm cutlass deepgemm triton marlin"},
-		{"offload.weights", p.offload().Weights, "none host nvme"}, {"offload.kv", p.offload().KV, "none host nvme"}, {"offload.experts", p.offload().Experts, "none host nvme"},
+		{"offload.weights", p.offload().Weights, "none host nvme pool"}, {"offload.kv", p.offload().KV, "none host nvme pool"}, {"offload.experts", p.offload().Experts, "none host nvme pool"},
 	} {
 		if c.value != "" && !slices.Contains(strings.Fields(c.allowed), c.value) {
 			return bad(c.field, c.value, "is not known", "one of "+strings.ReplaceAll(c.allowed, " ", ", "))

@@ -34,11 +34,11 @@ type Plan struct {
 	Serving
 }
 
-// Offload says where parts live: "none", "host" or "nvme".
+// Offload says where parts live: "none", "host", "nvme", or "pool": memory beyond the host, over CXL.
 type Offload struct {
-	Weights string `json:"weights,omitempty" enum:"none,host,nvme" doc:"weights"`
-	KV      string `json:"kv,omitempty" enum:"none,host,nvme" doc:"KV cache"`
-	Experts string `json:"experts,omitempty" enum:"none,host,nvme" doc:"routed experts"`
+	Weights string `json:"weights,omitempty" enum:"none,host,nvme,pool" doc:"weights"`
+	KV      string `json:"kv,omitempty" enum:"none,host,nvme,pool" doc:"KV cache"`
+	Experts string `json:"experts,omitempty" enum:"none,host,nvme,pool" doc:"routed experts"`
 	// Of training: the states of the optimizer, the parameters, and the inputs of blocks that are computed again.
 	Optimizer   string `json:"optimizer,omitempty" enum:"none,host,nvme" doc:"states of the optimizer"`
 	Params      string `json:"params,omitempty" enum:"none,host,nvme" doc:"parameters"`

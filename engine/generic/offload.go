@@ -22,6 +22,8 @@ func place(where string) ledger.Place {
 		return ledger.Pinned
 	case "nvme":
 		return ledger.Disk
+	case "pool":
+		return ledger.Pool
 	}
 	return ledger.Device
 }

@@ -91,8 +91,8 @@ func checkOffload(j *engine.Job, _ *rules) error {
 		return nil
 	}
 	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
-		if f.value == "nvme" {
-			return impossible(f.field, f.value, "host, with mmap: the system reads mapped weights from disk as they are used", "%s = nvme: llama.cpp keeps nothing on disk by plan", f.field)
+		if f.value == "nvme" || f.value == "pool" {
+			return impossible(f.field, f.value, "host, with mmap: the system reads mapped weights from disk as they are used", "%s = %s: llama.cpp keeps nothing there by plan", f.field, f.value)
 		}
 	}
 	return nil

@@ -40,6 +40,7 @@ func Fit(a *memwall.Answer, opt FitOptions, st Style) string {
 	s.devices()
 	s.host(a.Host, "host memory", "/host/ledger")
 	s.host(a.Disk, "disk", "/disk/ledger")
+	s.host(a.Pool, "memory pool", "/pool/ledger")
 	s.also()
 	s.outlook()
 	s.fitsOn()

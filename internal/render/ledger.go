@@ -293,5 +293,5 @@ func (s *screen) host(m *memwall.Memory, head, at string) {
 }
 
 var placeNames = map[ledger.Place]string{
-	ledger.Pinned: "page-locked", ledger.Host: "", ledger.Mapped: "mapped file", ledger.Disk: "disk", ledger.Device: "",
+	ledger.Pinned: "page-locked", ledger.Host: "", ledger.Mapped: "mapped file", ledger.Disk: "disk", ledger.Pool: "pool", ledger.Device: "",
 }

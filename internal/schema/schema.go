@@ -190,7 +190,7 @@ func (w *writer) of(t reflect.Type) object {
 	case reflect.TypeFor[ledger.Life]():
 		return enum(ledger.Persistent, ledger.SemiPersistent, ledger.Ephemeral)
 	case reflect.TypeFor[ledger.Place]():
-		return enum(ledger.Device, ledger.Pinned, ledger.Host, ledger.Mapped, ledger.Disk)
+		return enum(ledger.Device, ledger.Pinned, ledger.Host, ledger.Mapped, ledger.Disk, ledger.Pool)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
