@@ -85,14 +85,17 @@ func checkDevices(j *engine.Job, _ *rules) error {
 	return nil
 }
 
+// elsewhere names the tiers that llama.cpp plans nothing for.
+var elsewhere = map[string]string{"nvme": "disk", "pool": "a memory pool"}
+
 func checkOffload(j *engine.Job, _ *rules) error {
 	o := j.Plan.Offload
 	if o == nil {
 		return nil
 	}
 	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
-		if f.value == "nvme" || f.value == "pool" {
-			return impossible(f.field, f.value, "host, with mmap: the system reads mapped weights from disk as they are used", "%s = %s: llama.cpp keeps nothing there by plan", f.field, f.value)
+		if elsewhere[f.value] != "" {
+			return impossible(f.field, f.value, "host, with mmap: the system reads mapped weights from disk as they are used", "%s = %s: llama.cpp by itself keeps nothing on %s", f.field, f.value, elsewhere[f.value])
 		}
 	}
 	return nil

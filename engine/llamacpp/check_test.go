@@ -63,6 +63,7 @@ func TestRefusals(t *testing.T) {
 		{"llama-3.1-8b", "2xh100", "", func(p *plan.Plan) { p.TP = 2 }, "tp", "divides layers among devices by itself"},
 		{"llama-3.1-8b", "2xh100", "", func(p *plan.Plan) { p.DP = 2 }, "dp", "one replica"},
 		{"llama-3.1-8b", "h100", "", func(p *plan.Plan) { p.Offload = &plan.Offload{Weights: "nvme"} }, "offload.weights", "keeps nothing on disk"},
+		{"llama-3.1-8b", "h100", "", func(p *plan.Plan) { p.Offload = &plan.Offload{Weights: "pool"} }, "offload.weights", "keeps nothing on a memory pool"},
 		{"llama-3.1-8b", "tpu-v5e", "", nil, "hardware", "no backend"},
 		{"llama-3.1-8b", "32xh100", "", nil, "devices", "more than the 16"},
 		{"llama-3.1-8b", "20xrtx-3090", "", nil, "devices", "more than the 16"},
