@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"fmt"
+
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/shard"
 )
 
@@ -8,7 +11,7 @@ import (
 // different devices are classes of their own.
 func (j *Job) PlaceDecoder(p shard.Parallel) ([]Placed, error) {
 	p = p.Normal()
-	placed, err := Place(j.Model.Decoder(), &j.Weights.Parts[0], p)
+	placed, err := j.placeShared(j.Model.Decoder(), &j.Weights.Parts[0], p)
 	if err != nil || j.Machine == nil || len(j.Machine.Groups) < 2 {
 		return placed, err
 	}
@@ -17,6 +20,33 @@ func (j *Job) PlaceDecoder(p shard.Parallel) ([]Placed, error) {
 		out = append(out, j.byGroup(&placed[i])...)
 	}
 	return out, nil
+}
+
+// shareKey is all that the shares of a part depend on; stages are their numbers of layers, printed.
+type shareKey struct {
+	part       *model.Part
+	weights    *model.PartWeights
+	tp, pp, ep int64
+	dp, cp     int64
+	etp        int64
+	stages     string
+}
+
+// placeShared is Place, once for the jobs of a search.
+func (j *Job) placeShared(part *model.Part, w *model.PartWeights, p shard.Parallel) ([]Placed, error) {
+	type result struct {
+		placed []Placed
+		err    error
+	}
+	key := shareKey{part, w, p.TP, p.PP, p.EP, p.DP, p.CP, p.ETP, ""}
+	if p.Stages != nil {
+		key.stages = fmt.Sprint(p.Stages)
+	}
+	got := Once(j, key, func() (r result) {
+		r.placed, r.err = Place(part, w, p)
+		return r
+	})
+	return got.placed, got.err
 }
 
 // byGroup splits a class by the group of devices that its ranks lie in. Devices are counted through tensor

@@ -196,6 +196,9 @@ func stageLayers(layers, stages int) []int {
 
 // allKinds are the layers of the whole model with the first rank's widths: groups are formed over the model.
 func allKinds(j *engine.Job, pl *engine.Placed) []engine.KindCount {
+	if pl.First == 0 && pl.Last == len(pl.Part.Layers) && pl.Post {
+		return engine.WithDraft(j, pl, pl.Kinds)
+	}
 	whole := *pl
 	whole.First, whole.Last, whole.Post = 0, len(pl.Part.Layers), true
 	return engine.WithDraft(j, &whole, whole.LocalKinds())
