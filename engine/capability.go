@@ -43,7 +43,7 @@ func CheckCapability(j *Job, engine string) error {
 		least := At(f.since, j.Version).Value
 		for g := range j.Machine.Groups {
 			d := &j.Machine.Groups[g].Device
-			if c, ok := capability(d); ok && c < least {
+			if c, ok := Capability(d); ok && c < least {
 				return &plan.Problem{Field: "weights", Value: j.Plan.Weights, Impossible: true,
 					Message: fmt.Sprintf("weights = %s and hardware = %s: %s runs the format from compute capability %.1f on, and %s has %s", j.Plan.Weights, j.Machine.Name, engine, least, d.Name, d.Capability),
 					Fix:     cmp.Or(f.instead, "another format") + ", or a newer device"}
@@ -62,8 +62,8 @@ func (f *floor) holds(recipe string) bool {
 	return false
 }
 
-// capability is the compute capability of NVIDIA's devices.
-func capability(d *hardware.Device) (float64, bool) {
+// Capability is the compute capability of a device of NVIDIA's.
+func Capability(d *hardware.Device) (float64, bool) {
 	x, err := strconv.ParseFloat(d.Capability, 64)
 	return x, err == nil && d.Vendor == "NVIDIA"
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,12 +11,13 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/spell"
 )
 
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkModel, checkWords, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -29,7 +31,11 @@ func impossible(field string, value any, fix, message string, args ...any) error
 }
 
 func unknown(field, value string, known ...string) error {
-	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: "one of " + strings.Join(known, ", ")}
+	fix := "one of " + strings.Join(known, ", ")
+	if near := spell.Nearest(value, known); len(near) > 0 {
+		fix = "did you mean: " + strings.Join(near, ", ")
+	}
+	return &plan.Problem{Field: field, Value: value, Message: fmt.Sprintf("%s = %s is not known", field, value), Fix: fix}
 }
 
 // checkModel refuses networks whose training is not described: an encoder beside the decoder keeps values of its own, and a
@@ -72,7 +78,38 @@ func checkWords(j *Job) error {
 	if _, ok := optimizers[t.Optimizer]; !ok {
 		return unknown("optimizer", t.Optimizer, "adamw", "adamw-fused", "adamw-8bit", "paged-adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore")
 	}
-	return checkTargets(j)
+	return cmp.Or(checkTargets(j), checkFrozen(j))
+}
+
+// checkFrozen: parts and linear layers freeze; of text models nobody minds that pictures do.
+func checkFrozen(j *Job) error {
+	parts := []string{"vision", "audio", "projector"}
+	for i := range j.Model.Parts {
+		parts = append(parts, j.Model.Parts[i].Name)
+	}
+	for _, n := range j.Training.Frozen {
+		if r, all := roles([]string{n}); len(r) == 0 && !all && !slices.Contains(parts, n) {
+			return impossible("frozen", n, "a part such as vision or projector, or linear layers such as q_proj", "frozen: %s has no part or linear layer called %s", j.Model.ID, n)
+		}
+	}
+	return nil
+}
+
+// float8Since is the compute capability from which on Transformer Engine (README, requirements) and torchao's float8
+// training (torchao/float8/README.md) multiply in 8 bits.
+const float8Since = 8.9
+
+func checkPrecision(j *Job) error {
+	if j.Machine == nil || j.Training.Precision != "fp8" {
+		return nil
+	}
+	for i := range j.Machine.Groups {
+		d := &j.Machine.Groups[i].Device
+		if c, ok := engine.Capability(d); ok && c < float8Since {
+			return impossible("precision", "fp8", "--precision bf16-mixed, or a newer device", "precision = fp8 and hardware = %s: matrices multiply in fp8 from compute capability %.1f on, and %s has %s", j.Machine.Name, float8Since, d.Name, d.Capability)
+		}
+	}
+	return nil
 }
 
 func checkTargets(j *Job) error {
@@ -252,7 +289,10 @@ func checkRecompute(j *Job) error {
 		}
 		return impossible("recompute", r, "--recompute full, or none", "%s computes whole blocks again or none; megatron and torchtitan choose operators", j.Framework.Name)
 	}
-	if n, err := strconv.ParseInt(strings.TrimPrefix(r, "every:"), 10, 32); err == nil && n > 0 && strings.HasPrefix(r, "every:") {
+	if n, err := strconv.Atoi(strings.TrimPrefix(r, "every:")); err == nil && n > 0 && strings.HasPrefix(r, "every:") {
+		if l := len(j.Model.Decoder().Layers); n > l {
+			return impossible("recompute", r, fmt.Sprintf("--recompute full, none, or every:N with N up to %d", l), "recompute = %s: %s has %d layers", r, j.Model.ID, l)
+		}
 		return nil
 	}
 	return unknown("recompute", r, "none", "selective", "full", "every:4")

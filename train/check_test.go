@@ -54,6 +54,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "pen and paper" }},
 		{"framework", "version", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@new" }},
+		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "megatrn" }},
+		{"frozen", "no part", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Frozen = []string{"nonsense"} }},
+		{"recompute", "has 32 layers", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "every:99" }},
 		{"optimizer", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer = "adamm" }},
 		{"lora_targets", "no linear layer", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRA = "lora", []string{"q_projj"} }},
 		{"lora_dropout", "share", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.Dropout = "lora", &dropout }},
@@ -98,6 +101,32 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: refused by %s = %q: %s (%s)", c.field, e.Field, e.Value, e.Message, e.Fix)
 		}
 	}
+}
+
+// TestPrecisionOfDevices: 8 bits where the device multiplies them.
+func TestPrecisionOfDevices(t *testing.T) {
+	for name, refused := range map[string]bool{"a100-sxm-80gb": true, "h100-sxm-80gb": false, "rtx-4090": false, "mi300x": false} {
+		m, _, err := hardware.Parse(name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = compiled(&train.Job{Model: catalogtest.Model(t, "llama-3.1-8b"), Machine: &m, Plan: &plan.Plan{}, Training: &plan.Training{Precision: "fp8"}})
+		e, ok := errors.AsType[*plan.Problem](err)
+		if got := ok && e.Field == "precision" && e.Impossible; got != refused {
+			t.Errorf("%s: %v, want a refusal: %t", name, err, refused)
+		}
+	}
+}
+
+// TestIdleFields: what only adapters have is remarked on where none train.
+func TestIdleFields(t *testing.T) {
+	j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRARank = "full", 16 })
+	for _, n := range j.Notes {
+		if n.Code == "unused" && n.Field == "lora_rank" {
+			return
+		}
+	}
+	t.Errorf("no word on lora_rank in %v", j.Notes)
 }
 
 // TestCommandsOfTheGuide: what people ask first runs without a word on frameworks.

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -41,7 +40,7 @@ func (j *Job) findFramework() error {
 	name, version, given := strings.Cut(t.Framework, "@")
 	f := FindFramework(name)
 	if f == nil {
-		return &plan.Problem{Field: "framework", Value: t.Framework, Message: fmt.Sprintf("framework = %s is not known", t.Framework), Fix: "one of " + strings.Join(Frameworks(), ", ")}
+		return unknown("framework", t.Framework, Frameworks()...)
 	}
 	j.Framework, j.Version = f, f.Latest
 	if given {
@@ -146,6 +145,9 @@ func (j *Job) methodDefaults() {
 		j.Default("weights", j.Plan.Weights)
 	}
 	if !j.Adapters() {
+		j.idle("lora_rank", t.LoRARank > 0)
+		j.idle("lora_targets", len(t.LoRA) > 0)
+		j.idle("lora_dropout", t.Dropout != nil)
 		return
 	}
 	j.number("lora_rank", &t.LoRARank, max(8, f.Rank))
@@ -159,6 +161,13 @@ func (j *Job) methodDefaults() {
 		p := f.Dropout
 		t.Dropout = &p
 		j.Default("lora_dropout", p)
+	}
+}
+
+// idle remarks that a field of adapters is given where none train.
+func (j *Job) idle(field string, given bool) {
+	if given {
+		j.Note("unused", "warn", field, "%s is of adapters, and method = %s has none: --method lora", field, j.Training.Method)
 	}
 }
 
