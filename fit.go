@@ -83,7 +83,8 @@ func countable(r *engine.Rank) (err error) {
 	return err
 }
 
-func (a *Asker) prepare(r *Request) (*question, error) {
+// open a question: its plan is read and its model found.
+func (a *Asker) open(r *Request) (*question, error) {
 	q := &question{asker: a, original: *r, request: *r}
 	if err := q.request.Plan.Check(); err != nil {
 		return nil, err
@@ -93,6 +94,14 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 		return nil, err
 	}
 	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
+	return q, nil
+}
+
+func (a *Asker) prepare(r *Request) (*question, error) {
+	q, err := a.open(r)
+	if err != nil {
+		return nil, err
+	}
 	if err := q.machine(); err != nil {
 		return nil, err
 	}

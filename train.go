@@ -44,18 +44,13 @@ func (a *Asker) train(r *Request) (*Answer, error) {
 
 // trained prepares a training plan: model, machine, defaults, checks.
 func (a *Asker) trained(r *Request) (*training, error) {
-	q := &question{asker: a, original: *r, request: *r}
-	if err := q.request.Plan.Check(); err != nil {
-		return nil, err
-	}
-	var err error
-	if q.resolved, err = a.resolve(r.Model); err != nil {
+	q, err := a.open(r)
+	if err != nil {
 		return nil, err
 	}
 	if q.resolved.Spec == nil {
 		return nil, &Error{Code: Unsupported, Field: "model", Value: r.Model, Message: "training needs the layers of a model, and this file alone does not tell them", Hint: "a catalog id, a config.json or a folder with one"}
 	}
-	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
 	if err := q.machine(); err != nil {
 		return nil, err
 	}

@@ -54,3 +54,16 @@ type Rollout struct {
 	Output    Int     `json:"output_tokens,omitempty" doc:"tokens of an answer"`
 	Sleep     *bool   `json:"sleep,omitempty" doc:"it gives its memory back while the model learns"`
 }
+
+// ZeROStage is the stage of ZeRO that sharding names (arXiv:1910.02054), 0 for none.
+func (t *Training) ZeROStage() int64 {
+	switch t.Sharding {
+	case "zero1":
+		return 1
+	case "zero2":
+		return 2
+	case "zero3":
+		return 3
+	}
+	return 0
+}

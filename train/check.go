@@ -204,7 +204,7 @@ func checkMethod(j *Job) error {
 		return impossible("method", t.Method, "--method qlora, or --weights bf16", "weights in %s do not train; adapters beside them do", j.Plan.Weights)
 	case t.Method == "qlora" && !quantised:
 		return impossible("weights", j.Plan.Weights, "--weights nf4, or --method lora", "qlora trains beside a quantised base, and the weights are in %s", j.Plan.Weights)
-	case t.Method == "qlora" && (zero(t.Sharding) == 3):
+	case t.Method == "qlora" && t.ZeROStage() == 3:
 		return impossible("sharding", t.Sharding, "--sharding zero2, or fsdp with bf16 storage of the 4-bit weights", "ZeRO-3 does not share 4-bit weights; FSDP does")
 	case t.Method == "qlora" && j.Plan.TP > 1:
 		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
@@ -243,11 +243,11 @@ func checkSharding(j *Job) error {
 	switch {
 	case j.megatron() && (t.Sharding == "zero2" || t.Sharding == "zero3" || t.Sharding == "fsdp" || t.Sharding == "hsdp"):
 		return impossible("sharding", t.Sharding, "--sharding zero1", "%s shares the optimizer's states alone (dist-opt, which is zero1); torchtitan and deepspeed share gradients and parameters too", f.Name)
-	case f.Name == "torchtitan" && zero(t.Sharding) > 0:
+	case f.Name == "torchtitan" && t.ZeROStage() > 0:
 		return impossible("sharding", t.Sharding, "--sharding fsdp2", "torchtitan shares parameters by FSDP2; deepspeed has %s", t.Sharding)
 	case t.Sharding == "none" && n > 1 && !j.megatron():
 		return impossible("sharding", t.Sharding, "--sharding ddp", "%d ranks with data of their own must reduce their gradients", n)
-	case zero(t.Sharding) >= 2 && j.Plan.PP > 1:
+	case t.ZeROStage() >= 2 && j.Plan.PP > 1:
 		return impossible("sharding", t.Sharding, "--sharding zero1", "a pipeline adds up gradients over micro-batches, and %s would share them after each; torchtitan's FSDP2 runs in a pipeline", t.Sharding)
 	case t.Sharding == "hsdp" && j.PerNode() >= j.Devices():
 		return impossible("sharding", t.Sharding, "--sharding fsdp", "hsdp shares parameters within a node and copies them between nodes, and there is one node")
@@ -313,7 +313,7 @@ func checkOffload(j *Job) error {
 	switch {
 	case off.params && s != "zero3" && s != "fsdp" && s != "fsdp2":
 		return impossible("offload.params", o.Params, "--sharding zero3 or fsdp", "parameters leave the device where they are shared, and %s does not share them", s)
-	case o.Optimizer != "" && o.Optimizer != "none" && zero(s) == 0 && !j.megatron():
+	case o.Optimizer != "" && o.Optimizer != "none" && j.Training.ZeROStage() == 0 && !j.megatron():
 		return impossible("offload.optimizer", o.Optimizer, "--sharding zero1, zero2 or zero3 of deepspeed; offload.params with fsdp", "states of the optimizer leave the device under ZeRO, and %s is not; FSDP moves parameters and states together", s)
 	case (o.Params == "nvme" || o.Optimizer == "nvme") && s != "zero3":
 		return impossible("offload.optimizer", "nvme", "--sharding zero3", "NVMe holds what ZeRO-3 shares (ZeRO-Infinity), and not what %s does", s)

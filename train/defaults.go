@@ -63,7 +63,7 @@ func (j *Job) framework() string {
 	switch adapters := t.Method != "" && t.Method != "full"; {
 	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
 		return "megatron-bridge"
-	case zero(t.Sharding) > 0:
+	case t.ZeROStage() > 0:
 		return "deepspeed"
 	case t.Sharding == "fsdp2" && !adapters:
 		return "torchtitan"

@@ -139,7 +139,7 @@ func (f *filler) gradients() {
 	if f.gradsWhole() {
 		n = f.held(grad, notShared)
 	}
-	if off := f.s.j.offload(); off.optimizer && zero(f.s.j.Training.Sharding) > 1 || off.params {
+	if off := f.s.j.offload(); off.optimizer && f.s.j.Training.ZeROStage() > 1 || off.params {
 		n = f.b.Lit(0) // they leave as they are made
 	} else if on(f.s.j.Training.InBackward) {
 		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))

@@ -31,7 +31,7 @@ func (j *Job) storage() Storage {
 	switch {
 	case t.Precision == "fp32" || t.Precision == "tf32":
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
-	case zero(t.Sharding) > 0:
+	case t.ZeROStage() > 0:
 		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, Stepping: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 2}
 	case j.Adapters():
 		return j.adapterStorage()
@@ -61,19 +61,6 @@ func (j *Job) copies() Storage {
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
 	}
 	return s
-}
-
-// zero is DeepSpeed's stage, 0 for none.
-func zero(sharding string) int {
-	switch sharding {
-	case "zero1":
-		return 1
-	case "zero2":
-		return 2
-	case "zero3":
-		return 3
-	}
-	return 0
 }
 
 // sharded reports whether parameters themselves are shared by data-parallel ranks.

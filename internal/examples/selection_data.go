@@ -1,6 +1,6 @@
 package examples
 
-// Subjects: what a size stood for in 2023 and stands for now. A length that the older model was trained to.
+// Subjects: what a size stood for in 2023 and stands for today. A length that the older model was trained to.
 var (
 	seven       = subject{name: "Llama 2 7B, 4k", id: l7, weights: "f16", ctx: 4096}
 	seven4      = subject{name: "Llama 2 7B, 4k", id: l7, weights: "awq", ctx: 4096}

@@ -8,7 +8,7 @@ import (
 const selectionOpening = `# Which GPU
 
 What texts say of GPUs for models of 7B, 13B, 70B and 405B, and what memwall says of the same. A size is taken for the
-model that it stood for when the texts were written and for the one that it stands for now; each is asked of memwall
+model that it stood for when the texts were written and for the one that it stands for today; each is asked of memwall
 for one user (where the text says no more) with vLLM 0.24 on the devices named, and for a size such as 16 GB on a card
 of that size. Figures are GiB for each device: ✓ fits, ~ fits and the high edge of its band does not, ✗ does not fit
 and what may be used.

@@ -166,7 +166,8 @@ func (p *loop) queue() float64 {
 	return 0.5*e*rho/(1-rho)*(1-together) + together*(p.batch-1)/2*e
 }
 
-// rho is the share of the time that prompts of others take.
+// rho is the share of the time that prompts of others take. The bound keeps the wait finite where an estimate of the life
+// of a request is shorter than its prompts: a loop that is closed cannot ask for more than all of the time.
 func (p *loop) rho() float64 {
 	return math.Min(p.batch*p.stall()/p.life(), 0.97) * (p.batch - 1) / p.batch
 }

@@ -84,13 +84,7 @@ func sharded(in *Input) bool {
 }
 
 // zero tells DeepSpeed's sharding.
-func zero(in *Input) bool {
-	switch in.Training.Sharding {
-	case "zero1", "zero2", "zero3":
-		return true
-	}
-	return false
-}
+func zero(in *Input) bool { return in.Training.ZeROStage() > 0 }
 
 // load is what transformers loads the model by.
 func load(in *Input) any {
@@ -101,3 +95,19 @@ func load(in *Input) any {
 }
 
 func truth(b bool) *bool { return &b }
+
+// named is a switch and what it stands for.
+type named struct {
+	on   bool
+	name string
+}
+
+// first is the name of the first switch that is on, and none where no one is.
+func first(none string, of ...named) string {
+	for _, n := range of {
+		if n.on {
+			return n.name
+		}
+	}
+	return none
+}

@@ -35,7 +35,7 @@ func deepspeedRules() []rule {
 		fixed("gradient_clipping", 1.0),
 		fixed("zero_allow_untested_optimizer", true),
 		{put: putZeroPrecision, get: getZeroPrecision},
-		{put: func(in *Input, s *section) { s.set("zero_optimization.stage", stage(in)) }, get: getStage},
+		{put: func(in *Input, s *section) { s.set("zero_optimization.stage", in.Training.ZeROStage()) }, get: getStage},
 		zeroOffload("offload_optimizer", optimizer, func(o *plan.Offload) *string { return &o.Optimizer }),
 		zeroOffload("offload_param", params, func(o *plan.Offload) *string { return &o.Params }),
 		{put: func(in *Input, s *section) {
@@ -76,19 +76,6 @@ func getZeroPrecision(in *Input, r *reader) {
 		r.keep("bf16.bf16_master_weights_and_grads")
 		r.keep("bf16.bf16_optimizer_states")
 	}
-}
-
-// stage of ZeRO.
-func stage(in *Input) int64 {
-	switch in.Training.Sharding {
-	case "zero1":
-		return 1
-	case "zero2":
-		return 2
-	case "zero3":
-		return 3
-	}
-	return 0
 }
 
 func getStage(in *Input, r *reader) {
@@ -143,10 +130,10 @@ func settleZero(in *Input) {
 func zeroRefuses() []refusal {
 	off := place
 	return []refusal{
-		{"sharding", func(in *Input) bool { return in.Plan.PP > 1 && stage(in) > 1 }, "shards gradients, and DeepSpeed runs no pipeline with that", "sharding = zero1, or pp = 1"},
-		{"offload.optimizer", func(in *Input) bool { return off(in, optimizer) != "none" && stage(in) == 0 }, "is part of ZeRO", "sharding = zero1"},
-		{"offload.optimizer", func(in *Input) bool { return off(in, optimizer) == "nvme" && stage(in) != 3 }, "is ZeRO-Infinity, which is stage 3", "offload.optimizer = host, or sharding = zero3"},
-		{"offload.params", func(in *Input) bool { return off(in, params) != "none" && stage(in) != 3 }, "needs parameters that are sharded", "sharding = zero3"},
+		{"sharding", func(in *Input) bool { return in.Plan.PP > 1 && in.Training.ZeROStage() > 1 }, "shards gradients, and DeepSpeed runs no pipeline with that", "sharding = zero1, or pp = 1"},
+		{"offload.optimizer", func(in *Input) bool { return off(in, optimizer) != "none" && in.Training.ZeROStage() == 0 }, "is part of ZeRO", "sharding = zero1"},
+		{"offload.optimizer", func(in *Input) bool { return off(in, optimizer) == "nvme" && in.Training.ZeROStage() != 3 }, "is ZeRO-Infinity, which is stage 3", "offload.optimizer = host, or sharding = zero3"},
+		{"offload.params", func(in *Input) bool { return off(in, params) != "none" && in.Training.ZeROStage() != 3 }, "needs parameters that are sharded", "sharding = zero3"},
 		{"optimizer", func(in *Input) bool {
 			return off(in, optimizer) != "none" && !has("adamw adamw-fused lion", in.Training.Optimizer)
 		}, "has no form on the host", "optimizer = adamw"},

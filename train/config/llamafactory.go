@@ -199,20 +199,7 @@ func putFactoryPrecision(in *Input, s *section) { putSwitches(in, s, "pure_bf16"
 func getFactoryPrecision(in *Input, r *reader) {
 	bf16, said := r.flag("bf16")
 	pure, fp16, fp8, tf32 := r.on("pure_bf16"), r.on("fp16"), r.on("fp8"), r.on("tf32")
-	switch {
-	case fp8:
-		in.Training.Precision = "fp8"
-	case pure:
-		in.Training.Precision = "bf16"
-	case bf16:
-		in.Training.Precision = "bf16-mixed"
-	case fp16:
-		in.Training.Precision = "fp16-mixed"
-	case tf32:
-		in.Training.Precision = "tf32"
-	case said:
-		in.Training.Precision = "fp32"
-	}
+	in.Training.Precision = first(in.Training.Precision, named{fp8, "fp8"}, named{pure, "bf16"}, named{bf16, "bf16-mixed"}, named{fp16, "fp16-mixed"}, named{tf32, "tf32"}, named{said, "fp32"})
 }
 
 func putFactoryZero(in *Input, s *section) {

@@ -184,16 +184,7 @@ func putMegatronPrecision(in *Input, s *section) {
 
 func getMegatronPrecision(in *Input, r *reader) {
 	bf16, fp16, fp8 := r.on("--bf16"), r.on("--fp16"), r.text("--fp8-format") != ""
-	switch {
-	case fp8:
-		in.Training.Precision = "fp8"
-	case bf16:
-		in.Training.Precision = "bf16-mixed"
-	case fp16:
-		in.Training.Precision = "fp16-mixed"
-	default:
-		in.Training.Precision = "fp32"
-	}
+	in.Training.Precision = first("fp32", named{fp8, "fp8"}, named{bf16, "bf16-mixed"}, named{fp16, "fp16-mixed"})
 }
 
 // strategies of Megatron-FSDP. Its optim alone is the distributed optimizer.
