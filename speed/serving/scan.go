@@ -27,12 +27,20 @@ func (s *scan) uses() []int { return []int{s.floor, s.memory, s.multiply} }
 // seconds are floor + bytes / (bandwidth × memory) of decoding, floor + FLOPs / (peak × multiply) of prompts.
 func (s *scan) seconds(p *point, d *device, c []float64) (t float64) {
 	if p.batch.Decodes > 0 {
-		t += c[s.floor] + dot(&s.decode, &p.decode)/(d.bandwidth*share(c[s.memory]))
+		t += s.decoding(&p.decode, d, c)
 	}
 	if p.batch.Prefill > 0 {
-		t += c[s.floor] + dot(&s.prompt, &p.prefill)/(s.peak*share(c[s.multiply]))
+		t += s.prefilling(p, d, c)
 	}
 	return t
+}
+
+func (s *scan) decoding(f *model.Features, d *device, c []float64) float64 {
+	return c[s.floor] + dot(&s.decode, f)/(d.bandwidth*share(c[s.memory]))
+}
+
+func (s *scan) prefilling(p *point, _ *device, c []float64) float64 {
+	return c[s.floor] + dot(&s.prompt, &p.prefill)/(s.peak*share(c[s.multiply]))
 }
 
 // pointwise is all that goes through memory once: norms, rotations, activations, sums.

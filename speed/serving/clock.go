@@ -1,0 +1,165 @@
+package serving
+
+import (
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+)
+
+// Clock tells the time of steps as Step does, for those who ask for millions: of a kernel that does not tell the tokens
+// of prompts from others it keeps the time by the number of tokens, and of decoding attention by sequences and context.
+// It is not safe for concurrent use.
+type Clock struct {
+	m      *Model
+	stages []clockStage
+	draft  *Clock
+	drafts float64
+	// tokens and outputs hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
+	tokens, outputs []float64
+	decode          [1 << 12]decodeTime
+}
+
+// clockStage has the kernels of a stage by what their time follows from.
+type clockStage struct {
+	stage *stage
+	apart []apart // of sequences that go on, and of prompts
+	joint []op
+}
+
+// apart is a kernel with a time for sequences that go on and another for prompts.
+type apart struct {
+	law   phased
+	count float64
+}
+
+type phased interface {
+	decoding(f *model.Features, d *device, c []float64) float64
+	prefilling(p *point, d *device, c []float64) float64
+}
+
+// decodeTime is the time of decoding attention of so many sequences with so much context each.
+type decodeTime struct {
+	decodes, context int64
+	seconds          float64
+}
+
+// Clock of a plan.
+func (m *Model) Clock() *Clock {
+	c := &Clock{m: m}
+	for i := range m.stages {
+		c.stages = append(c.stages, newClockStage(&m.stages[i]))
+	}
+	if s := m.in.Speculation; s != nil && s.Draft != nil {
+		c.draft, c.drafts = s.Draft.Clock(), float64(s.Tokens)
+	}
+	return c
+}
+
+func newClockStage(s *stage) clockStage {
+	out := clockStage{stage: s}
+	for _, o := range s.ops {
+		if l, ok := o.law.(phased); ok {
+			out.apart = append(out.apart, apart{l, o.count})
+			continue
+		}
+		out.joint = append(out.joint, o)
+	}
+	return out
+}
+
+// Step is the time of a batch, in seconds: that of Model.Step to rounding, and of drafting where the plan speculates.
+// Batches that this cannot take apart (replicas that share experts, kernels launched one by one) are timed whole.
+func (c *Clock) Step(b speed.Batch) (seconds float64) {
+	if c.draft != nil && b.Decodes > 0 {
+		seconds = c.drafts * c.draft.Step(speed.Batch{Decodes: b.Decodes, Context: b.Context})
+	}
+	if c.m.peers > 1 || c.m.in.Eager {
+		return seconds + c.m.Step(b)
+	}
+	p := point{batch: b}
+	decodes := int64(c.m.width) * b.Decodes
+	seconds += kept(&c.tokens, decodes+b.Prefill, c.perTokens) + kept(&c.outputs, decodes+b.Finished, c.perOutputs)
+	if b.Decodes > 0 {
+		seconds += c.decoding(b.Decodes, b.Context)
+	}
+	for i := range c.stages {
+		s := &c.stages[i]
+		if b.Prefill > 0 {
+			seconds += s.prompts(c.m, &p)
+		}
+		seconds += c.m.onHost(float64(s.stage.rank.Layers), &p)
+	}
+	return seconds
+}
+
+// most tokens of which times are kept.
+const most = 1 << 16
+
+// kept gives what of returns for n, from the table if it is there.
+func kept(table *[]float64, n int64, of func(n float64) float64) float64 {
+	if n >= most {
+		return of(float64(n))
+	}
+	if n >= int64(len(*table)) {
+		*table = append(*table, make([]float64, n+1-int64(len(*table)))...)
+	}
+	t := &(*table)[n]
+	if *t == 0 {
+		*t = of(float64(n))
+	}
+	return *t
+}
+
+// perTokens are the kernels of so many tokens without logits.
+func (c *Clock) perTokens(n float64) float64 { return c.jointly(n, 0) }
+
+// perOutputs is what rows with logits add.
+func (c *Clock) perOutputs(n float64) float64 { return c.jointly(1, n) - c.jointly(1, 0) }
+
+func (c *Clock) jointly(tokens, outputs float64) (seconds float64) {
+	p := point{tokens: tokens, all: tokens, outputs: outputs}
+	for i := range c.stages {
+		for j := range c.stages[i].joint {
+			o := &c.stages[i].joint[j]
+			seconds += o.count * o.seconds(&p, &c.m.device, c.m.c)
+		}
+	}
+	return seconds
+}
+
+// decoding is the time of attention and scans of sequences that go on.
+func (c *Clock) decoding(decodes, context int64) float64 {
+	e := &c.decode[uint64(decodes*0x9E3779B1^context*0x85EBCA77)%uint64(len(c.decode))]
+	if e.decodes != decodes || e.context != context {
+		*e = decodeTime{decodes, context, c.going(speed.Batch{Decodes: decodes, Context: context})}
+	}
+	return e.seconds
+}
+
+func (c *Clock) going(b speed.Batch) (seconds float64) {
+	for i := range c.stages {
+		f, _ := c.stages[i].stage.rank.Apart(b)
+		for _, a := range c.stages[i].apart {
+			seconds += a.count * a.law.decoding(&f, &c.m.device, c.m.c)
+		}
+	}
+	return seconds
+}
+
+// prompts is the time of attention and scans of the prompts of a step.
+func (s *clockStage) prompts(m *Model, p *point) (seconds float64) {
+	b := p.batch
+	b.Decodes = 0
+	_, p.prefill = s.stage.rank.Apart(b)
+	for _, a := range s.apart {
+		seconds += a.count * a.law.prefilling(p, &m.device, m.c)
+	}
+	return seconds
+}
+
+// Front is how long a request of so many tokens takes before an engine's scheduler sees it, in seconds.
+func (m *Model) Front(prompt int64) float64 {
+	return m.c[m.host.front] + float64(prompt)*m.c[m.host.token]
+}
+
+// Stages is how many stages a replica's pipeline has.
+func (m *Model) Stages() int { return len(m.stages) }
