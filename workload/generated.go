@@ -1,0 +1,89 @@
+package workload
+
+import (
+	"math"
+	"time"
+)
+
+// Source of a workload that is described. One that replays a trace is made with Replay.
+func (s Spec) Source() (Source, error) {
+	if s.Arrivals == "trace" {
+		return nil, bad("arrivals", s.Arrivals, "are those of a file", "open the trace and replay it, or describe the arrivals: poisson, gamma, closed or burst")
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s.generated(), nil
+}
+
+// generated makes requests from random numbers. What a request holds is drawn by the number of its session and turn,
+// when it comes by the number of its session.
+type generated struct {
+	arrivals
+	filling
+	turns    turning
+	last     time.Duration // after which nothing arrives
+	left     int64         // requests that no session has taken yet
+	sessions uint64        // begun
+	made     int64         // requests
+}
+
+func (s *Spec) generated() *generated {
+	seed := uint64(s.Seed)
+	g := &generated{arrivals: s.arrivals(seed), filling: s.filling(seed), turns: s.turning(seed), left: int64(s.Requests), last: math.MaxInt64}
+	if g.left == 0 {
+		g.left = MaxRequests
+	}
+	if s.DurationS > 0 {
+		g.last = seconds(s.DurationS)
+	}
+	return g
+}
+
+// Next is the first turn of the next session.
+func (g *generated) Next() (Request, bool, error) {
+	if g.left == 0 || !g.comes(g.sessions) || g.now > g.last {
+		return Request{}, false, nil
+	}
+	return g.begin(g.now), true, nil
+}
+
+// begin a session: its turns are taken from what is left at once, so that how many sessions there are and how long they
+// are does not rest on who is served first.
+func (g *generated) begin(at time.Duration) Request {
+	session := g.sessions
+	g.sessions++
+	turns := min(g.turns.of(session), g.left)
+	g.left -= turns
+	r := Request{ID: g.made, Arrival: at, User: session + 1}
+	g.made++
+	g.fill(&r, session, 0)
+	if turns > 1 {
+		g.turns.live[session] = progress{last: uint64(turns - 1)}
+		r.Own = own(&r)
+	}
+	return r
+}
+
+// After is the next turn of a session, or what the user of a closed loop asks next.
+func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
+	session := done.User - 1
+	if p, ok := g.turns.live[session]; ok {
+		at += g.turns.pause(session, p.turn)
+		if r, ok := g.again(done, at, session, p); ok {
+			return r, true
+		}
+		delete(g.turns.live, session)
+	} else if g.closed {
+		at += g.turns.pause(session, 0)
+	}
+	if !g.closed || g.left == 0 || at > g.last {
+		return Request{}, false
+	}
+	return g.begin(at), true
+}
+
+// seconds as a duration, as far as one goes.
+func seconds(s float64) time.Duration {
+	return time.Duration(math.Floor(min(float64(s*1e9), 1<<62) + 0.5))
+}

@@ -1,0 +1,96 @@
+package workload
+
+import "math"
+
+// sampler draws from a law. It is a plain value, so that a draw allocates nothing.
+type sampler struct {
+	kind     kind
+	a, b     float64 // what the kind says of them
+	min, max float64
+	values   []float64
+	of       alias
+}
+
+type kind uint8
+
+const (
+	fixed       kind = iota // a
+	uniform                 // a plus a share of b
+	exponential             // of mean a
+	gammaLaw                // of shape a and scale b
+	lognormal               // of mean a and deviation b of the logarithm
+	empirical               // one of values
+)
+
+// sampler of a law that Check has passed. Whole numbers between bounds are equally likely, the bounds too.
+func (l *Law) sampler(whole bool) sampler {
+	s := sampler{min: l.Min, max: l.Max}
+	if s.max == 0 {
+		s.max = math.Inf(1)
+	}
+	switch l.kind() {
+	case "uniform":
+		s.kind, s.a, s.b = uniform, l.Min, l.Max-l.Min
+		if whole {
+			s.a, s.b = l.Min-0.5, l.Max-l.Min+1
+		}
+	case "exponential":
+		s.kind, s.a = exponential, l.Mean
+	case "gamma":
+		s.gamma(l.Mean, l.CV)
+	case "lognormal":
+		s.lognormal(l.Mean, l.CV)
+	case "empirical":
+		s.kind, s.values, s.of = empirical, l.Values, newAlias(len(l.Values), l.weight)
+	default:
+		s.kind, s.a = fixed, l.Mean
+	}
+	return s
+}
+
+func (l *Law) weight(i int) float64 {
+	if len(l.Weights) == 0 {
+		return 1
+	}
+	return l.Weights[i]
+}
+
+// gamma with a mean and a cv has the shape 1/cv² and the scale mean·cv².
+func (s *sampler) gamma(mean, cv float64) {
+	if cv == 0 {
+		s.kind, s.a = fixed, mean
+		return
+	}
+	v := float64(cv * cv)
+	s.kind, s.a, s.b = gammaLaw, 1/v, float64(mean*v)
+}
+
+// lognormal with a mean and a cv: σ² = ln(1 + cv²), μ = ln(mean) - σ²/2 (Johnson, Kotz and Balakrishnan, Continuous
+// Univariate Distributions 1, chapter 14).
+func (s *sampler) lognormal(mean, cv float64) {
+	v := logarithm(1 + float64(cv*cv))
+	s.kind, s.a, s.b = lognormal, logarithm(mean)-v/2, math.Sqrt(v)
+}
+
+// draw a value.
+func (s *sampler) draw(r *stream) float64 {
+	x := s.a
+	switch s.kind {
+	case uniform:
+		x += float64(s.b * r.float())
+	case exponential:
+		x = float64(s.a * r.exponential())
+	case gammaLaw:
+		x = float64(s.b * r.gamma(s.a))
+	case lognormal:
+		x = exponent(s.a + float64(s.b*r.normal()))
+	case empirical:
+		x = s.values[s.of.draw(r)]
+	}
+	return min(max(x, s.min), s.max)
+}
+
+// tokens draws a whole number from 1 to MaxTokens.
+func (s *sampler) tokens(r *stream) int64 {
+	return int64(min(max(math.Floor(s.draw(r)+0.5), 1), MaxTokens))
+}

@@ -1,0 +1,73 @@
+package workload
+
+import "time"
+
+// turning is how sessions go on. Only those that do are remembered.
+type turning struct {
+	many        bool // sessions may have more than one turn
+	turns       sampler
+	think       sampler
+	count, wait stream
+	most        int64 // tokens of a prompt
+	live        map[uint64]progress
+}
+
+// progress of a session: the turn that was made last, and the last one there will be.
+type progress struct{ turn, last uint64 }
+
+func (s *Spec) turning(seed uint64) turning {
+	t := turning{count: newStream(seed, "turns"), wait: newStream(seed, "think"), most: MaxTokens}
+	if s.Sessions == nil {
+		return t
+	}
+	t.many, t.live = true, map[uint64]progress{}
+	t.turns, t.think = s.Sessions.Turns.sampler(true), s.Sessions.ThinkS.sampler(false)
+	if m := int64(s.Sessions.MaxTokens); m > 0 {
+		t.most = m
+	}
+	return t
+}
+
+// of is how many turns a session has.
+func (t *turning) of(session uint64) int64 {
+	if !t.many {
+		return 1
+	}
+	t.count.at(session, 0)
+	return t.turns.tokens(&t.count)
+}
+
+// pause of a user behind a turn.
+func (t *turning) pause(session, turn uint64) time.Duration {
+	if !t.many {
+		return 0
+	}
+	t.wait.at(session, turn)
+	return seconds(t.think.draw(&t.wait))
+}
+
+// again is the next turn of a session, whose prompt begins with everything before: the prompt of the last turn and its
+// answer. False when time is up or the prompt would be too long.
+func (g *generated) again(done *Request, at time.Duration, session uint64, p progress) (Request, bool) {
+	p.turn++
+	r := Request{ID: g.made, Arrival: at, User: done.User}
+	g.fill(&r, session, p.turn)
+	before := done.Prompt + done.Output
+	r.Prompt += before
+	if at > g.last || r.Prompt > g.turns.most {
+		return Request{}, false
+	}
+	g.made++
+	r.Spans = append(append(make([]Span, 0, len(done.Spans)+1), done.Spans...), Span{done.Own, before - done.Shared()})
+	r.Priority, r.Adapter = done.Priority, done.Adapter
+	if p.turn < p.last {
+		r.Own = own(&r)
+		g.turns.live[session] = p
+	} else {
+		delete(g.turns.live, session)
+	}
+	return r, true
+}
+
+// own names what a request adds. Odd names are of requests, even ones of prefixes.
+func own(r *Request) uint64 { return uint64(r.ID)<<1 | 1 }

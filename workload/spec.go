@@ -1,0 +1,59 @@
+package workload
+
+import "github.com/memwall/memwall/plan"
+
+// Spec describes a workload. A zero field is one that was not given.
+type Spec struct {
+	Arrivals string `json:"arrivals,omitempty" enum:"poisson,gamma,closed,burst,trace" doc:"poisson: at a rate, independent of each other; gamma: at a rate, with gaps of a given cv; closed: a number of users, each asks when its last answer is there; burst: all at once; trace: as a file tells"`
+	// Rate is of sessions, where there are any, else of requests.
+	Rate        float64  `json:"rate,omitempty" doc:"arrivals a second (poisson, gamma)"`
+	CV          *float64 `json:"cv,omitempty" doc:"standard deviation of the gaps over their mean (gamma): 0 evenly spaced, 1 as poisson, more comes in clumps"`
+	Concurrency plan.Int `json:"concurrency,omitempty" doc:"users of a closed loop"`
+	Requests    plan.Int `json:"requests,omitempty" doc:"requests in all, turns of sessions counted"`
+	DurationS   float64  `json:"duration_s,omitempty" doc:"seconds after which nothing more arrives, instead of requests or beside them"`
+	Seed        plan.Int `json:"seed,omitempty" doc:"the same seed gives the same requests"`
+
+	Prompt Law `json:"prompt,omitzero" doc:"tokens of a prompt; of a session, what each turn adds"`
+	Output Law `json:"output,omitzero" doc:"tokens of an answer"`
+
+	SharedPrefix plan.Int `json:"shared_prefix_tokens,omitempty" doc:"tokens that prompts begin with in common, counted in the prompt"`
+	Prefixes     Choice   `json:"prefixes,omitzero" doc:"how many such beginnings there are, and how unevenly they are used; one where nothing is said"`
+
+	Sessions   *Sessions `json:"sessions,omitempty" doc:"users who ask several times, each time with all that was said before"`
+	Patience   Law       `json:"patience_s,omitzero" doc:"seconds after which a client hangs up; for ever where nothing is said"`
+	Adapters   Choice    `json:"adapters,omitzero" doc:"LoRA adapters, and how unevenly they are used"`
+	Priorities []float64 `json:"priorities,omitempty" doc:"shares of the requests with priority 0, 1, ...; lower is served first"`
+
+	Trace   string      `json:"trace,omitempty" doc:"file of a trace"`
+	Reading ReadOptions `json:"reading,omitzero" doc:"how the trace is read"`
+}
+
+// Sessions say how users go on.
+type Sessions struct {
+	Turns  Law `json:"turns,omitzero" doc:"requests of a session"`
+	ThinkS Law `json:"think_s,omitzero" doc:"seconds between an answer and the next turn; in a closed loop also before the next session"`
+	// MaxTokens ends a session before a prompt that would be longer.
+	MaxTokens plan.Int `json:"max_tokens,omitempty" doc:"a session ends before a prompt longer than that"`
+}
+
+// Choice is one of a number of things, the k-th taken in proportion to 1/k^zipf.
+type Choice struct {
+	Count plan.Int `json:"count,omitempty" doc:"how many there are"`
+	Zipf  float64  `json:"zipf,omitempty" doc:"exponent of their popularity: 0 all alike, 1 the second half as often as the first"`
+}
+
+// Bounds of a workload, so that none makes memwall work without end.
+const (
+	// MaxRequests of one workload.
+	MaxRequests = 1_000_000_000
+	// MaxTokens of one prompt or answer: no model takes more, so that a longer one is a fault of the file.
+	MaxTokens = 100_000_000
+	// MaxSeconds of one workload, of a pause and of a client's patience: about thirty years.
+	MaxSeconds = 1e9
+	// MaxRate is arrivals a second: a gap is not much shorter than a clock of nanoseconds can tell.
+	MaxRate = 1e6
+	// MaxChoices are prefixes, adapters, or values of an empirical law.
+	MaxChoices = 1_000_000
+	// MaxConcurrency of a closed loop.
+	MaxConcurrency = plan.MaxSequences
+)
