@@ -1,0 +1,230 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/memwall/memwall/workload"
+)
+
+// Fleet are replicas behind a router.
+type Fleet struct {
+	Replicas []Replica
+	Router   Router
+}
+
+// Options of a run.
+type Options struct {
+	// Goal that requests should meet; zero bounds nothing.
+	Goal Goal
+	// Each is called when a request ends. What it points to is valid until it returns.
+	Each func(*Done)
+	// Stop is asked now and then; a run that is stopped tells what it knows.
+	Stop func(requests int64, at time.Duration) bool
+}
+
+// Goal for a request: both bounds must hold. Zero bounds nothing.
+type Goal struct{ First, PerToken time.Duration }
+
+// fleet at work.
+type fleet struct {
+	*Fleet
+	servers  []*server
+	src      workload.Source
+	arrivals heap[arrival]
+	ahead    workload.Request // the next of the source
+	open     bool             // there is one
+	feedback bool
+	seq      int64
+	opt      *Options
+	m        *meter
+}
+
+// arrival is when a scheduler sees a request.
+type arrival struct {
+	at  time.Duration
+	seq int64
+	r   workload.Request
+}
+
+func (a arrival) before(b arrival) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
+
+// Run plays a workload. The same arguments give the same result.
+func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
+	for i := range f.Replicas {
+		s := newServer(&f.Replicas[i], x.m)
+		s.index = i
+		s.done = x.done
+		x.servers = append(x.servers, s)
+	}
+	if err := x.run(); err != nil {
+		return nil, err
+	}
+	return x.m.result(), nil
+}
+
+// run until nothing is left to do.
+func (x *fleet) run() error {
+	if err := x.pull(); err != nil {
+		return err
+	}
+	for n := int64(1); ; n++ {
+		next, at := x.next()
+		if len(x.arrivals) > 0 && x.arrivals[0].at <= at {
+			if err := x.deliver(); err != nil {
+				return err
+			}
+			continue
+		}
+		if at == never {
+			return nil
+		}
+		x.m.now = at
+		x.servers[next].happen(at, x.horizon(next))
+		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
+			x.m.stopped = true
+			return nil
+		}
+	}
+}
+
+// next server at which something happens, the first of several at a time.
+func (x *fleet) next() (which int, at time.Duration) {
+	at = never
+	for i, s := range x.servers {
+		if t := s.at(x.m.now); t < at {
+			which, at = i, t
+		}
+	}
+	return which, at
+}
+
+// horizon is when something may come to a server from outside: the next arrival, or what the end of a step of another
+// server leads to.
+func (x *fleet) horizon(which int) time.Duration {
+	until := never
+	if len(x.arrivals) > 0 {
+		until = x.arrivals[0].at
+	}
+	if !x.feedback {
+		return until
+	}
+	for i, s := range x.servers {
+		if i != which && s.cur != nil {
+			until = min(until, s.cur.end)
+		}
+	}
+	return until
+}
+
+// deliver the next arrival to the server that the router chooses.
+func (x *fleet) deliver() error {
+	a := x.arrivals.pop()
+	x.m.now = max(x.m.now, a.at)
+	s := x.servers[x.Router.choose(x.servers, &a.r)]
+	x.m.Queue.arrived(int64(s.waiting.n), a.at)
+	if s.serves(&a.r) {
+		s.arrive(&a.r, a.at)
+	} else {
+		x.over(&Done{Request: &a.r, Replica: s.index, Ready: a.at, End: a.at, Outcome: Refused}, a.at)
+	}
+	return x.pull()
+}
+
+// serves reports whether a request is not too long for the server, as engines check before they queue it.
+func (s *server) serves(r *workload.Request) bool {
+	if s.MaxLength > 0 && r.Prompt >= s.MaxLength {
+		return false
+	}
+	rows := s.pool.rows(r.Prompt + 1)
+	if s.Reserve != nil {
+		rows = s.Reserve(r)
+	}
+	return s.pool.blocks(rows, 0) <= s.Blocks
+}
+
+// pull the source until it is ahead of all that arrives.
+func (x *fleet) pull() error {
+	for !x.open || len(x.arrivals) == 0 || x.ahead.Arrival <= x.arrivals[0].at {
+		if x.open {
+			x.expect(x.ahead)
+		}
+		r, ok, err := x.src.Next()
+		if err != nil {
+			return err
+		}
+		if x.ahead, x.open = r, ok; !ok {
+			return nil
+		}
+		x.m.asked++
+	}
+	return nil
+}
+
+// expect a request after what the front end takes.
+func (x *fleet) expect(r workload.Request) {
+	s := &x.Replicas[0]
+	if s.MaxLength > 0 && r.Prompt < s.MaxLength {
+		r.Output = min(r.Output, s.MaxLength-r.Prompt)
+	}
+	at := r.Arrival
+	if s.Front != nil {
+		at += time.Duration(math.Round(1e9 * s.Front(r.Prompt)))
+	}
+	x.seq++
+	x.arrivals.push(arrival{at, x.seq, r})
+}
+
+// done takes a request out of a server.
+func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
+	t := &s.slots.all[at]
+	d := Done{Request: &t.Request, Replica: s.index, Ready: t.ready, Admitted: t.admitted, First: t.first, End: now,
+		Generated: t.made, Cached: t.hits * s.BlockTokens, Preempted: int(t.preempted), Outcome: how}
+	x.over(&d, now)
+	s.slots.remove(at)
+}
+
+// over tells what became of a request, and asks its user what comes next.
+func (x *fleet) over(d *Done, now time.Duration) {
+	x.m.over(d)
+	if x.opt.Each != nil {
+		x.opt.Each(d)
+	}
+	if r, ok := x.src.After(d.Request, now); ok {
+		x.feedback = true
+		x.m.asked++
+		x.expect(r)
+	}
+}
+
+func (f *Fleet) check() error {
+	if len(f.Replicas) == 0 {
+		return errors.New("no replica")
+	}
+	for i := range f.Replicas {
+		if err := f.Replicas[i].check(); err != nil {
+			return fmt.Errorf("replica %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *Replica) check() error {
+	switch {
+	case r.Blocks < 1 || r.BlockTokens < 1 || r.Full < 1:
+		return fmt.Errorf("a KV cache of %d blocks of %d tokens", r.Blocks, r.BlockTokens)
+	case r.MaxSequences < 1:
+		return fmt.Errorf("%d sequences at once", r.MaxSequences)
+	case r.Budget < r.MaxSequences:
+		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences", r.Budget, r.MaxSequences)
+	case r.Timer == nil || r.Policy == nil:
+		return errors.New("no clock or no rules")
+	}
+	return nil
+}

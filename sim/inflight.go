@@ -1,0 +1,229 @@
+package sim
+
+import "time"
+
+// inflight batches the iterations of sequences, not sequences (Orca, OSDI '22): each step has a token of every sequence
+// that decodes, and as much of prompts as its budget leaves room for.
+//
+// vLLM V1 (v1/core/sched/scheduler.py): what runs goes first, in order; where room is short, who came last is preempted
+// and computes all again. Those who wait are then admitted in order while seats, budget and room last, but not in a step
+// that preempted. TensorRT-LLM computes tokens first and then prompts likewise (capacity and micro-batch schedulers); with
+// GUARANTEED_NO_EVICT it admits a request only if its longest answer will find room (Promise), MAX_UTILIZATION pauses
+// who came last. llama-server has a seat for each slot.
+//
+// Prompts of which several are computed in pieces at a time are given what the budget leaves after all decoders; vLLM
+// would let a decoder that was admitted after such a prompt wait for it, where the budget is that short.
+type inflight struct{}
+
+func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
+	preempted := s.makeRoom()
+	st.batch = s.going()
+	budget := s.Budget - st.batch.Decodes
+	if s.dec.n > 0 && len(s.partial) == 0 && !preempted && !s.admissible() {
+		s.timed(st)
+		s.decode(st, s.stretch(st, now, start))
+		return true
+	}
+	s.decode(st, 1)
+	s.prompts(st, &budget)
+	if s.why = 0; !preempted {
+		s.admit(st, &budget, now)
+	}
+	if st.batch.Decodes+st.batch.Prefill == 0 {
+		return false
+	}
+	s.timed(st)
+	return true
+}
+
+// makeRoom preempts who came last until those who run find room for their next tokens.
+func (s *server) makeRoom() (preempted bool) {
+	for {
+		budget := s.Budget - s.dec.n
+		if s.dec.needs(1)+s.pieces(&budget) <= s.pool.free {
+			return preempted
+		}
+		s.preempt(s.victim())
+		preempted = true
+	}
+}
+
+// victim is who came last of those who still compute.
+func (s *server) victim() int32 {
+	at := s.running.last
+	for s.slots.all[at].state == ending {
+		at = s.slots.all[at].prev
+	}
+	return at
+}
+
+// pieces are the blocks that the next pieces of prompts take which are being computed.
+func (s *server) pieces(budget *int64) (blocks int64) {
+	for _, at := range s.partial {
+		t := &s.slots.all[at]
+		n := s.piece(t, *budget)
+		blocks += s.blocksAt(t, t.computed+n) - s.blocksAt(t, t.computed)
+		*budget -= n
+	}
+	return blocks
+}
+
+// piece is how much of a prompt is computed in a step.
+func (s *server) piece(t *slot, budget int64) int64 {
+	n := t.goal - t.computed
+	if s.LongPrompt > 0 {
+		n = min(n, s.LongPrompt)
+	}
+	return max(0, min(n, budget))
+}
+
+// prompts computes the next pieces.
+func (s *server) prompts(st *step, budget *int64) {
+	left := s.partial[:0]
+	for _, at := range s.partial {
+		t := &s.slots.all[at]
+		if n := s.piece(t, *budget); n > 0 {
+			s.compute(st, at, n)
+			*budget -= n
+		}
+		if t.state == prefills {
+			left = append(left, at)
+		}
+	}
+	s.partial = left
+}
+
+// compute a piece of a prompt. With its last one comes the next token.
+func (s *server) compute(st *step, at int32, n int64) {
+	t := &s.slots.all[at]
+	s.pool.take(s.blocksAt(t, t.computed+n) - s.blocksAt(t, t.computed))
+	st.batch.Prefill += n
+	st.batch.Prompts++
+	st.pairs += float64(n) * (float64(t.computed) + float64(n)/2)
+	t.computed += n
+	s.share(t)
+	if t.computed < t.goal {
+		return
+	}
+	st.batch.Finished++
+	st.tokens++
+	st.firsts = append(st.firsts, at)
+	if t.made++; t.made < t.Output {
+		s.join(at)
+		return
+	}
+	t.state = ending
+	st.lasts = append(st.lasts, at)
+}
+
+// admissible reports whether the first who waits could be admitted now.
+func (s *server) admissible() bool {
+	if s.why = 0; s.waiting.n == 0 {
+		return false
+	}
+	if s.running.n >= s.MaxSequences {
+		s.why = Seats
+		return false
+	}
+	budget := s.Budget - s.dec.n
+	_, ok := s.entry(&s.slots.all[s.waiting.first()], budget)
+	return ok || s.running.n == 0
+}
+
+// entry is how a request would begin: with what is cached of its prompt, and a first piece of the rest.
+type entry struct{ hits, piece int64 }
+
+func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
+	var cached int64
+	e.hits, cached = s.pool.match(t.Spans, t.goal)
+	rest := t.goal - e.hits*s.BlockTokens
+	if e.piece = rest; s.LongPrompt > 0 {
+		e.piece = min(e.piece, s.LongPrompt)
+	}
+	if s.WholePrompts && e.piece > budget {
+		s.why = Budget
+		return e, false
+	}
+	if e.piece = min(e.piece, budget); e.piece <= 0 {
+		s.why = Budget
+		return e, false
+	}
+	if !s.fits(t, e, cached) {
+		s.why = Room
+		return e, false
+	}
+	return e, true
+}
+
+// fits reports whether a request finds room to begin, and where its answer is promised room, to end.
+func (s *server) fits(t *slot, e entry, cached int64) bool {
+	u := *t
+	u.rows = e.hits
+	if s.Promise && s.promised()+s.pool.blocks(s.pool.rows(t.Prompt+t.Output), e.hits)+cached > s.pool.free {
+		return false
+	}
+	return s.blocksAt(&u, e.hits*s.BlockTokens+e.piece)+cached <= s.pool.free
+}
+
+// promised are the blocks that those who run will still take.
+func (s *server) promised() (n int64) {
+	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
+		t := &s.slots.all[at]
+		if t.state != ending {
+			n += s.pool.blocks(s.pool.rows(t.Prompt+t.Output), t.rows) - s.holding(t)
+		}
+	}
+	return n
+}
+
+// admit those who wait, in order.
+func (s *server) admit(st *step, budget *int64, now time.Duration) {
+	for s.waiting.n > 0 {
+		at := s.waiting.first()
+		if s.running.n >= s.MaxSequences {
+			s.why = Seats
+			return
+		}
+		e, ok := s.entry(&s.slots.all[at], *budget)
+		if !ok {
+			if s.running.n > 0 {
+				return
+			}
+			s.refuse(at, now)
+			continue
+		}
+		s.waiting.pop()
+		s.enter(at, e, now)
+		s.compute(st, at, e.piece)
+		if *budget -= e.piece; s.slots.all[at].state == prefills {
+			s.partial = append(s.partial, at)
+		}
+	}
+}
+
+// enter takes a request in: it holds what is cached of its prompt.
+func (s *server) enter(at int32, e entry, now time.Duration) {
+	t := &s.slots.all[at]
+	if t.admitted == 0 {
+		t.admitted = now
+		s.m.admitted(t, e.hits*s.BlockTokens)
+	}
+	t.state, t.hits = prefills, e.hits
+	s.running.push(&s.slots, at)
+	s.grasp(t, e.hits)
+	t.computed = e.hits * s.BlockTokens
+	if s.Reserve != nil {
+		s.reserved += s.Reserve(&t.Request)
+		s.final += t.Prompt + t.Output
+	}
+}
+
+// refuse a request that finds no room though nothing runs.
+func (s *server) refuse(at int32, now time.Duration) {
+	s.waiting.pop()
+	how := Refused
+	if s.slots.all[at].made > 0 {
+		how = Failed
+	}
+	s.done(s, at, now, how)
+}

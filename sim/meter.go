@@ -1,0 +1,172 @@
+package sim
+
+import "time"
+
+// Result of a run.
+type Result struct {
+	Asked, Finished, Failed, Refused, HungUp int64
+	Preemptions, Preempted                   int64 // times, and requests
+	// First token after arrival, time per further token, gaps between tokens, from arrival to the end, and the wait until
+	// a request was first computed.
+	First, PerToken, Gap, Whole, Wait Sample
+	Prompt, Cached, Generated         int64 // tokens of admitted prompts, of them found cached, and generated
+	Good                              int64 // requests that met the goal
+	Began, End                        time.Duration
+	Series                            Series
+	KV                                KV
+	// Busy is the time that servers computed, Prompting what prompts added to it.
+	Busy, Prompting time.Duration
+	// Waiting is for how long requests waited for each limit, in requests times time.
+	Waiting [4]time.Duration
+	Steps   int64
+	Queue   Queue
+	Stopped bool
+}
+
+// KV is the use of caches: shares of all their room, over the time that servers computed.
+type KV struct {
+	Peak, Mean float64
+	// Waste: places in the last rows of sequences, or beyond the longest that they become, that never hold a token
+	// (internal); places that will be used later but are taken already (reserved); free places that nobody can use
+	// though somebody waits for room (external).
+	Internal, Reserved, External float64
+}
+
+// Queue tells how the number of those who wait went while requests arrived.
+type Queue struct {
+	Peak, AtEnd int64
+	// Since is when it was last empty before the last arrival.
+	Since, LastArrival time.Duration
+}
+
+// meter takes notes.
+type meter struct {
+	Result
+	opt       *Options
+	now       time.Duration
+	asked     int64
+	over_     int64
+	preempted int64
+	stopped   bool
+	replicas  float64
+	kv        kvSums
+	begunAny  bool
+}
+
+// kvSums are shares of a cache times time.
+type kvSums struct{ used, internal, reserved, external float64 }
+
+func newMeter(f *Fleet, o *Options) *meter {
+	return &meter{opt: o, replicas: float64(len(f.Replicas))}
+}
+
+// begun notes a step.
+func (m *meter) begun(s *server, st *step) {
+	took := st.end - st.start
+	m.Steps += st.n
+	m.Busy += took
+	m.Prompting += time.Duration(st.n) * st.prompting
+	if s.waiting.n > 0 {
+		m.Waiting[s.why] += time.Duration(s.waiting.n) * took
+	}
+	m.gaps(s, st)
+	used := m.room(s, took)
+	m.Series.add(st.start, st.end, Point{Waiting: float64(s.waiting.n), Running: float64(s.running.n), KV: used / m.replicas, Tokens: float64(st.tokens * st.n)})
+}
+
+// gaps between the tokens of those who decode: the first repetition of a step comes after whatever was computed since the
+// last token, for who had one.
+func (m *meter) gaps(s *server, st *step) {
+	d := st.batch.Decodes
+	if d == 0 {
+		return
+	}
+	fresh := min(d, s.fresh)
+	m.Gap.add(st.start+st.each-s.token, d-fresh)
+	m.Gap.add(st.each, fresh+d*(st.n-1))
+	s.token, s.fresh = st.end, 0
+}
+
+// room notes the use of a cache.
+func (m *meter) room(s *server, took time.Duration) (used float64) {
+	whole, t := float64(s.Blocks), took.Seconds()
+	used = float64(s.Blocks-s.pool.free) / whole
+	m.KV.Peak = max(m.KV.Peak, used)
+	m.kv.used += used * t
+	w := s.waste()
+	m.kv.internal += float64(w.internal) / whole * t
+	m.kv.reserved += float64(w.reserved) / whole * t
+	m.kv.external += float64(w.external) / whole * t
+	return used
+}
+
+// admitted notes the first admission of a request.
+func (m *meter) admitted(t *slot, cached int64) {
+	m.Wait.add(t.admitted-t.Arrival, 1)
+	m.Prompt += t.Prompt
+	m.Cached += cached
+}
+
+// over notes the end of a request.
+func (m *meter) over(d *Done) {
+	m.over_++
+	m.count(d)
+	m.Generated += d.Generated
+	m.End = max(m.End, d.End)
+	if !m.begunAny || d.Arrival < m.Began {
+		m.begunAny, m.Began = true, d.Arrival
+	}
+	if d.Preempted > 0 {
+		m.Preempted++
+	}
+	if d.Outcome != Finished {
+		return
+	}
+	first, whole := d.First-d.Arrival, d.End-d.Arrival
+	m.First.add(first, 1)
+	m.Whole.add(whole, 1)
+	perToken := time.Duration(0)
+	if d.Generated > 1 {
+		perToken = (d.End - d.First) / time.Duration(d.Generated-1)
+		m.PerToken.add(perToken, 1)
+	}
+	if m.opt.Goal.met(first, perToken) {
+		m.Good++
+	}
+}
+
+func (m *meter) count(d *Done) {
+	switch d.Outcome {
+	case Finished:
+		m.Finished++
+	case Failed:
+		m.Failed++
+	case Refused:
+		m.Refused++
+	case HungUp:
+		m.HungUp++
+	}
+}
+
+func (g Goal) met(first, perToken time.Duration) bool {
+	return (g.First == 0 || first <= g.First) && (g.PerToken == 0 || perToken <= g.PerToken)
+}
+
+// result of a run that is over.
+func (m *meter) result() *Result {
+	r := &m.Result
+	r.Asked, r.Preemptions, r.Stopped = m.asked, m.preempted, m.stopped
+	if busy := m.Busy.Seconds(); busy > 0 {
+		r.KV.Mean, r.KV.Internal, r.KV.Reserved, r.KV.External = m.kv.used/busy, m.kv.internal/busy, m.kv.reserved/busy, m.kv.external/busy
+	}
+	return r
+}
+
+// arrived notes the queue when a request comes.
+func (q *Queue) arrived(waiting int64, at time.Duration) {
+	q.LastArrival = at
+	if waiting == 0 {
+		q.Since = at
+	}
+	q.Peak, q.AtEnd = max(q.Peak, waiting), waiting
+}

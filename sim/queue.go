@@ -1,0 +1,51 @@
+package sim
+
+// queue of those who wait, first come first served; who was preempted goes to the front (vllm/v1/core/sched/request_queue.py).
+type queue struct {
+	ring []int32
+	head int
+	n    int
+}
+
+func (q *queue) room() {
+	if q.n < len(q.ring) {
+		return
+	}
+	ring := make([]int32, max(16, 2*len(q.ring)))
+	for i := range q.n {
+		ring[i] = q.at(i)
+	}
+	q.ring, q.head = ring, 0
+}
+
+func (q *queue) at(i int) int32 { return q.ring[(q.head+i)&(len(q.ring)-1)] }
+
+func (q *queue) first() int32 { return q.ring[q.head] }
+
+func (q *queue) push(x int32) {
+	q.room()
+	q.ring[(q.head+q.n)&(len(q.ring)-1)] = x
+	q.n++
+}
+
+func (q *queue) pushFront(x int32) {
+	q.room()
+	q.head = (q.head - 1) & (len(q.ring) - 1)
+	q.ring[q.head] = x
+	q.n++
+}
+
+func (q *queue) pop() int32 {
+	x := q.first()
+	q.head = (q.head + 1) & (len(q.ring) - 1)
+	q.n--
+	return x
+}
+
+// remove the i-th.
+func (q *queue) remove(i int) {
+	for ; i > 0; i-- {
+		q.ring[(q.head+i)&(len(q.ring)-1)] = q.at(i - 1)
+	}
+	q.pop()
+}

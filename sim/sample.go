@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// exactly is how many values a sample keeps one by one.
+const exactly = 1 << 20
+
+// Sample are durations: every one of them up to about a million, and beyond it a histogram of three digits.
+type Sample struct {
+	values  []time.Duration
+	weights []int64 // nil where all are 1
+	hist    *hdrhistogram.Histogram
+	n       int64
+	sum     float64
+	sorted  bool
+}
+
+// longest that the histogram tells apart: ten years.
+const longest = 10 * 365 * 24 * time.Hour
+
+func (s *Sample) add(d time.Duration, n int64) {
+	if n <= 0 {
+		return
+	}
+	s.n += n
+	s.sum += float64(n) * float64(d)
+	if s.hist != nil {
+		_ = s.hist.RecordValues(int64(min(d, longest)), n) // in range
+		return
+	}
+	s.keep(d, n)
+	if len(s.values) == exactly {
+		s.spill()
+	}
+}
+
+func (s *Sample) keep(d time.Duration, n int64) {
+	if last := len(s.values) - 1; s.weights != nil && last >= 0 && s.values[last] == d {
+		s.weights[last] += n
+		return
+	}
+	if n > 1 && s.weights == nil {
+		s.weights = make([]int64, len(s.values), cap(s.values))
+		for i := range s.weights {
+			s.weights[i] = 1
+		}
+	}
+	s.values, s.sorted = append(s.values, d), false
+	if s.weights != nil {
+		s.weights = append(s.weights, n)
+	}
+}
+
+// spill into the histogram: a microsecond to ten years.
+func (s *Sample) spill() {
+	s.hist = hdrhistogram.New(1000, int64(longest), 3)
+	for i, v := range s.values {
+		_ = s.hist.RecordValues(int64(min(v, longest)), s.weight(i))
+	}
+	s.values, s.weights = nil, nil
+}
+
+func (s *Sample) weight(i int) int64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights[i]
+}
+
+// N is how many there are.
+func (s *Sample) N() int64 { return s.n }
+
+// Exact reports whether quantiles are exact, and not of three digits.
+func (s *Sample) Exact() bool { return s.hist == nil }
+
+// Mean of all; NaN of none.
+func (s *Sample) Mean() time.Duration {
+	if s.n == 0 {
+		return 0
+	}
+	return time.Duration(math.Round(s.sum / float64(s.n)))
+}
+
+// Quantile is the smallest value that a share of all do not exceed.
+func (s *Sample) Quantile(q float64) time.Duration {
+	switch {
+	case s.n == 0:
+		return 0
+	case s.hist != nil:
+		return time.Duration(s.hist.ValueAtQuantile(100 * q))
+	}
+	s.sort()
+	rank := int64(math.Ceil(q * float64(s.n)))
+	if s.weights == nil {
+		return s.values[max(0, rank-1)]
+	}
+	for i, w := range s.weights {
+		if rank -= w; rank <= 0 {
+			return s.values[i]
+		}
+	}
+	return s.values[len(s.values)-1]
+}
+
+func (s *Sample) sort() {
+	if s.sorted {
+		return
+	}
+	s.sorted = true
+	if s.weights == nil {
+		slices.Sort(s.values)
+		return
+	}
+	type weighted struct {
+		v time.Duration
+		n int64
+	}
+	all := make([]weighted, len(s.values))
+	for i, v := range s.values {
+		all[i] = weighted{v, s.weights[i]}
+	}
+	slices.SortFunc(all, func(a, b weighted) int { return int(min(1, max(-1, a.v-b.v))) })
+	for i, w := range all {
+		s.values[i], s.weights[i] = w.v, w.n
+	}
+}

@@ -1,0 +1,102 @@
+package sim
+
+// grasp holds the cached rows that a prompt begins with.
+func (s *server) grasp(t *slot, rows int64) {
+	t.rows = rows
+	if rows == 0 {
+		return
+	}
+	w := walk{pool: &s.pool}
+	for _, sp := range t.Spans {
+		n := w.next(sp)
+		t.held = append(t.held, w.at)
+		s.pool.hold(w.at)
+		if rows -= n; rows <= 0 {
+			return
+		}
+	}
+}
+
+// share lets others find what a slot has computed of its spans, whole rows of them (vllm/v1/core/kv_cache_manager.py,
+// cache_blocks). Rows that another one computed first are not shared twice: from there on the slot's are its own.
+func (s *server) share(t *slot) {
+	if !s.PrefixCache || t.apart || len(t.Spans) == 0 {
+		return
+	}
+	w := walk{pool: &s.pool}
+	for i, sp := range t.Spans {
+		before := w.tokens / s.BlockTokens
+		if w.tokens >= t.computed {
+			return
+		}
+		w.next(sp)
+		if i == len(t.held) {
+			if w.at == nobody {
+				w.at = s.pool.spans.add(w.key)
+			}
+			t.held = append(t.held, w.at)
+			s.pool.hold(w.at)
+		}
+		if !s.extend(t, w.at, before, min(w.tokens, t.computed)/s.BlockTokens) || w.tokens > t.computed {
+			return
+		}
+	}
+}
+
+// extend the rows of a span, which begins at a row of the prompt, up to another.
+func (s *server) extend(t *slot, at int32, from, to int64) bool {
+	node := &s.pool.spans.nodes[at]
+	if to <= t.rows {
+		return true
+	}
+	if node.rows > t.rows-from {
+		t.apart = true
+		return false
+	}
+	node.rows = to - from
+	t.rows = to
+	return true
+}
+
+// keep what a slot computed beyond its spans, whole rows of it, under its own name: the next turn of a session makes use of
+// it, or the slot itself when it was preempted.
+func (s *server) keep(t *slot) {
+	total := s.context(t)
+	if !s.PrefixCache || t.own() == 0 || t.apart {
+		return
+	}
+	if int(t.spans) < len(t.Spans) { // preempted before: the span is there
+		t.Spans = t.Spans[:t.spans]
+	}
+	shared := t.Shared()
+	if total < shared || len(t.held) < len(t.Spans) {
+		return
+	}
+	if len(t.held) == len(t.Spans) {
+		t.held = append(t.held, s.pool.name(t, shared))
+	}
+	s.extend(t, t.held[len(t.Spans)], shared/s.BlockTokens, total/s.BlockTokens)
+}
+
+// name gives what comes after the spans of a slot a place, and holds it.
+func (p *pool) name(t *slot, after int64) int32 {
+	parent := nobody
+	if n := len(t.held); n > 0 {
+		parent = t.held[n-1]
+	}
+	k := spanKey{parent: parent, after: after, id: t.own()}
+	at := p.spans.find(k)
+	if at == nobody {
+		at = p.spans.add(k)
+	}
+	p.hold(at)
+	return at
+}
+
+// own is the name of what a slot adds to its spans: where its client gave none, and it was preempted, one that no other has.
+func (t *slot) own() uint64 {
+	if t.Own == 0 && t.state == preempted {
+		return 1<<63 | uint64(t.ID)
+	}
+	return t.Own
+}

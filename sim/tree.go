@@ -1,0 +1,117 @@
+package sim
+
+// nobody is no span.
+const nobody int32 = -1
+
+// spanKey is what comes before a span, and its name: together they say what its tokens are.
+type spanKey struct {
+	parent int32
+	after  int64 // tokens before it
+	id     uint64
+}
+
+// span are the cached rows of a span, from its first on.
+type span struct {
+	key   spanKey
+	rows  int64
+	held  int32 // sequences that use it
+	child int32 // spans that come after it
+	stamp uint32
+}
+
+// tree has the spans that are cached, each after the one before it.
+type tree struct {
+	nodes []span
+	empty []int32
+	byKey map[spanKey]int32
+}
+
+func newTree() tree { return tree{byKey: map[spanKey]int32{}} }
+
+// find a span; nobody if it is not cached.
+func (t *tree) find(k spanKey) int32 {
+	if at, ok := t.byKey[k]; ok {
+		return at
+	}
+	return nobody
+}
+
+// add a span without rows. The stamp of a place goes on, so that runs of the span that was there before stay stale.
+func (t *tree) add(k spanKey) int32 {
+	at := int32(len(t.nodes))
+	if n := len(t.empty); n > 0 {
+		at, t.empty = t.empty[n-1], t.empty[:n-1]
+		t.nodes[at] = span{key: k, stamp: t.nodes[at].stamp + 1}
+	} else {
+		t.nodes = append(t.nodes, span{key: k})
+	}
+	t.byKey[k] = at
+	if k.parent != nobody {
+		t.nodes[k.parent].child++
+	}
+	return at
+}
+
+// remove a span without rows that nobody holds, once no span comes after it, and those before it that are empty then.
+func (t *tree) remove(at int32) {
+	for at != nobody {
+		n := &t.nodes[at]
+		if n.rows > 0 || n.held > 0 || n.child > 0 {
+			return
+		}
+		parent := n.key.parent
+		delete(t.byKey, n.key)
+		n.stamp++
+		t.empty = append(t.empty, at)
+		if parent != nobody {
+			t.nodes[parent].child--
+		}
+		at = parent
+	}
+}
+
+// run is a number of blocks that were left together.
+type run struct {
+	node   int32
+	stamp  uint32
+	blocks int64
+}
+
+// runs is a queue of them.
+type runs struct {
+	items []run
+	head  int
+	kept  int // when it was compacted
+}
+
+func (q *runs) front() *run { return &q.items[q.head] }
+
+func (q *runs) back() *run {
+	if q.head == len(q.items) {
+		return nil
+	}
+	return &q.items[len(q.items)-1]
+}
+
+func (q *runs) pop() {
+	if q.head++; q.head*2 >= len(q.items) {
+		q.items = q.items[:copy(q.items, q.items[q.head:])]
+		q.head = 0
+	}
+}
+
+func (q *runs) push(r run) { q.items = append(q.items, r) }
+
+// long reports whether the queue has grown so much since it was compacted that it is worth the while.
+func (q *runs) long() bool { return len(q.items)-q.head > 2*q.kept+1024 }
+
+// compact drops runs that are stale.
+func (q *runs) compact(stale func(*run) bool) {
+	out := q.items[:0]
+	for i := q.head; i < len(q.items); i++ {
+		if r := q.items[i]; !stale(&r) {
+			out = append(out, r)
+		}
+	}
+	q.items, q.head, q.kept = out, 0, len(out)
+}
