@@ -23,7 +23,7 @@ func missing(field, message, fix string) error {
 
 // Check refuses what cannot be generated, or not within bounds.
 func (s *Spec) Check() error {
-	for _, check := range []func() error{s.checkArrivals, s.checkUnused, s.checkRate, s.checkCounts, s.checkLaws, s.checkChoices, s.checkSessions, s.checkPriorities, s.Reading.check} {
+	for _, check := range []func() error{s.checkArrivals, s.checkUnused, s.checkCounts, s.checkRate, s.checkLaws, s.checkChoices, s.checkSessions, s.checkPriorities, s.Reading.check} {
 		if err := check(); err != nil {
 			return err
 		}

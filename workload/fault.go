@@ -3,6 +3,9 @@ package workload
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Fault is what is wrong with a request of a trace.
@@ -50,8 +53,9 @@ func fault(field string, value []byte, reason Reason, fix string) *Fault {
 	if len(value) > most {
 		text += "..."
 	}
-	if q := strconv.Quote(text); q != `"`+text+`"` {
-		text = q
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if strings.ContainsFunc(text, odd) {
+		text = strconv.QuoteToASCII(text)
 	}
 	return &Fault{Field: field, Value: text, Reason: reason, Fix: fix}
 }

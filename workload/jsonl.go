@@ -29,7 +29,7 @@ func (m mooncake) fields() [3]string {
 
 func (m mooncake) read(line []byte, r *record) *Fault {
 	var ids []byte
-	f := keys(line, func(key, value []byte) (bit uint, reason Reason, fix string) {
+	f := keys(line, m.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
 		switch string(key) {
 		case "timestamp":
 			r.Arrival, reason = elapsed(value, time.Millisecond)
@@ -97,7 +97,7 @@ func (o ours) fields() [3]string { return [3]string{"arrival_s", "prompt_tokens"
 func (o ours) read(line []byte, r *record) *Fault {
 	var spans []byte
 	prefix := Span{Tokens: -1}
-	f := keys(line, func(key, value []byte) (bit uint, reason Reason, fix string) {
+	f := keys(line, o.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
 		switch string(key) {
 		case "arrival_s":
 			r.Arrival, reason = elapsed(value, time.Second)
@@ -178,6 +178,9 @@ func ourSpans(text []byte, r *record) *Fault {
 		if id = bytes.TrimSpace(id); reason == "" {
 			reason = name(id)
 		}
+		if reason == "" && n == 0 {
+			reason = Zero
+		}
 		if reason != "" {
 			return fault("spans", body[:end+1], reason, fix)
 		}
@@ -194,8 +197,8 @@ func ourSpans(text []byte, r *record) *Fault {
 }
 
 // keys calls what reads a key for each of an object. The bits that it gives tell keys apart, so that one that stands
-// twice is seen; the three lowest are those of a request, of which lengths may not be missing.
-func keys(line []byte, read func(key, value []byte) (bit uint, reason Reason, fix string)) *Fault {
+// twice is seen; the lowest three are of arrival, prompt and output, by whatever name, and the last two may not be missing.
+func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, reason Reason, fix string)) *Fault {
 	o := object{text: line}
 	var seen uint
 	for {
@@ -214,6 +217,11 @@ func keys(line []byte, read func(key, value []byte) (bit uint, reason Reason, fi
 			return fault(string(key), value, reason, fix)
 		}
 		seen |= bit
+	}
+	for i, name := range names[1:] {
+		if name != "" && seen&(2<<i) == 0 {
+			return fault(name, nil, Missing, wholeFix)
+		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<1
 // next line that is not blank, without its end; io.EOF behind the last. It stands until the next call.
 func (l *lines) next() ([]byte, error) {
 	for {
-		line, err := l.line()
+		line, err := l.short()
 		l.number++
 		if line = bytes.TrimRight(line, "\r\n \t"); len(line) > 0 || err != nil {
 			return line, err
@@ -30,8 +30,11 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// line is short nearly always, and then stays in the buffer of the reader.
-func (l *lines) line() ([]byte, error) {
+// line that was read last.
+func (l *lines) line() int64 { return l.number }
+
+// short lines, as nearly all are, stay in the buffer of the reader.
+func (l *lines) short() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	l.long = l.long[:0]
 	for errors.Is(err, bufio.ErrBufferFull) {
@@ -40,6 +43,9 @@ func (l *lines) line() ([]byte, error) {
 		}
 		l.long = append(l.long, line...)
 		line, err = l.r.ReadSlice('\n')
+	}
+	if len(l.long)+len(line) > maxLine {
+		return nil, tooLong()
 	}
 	if len(l.long) > 0 {
 		l.long = append(l.long, line...)
@@ -56,10 +62,14 @@ func (l *lines) rest() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
 		if err == nil || errors.Is(err, io.EOF) {
-			return &Fault{Field: "line", Reason: TooLong, Fix: "a request takes at most 1 MiB: one request a line"}
+			return tooLong()
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
 	}
+}
+
+func tooLong() error {
+	return &Fault{Field: "line", Reason: TooLong, Fix: "a request takes at most 1 MiB: one request a line"}
 }

@@ -19,7 +19,7 @@ func Open(r io.Reader, o ReadOptions) (*Trace, error) {
 	if err != nil {
 		return nil, broken(1, err)
 	}
-	t := &Trace{options: o, unread: unread{}, Skipped: map[Reason]int64{}}
+	t := &Trace{options: o, most: MaxRequests, until: seconds(MaxSeconds), unread: unread{}, Skipped: map[Reason]int64{}}
 	if err := t.recognise(b); err != nil {
 		return nil, err
 	}
@@ -64,8 +64,11 @@ func (t *Trace) recognise(b *bufio.Reader) error {
 
 // formatOf a first line; empty when it is none that is known.
 func formatOf(first []byte) string {
-	if first[0] == '{' {
+	switch first[0] {
+	case '{':
 		return formatOfObject(first)
+	case '[':
+		return "sharegpt"
 	}
 	for i := range tables {
 		if tables[i].header(first) != nil {
@@ -79,14 +82,16 @@ func formatOfObject(first []byte) string {
 	o := object{text: first}
 	for {
 		key, _, reason := o.next()
-		if reason != "" || o.done {
-			return ""
-		}
 		switch string(key) {
 		case "prompt_tokens", "arrival_s":
 			return "memwall"
 		case "input_length", "hash_ids":
 			return "mooncake"
+		case "conversations":
+			return "sharegpt"
+		}
+		if reason != "" || o.done {
+			return ""
 		}
 	}
 }
@@ -95,6 +100,8 @@ func formatOfObject(first []byte) string {
 func (t *Trace) start(b *bufio.Reader, first []byte) error {
 	t.lines = newLines(b)
 	switch t.Format {
+	case "sharegpt":
+		return t.startConversations(b)
 	case "memwall":
 		t.codec = ours{t.unread}
 		return nil

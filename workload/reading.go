@@ -13,8 +13,10 @@ type ReadOptions struct {
 	Speed     float64  `json:"speed,omitempty" doc:"how much faster than recorded requests arrive: 2 halves the gaps"`
 	MaxPrompt plan.Int `json:"max_prompt_tokens,omitempty" doc:"longer prompts are cut to that"`
 	// Block is of formats that name prompts block by block.
-	Block   plan.Int `json:"block_tokens,omitempty" doc:"tokens of a block of hash_ids; 512 where nothing is said"`
-	SkipBad bool     `json:"skip_bad,omitempty" doc:"requests with faults are counted and left out"`
+	Block plan.Int `json:"block_tokens,omitempty" doc:"tokens of a block of hash_ids; 512 where nothing is said"`
+	// PerToken is of texts whose tokens nobody counted.
+	PerToken float64 `json:"bytes_per_token,omitempty" doc:"how many bytes of a text count as a token (sharegpt)"`
+	SkipBad  bool    `json:"skip_bad,omitempty" doc:"requests with faults are counted and left out"`
 }
 
 // check the options of a trace.
@@ -28,6 +30,8 @@ func (o *ReadOptions) check() error {
 		return bad("reading.max_prompt_tokens", o.MaxPrompt, notFrom(0, MaxTokens), "give tokens, such as 32768")
 	case !within(float64(o.Block), 0, MaxTokens):
 		return bad("reading.block_tokens", o.Block, notFrom(0, MaxTokens), "give tokens, such as 512")
+	case o.PerToken != 0 && !within(o.PerToken, 0.5, 20):
+		return bad("reading.bytes_per_token", o.PerToken, "is not from 0.5 to 20", "4 is near for English")
 	}
 	return nil
 }

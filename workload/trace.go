@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Trace is a source whose requests were recorded. It holds one line at a time.
+// Trace is a source whose requests were recorded. It holds one request at a time.
 type Trace struct {
 	Format string
 	// Failed requests have no output in the log of a server, and are left out: what would have been served is unknown.
@@ -18,7 +18,9 @@ type Trace struct {
 	Cut int64
 
 	options ReadOptions
-	lines   *lines
+	most    int64         // requests
+	until   time.Duration // arrivals
+	lines   feed
 	codec   codec
 	unread  unread
 	untimed bool // times are not asked for
@@ -36,26 +38,40 @@ type record struct {
 
 // codec is a format.
 type codec interface {
-	// read a line.
-	read(line []byte, r *record) *Fault
+	// read a request.
+	read(text []byte, r *record) *Fault
 	// fields are what the format calls arrival, prompt and output.
 	fields() [3]string
 }
 
+// feed gives the texts of requests one by one, and the line of the last.
+type feed interface {
+	next() ([]byte, error)
+	line() int64
+}
+
 // Next request of the trace.
 func (t *Trace) Next() (Request, bool, error) {
-	for t.err == nil {
-		line, err := t.lines.next()
+	for t.err == nil && t.made < t.most {
+		text, err := t.lines.next()
 		if err != nil {
-			if t.err = t.ended(err); !t.skips(t.err) {
-				break
-			}
+			t.err = t.ended(err)
+			t.skips(t.err)
 			continue
 		}
-		if r, ok := t.request(line); ok {
+		r, ok := t.request(text)
+		if ok && r.Arrival > t.until {
+			t.err = io.EOF
+		} else if ok {
+			t.made++
 			return r, true, nil
 		}
 	}
+	return t.failed()
+}
+
+// failed ends a source: with the fault that it met, if it did.
+func (t *Trace) failed() (Request, bool, error) {
 	if errors.Is(t.err, io.EOF) {
 		return Request{}, false, nil
 	}
@@ -68,10 +84,10 @@ func (*Trace) After(*Request, time.Duration) (Request, bool) { return Request{},
 // Requests that were read so far.
 func (t *Trace) Requests() int64 { return t.made }
 
-// request of a line; false where the line holds none.
-func (t *Trace) request(line []byte) (Request, bool) {
+// request of a text; false where it holds none.
+func (t *Trace) request(text []byte) (Request, bool) {
 	var r record
-	f := t.codec.read(line, &r)
+	f := t.codec.read(text, &r)
 	if f == nil && r.failed {
 		t.Failed++
 		return Request{}, false
@@ -80,7 +96,7 @@ func (t *Trace) request(line []byte) (Request, bool) {
 		f = t.check(&r)
 	}
 	if f != nil {
-		f.Line = t.lines.number
+		f.Line = t.lines.line()
 		t.err = f
 		t.skips(f)
 		return Request{}, false
@@ -110,7 +126,6 @@ func (t *Trace) check(r *record) *Fault {
 // fit a request to the options.
 func (t *Trace) fit(r *Request) Request {
 	r.ID = t.made
-	t.made++
 	if s := t.options.Speed; s > 0 {
 		r.Arrival = time.Duration(float64(r.Arrival)/s + 0.5)
 	}
@@ -150,12 +165,12 @@ func (t *Trace) ended(err error) error {
 	var f *Fault
 	switch {
 	case errors.As(err, &f):
-		f.Line = t.lines.number
+		f.Line = t.lines.line()
 		return f
 	case !errors.Is(err, io.EOF):
-		return broken(t.lines.number, err)
+		return broken(t.lines.line(), err)
 	case t.made == 0:
-		return &Fault{Line: t.lines.number, Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()), Reason: Empty, Fix: "give a trace with requests"}
+		return &Fault{Line: t.lines.line(), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()), Reason: Empty, Fix: "give a trace with requests"}
 	}
 	return io.EOF
 }
