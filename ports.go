@@ -5,6 +5,7 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
 )
 
 // ModelSource finds models by reference. The catalog is one; package source adds files and folders.
@@ -40,4 +41,10 @@ type Resolved struct {
 	Layers      int64
 	Parameters  int64
 	Notes       []Note
+}
+
+// TraceSource gives the requests of a trace by its name.
+type TraceSource interface {
+	// Trace opens a trace for one reading.
+	Trace(name string, o workload.ReadOptions) (workload.Source, error)
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Goal Goal
 	// Each is called when a request ends. What it points to is valid until it returns.
 	Each func(*Done)
+	// Step is called when a server begins a step. What it points to is valid until it returns.
+	Step func(*Step)
 	// Stop is asked now and then; a run that is stopped tells what it knows.
 	Stop func(requests int64, at time.Duration) bool
 }
@@ -58,8 +60,7 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	}
 	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
 	for i := range f.Replicas {
-		s := newServer(&f.Replicas[i], x.m)
-		s.index = i
+		s := newServer(&f.Replicas[i], i, x.m)
 		s.done = x.done
 		x.servers = append(x.servers, s)
 	}

@@ -18,7 +18,7 @@ type inflight struct{}
 func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
 	preempted := s.makeRoom()
 	st.batch = s.going()
-	budget := s.Budget - st.batch.Decodes
+	budget := s.Budget - s.dec.n*s.draft.width()
 	if s.dec.n > 0 && len(s.partial) == 0 && !preempted && !s.admissible() {
 		s.timed(st)
 		s.decode(st, s.stretch(st, now, start))
@@ -39,8 +39,8 @@ func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
 // makeRoom preempts who came last until those who run find room for their next tokens.
 func (s *server) makeRoom() (preempted bool) {
 	for {
-		budget := s.Budget - s.dec.n
-		if s.dec.needs(1)+s.pieces(&budget) <= s.pool.free {
+		budget := s.Budget - s.dec.n*s.draft.width()
+		if s.needs()+s.pieces(&budget) <= s.pool.free {
 			return preempted
 		}
 		s.preempt(s.victim())
@@ -125,7 +125,7 @@ func (s *server) admissible() bool {
 		s.why = Seats
 		return false
 	}
-	budget := s.Budget - s.dec.n
+	budget := s.Budget - s.dec.n*s.draft.width()
 	_, ok := s.entry(&s.slots.all[s.waiting.first()], budget)
 	return ok || s.running.n == 0
 }

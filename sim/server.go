@@ -31,6 +31,9 @@ type server struct {
 	token           time.Duration // when those who decode had their last one
 	fresh           int64         // that joined them since
 	reserved, final int64         // rows reserved by those who run, and the tokens that they will have at their end
+	bold            boldness
+	draft           drafting
+	whole           batch // of static batching
 	m               *meter
 	done            func(s *server, at int32, now time.Duration, how Outcome)
 }
@@ -48,9 +51,10 @@ type step struct {
 	active        bool
 }
 
-func newServer(r *Replica, m *meter) *server {
-	s := &server{Replica: r, pool: newPool(r.Paging), running: newOrder(), m: m}
+func newServer(r *Replica, index int, m *meter) *server {
+	s := &server{Replica: r, index: index, pool: newPool(r.Paging), running: newOrder(), m: m}
 	s.dec = newDecoders(&r.Paging, r.Reserve != nil)
+	s.draft = newDrafting(r.Speculation, index)
 	return s
 }
 
@@ -148,19 +152,30 @@ func (s *server) lasting(b speed.Batch) time.Duration {
 // take the same.
 const contextStep = 64
 
-// going are the decoders as a batch: in the mean of their contexts.
+// going are the decoders as a batch: in the mean of their contexts, those of a static batch all as long as the longest.
 func (s *server) going() (b speed.Batch) {
 	if s.dec.n > 0 {
-		b.Decodes, b.Context = s.dec.n, s.dec.sum/s.dec.n/contextStep*contextStep+contextStep/2
+		b.Decodes, b.Context = max(s.dec.n, s.whole.n), s.mean()/contextStep*contextStep+contextStep/2
 	}
 	return b
+}
+
+// mean context of the decoders.
+func (s *server) mean() int64 {
+	if s.whole.n > 0 {
+		return s.whole.longest + s.dec.tick - s.whole.born
+	}
+	return s.dec.sum / s.dec.n
 }
 
 // stretch is how often a step of nothing but decoders repeats itself: until one of them ends, their contexts have grown
 // enough to count, the room is full, or something comes from outside.
 func (s *server) stretch(st *step, now, start time.Duration) int64 {
+	if s.draft.on() {
+		return 1
+	}
 	d := &s.dec
-	n := contextStep - d.sum/d.n%contextStep
+	n := contextStep - s.mean()%contextStep
 	n = min(n, s.untilTick(&d.ends), s.untilFull())
 	switch room := s.until - start; {
 	case s.until <= now:
@@ -209,9 +224,13 @@ func (s *server) decode(st *step, n int64) {
 	if d.n == 0 {
 		return
 	}
+	if s.draft.on() {
+		s.verify(st)
+		return
+	}
 	s.pool.take(d.needs(n))
 	d.pass(n)
-	st.n, st.tokens = n, st.batch.Decodes
+	st.n, st.tokens = n, d.n
 	for len(d.fills) > 0 && d.fills[0].tick <= d.tick {
 		s.windowFull(d.fills.pop())
 	}
@@ -240,16 +259,24 @@ func (s *server) windowFull(e due) {
 	s.dec.windowed.add(t.joined, t.computed, -1)
 }
 
+// needs are the blocks that the next tokens of the decoders take.
+func (s *server) needs() int64 {
+	if s.draft.on() {
+		return s.drafted()
+	}
+	return s.dec.needs(1)
+}
+
 // context that a slot has cached.
 func (s *server) context(t *slot) int64 {
-	if t.state == decodes {
+	if t.state == decodes && !s.draft.on() {
 		return t.computed + s.dec.tick - t.joined
 	}
 	return t.computed
 }
 
 // holding are the blocks of a slot's own.
-func (s *server) holding(t *slot) int64 { return s.blocksAt(t, s.context(t)) }
+func (s *server) holding(t *slot) int64 { return s.blocksAt(t, max(t.reach, s.context(t))) }
 
 func (s *server) blocksAt(t *slot, context int64) int64 {
 	if context == 0 {
@@ -273,6 +300,10 @@ func (s *server) join(at int32) {
 	t.state, t.joined, t.gen = decodes, d.tick, t.gen+1
 	s.fresh++
 	remaining := t.Output - t.made
+	if s.draft.on() {
+		d.n, d.sum, d.left = d.n+1, d.sum+t.computed, d.left+remaining
+		return
+	}
 	d.join(t.computed, remaining, s.windowed(t.computed))
 	d.ends.push(due{d.tick + remaining - 1, at, t.gen})
 	if s.windowed(t.computed) {
@@ -283,12 +314,16 @@ func (s *server) join(at int32) {
 // leave takes a slot out of the decoders: it has what it generated.
 func (s *server) leave(t *slot) {
 	d := &s.dec
+	t.gen++
+	if s.draft.on() {
+		d.n, d.sum, d.left = d.n-1, d.sum-t.computed, d.left-(t.Output-t.made)
+		return
+	}
 	now := s.context(t)
 	gained := now - t.computed
 	d.leave(t.joined, t.computed, t.Output-t.made-gained, s.windowed(now))
 	t.made += gained
 	t.computed = now
-	t.gen++
 }
 
 // release what a slot holds. What it computed beyond its spans stays under its own name.
@@ -302,7 +337,7 @@ func (s *server) release(t *slot) {
 	for i := len(t.held) - 1; i >= 0; i-- {
 		s.pool.drop(t.held[i])
 	}
-	t.held, t.rows, t.computed = t.held[:0], 0, 0
+	t.held, t.rows, t.computed, t.reach = t.held[:0], 0, 0, 0
 }
 
 // preempt sends a slot back to the front of the queue: it has to compute all again, and what it generated with it, but for
@@ -343,6 +378,9 @@ func (s *server) complete(st *step) {
 		if t := &s.slots.all[at]; t.first == 0 {
 			t.first = st.end
 		}
+	}
+	if len(st.lasts) > 0 {
+		s.bold.full = false
 	}
 	for _, at := range st.lasts {
 		t := &s.slots.all[at]

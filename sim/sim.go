@@ -35,6 +35,8 @@ type Replica struct {
 	// Reserve says how many rows a request takes from its admission to its end, in one piece; nil where rows are taken
 	// as they are needed.
 	Reserve func(*workload.Request) int64
+	// Speculation of those who decode; nil without.
+	Speculation *Speculation
 	// Front is how many seconds pass before the scheduler sees a request.
 	Front func(prompt int64) float64
 }
@@ -76,4 +78,14 @@ type Done struct {
 	Generated, Cached           int64         // tokens; cached ones of the prompt
 	Preempted                   int
 	Outcome                     Outcome
+}
+
+// Step is a batch, computed so often in a row.
+type Step struct {
+	Replica          int
+	Start, End       time.Duration
+	Times            int64
+	Batch            speed.Batch
+	Waiting, Running int64
+	KV               float64 // share of the cache in use
 }

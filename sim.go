@@ -1,0 +1,407 @@
+package memwall
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/workload"
+)
+
+const askSim = "sim"
+
+// Watch follows a simulation while it runs. Its functions may be nil.
+type Watch struct {
+	// Request is called when a request ends; what it points to is valid until it returns.
+	Request func(*sim.Done)
+	// Step is called when a server begins a step.
+	Step func(*sim.Step)
+	// Progress is called now and then.
+	Progress func(requests int64, simulated time.Duration)
+}
+
+// simulation is a sim request on its way to an answer.
+type simulation struct {
+	q     *question
+	spec  workload.Spec
+	model *serving.Model
+	// plain is the model without speculation, where the plan has some.
+	plain       *serving.Model
+	speculation *serving.Speculation
+	kv          *engine.KV
+	rules       engine.Schedule
+	defaults    []usedDefault
+	ctx         context.Context
+}
+
+// simulate answers how a plan serves many users: it plays them.
+func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
+	s, out, err := a.simulated(r)
+	if err != nil {
+		return nil, err
+	}
+	s.ctx = ctx
+	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
+		out.Notes = append(out.Notes, s.q.notes()...)
+		return out, nil
+	}
+	res, err := s.run(variant{})
+	if err != nil {
+		return nil, err
+	}
+	out.Simulated = s.tell(res)
+	for _, name := range r.Versus {
+		v, err := s.versus(name, res)
+		if err != nil {
+			return nil, err
+		}
+		out.Simulated.Versus = append(out.Simulated.Versus, *v)
+	}
+	out.Notes = append(out.Notes, s.q.notes()...)
+	return out, nil
+}
+
+// simulated prepares the plan: its memory, its clock, its rules and its workload.
+func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
+	s := &simulation{}
+	if err := s.load(r); err != nil {
+		return nil, nil, err
+	}
+	plain := *r
+	plain.Ask, plain.Sequences, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0, 0
+	plain.Workload, plain.Versus, plain.Explain, plain.Goal = nil, nil, false, nil
+	if err := s.length(&plain); err != nil {
+		return nil, nil, err
+	}
+	q, err := a.prepare(&plain)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.q = q
+	for _, d := range s.defaults {
+		q.job.Default(d.field, d.value)
+	}
+	if q.job.Machine == nil {
+		return nil, nil, &Error{Code: BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time", Hint: "--on 4xh100"}
+	}
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, nil, err
+	}
+	out := q.size(ranks)
+	out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = &s.spec, r.Versus, r.Goal
+	q.original.Goal = r.Goal
+	s.kv = &ranks[0].KV
+	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
+		return s, out, nil
+	}
+	return s, out, s.clock(out)
+}
+
+// clock takes the rules of the engine and compiles the time of steps.
+func (s *simulation) clock(out *Answer) error {
+	if err := s.schedule(); err != nil {
+		return err
+	}
+	in, err := s.q.served(out.KV)
+	if err != nil {
+		return err
+	}
+	in.MaxSequences = s.rules.MaxSequences
+	s.speculation = in.Speculation
+	if s.model, err = s.q.compiled(in); err != nil || in.Speculation == nil {
+		return err
+	}
+	plain := *in
+	plain.Speculation = nil
+	s.plain, err = s.q.compiled(&plain)
+	return err
+}
+
+// schedule has the rules: the engine's own, or those that are named.
+func (s *simulation) schedule() error {
+	e, ok := s.q.engine.(engine.Scheduler)
+	if !ok {
+		return &Error{Code: Unsupported, Field: "engine", Value: s.q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", s.q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
+	}
+	s.rules = e.Schedule(s.q.job)
+	r := &s.rules
+	switch s.q.original.Scheduler {
+	case "vllm-v1":
+		r.Rules, r.Promise, r.WholePrompts = "in-flight", false, false
+	case "sglang":
+		r.Rules, r.Promise = "prompts-first", false
+	case "trtllm":
+		r.Rules, r.Promise = "in-flight", true
+	case "trtllm-max-utilization":
+		r.Rules, r.Promise = "in-flight", false
+	}
+	return nil
+}
+
+// load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
+func (s *simulation) load(r *Request) error {
+	if r.Workload != nil {
+		s.spec = *r.Workload
+	}
+	w := &s.spec
+	if w.Rate == 0 && w.Concurrency == 0 {
+		w.Concurrency = r.Sequences
+	}
+	if w.Arrivals == "" {
+		w.Arrivals = arrivalsOf(w)
+	}
+	if w.Arrivals == "trace" {
+		return nil
+	}
+	for _, l := range []struct {
+		law    *workload.Law
+		tokens plan.Int
+		usual  float64
+		field  string
+	}{{&w.Prompt, r.PromptTokens, usualPrompt, "workload.prompt"}, {&w.Output, r.OutputTokens, usualOutput, "workload.output"}} {
+		s.lengthOf(l.law, l.tokens, l.usual, l.field)
+	}
+	if w.Requests == 0 && w.DurationS == 0 {
+		w.Requests = defaultRequests
+		s.defaults = append(s.defaults, usedDefault{"workload.requests", w.Requests})
+	}
+	return w.Check()
+}
+
+// Lengths of a workload that gives none: about those of chats (ShareGPT, Azure LLM 2023 conversations).
+const usualPrompt, usualOutput = 1024, 256
+
+func (s *simulation) lengthOf(l *workload.Law, tokens plan.Int, usual float64, field string) {
+	switch {
+	case l.Law != "" || l.Mean > 0 || len(l.Values) > 0:
+	case tokens > 0:
+		l.Mean = float64(tokens)
+	default:
+		l.Mean = usual
+		s.defaults = append(s.defaults, usedDefault{field + ".mean", usual})
+	}
+	if l.Law == "" {
+		l.Law = "fixed"
+	}
+}
+
+// usedDefault is a field that was filled in before there was a job to note it.
+type usedDefault struct {
+	field string
+	value any
+}
+
+// defaultRequests of a workload that does not say how many.
+const defaultRequests = 10_000
+
+func arrivalsOf(w *workload.Spec) string {
+	switch {
+	case w.Trace != "":
+		return "trace"
+	case w.Concurrency > 0:
+		return "closed"
+	}
+	return "poisson"
+}
+
+// length gives the plan the context that prompts and answers of fixed lengths need, where nobody says.
+func (s *simulation) length(r *Request) error {
+	if r.Context > 0 {
+		return nil
+	}
+	if need := int64(s.spec.Prompt.Mean + s.spec.Output.Mean); need > defaultContext {
+		r.Context = plan.Int(need)
+	}
+	return nil
+}
+
+// variant changes one thing of the plan.
+type variant struct {
+	name       string
+	static     bool
+	contiguous bool
+	noPrefix   bool
+	noSpec     bool
+	scale      float64 // of the time of steps; 0 is 1
+}
+
+// run plays the workload.
+func (s *simulation) run(v variant) (*sim.Result, error) {
+	src, err := s.source()
+	if err != nil {
+		return nil, err
+	}
+	f := sim.Fleet{Router: s.router()}
+	for range s.replicas() {
+		f.Replicas = append(f.Replicas, s.replica(v))
+	}
+	res, err := sim.Run(&f, src, s.options(v))
+	if err != nil {
+		return nil, asError(err)
+	}
+	return res, nil
+}
+
+// options of a run. Only the plan itself is watched, not what it is compared with.
+func (s *simulation) options(v variant) sim.Options {
+	o := sim.Options{Goal: s.goal(), Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	w := s.q.asker.Watch
+	if w == nil || v != (variant{}) {
+		return o
+	}
+	o.Each, o.Step = w.Request, w.Step
+	if w.Progress != nil {
+		o.Stop = func(n int64, at time.Duration) bool {
+			w.Progress(n, at)
+			return s.ctx.Err() != nil
+		}
+	}
+	return o
+}
+
+func (s *simulation) source() (workload.Source, error) {
+	if s.spec.Arrivals != "trace" {
+		return s.spec.Source()
+	}
+	if s.q.asker.Traces == nil {
+		return nil, &Error{Code: Unsupported, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
+	}
+	return s.q.asker.Traces.Trace(s.spec.Trace, s.spec.Reading)
+}
+
+// replicas of the plan: those of its data parallelism on each of as many machines.
+func (s *simulation) replicas() int64 {
+	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas))
+}
+
+func (s *simulation) router() sim.Router {
+	switch s.q.original.Router {
+	case "round-robin":
+		return sim.RoundRobin()
+	case "prefix-aware":
+		return sim.PrefixAware()
+	}
+	return sim.LeastLoaded()
+}
+
+func (s *simulation) goal() (g sim.Goal) {
+	if w := s.q.original.Goal; w != nil {
+		g.First, g.PerToken = strictest(w.TTFT), strictest(w.TPOT)
+	}
+	return g
+}
+
+// replica of the plan.
+func (s *simulation) replica(v variant) sim.Replica {
+	r := sim.Replica{
+		Policy: sim.Inflight, Paging: s.paging(v), MaxSequences: s.rules.MaxSequences, Budget: max(s.rules.StepTokens, s.rules.MaxSequences), LongPrompt: s.rules.LongPrompt,
+		WholePrompts: s.rules.WholePrompts, Ahead: s.rules.Ahead, Promise: s.rules.Promise, MaxLength: int64(s.q.request.Context),
+	}
+	if s.rules.Rules == "prompts-first" {
+		r.Policy = sim.PromptsFirst
+	}
+	s.time(&r, v)
+	s.vary(&r, v)
+	return r
+}
+
+// time gives a replica its clock.
+func (s *simulation) time(r *sim.Replica, v variant) {
+	m := s.model
+	if p := s.speculation; p != nil && (v.noSpec || v.static) {
+		m = s.plain
+	} else if p != nil {
+		r.Speculation = &sim.Speculation{Tokens: p.Tokens, Acceptance: p.Acceptance, Seed: uint64(s.spec.Seed)}
+	}
+	clock, stages, scale := m.Clock(), int64(m.Stages()), v.scale
+	if scale == 0 {
+		scale = 1
+	}
+	r.Front = m.Front
+	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
+}
+
+// perStage is what a stage of a pipeline computes at a time: the sequences are spread over its stages, and in the time that
+// a batch takes from the first to the last each of the others advances as far.
+func perStage(b speed.Batch, stages int64) speed.Batch {
+	if stages <= 1 {
+		return b
+	}
+	for _, n := range []*int64{&b.Decodes, &b.Prefill, &b.Prompts, &b.Finished} {
+		*n = (*n + stages - 1) / stages
+	}
+	return b
+}
+
+// paging of the pool that the ledger found.
+func (s *simulation) paging(v variant) sim.Paging {
+	g := s.kv.Pages
+	p := sim.Paging{Blocks: s.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: s.rules.PrefixCache && !v.noPrefix}
+	if g.BlockTokens == 0 {
+		p.BlockTokens, p.Full = max(1, s.kv.BlockTokens), 1
+		p.Blocks = max(0, s.kv.Tokens) / p.BlockTokens
+	}
+	if n := int64(s.q.original.KVBlocks); n > 0 {
+		p.Blocks = n
+	}
+	return p
+}
+
+// vary a replica.
+func (s *simulation) vary(r *sim.Replica, v variant) {
+	if name := s.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
+		rows := (r.MaxLength + r.BlockTokens - 1) / r.BlockTokens
+		r.Reserve = func(*workload.Request) int64 { return rows }
+		r.PrefixCache = false
+	}
+	switch {
+	case v.static || s.q.original.Scheduler == "static":
+		r.Policy = sim.Static
+	case s.q.original.Scheduler == "orca":
+		r.WholePrompts, r.Budget = true, math.MaxInt32
+	}
+}
+
+// versus plays the same workload with one technique less.
+func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
+	v, ok := variants[name]
+	if !ok {
+		return nil, &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
+	}
+	if v.noSpec && s.plain == nil {
+		return nil, &Error{Code: BadField, Field: "versus", Value: name, Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
+	}
+	res, err := s.run(v)
+	if err != nil {
+		return nil, err
+	}
+	out := &Versus{Name: name, Load: loadOf(res), TTFT: percentiles(&res.First), TPOT: percentiles(&res.PerToken), E2E: percentiles(&res.Whole), Pool: s.poolOf(res)}
+	if mine, its := loadOf(with).Rate.Output, out.Rate.Output; its > 0 {
+		out.Throughput = rounded(mine / its)
+	}
+	return out, nil
+}
+
+var variants = map[string]variant{
+	"static":          {static: true},
+	"contiguous-kv":   {contiguous: true},
+	"no-prefix-cache": {noPrefix: true},
+	"no-speculation":  {noSpec: true},
+}
+
+// strictest of some bounds in milliseconds; 0 of none.
+func strictest(by map[string]float64) (d time.Duration) {
+	for _, ms := range by {
+		if t := time.Duration(math.Round(1e6 * ms)); d == 0 || t < d {
+			d = t
+		}
+	}
+	return d
+}
