@@ -66,10 +66,9 @@ func (m mooncake) spans(ids []byte, r *record) *Fault {
 	}
 	r.Spans = make([]Span, 0, n)
 	for left := r.Prompt; len(r.Spans) < int(n); left -= m.block {
-		cell, rest, _ := bytes.Cut(body, []byte{','})
-		id, ok := identity(bytes.TrimSpace(cell))
+		id, rest, ok := nextID(body)
 		if !ok {
-			return fault("hash_ids", cell, NotWhole, "a list of numbers, one for each block")
+			return fault("hash_ids", body, NotWhole, "a list of numbers, one for each block")
 		}
 		r.Spans = append(r.Spans, Span{id, min(left, m.block)})
 		body = rest
@@ -77,11 +76,23 @@ func (m mooncake) spans(ids []byte, r *record) *Fault {
 	return nil
 }
 
+// nextID of a list, and what follows behind the comma and the space that most write there.
+func nextID(body []byte) (id uint64, rest []byte, ok bool) {
+	n, read := leading(body)
+	if read > 0 && read < 18 && (read == len(body) || body[read] == ',') {
+		rest = body[min(read+1, len(body)):]
+		if len(rest) > 0 && rest[0] == ' ' {
+			rest = rest[1:]
+		}
+		return uint64(n), rest, true
+	}
+	cell, rest, _ := bytes.Cut(body, []byte{','})
+	id, ok = identity(bytes.TrimSpace(cell))
+	return id, rest, ok
+}
+
 // identity is a whole number of 64 bits, with a sign or without.
 func identity(text []byte) (uint64, bool) {
-	if n, read := leading(text); read == len(text) && read > 0 && read < 18 {
-		return uint64(n), true
-	}
 	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		return n, true
 	}

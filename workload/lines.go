@@ -2,7 +2,6 @@ package workload
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 )
@@ -24,10 +23,20 @@ func (l *lines) next() ([]byte, error) {
 	for {
 		line, err := l.short()
 		l.number++
-		if line = bytes.TrimRight(line, "\r\n \t"); len(line) > 0 || err != nil {
+		if line = trimmed(line); len(line) > 0 || err != nil {
 			return line, err
 		}
 	}
+}
+
+// trimmed is a line without its end.
+func trimmed(line []byte) []byte {
+	for n := len(line); n > 0; n-- {
+		if c := line[n-1]; c != '\n' && c != '\r' && c != ' ' && c != '\t' {
+			return line[:n]
+		}
+	}
+	return nil
 }
 
 // line that was read last.

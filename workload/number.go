@@ -102,7 +102,10 @@ func inTime(t time.Duration) (time.Duration, Reason) {
 // named is what a name or a number stands for: a number for itself, any other text for a number that no file gives.
 func named(text []byte) uint64 {
 	text = bytes.Trim(text, `"`)
-	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil && (text[0] != '0' || len(text) == 1) {
+	if len(text) == 0 || text[0] == '0' && len(text) > 1 || bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		return hash(text) | 1<<63
+	}
+	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 		return n
 	}
 	return hash(text) | 1<<63

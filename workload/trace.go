@@ -22,6 +22,7 @@ type Trace struct {
 	until   time.Duration // arrivals
 	lines   feed
 	codec   codec
+	read    record // of the request that is read, which would else be made anew for each
 	unread  unread
 	untimed bool // times are not asked for
 	made    int64
@@ -57,14 +58,8 @@ func (t *Trace) Next() (Request, bool, error) {
 		if err != nil {
 			t.err = t.ended(err)
 			t.skips(t.err)
-			continue
-		}
-		r, ok := t.request(text)
-		if ok && r.Arrival > t.until {
-			t.err = io.EOF
-		} else if ok {
-			t.made++
-			return r, true, nil
+		} else if t.request(text) {
+			return t.read.Request, true, nil
 		}
 	}
 	return t.failed()
@@ -84,25 +79,25 @@ func (*Trace) After(*Request, time.Duration) (Request, bool) { return Request{},
 // Requests that were read so far.
 func (t *Trace) Requests() int64 { return t.made }
 
-// request of a text; false where it holds none.
-func (t *Trace) request(text []byte) (Request, bool) {
-	var r record
-	f := t.codec.read(text, &r)
+// request of a text; false where it holds none, or none that counts.
+func (t *Trace) request(text []byte) bool {
+	r := &t.read
+	*r = record{}
+	f := t.codec.read(text, r)
 	if f == nil && r.failed {
 		t.Failed++
-		return Request{}, false
+		return false
 	}
 	if f == nil {
-		f = t.check(&r)
+		f = t.check(r)
 	}
 	if f != nil {
 		f.Line = t.lines.line()
 		t.err = f
 		t.skips(f)
-		return Request{}, false
+		return false
 	}
-	t.last = r.Arrival
-	return t.fit(&r.Request), true
+	return t.take(&r.Request)
 }
 
 // check what all formats have.
@@ -123,17 +118,23 @@ func (t *Trace) check(r *record) *Fault {
 	return nil
 }
 
-// fit a request to the options.
-func (t *Trace) fit(r *Request) Request {
-	r.ID = t.made
+// take a request, as the options want it; false behind the last moment.
+func (t *Trace) take(r *Request) bool {
+	t.last = r.Arrival
 	if s := t.options.Speed; s > 0 {
 		r.Arrival = time.Duration(float64(r.Arrival)/s + 0.5)
+	}
+	if r.Arrival > t.until {
+		t.err = io.EOF
+		return false
 	}
 	if m := int64(t.options.MaxPrompt); m > 0 && r.Prompt > m {
 		t.Cut++
 		r.cut(m)
 	}
-	return *r
+	r.ID = t.made
+	t.made++
+	return true
 }
 
 // cut a prompt to its first tokens.
