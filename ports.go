@@ -1,11 +1,12 @@
 package memwall
 
 import (
+	"io"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
-	"github.com/memwall/memwall/workload"
 )
 
 // ModelSource finds models by reference. The catalog is one; package source adds files and folders.
@@ -43,8 +44,8 @@ type Resolved struct {
 	Notes       []Note
 }
 
-// TraceSource gives the requests of a trace by its name.
+// TraceSource opens recorded workloads by their names.
 type TraceSource interface {
 	// Trace opens a trace for one reading.
-	Trace(name string, o workload.ReadOptions) (workload.Source, error)
+	Trace(name string) (io.ReadCloser, error)
 }

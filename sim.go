@@ -234,10 +234,11 @@ type variant struct {
 
 // run plays the workload.
 func (s *simulation) run(v variant) (*sim.Result, error) {
-	src, err := s.source()
+	src, closed, err := s.source()
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = closed() }() // it was only read
 	f := sim.Fleet{Router: s.router()}
 	for range s.replicas() {
 		f.Replicas = append(f.Replicas, s.replica(v))
@@ -266,14 +267,21 @@ func (s *simulation) options(v variant) sim.Options {
 	return o
 }
 
-func (s *simulation) source() (workload.Source, error) {
-	if s.spec.Arrivals != "trace" {
-		return s.spec.Source()
+// source of the requests, and what closes it.
+func (s *simulation) source() (workload.Source, func() error, error) {
+	if s.spec.Trace == "" {
+		src, err := s.spec.Source()
+		return src, func() error { return nil }, err
 	}
 	if s.q.asker.Traces == nil {
-		return nil, &Error{Code: Unsupported, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
+		return nil, nil, &Error{Code: Unsupported, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
 	}
-	return s.q.asker.Traces.Trace(s.spec.Trace, s.spec.Reading)
+	r, err := s.q.asker.Traces.Trace(s.spec.Trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := s.spec.Replay(r)
+	return src, r.Close, err
 }
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
