@@ -28,16 +28,26 @@ type Watch struct {
 
 // simulation is a sim request on its way to an answer.
 type simulation struct {
+	player
+	spec     workload.Spec
+	defaults []usedDefault
+	ctx      context.Context
+	// prompts are computed by servers of another kind, where the plan is disaggregated; handover is what the cache of a
+	// prompt then takes.
+	prompts  *player
+	handover func(prompt int64) float64
+}
+
+// player is a kind of server of the plan.
+type player struct {
 	q     *question
-	spec  workload.Spec
+	kv    *engine.KV
+	rules engine.Schedule
 	model *serving.Model
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
-	kv          *engine.KV
-	rules       engine.Schedule
-	defaults    []usedDefault
-	ctx         context.Context
+	seed        uint64 // of what is accepted of it
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -97,42 +107,58 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	out := q.size(ranks)
 	out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = &s.spec, r.Versus, r.Goal
 	q.original.Goal = r.Goal
-	s.kv = &ranks[0].KV
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
-	return s, out, s.clock(out)
+	if s.player, err = play(q, &ranks[0].KV, r.Scheduler); err != nil {
+		return nil, nil, err
+	}
+	s.seed = uint64(s.spec.Seed)
+	return s, out, s.apart()
 }
 
-// clock takes the rules of the engine and compiles the time of steps.
-func (s *simulation) clock(out *Answer) error {
-	if err := s.schedule(); err != nil {
-		return err
+// apart are the servers that compute prompts for others.
+func (s *simulation) apart() error {
+	q := s.q.prompter
+	if q == nil {
+		return nil
 	}
-	in, err := s.q.served(out.KV)
+	ranks := q.sizer.Size(nil, q.job.Load())
+	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler)
 	if err != nil {
 		return err
 	}
-	in.MaxSequences = s.rules.MaxSequences
-	s.speculation = in.Speculation
-	if s.model, err = s.q.compiled(in); err != nil || in.Speculation == nil {
-		return err
+	pools := s.q.split(p.model, s.model)
+	s.prompts, s.handover = &p, func(prompt int64) float64 { return pools.HandOver(prompt) }
+	return nil
+}
+
+// play takes the rules of the engine and compiles the time of steps.
+func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
+	p = player{q: q, kv: kv}
+	e, ok := q.engine.(engine.Scheduler)
+	if !ok {
+		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
+	}
+	p.rules = ruled(e.Schedule(q.job), scheduler)
+	in, err := q.served(q.kv(&engine.Rank{KV: *kv}))
+	if err != nil {
+		return p, err
+	}
+	in.MaxSequences = p.rules.MaxSequences
+	p.speculation = in.Speculation
+	if p.model, err = q.compiled(in); err != nil || in.Speculation == nil {
+		return p, err
 	}
 	plain := *in
 	plain.Speculation = nil
-	s.plain, err = s.q.compiled(&plain)
-	return err
+	p.plain, err = q.compiled(&plain)
+	return p, err
 }
 
-// schedule has the rules: the engine's own, or those that are named.
-func (s *simulation) schedule() error {
-	e, ok := s.q.engine.(engine.Scheduler)
-	if !ok {
-		return &Error{Code: Unsupported, Field: "engine", Value: s.q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", s.q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
-	}
-	s.rules = e.Schedule(s.q.job)
-	r := &s.rules
-	switch s.q.original.Scheduler {
+// ruled are the rules that are named in place of the engine's own.
+func ruled(r engine.Schedule, scheduler string) engine.Schedule {
+	switch scheduler {
 	case "vllm-v1":
 		r.Rules, r.Promise, r.WholePrompts = "in-flight", false, false
 	case "sglang":
@@ -142,7 +168,7 @@ func (s *simulation) schedule() error {
 	case "trtllm-max-utilization":
 		r.Rules, r.Promise = "in-flight", false
 	}
-	return nil
+	return r
 }
 
 // load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
@@ -243,11 +269,28 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	for range s.replicas() {
 		f.Replicas = append(f.Replicas, s.replica(v))
 	}
+	s.disaggregate(&f)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {
 		return nil, asError(err)
 	}
 	return res, nil
+}
+
+// disaggregate gives a fleet the servers that compute prompts.
+func (s *simulation) disaggregate(f *sim.Fleet) {
+	if s.prompts == nil {
+		return
+	}
+	for i := range f.Replicas {
+		f.Replicas[i].Handover = s.handover
+	}
+	d := s.q.request.Disaggregated
+	for range max(1, int64(d.Prefill)) * max(1, d.PrefillDP) {
+		r := s.prompts.replica(variant{})
+		r.MaxLength = int64(s.q.request.Context)
+		f.Prefills = append(f.Prefills, r)
+	}
 }
 
 // options of a run. Only the plan itself is watched, not what it is compared with.
@@ -286,7 +329,7 @@ func (s *simulation) source() (workload.Source, func() error, error) {
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
 func (s *simulation) replicas() int64 {
-	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas))
+	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas)) * s.q.request.Workers()
 }
 
 func (s *simulation) router() sim.Router {
@@ -307,26 +350,26 @@ func (s *simulation) goal() (g sim.Goal) {
 }
 
 // replica of the plan.
-func (s *simulation) replica(v variant) sim.Replica {
+func (p *player) replica(v variant) sim.Replica {
 	r := sim.Replica{
-		Policy: sim.Inflight, Paging: s.paging(v), MaxSequences: s.rules.MaxSequences, Budget: max(s.rules.StepTokens, s.rules.MaxSequences), LongPrompt: s.rules.LongPrompt,
-		WholePrompts: s.rules.WholePrompts, Ahead: s.rules.Ahead, Promise: s.rules.Promise, MaxLength: int64(s.q.request.Context),
+		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, MaxLength: int64(p.q.request.Context),
 	}
-	if s.rules.Rules == "prompts-first" {
+	if p.rules.Rules == "prompts-first" {
 		r.Policy = sim.PromptsFirst
 	}
-	s.time(&r, v)
-	s.vary(&r, v)
+	p.time(&r, v)
+	p.vary(&r, v)
 	return r
 }
 
 // time gives a replica its clock.
-func (s *simulation) time(r *sim.Replica, v variant) {
-	m := s.model
-	if p := s.speculation; p != nil && (v.noSpec || v.static) {
-		m = s.plain
-	} else if p != nil {
-		r.Speculation = &sim.Speculation{Tokens: p.Tokens, Acceptance: p.Acceptance, Seed: uint64(s.spec.Seed)}
+func (p *player) time(r *sim.Replica, v variant) {
+	m := p.model
+	if p.plain != nil && (v.noSpec || v.static) {
+		m = p.plain
+	} else if d := p.speculation; d != nil {
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
 	}
 	clock, stages, scale := m.Clock(), int64(m.Stages()), v.scale
 	if scale == 0 {
@@ -349,30 +392,30 @@ func perStage(b speed.Batch, stages int64) speed.Batch {
 }
 
 // paging of the pool that the ledger found.
-func (s *simulation) paging(v variant) sim.Paging {
-	g := s.kv.Pages
-	p := sim.Paging{Blocks: s.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: s.rules.PrefixCache && !v.noPrefix}
+func (p *player) paging(v variant) sim.Paging {
+	g := p.kv.Pages
+	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix}
 	if g.BlockTokens == 0 {
-		p.BlockTokens, p.Full = max(1, s.kv.BlockTokens), 1
-		p.Blocks = max(0, s.kv.Tokens) / p.BlockTokens
+		out.BlockTokens, out.Full = max(1, p.kv.BlockTokens), 1
+		out.Blocks = max(0, p.kv.Tokens) / out.BlockTokens
 	}
-	if n := int64(s.q.original.KVBlocks); n > 0 {
-		p.Blocks = n
+	if n := int64(p.q.original.KVBlocks); n > 0 {
+		out.Blocks = n
 	}
-	return p
+	return out
 }
 
 // vary a replica.
-func (s *simulation) vary(r *sim.Replica, v variant) {
-	if name := s.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
+func (p *player) vary(r *sim.Replica, v variant) {
+	if name := p.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
 		rows := (r.MaxLength + r.BlockTokens - 1) / r.BlockTokens
 		r.Reserve = func(*workload.Request) int64 { return rows }
 		r.PrefixCache = false
 	}
 	switch {
-	case v.static || s.q.original.Scheduler == "static":
+	case v.static || p.q.original.Scheduler == "static":
 		r.Policy = sim.Static
-	case s.q.original.Scheduler == "orca":
+	case p.q.original.Scheduler == "orca":
 		r.WholePrompts, r.Budget = true, math.MaxInt32
 	}
 }

@@ -48,13 +48,26 @@ func (s *server) makeRoom() (preempted bool) {
 	}
 }
 
-// victim is who came last of those who still compute.
+// victim is who came last of those who still compute, or who ranks last.
 func (s *server) victim() int32 {
+	if s.Ranked {
+		return s.lowest()
+	}
 	at := s.running.last
 	for s.slots.all[at].state == ending {
 		at = s.slots.all[at].prev
 	}
 	return at
+}
+
+func (s *server) lowest() (worst int32) {
+	worst = nobody
+	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
+		if s.slots.all[at].state != ending && (worst == nobody || s.ranks(worst, at)) {
+			worst = at
+		}
+	}
+	return worst
 }
 
 // pieces are the blocks that the next pieces of prompts take which are being computed.
@@ -107,7 +120,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 	}
 	st.batch.Finished++
 	st.tokens++
-	st.firsts = append(st.firsts, at)
+	st.firsts = append(st.firsts, first{at, t.ID})
 	if t.made++; t.made < t.Output {
 		s.join(at)
 		return
@@ -118,16 +131,19 @@ func (s *server) compute(st *step, at int32, n int64) {
 
 // admissible reports whether the first who waits could be admitted now.
 func (s *server) admissible() bool {
-	if s.why = 0; s.waiting.n == 0 {
+	if s.why = 0; s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote {
 		return false
 	}
 	if s.running.n >= s.MaxSequences {
 		s.why = Seats
 		return false
 	}
-	budget := s.Budget - s.dec.n*s.draft.width()
-	_, ok := s.entry(&s.slots.all[s.waiting.first()], budget)
-	return ok || s.running.n == 0
+	i := s.turn()
+	if i < 0 {
+		return false
+	}
+	_, ok := s.entry(&s.slots.all[s.waiting.at(i)], s.Budget-s.dec.n*s.draft.width())
+	return ok || s.idle()
 }
 
 // entry is how a request would begin: with what is cached of its prompt, and a first piece of the rest.
@@ -178,21 +194,25 @@ func (s *server) promised() (n int64) {
 
 // admit those who wait, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
-	for s.waiting.n > 0 {
-		at := s.waiting.first()
+	for s.waiting.n > 0 && !s.slots.all[s.waiting.first()].remote {
 		if s.running.n >= s.MaxSequences {
 			s.why = Seats
 			return
 		}
+		i := s.turn()
+		if i < 0 {
+			return
+		}
+		at := s.waiting.at(i)
 		e, ok := s.entry(&s.slots.all[at], *budget)
 		if !ok {
-			if s.running.n > 0 {
+			if !s.idle() {
 				return
 			}
-			s.refuse(at, now)
+			s.refuse(i, now)
 			continue
 		}
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		if *budget -= e.piece; s.slots.all[at].state == prefills {
@@ -209,7 +229,7 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 		s.m.admitted(t, e.hits*s.BlockTokens)
 	}
 	t.state, t.hits = prefills, e.hits
-	s.running.push(&s.slots, at)
+	s.run(at)
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens
 	if s.Reserve != nil {
@@ -219,8 +239,9 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 }
 
 // refuse a request that finds no room though nothing runs.
-func (s *server) refuse(at int32, now time.Duration) {
-	s.waiting.pop()
+func (s *server) refuse(i int, now time.Duration) {
+	at := s.waiting.at(i)
+	s.waiting.remove(i)
 	how := Refused
 	if s.slots.all[at].made > 0 {
 		how = Failed

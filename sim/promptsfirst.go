@@ -63,7 +63,11 @@ func (promptsFirst) compose(s *server, st *step, now, start time.Duration) bool 
 func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 	kept := int64(s.bold.share * float64(s.dec.left))
 	for s.waiting.n > 0 && len(s.partial) == 0 {
-		at := s.waiting.first()
+		i := s.turn()
+		if i < 0 {
+			return
+		}
+		at := s.waiting.at(i)
 		t := &s.slots.all[at]
 		if s.running.n >= s.MaxSequences {
 			s.why = Seats
@@ -71,18 +75,18 @@ func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 		}
 		e, ok := s.entry(t, *budget)
 		whole := s.pool.blocks(s.pool.rows(t.goal+t.Output-t.made+kept), e.hits)
-		if ok && whole > s.pool.free && s.running.n > 0 {
+		if ok && whole > s.pool.free && !s.idle() {
 			s.why, ok = Room, false
 		}
-		if !ok && s.running.n == 0 {
-			s.refuse(at, now)
+		if !ok && s.idle() {
+			s.refuse(i, now)
 			continue
 		}
 		if !ok {
 			s.bold.full = s.why == Room
 			return
 		}
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		kept += t.Output - t.made

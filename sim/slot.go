@@ -26,7 +26,9 @@ type slot struct {
 	preempted  int32
 	spans      int32 // that the request came with
 	state      state
-	apart      bool // others computed the next rows of its spans meanwhile: what it computes is its own
+	remote     bool  // another server computed its prompt
+	whole      int64 // tokens that another server will generate of it; 0 where this one does all
+	apart      bool  // others computed the next rows of its spans meanwhile: what it computes is its own
 }
 
 type state uint8
@@ -35,6 +37,7 @@ const (
 	gone state = iota
 	waits
 	preempted // on its way back to the queue
+	coming    // its cache is on the way
 	prefills
 	decodes
 	ending // its last token is being computed
@@ -44,6 +47,7 @@ const (
 type slots struct {
 	all   []slot
 	empty []int32
+	live  int64
 }
 
 func (s *slots) add(r *workload.Request) int32 {
@@ -53,6 +57,7 @@ func (s *slots) add(r *workload.Request) int32 {
 	} else {
 		s.all = append(s.all, slot{})
 	}
+	s.live++
 	t := &s.all[at]
 	*t = slot{Request: *r, gen: t.gen + 1, spans: int32(len(r.Spans)), held: t.held[:0], goal: r.Prompt, state: waits, prev: nobody, next: nobody}
 	return at
@@ -60,6 +65,7 @@ func (s *slots) add(r *workload.Request) int32 {
 
 func (s *slots) remove(at int32) {
 	t := &s.all[at]
+	s.live--
 	t.gen++
 	t.state, t.Spans = gone, nil
 	s.empty = append(s.empty, at)

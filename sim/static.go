@@ -34,22 +34,26 @@ func (s *server) gather(st *step, now time.Duration) {
 	s.why = 0
 	var longest int64
 	for s.waiting.n > 0 {
-		at := s.waiting.first()
+		i := s.turn()
+		if i < 0 {
+			break
+		}
+		at := s.waiting.at(i)
 		t := &s.slots.all[at]
 		if s.running.n >= s.MaxSequences {
 			s.why = Seats
 			break
 		}
 		e, ok := s.entry(t, t.goal)
-		if !ok && s.running.n == 0 {
-			s.refuse(at, now)
+		if !ok && s.idle() {
+			s.refuse(i, now)
 			continue
 		}
 		if !ok {
 			break
 		}
 		longest = max(longest, t.goal)
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 	}
