@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -44,6 +45,8 @@ type player struct {
 	kv    *engine.KV
 	rules engine.Schedule
 	model *serving.Model
+	// stream has the time of steps of llama.cpp and its kin, in place of model.
+	stream *stream.Predictor
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
@@ -84,7 +87,10 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	plain := *r
-	plain.Ask, plain.Sequences, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0, 0
+	plain.Ask, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0
+	if s.spec.Concurrency == r.Sequences {
+		plain.Sequences = 0
+	}
 	plain.Workload, plain.Versus, plain.Explain, plain.Goal = nil, nil, false, nil
 	if err := s.length(&plain); err != nil {
 		return nil, nil, err
@@ -92,6 +98,13 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	q, err := a.prepare(&plain)
 	if err != nil {
 		return nil, nil, err
+	}
+	if slots := usualSlots; engine.ReadsGGUF(q.engine) && r.Sequences == 0 {
+		plain.Sequences = slots
+		if q, err = a.prepare(&plain); err != nil {
+			return nil, nil, err
+		}
+		s.defaults = append(s.defaults, usedDefault{"sequences", slots})
 	}
 	s.q = q
 	for _, d := range s.defaults {
@@ -141,6 +154,10 @@ func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
 		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
 	}
 	p.rules = ruled(e.Schedule(q.job), scheduler)
+	if engine.ReadsGGUF(q.engine) {
+		_, _, p.stream, err = q.streamed(&Speed{})
+		return p, err
+	}
 	in, err := q.served(q.kv(&engine.Rank{KV: *kv}))
 	if err != nil {
 		return p, err
@@ -223,6 +240,9 @@ type usedDefault struct {
 	field string
 	value any
 }
+
+// usualSlots that llama-server starts with.
+const usualSlots plan.Int = 4
 
 // defaultRequests of a workload that does not say how many.
 const defaultRequests = 10_000
@@ -353,7 +373,7 @@ func (s *simulation) goal() (g sim.Goal) {
 func (p *player) replica(v variant) sim.Replica {
 	r := sim.Replica{
 		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
-		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, MaxLength: int64(p.q.request.Context),
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
 	}
 	if p.rules.Rules == "prompts-first" {
 		r.Policy = sim.PromptsFirst
@@ -365,16 +385,22 @@ func (p *player) replica(v variant) sim.Replica {
 
 // time gives a replica its clock.
 func (p *player) time(r *sim.Replica, v variant) {
+	scale := v.scale
+	if scale == 0 {
+		scale = 1
+	}
+	if p.stream != nil {
+		clock := p.stream.Clock()
+		r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(b) }
+		return
+	}
 	m := p.model
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
 		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
 	}
-	clock, stages, scale := m.Clock(), int64(m.Stages()), v.scale
-	if scale == 0 {
-		scale = 1
-	}
+	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front
 	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
 }
@@ -397,6 +423,10 @@ func (p *player) paging(v variant) sim.Paging {
 	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix}
 	if g.BlockTokens == 0 {
 		out.BlockTokens, out.Full = max(1, p.kv.BlockTokens), 1
+		if p.rules.SlotTokens > 0 {
+			out.Blocks = p.rules.SlotTokens * p.rules.MaxSequences / out.BlockTokens
+			return out
+		}
 		out.Blocks = max(0, p.kv.Tokens) / out.BlockTokens
 	}
 	if n := int64(p.q.original.KVBlocks); n > 0 {

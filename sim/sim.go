@@ -47,6 +47,8 @@ type Replica struct {
 	Handover func(prompt int64) float64
 	// Speculation of those who decode; nil without.
 	Speculation *Speculation
+	// SlotTokens: each seat has room for so many from the start, whether it is taken or not; 0 where nothing is set apart.
+	SlotTokens int64
 	// Front is how many seconds pass before the scheduler sees a request.
 	Front func(prompt int64) float64
 }
