@@ -15,8 +15,9 @@ type slot struct {
 	goal       int64         // tokens to compute before the next one is generated: the prompt, and after a preemption what was generated
 	computed   int64         // of the goal, or of the whole while it decodes alone
 	made       int64         // tokens generated up to when it joined the decoders
+	turn       int64         // its place among all admissions
 	joined     int64         // tick at which it joined them
-	hits       int64         // rows of the prompt that were found cached at the last admission
+	hits       int64         // rows of the prompt that were found cached when it was first admitted
 	rows       int64         // rows of the spans that it holds
 	blocks     int64         // of its own
 	held       []int32       // spans
@@ -36,7 +37,8 @@ const (
 	preempted // on its way back to the queue
 	prefills
 	decodes
-	ending // its last token is being computed
+	ending   // its last token is being computed
+	released // and its room was taken from it
 )
 
 // slots are the live requests of a server. Places are used again.
@@ -68,6 +70,7 @@ func (s *slots) remove(at int32) {
 type order struct {
 	first, last int32
 	n           int64
+	turns       int64 // admissions
 }
 
 func newOrder() order { return order{first: nobody, last: nobody} }
@@ -82,6 +85,8 @@ func (o *order) push(s *slots, at int32) {
 	}
 	o.last = at
 	o.n++
+	o.turns++
+	t.turn = o.turns
 }
 
 func (o *order) remove(s *slots, at int32) {
