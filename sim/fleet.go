@@ -65,7 +65,7 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
+	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o), feedback: true}
 	x.serve(f.Replicas, x.done)
 	x.serve(f.Prefills, x.computed)
 	if err := x.run(); err != nil {
@@ -95,7 +95,7 @@ func (x *fleet) run() error {
 		if x.Replicas[0].Together {
 			x.together(at)
 		} else {
-			x.servers[next].happen(at, x.horizon(next))
+			x.servers[next].happen(at, x.horizon(next, at))
 		}
 		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
 			x.m.stopped = true
@@ -118,9 +118,8 @@ func (x *fleet) next() (which int, at time.Duration) {
 	return which, at
 }
 
-// horizon is when something may come to a server from outside: the next arrival, or what the end of a step of another
-// server leads to.
-func (x *fleet) horizon(which int) time.Duration {
+// horizon is when something may come to a server from outside: the next arrival, or what the end of a step leads to.
+func (x *fleet) horizon(which int, now time.Duration) time.Duration {
 	until := never
 	if len(x.arrivals) > 0 {
 		until = x.arrivals[0].at
@@ -129,7 +128,10 @@ func (x *fleet) horizon(which int) time.Duration {
 		return until
 	}
 	for i, s := range x.servers {
-		if i != which && s.cur != nil {
+		switch {
+		case i != which && s.cur == nil && s.waiting.n > 0:
+			return now // about to begin, nobody knows for how long
+		case s.cur != nil && (i != which || len(s.cur.lasts) > 0):
 			until = min(until, s.cur.end)
 		}
 	}
@@ -199,11 +201,7 @@ func (s *server) serves(r *workload.Request) bool {
 	if s.MaxLength > 0 && r.Prompt >= s.MaxLength || s.MaxWaiting > 0 && s.waiting.n >= s.MaxWaiting {
 		return false
 	}
-	rows := s.pool.rows(r.Prompt + 1)
-	if s.Reserve != nil {
-		rows = s.Reserve(r)
-	}
-	return s.pool.blocks(rows, 0) <= s.Blocks
+	return s.blocksFor(r, r.Prompt+1, 0) <= s.Blocks
 }
 
 // pull the source until it is ahead of all that arrives.

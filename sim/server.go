@@ -27,6 +27,7 @@ type server struct {
 	next            *step // composed ahead
 	dry             bool  // nothing could be composed ahead: look again when the step is done
 	why             Limit // what the first who waits waits for
+	frail           bool  // and would begin with cached rows that may be gone before: a shorter beginning may find room
 	until           time.Duration
 	token           time.Duration // when those who decode had their last one
 	fresh           int64         // that joined them since
@@ -224,17 +225,24 @@ func (s *server) stretch(st *step, now, start time.Duration) int64 {
 		return 1
 	}
 	d := &s.dec
+	if s.cur != nil && len(s.cur.lasts) > 0 && s.waiting.n > 0 {
+		return 1 // what is being computed leaves room
+	}
 	n := contextStep - s.mean()%contextStep
 	n = min(n, s.untilTick(&d.ends), s.untilFull())
-	switch room := s.until - start; {
+	switch left := s.until - start; {
 	case s.until <= now:
 		n = 1
-	case room > 0:
-		n = min(n, int64((room-1)/st.each)+1+ahead(s.Ahead))
+	case left > 0:
+		n = min(n, int64((left-1)/st.each)+1+ahead(s.Ahead))
 	case s.Ahead:
 		n = 1
 	}
-	return max(1, d.most(n, s.pool.free))
+	room := s.pool.free
+	if s.frail {
+		room = s.pool.plain()
+	}
+	return max(1, d.most(n, room))
 }
 
 func ahead(is bool) int64 {
@@ -328,13 +336,18 @@ func (s *server) context(t *slot) int64 {
 func (s *server) holding(t *slot) int64 { return s.blocksAt(t, max(t.reach, s.context(t))) }
 
 func (s *server) blocksAt(t *slot, context int64) int64 {
+	return s.blocksFor(&t.Request, context, t.rows)
+}
+
+// blocksFor are the blocks of a request's own, of some context, of which it shares the first rows.
+func (s *server) blocksFor(r *workload.Request, context, shared int64) int64 {
 	if context == 0 {
 		return 0
 	}
 	if s.Reserve != nil {
-		return s.Reserve(&t.Request) * s.Full
+		return s.Reserve(r) * s.Full
 	}
-	return s.pool.blocks(s.pool.rows(context), t.rows)
+	return s.pool.blocks(s.pool.rows(context), shared)
 }
 
 // windowed reports whether the windows of a sequence of some context still grow.
@@ -354,9 +367,9 @@ func (s *server) join(at int32) {
 		return
 	}
 	d.join(t.computed, remaining, s.windowed(t.computed))
-	d.ends.push(due{d.tick + remaining - 1, at, t.gen})
+	d.ends.push(due{d.tick + remaining - 1, t.turn, at, t.gen})
 	if s.windowed(t.computed) {
-		d.fills.push(due{d.tick + s.Rows*s.BlockTokens - t.computed, at, t.gen})
+		d.fills.push(due{d.tick + s.Rows*s.BlockTokens - t.computed, t.turn, at, t.gen})
 	}
 }
 
@@ -375,44 +388,57 @@ func (s *server) leave(t *slot) {
 	t.computed = now
 }
 
-// release what a slot holds. What it computed beyond its spans stays under its own name.
-func (s *server) release(t *slot) {
-	s.keep(t)
+// release what a slot holds. What it computed beyond its spans stays under its own name, as far as its tokens are known.
+func (s *server) release(t *slot, known int64) {
+	s.keep(t, known)
 	s.pool.give(s.holding(t))
 	if s.Reserve != nil {
 		s.reserved -= s.Reserve(&t.Request)
 		s.final -= t.Prompt + t.Output
 	}
-	for i := len(t.held) - 1; i >= 0; i-- {
-		s.pool.drop(t.held[i])
-	}
-	t.held, t.rows, t.computed, t.reach = t.held[:0], 0, 0, 0
+	s.unhold(t)
+	t.rows, t.computed, t.reach = 0, 0, 0
 }
 
 // preempt sends a slot back to the front of the queue: it has to compute all again, and what it generated with it, but for
-// what is still cached then.
+// what is still cached then. One whose last token is being computed gives its room up and ends all the same.
 func (s *server) preempt(at int32) {
 	t := &s.slots.all[at]
-	if t.state == decodes {
+	switch t.state {
+	case decodes:
 		s.leave(t)
-	} else {
+	case prefills:
 		s.unlist(at)
 	}
-	t.state = preempted
-	s.release(t)
 	s.quit(at)
+	t.preempted++
+	s.m.preempted++
+	known := s.known(t)
+	if t.state == ending {
+		s.release(t, known)
+		t.state = released
+		return
+	}
+	t.state = preempted
+	s.release(t, known)
 	t.goal = t.Prompt + t.made
 	if own := t.own(); own != 0 && s.PrefixCache {
 		t.Spans = append(slices.Clip(t.Spans), workload.Span{ID: own, Tokens: t.goal - t.Shared()})
 	}
 	t.state, t.apart = waits, false
-	t.preempted++
-	s.m.preempted++
 	if s.Ranked {
 		s.wait(at)
 		return
 	}
 	s.waiting.pushFront(at)
+}
+
+// known are the tokens of a slot that are cached and whose names are known: the one that is being computed is not.
+func (s *server) known(t *slot) int64 {
+	if s.cur != nil && t.computed > t.goal {
+		return t.computed - 1
+	}
+	return t.computed
 }
 
 // unlist a prompt that is no longer computed.
@@ -438,8 +464,10 @@ func (s *server) complete(st *step) {
 	}
 	for _, at := range st.lasts {
 		t := &s.slots.all[at]
-		s.release(t)
-		s.quit(at)
+		if t.state != released {
+			s.release(t, t.computed)
+			s.quit(at)
+		}
 		s.done(s, at, st.end, Finished)
 	}
 }

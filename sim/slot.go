@@ -16,8 +16,9 @@ type slot struct {
 	computed   int64         // of the goal, or of the whole while it decodes alone
 	made       int64         // tokens generated up to when it joined the decoders
 	reach      int64         // tokens that it has room for, where it drafted more than was accepted
+	turn       int64         // its place among all admissions
 	joined     int64         // tick at which it joined them
-	hits       int64         // rows of the prompt that were found cached at the last admission
+	hits       int64         // rows of the prompt that were found cached when it was first admitted
 	rows       int64         // rows of the spans that it holds
 	blocks     int64         // of its own
 	held       []int32       // spans
@@ -40,7 +41,8 @@ const (
 	coming    // its cache is on the way
 	prefills
 	decodes
-	ending // its last token is being computed
+	ending   // its last token is being computed
+	released // and its room was taken from it
 )
 
 // slots are the live requests of a server. Places are used again.
@@ -75,6 +77,7 @@ func (s *slots) remove(at int32) {
 type order struct {
 	first, last int32
 	n           int64
+	turns       int64 // admissions
 }
 
 func newOrder() order { return order{first: nobody, last: nobody} }
@@ -89,6 +92,8 @@ func (o *order) push(s *slots, at int32) {
 	}
 	o.last = at
 	o.n++
+	o.turns++
+	t.turn = o.turns
 }
 
 func (o *order) remove(s *slots, at int32) {
