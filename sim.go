@@ -2,8 +2,10 @@ package memwall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memwall/memwall/engine"
@@ -37,6 +39,9 @@ type simulation struct {
 	// prompt then takes.
 	prompts  *player
 	handover func(prompt int64) float64
+	// unwatched runs are not the plan's own; each is then what is told of their requests.
+	unwatched bool
+	each      func(*sim.Done)
 }
 
 // player is a kind of server of the plan.
@@ -69,20 +74,46 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	out.Simulated = s.tell(res)
-	for _, name := range r.Versus {
-		v, err := s.versus(name, res)
-		if err != nil {
-			return nil, err
-		}
-		out.Simulated.Versus = append(out.Simulated.Versus, *v)
+	if !res.Stopped {
+		err = s.beside(out, res)
 	}
 	out.Notes = append(out.Notes, s.q.notes()...)
-	return out, nil
+	return out, err
+}
+
+// beside is what is known from other runs: how much the plan holds at most, and what its techniques buy. Who stops a
+// simulation does not wait for them.
+func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
+	if out.Capacity, err = s.capacity(variant{}); err != nil {
+		return err
+	}
+	more, err := s.enough(out.Simulated, res)
+	if err != nil {
+		return err
+	}
+	if more != nil {
+		more.Verdict = out.Verdict
+		out.Suggestions = append(out.Suggestions, *more)
+	}
+	for _, name := range s.q.original.Versus {
+		v, err := s.versus(name, res, out.Capacity)
+		if err != nil {
+			return err
+		}
+		if s.ctx.Err() != nil {
+			return nil
+		}
+		out.Versus = append(out.Versus, *v)
+	}
+	return nil
 }
 
 // simulated prepares the plan: its memory, its clock, its rules and its workload.
 func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	s := &simulation{}
+	if err := errors.Join(r.variants(), r.Goal.checkGoal()); err != nil {
+		return nil, nil, asError(err)
+	}
 	if err := s.load(r); err != nil {
 		return nil, nil, err
 	}
@@ -118,8 +149,8 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	out := q.size(ranks)
-	out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = &s.spec, r.Versus, r.Goal
-	q.original.Goal = r.Goal
+	out.Plan.Ask, out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = askSim, &s.spec, r.Versus, r.Goal
+	q.original.Goal, q.original.Versus = r.Goal, r.Versus
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
@@ -200,8 +231,8 @@ func (s *simulation) load(r *Request) error {
 	if w.Arrivals == "" {
 		w.Arrivals = arrivalsOf(w)
 	}
-	if w.Arrivals == "trace" {
-		return nil
+	if w.Trace != "" {
+		return w.Check()
 	}
 	for _, l := range []struct {
 		law    *workload.Law
@@ -249,10 +280,12 @@ const defaultRequests = 10_000
 
 func arrivalsOf(w *workload.Spec) string {
 	switch {
-	case w.Trace != "":
-		return "trace"
 	case w.Concurrency > 0:
 		return "closed"
+	case w.CV != nil:
+		return "gamma"
+	case w.Trace != "" && w.Rate == 0:
+		return "trace"
 	}
 	return "poisson"
 }
@@ -292,7 +325,7 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	s.disaggregate(&f)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {
-		return nil, asError(err)
+		return nil, s.faulty(err)
 	}
 	return res, nil
 }
@@ -313,11 +346,24 @@ func (s *simulation) disaggregate(f *sim.Fleet) {
 	}
 }
 
+// faulty names the trace in which a fault was found.
+func (s *simulation) faulty(err error) error {
+	var f *workload.Fault
+	if !errors.As(err, &f) {
+		return asError(err)
+	}
+	hint := f.Fix
+	if hint != "" && !s.spec.Reading.SkipBad && f.Line > 1 {
+		hint += "; or skip_bad leaves such requests out"
+	}
+	return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: s.spec.Trace + ", " + f.Error(), Hint: hint}
+}
+
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *simulation) options(v variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	o := sim.Options{Goal: s.goal(), Each: s.each, Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
 	w := s.q.asker.Watch
-	if w == nil || v != (variant{}) {
+	if w == nil || s.unwatched || v != (variant{}) {
 		return o
 	}
 	o.Each, o.Step = w.Request, w.Step
@@ -344,7 +390,10 @@ func (s *simulation) source() (workload.Source, func() error, error) {
 		return nil, nil, err
 	}
 	src, err := s.spec.Replay(r)
-	return src, r.Close, err
+	if err != nil {
+		return nil, nil, errors.Join(s.faulty(err), r.Close())
+	}
+	return src, r.Close, nil
 }
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
@@ -451,11 +500,8 @@ func (p *player) vary(r *sim.Replica, v variant) {
 }
 
 // versus plays the same workload with one technique less.
-func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
-	v, ok := variants[name]
-	if !ok {
-		return nil, &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
-	}
+func (s *simulation) versus(name string, with *sim.Result, holds *float64) (*Versus, error) {
+	v := variants[name]
 	if v.noSpec && s.plain == nil {
 		return nil, &Error{Code: BadField, Field: "versus", Value: name, Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
 	}
@@ -467,7 +513,23 @@ func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
 	if mine, its := loadOf(with).Rate.Output, out.Rate.Output; its > 0 {
 		out.Throughput = rounded(mine / its)
 	}
-	return out, nil
+	if out.Capacity, err = s.capacity(v); err == nil && holds != nil && out.Capacity != nil {
+		out.CapacityRatio, out.Published = rounded(*holds / *out.Capacity), inPapers[name]
+	}
+	return out, err
+}
+
+// variants refuses techniques that nobody knows, before anything runs.
+func (r *Request) variants() error {
+	for i, name := range r.Versus {
+		if _, ok := variants[name]; !ok {
+			return &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
+		}
+		if slices.Contains(r.Versus[:i], name) {
+			return &Error{Code: BadField, Field: "versus", Value: name, Message: fmt.Sprintf("versus = %s stands twice", name), Hint: "name each once"}
+		}
+	}
+	return nil
 }
 
 var variants = map[string]variant{

@@ -19,13 +19,15 @@ import (
 const (
 	groupWhat     = "what and where"
 	groupHow      = "how"
+	groupWorkload = "workload: who asks for what, and when"
+	groupServers  = "servers, and what they are compared with"
 	groupLlama    = "llama.cpp, llama-server and Ollama only"
 	groupServing  = "vLLM, SGLang and TensorRT-LLM only, where each has it"
 	groupTraining = "training"
 	groupOutput   = "output"
 )
 
-var groups = []string{groupWhat, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
+var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
 
 const groupKey = "group"
 
@@ -41,6 +43,8 @@ func groupOf(f *memwall.Field) string {
 	switch {
 	case !f.OfAsk("fit") && f.OfAsk("train"):
 		return groupTraining
+	case !f.OfAsk("fit") && f.OfAsk("sim"):
+		return groupServers
 	case f.OwnedBy("llama.cpp") && f.Engines != nil:
 		return groupLlama
 	case f.Engines != nil:
@@ -53,11 +57,12 @@ func groupOf(f *memwall.Field) string {
 	return groupHow
 }
 
-// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request.
+// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request. A flag that
+// is there already stays what it is.
 func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
-		if f.Flag == "" || !slices.ContainsFunc(asks, f.OfAsk) {
+		if f.Flag == "" || !slices.ContainsFunc(asks, f.OfAsk) || flags.Lookup(f.Flag) != nil {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}
@@ -109,6 +114,8 @@ func (v *fieldValue) Set(s string) error {
 		p := reflect.New(v.at.Type().Elem())
 		p.Elem().Set(x.Convert(v.at.Type().Elem()))
 		v.at.Set(p)
+	case v.at.Kind() == reflect.Slice:
+		v.at.Set(reflect.AppendSlice(v.at, x.Convert(v.at.Type())))
 	default:
 		v.at.Set(x.Convert(v.at.Type()))
 	}
@@ -215,6 +222,9 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 
 // operand is what help shows behind a flag.
 func operand(f *pflag.Flag) string {
+	if w, ok := f.Value.(workValue); ok {
+		return w.takes()
+	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
 		return plainOperand(f)
@@ -250,7 +260,7 @@ var words = map[string]string{
 	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
-var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME"}
+var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE"}
 
 func plainOperand(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {

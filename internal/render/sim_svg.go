@@ -1,0 +1,6 @@
+package render
+
+import "github.com/memwall/memwall"
+
+// SimSVG draws a simulation.
+func SimSVG(a *memwall.Answer) []byte { return nil }
