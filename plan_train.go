@@ -171,8 +171,8 @@ func (s *trainSearch) try(words []string) error {
 		}
 		return nil
 	}
-	if step, tokens, err := t.step(); err == nil {
-		c.Step = trainingStep(&step, tokens)
+	if m, step, err := t.step(); err == nil {
+		c.Step = trainingStep(&step, m.Tokens())
 	}
 	s.keep(c, t)
 	return nil

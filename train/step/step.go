@@ -59,6 +59,7 @@ type Model struct {
 	format format
 	step   work // of a whole step on the slowest rank, its bubbles included
 	once   once
+	aside  aside
 	tokens float64 // of a step, all devices together
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
@@ -79,9 +80,6 @@ type groups struct {
 // Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
 	m := &Model{in: in}
-	if err := offloads(in.Plan.Offload); err != nil {
-		return nil, err
-	}
 	if err := m.machine(); err != nil {
 		return nil, err
 	}
@@ -94,22 +92,11 @@ func Compile(in Input) (*Model, error) {
 	if err := m.work(); err != nil {
 		return nil, err
 	}
+	if err := m.offload(); err != nil {
+		return nil, err
+	}
 	m.uses = m.coefficients()
 	return m, nil
-}
-
-// offloads refuses what lies in host memory or on NVMe: nobody measured what that costs in training.
-func offloads(o *plan.Offload) error {
-	if o == nil {
-		return nil
-	}
-	for _, part := range []struct{ field, place string }{{"optimizer", o.Optimizer}, {"params", o.Params}, {"activations", o.Activations}} {
-		if part.place != "" && part.place != "none" {
-			return &plan.Problem{Field: "offload." + part.field, Value: part.place, Message: "the time of a step with its " + part.field + " offloaded is not described",
-				Fix: "leave it out to see the time without", Lacking: true}
-		}
-	}
-	return nil
 }
 
 func (m *Model) machine() error {
