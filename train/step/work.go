@@ -345,13 +345,12 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
-	seconds := w.count * core * w.share * p.all() / w.m.format.wide
-	w.out.attend += seconds
-	w.out.edges += seconds / float64(w.m.groups.sequence)
-	if !w.fused() {
-		w.out.misaligned += seconds * unevenHead(k.Attn.DimK)
-		scores := float64(k.Attn.Heads) * w.tokens * float64(w.m.groups.sequence)
-		w.out.scores += w.count * scores * w.share * (8*p.forward + 10) / w.memory()
+	if w.fused() {
+		seconds := w.count * core * w.share * p.all() / w.m.format.wide
+		w.out.attend += seconds
+		w.out.edges += seconds / float64(w.m.groups.sequence)
+	} else {
+		w.square(k, p)
 	}
 	w.out.launches += w.count * p.all() / 3
 	w.context(k)
