@@ -16,7 +16,7 @@ func (t *training) config() map[string]string {
 	if t.q.resolved.Format == "description" || len(t.q.request.Override) > 0 {
 		return nil
 	}
-	in := config.Input{Model: t.q.resolved.ID, Hub: t.q.resolved.Hub, Plan: t.q.request.Plan, Training: t.q.request.Training, Devices: t.job.Devices(), Nodes: max(1, t.job.Devices()/max(1, t.job.PerNode()))}
+	in := config.Input{Model: t.q.resolved.ID, Hub: t.q.resolved.Hub, Plan: t.q.request.Plan, Training: t.q.request.Training, Devices: t.job.Devices(), Layers: int64(len(t.job.Model.Decoder().Layers)), Nodes: max(1, t.job.Devices()/max(1, t.job.PerNode()))}
 	var last error
 	for _, name := range t.formats() {
 		files, err := config.Write(name, in)

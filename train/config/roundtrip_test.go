@@ -63,6 +63,7 @@ func (m maker) draw() Input {
 	if m.IntN(4) == 0 {
 		in.Model, in.Hub = "llama-3.3-70b", "meta-llama/Llama-3.3-70B-Instruct"
 	}
+	in.Layers = []int64{0, 32, 80, 126}[m.IntN(4)]
 	t := &in.Training
 	t.Objective, t.Method = m.of("objective", "sft dpo"), m.of("method", "full lora qlora dora")
 	t.Optimizer, t.Precision = m.of("optimizer", "adamw muon galore"), m.of("precision", "bf16-mixed bf16 fp8")

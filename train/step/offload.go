@@ -93,7 +93,7 @@ func (a *aside) move(name string, bytes float64, rate unit.ByteRate) {
 // ZeRO-3 keeps them in 16.
 func (m *Model) paramsAway(rate unit.ByteRate) {
 	bytes := m.perRank(func(w *weightSum) float64 {
-		if m.fsdp() && m.mixed() && !m.frozen() {
+		if m.fsdp() && m.precision() != "bf16" && !m.frozen() {
 			return 4 * w.elements
 		}
 		return w.bytes
