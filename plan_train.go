@@ -156,7 +156,7 @@ func (s *trainSearch) try(words []string) error {
 		return nil
 	}
 	s.evaluated.Full++
-	ranks := t.sizer.Size(nil)
+	ranks := t.sizer.Deciding()
 	d := t.rank(&ranks[0])
 	same := t.same(ranks)
 	v := t.q.verdict(same)

@@ -41,9 +41,10 @@ type Predictor struct {
 // With gives the run the coefficients of a table.
 func (m *Model) With(t *coef.Table) *Predictor {
 	p := &Predictor{Model: m, table: t}
-	for i, u := range m.uses {
-		c := t.At(u)
-		p.values[i], p.variance[i] = c.Value, c.Var
+	var all [coefficients]coef.Coef
+	t.Values(numbers(), m.levels(), all[:])
+	for i := range all {
+		p.values[i], p.variance[i] = all[i].Value, all[i].Var
 	}
 	return p
 }

@@ -64,7 +64,6 @@ type Model struct {
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
-	uses   []Use
 }
 
 // groups are the sizes of the parallel groups, and how often each part runs.
@@ -95,7 +94,6 @@ func Compile(in Input) (*Model, error) {
 	if err := m.offload(); err != nil {
 		return nil, err
 	}
-	m.uses = m.coefficients()
 	return m, nil
 }
 
@@ -199,11 +197,10 @@ func (g *groups) ring() float64 {
 }
 
 func (m *Model) work() error {
-	main, list, err := m.kernels(0)
+	layers, head, err := m.part(0)
 	if err != nil {
 		return err
 	}
-	layers, head := m.part(main, list)
 	if p := m.prediction(); p > 0 {
 		if err := m.predict(p, &layers, &head); err != nil {
 			return err
@@ -225,26 +222,24 @@ func (m *Model) prediction() int {
 
 // predict adds the layers of multi-token prediction; each ends in the head again.
 func (m *Model) predict(part int, layers, head *work) error {
-	rank, list, err := m.kernels(part)
+	more, _, err := m.part(part)
 	if err != nil {
 		return err
 	}
-	p := &m.in.Model.Parts[part]
-	more, _ := m.part(rank, list)
 	layers.add(&more, 1)
 	again := *head
-	head.add(&again, float64(len(p.Layers)))
+	head.add(&again, float64(len(m.in.Model.Parts[part].Layers)))
 	return nil
 }
 
-// kernels of a part on one rank of the tensor and expert groups, all layers.
-func (m *Model) kernels(part int) (*speed.Rank, []speed.Kernel, error) {
+// kernels gives f what one rank of the tensor and expert groups runs of a part, all layers.
+func (m *Model) kernels(part int, f func(*speed.Kernel)) error {
 	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	r, list := speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation})
-	return r, list, nil
+	speed.Walk(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation}, f)
+	return nil
 }
 
 // activation is the bytes of a number between operators: all frameworks compute in 16 bits.
