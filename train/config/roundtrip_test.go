@@ -112,6 +112,12 @@ func (m maker) models(in *Input) {
 	if (t.Objective == "dpo" || t.Objective == "grpo") && m.IntN(2) == 0 {
 		t.ReferenceModel = m.of("reference_model", "none")
 	}
+	if t.Objective == "distill" && m.IntN(8) > 0 {
+		t.TeacherModel = "meta-llama/Llama-3.3-70B-Instruct"
+	}
+	if t.Objective == "ppo" && m.IntN(8) > 0 {
+		t.RewardModel = "Skywork/Skywork-Reward-Llama-3.1-8B"
+	}
 	if t.Objective == "grpo" {
 		t.Rollout = &plan.Rollout{Engine: m.of("rollout", "sglang"), Colocated: truth(m.IntN(2) == 0), Share: 0.3, Samples: 8, Output: 256, Prompt: t.SequenceLength - 256, Sleep: truth(m.IntN(2) == 0)}
 	}
