@@ -245,11 +245,15 @@ func (t *training) timed(a *Answer) {
 	if t.job.Machine == nil {
 		return
 	}
-	s, tokens, err := t.step()
+	m, s, err := t.step()
 	if err != nil {
 		q.job.Note("speed_unknown", "info", "", "no time of a step: %s", err)
 		return
 	}
+	if rate, assumed := m.HostRate(); assumed {
+		q.job.Note("host_rate", "warn", "hardware", "the host's memory, in which the optimizer steps, is assumed to be read at %s; host=512GiB@400GB/s says it", rate)
+	}
+	tokens := m.Tokens()
 	a.Step = trainingStep(&s, tokens)
 	if n := int64(q.request.Tokens); n > 0 {
 		a.Run = t.run(&s, tokens, n)
@@ -261,21 +265,21 @@ func trainingStep(s *step.Step, tokens float64) *TrainingStep {
 		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
 		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
 	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
+		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Low: *rounded(p.Low), High: *rounded(p.High), Bound: p.Bound})
 	}
 	return out
 }
 
-func (t *training) step() (s step.Step, tokens float64, err error) {
-	m, err := step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
+func (t *training) step() (m *step.Model, s step.Step, err error) {
+	m, err = step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
 	if err != nil {
-		return s, 0, err
+		return m, s, err
 	}
 	table, err := step.Fitted()
 	if err != nil {
-		return s, 0, err
+		return m, s, err
 	}
-	return m.With(table).Predict(), m.Tokens(), nil
+	return m, m.With(table).Predict(), nil
 }
 
 const secondsPerDay = 86400

@@ -67,7 +67,7 @@ func checkWords(j *Job) error {
 	}{
 		{"method", t.Method, []string{"full", "lora", "qlora", "dora"}},
 		{"objective", t.Objective, []string{"pretrain", "sft", "dpo", "ppo", "grpo", "distill", "qat"}},
-		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8"}},
+		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "nvfp4"}},
 		{"sharding", t.Sharding, []string{"none", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"}},
 		{"attention", j.Plan.Attention, []string{"flash", "sdpa", "eager"}},
 	} {
@@ -90,23 +90,6 @@ func checkFrozen(j *Job) error {
 	for _, n := range j.Training.Frozen {
 		if r, all := roles([]string{n}); len(r) == 0 && !all && !slices.Contains(parts, n) {
 			return impossible("frozen", n, "a part such as vision or projector, or linear layers such as q_proj", "frozen: %s has no part or linear layer called %s", j.Model.ID, n)
-		}
-	}
-	return nil
-}
-
-// float8Since is the compute capability from which on Transformer Engine (README, requirements) and torchao's float8
-// training (torchao/float8/README.md) multiply in 8 bits.
-const float8Since = 8.9
-
-func checkPrecision(j *Job) error {
-	if j.Machine == nil || j.Training.Precision != "fp8" {
-		return nil
-	}
-	for i := range j.Machine.Groups {
-		d := &j.Machine.Groups[i].Device
-		if c, ok := engine.Capability(d); ok && c < float8Since {
-			return impossible("precision", "fp8", "--precision bf16-mixed, or a newer device", "precision = fp8 and hardware = %s: matrices multiply in fp8 from compute capability %.1f on, and %s has %s", j.Machine.Name, float8Since, d.Name, d.Capability)
 		}
 	}
 	return nil

@@ -103,17 +103,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestPrecisionOfDevices: 8 bits where the device multiplies them.
+// TestPrecisionOfDevices: 8 and 4 bits where the device multiplies them, with a framework that has a recipe.
 func TestPrecisionOfDevices(t *testing.T) {
-	for name, refused := range map[string]bool{"a100-sxm-80gb": true, "h100-sxm-80gb": false, "rtx-4090": false, "mi300x": false} {
-		m, _, err := hardware.Parse(name, 1)
+	for _, c := range []struct {
+		precision, framework, device string
+		refused                      bool
+	}{
+		{"fp8", "", "a100-sxm-80gb", true}, {"fp8", "", "h100-sxm-80gb", false}, {"fp8", "", "rtx-4090", false}, {"fp8", "", "mi300x", false},
+		{"fp8-rowwise", "torchtitan", "rtx-4090", true}, {"fp8-rowwise", "torchtitan", "h100-sxm-80gb", false}, {"fp8-rowwise", "torchtitan", "mi300x", false}, {"fp8-rowwise", "megatron", "h100-sxm-80gb", true},
+		{"mxfp8", "torchtitan", "h100-sxm-80gb", true}, {"mxfp8", "torchtitan", "b200-sxm-180gb", false}, {"mxfp8", "megatron", "mi300x", true}, {"mxfp8", "megatron", "mi355x", false}, {"mxfp8", "transformers", "b200-sxm-180gb", true},
+		{"nvfp4", "megatron", "h200-sxm-141gb", true}, {"nvfp4", "megatron-bridge", "gb300", false}, {"nvfp4", "megatron", "mi355x", true}, {"nvfp4", "torchtitan", "b200-sxm-180gb", true},
+	} {
+		m, _, err := hardware.Parse(c.device, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = compiled(&train.Job{Model: catalogtest.Model(t, "llama-3.1-8b"), Machine: &m, Plan: &plan.Plan{}, Training: &plan.Training{Precision: "fp8"}})
+		_, err = compiled(&train.Job{Model: catalogtest.Model(t, "llama-3.1-8b"), Machine: &m, Plan: &plan.Plan{}, Training: &plan.Training{Precision: c.precision, Framework: c.framework}})
 		e, ok := errors.AsType[*plan.Problem](err)
-		if got := ok && e.Field == "precision" && e.Impossible; got != refused {
-			t.Errorf("%s: %v, want a refusal: %t", name, err, refused)
+		if got := ok && e.Field == "precision" && e.Impossible; got != c.refused {
+			t.Errorf("%s with %s on %s: %v, want a refusal: %t", c.precision, c.framework, c.device, err, c.refused)
 		}
 	}
 }

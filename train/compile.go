@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -136,6 +137,26 @@ func (s *Sizer) Size(b *ledger.Book) []Rank {
 		out[i] = s.rank(b, &s.ranks[i])
 		if out[i].Allocated.Mid > out[worst].Allocated.Mid {
 			worst = i
+		}
+	}
+	out[0], out[worst] = out[worst], out[0]
+	return out
+}
+
+// Deciding gives the ledgers that verdicts need, the one that holds most first, without formulas: of stages that hold the
+// same, those of the first, which has the most micro-batches in flight and stands for the others.
+func (s *Sizer) Deciding() []Rank {
+	out, of := make([]Rank, 0, 4), make([]*share, 0, 4)
+	worst := 0
+	for i := range s.ranks {
+		h := &s.ranks[i]
+		if j := slices.IndexFunc(of, h.holds); j >= 0 && len(s.frozen) == 0 {
+			out[j].Count += h.pl.Count
+			continue
+		}
+		out, of = append(out, s.rank(nil, h)), append(of, h)
+		if last := len(out) - 1; out[last].Allocated.Mid > out[worst].Allocated.Mid {
+			worst = last
 		}
 	}
 	out[0], out[worst] = out[worst], out[0]

@@ -24,6 +24,12 @@ type share struct {
 	largest    float64 // numbers of the largest matrix of a block
 }
 
+// holds reports whether another class of ranks, of an earlier stage, holds the same.
+func (s *share) holds(o *share) bool {
+	return s.pl.Pre == o.pl.Pre && s.pl.Post == o.pl.Post && s.pl.Stage >= o.pl.Stage && s.dense == o.dense && s.expert == o.expert && s.ends == o.ends && s.layers == o.layers &&
+		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && slices.Equal(s.blocks, o.blocks)
+}
+
 // numbers counts parameters.
 type numbers struct {
 	trained float64 // that train, adapters among them

@@ -65,7 +65,7 @@ func (j *Job) style() model.Style {
 		s.Choices = j.Plan.TP / max(1, t.ETP)
 	}
 	s.ExpertLoop = !j.megatron()
-	if t.Precision == "fp8" && j.megatron() {
+	if t.Narrow() && j.megatron() {
 		s.Inputs = 1
 	}
 	return s
