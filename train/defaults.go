@@ -173,10 +173,10 @@ func (j *Job) idle(field string, given bool) {
 
 // baseFormat is what weights are loaded in.
 func (j *Job) baseFormat() string {
-	switch p := j.Training.Precision; {
-	case p == "fp32" || p == "tf32":
+	switch {
+	case j.wide():
 		return "f32"
-	case p == "fp16-mixed" && j.Adapters():
+	case j.Training.Precision == "fp16-mixed" && j.Adapters():
 		return "f16"
 	}
 	return "bf16"

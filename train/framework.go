@@ -40,9 +40,11 @@ type Keeping struct {
 	FusedNorm, FusedGlu bool
 	// FusedQKV: one product makes queries, keys and values, and its adapter has one input.
 	FusedQKV bool
-	// Scores are bytes kept of each score by attention that writes its matrix, DroppedScores those that dropout adds.
-	Scores, DroppedScores int64
-	// PerHidden are bytes more for each token and number of the stream, in every block.
+	// Scores are how often a score is kept in the format of computing by attention that writes its matrix; WideSoftmax: and
+	// once in fp32.
+	Scores      int64
+	WideSoftmax bool
+	// PerHidden are values more for each token and number of the stream, in every block.
 	PerHidden int64
 	// Adapters16: adapters are kept in the model's format, not in fp32.
 	Adapters16 bool

@@ -135,9 +135,9 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	if v := p.Pre.Out; v > 0 {
 		width = p.Pre.Ops[v-1].Out
 	}
-	n := 2 * width
+	n := j.width() * width
 	if j.residualsWide() {
-		n *= 2
+		n = 4 * width
 	}
 	return n / max(1, style.Stream)
 }
@@ -180,11 +180,19 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 		}
 	}
 	for _, t := range lent {
-		c.tensor(&n, t, 2, false)
+		c.tensor(&n, t, c.j.loaded(), false)
 		s.ends += float64(t.Elems())
 	}
 	s.endsStored += n.stored
 	s.dense.add(&n, 1)
+}
+
+// loaded is the bytes of a number of what no recipe quantises.
+func (j *Job) loaded() float64 {
+	if j.Plan.Weights == "f32" {
+		return 4
+	}
+	return 2
 }
 
 // bytesPerNumber of a stored tensor; a rank's share is in proportion.
@@ -230,7 +238,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 	if b.entry {
 		b.saved += s.stream
 	}
-	b.saved += float64(j.Framework.Keep.PerHidden * j.Model.Hidden)
+	b.saved += float64(j.Framework.Keep.PerHidden * j.width() * j.Model.Hidden)
 	if j.Training.Method != "qlora" {
 		return
 	}
@@ -245,7 +253,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 // quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
 // keeps all the same (older bitsandbytes).
 func (c *counter) quantisedInputs(k *model.Kind) float64 {
-	all := model.Style{FusedNorm: true, FusedGlu: true}
+	all := model.Style{Width: c.style.Width, FusedNorm: true, FusedGlu: true}
 	none := all
 	none.Frozen = true
 	return float64(k.SavedBytes(all) - k.SavedBytes(none))
@@ -324,7 +332,7 @@ func (c *counter) towers(s *share) {
 		}
 		n := float64(p.Params())
 		if c.adapts != nil || slices.Contains(c.j.Training.Frozen, p.Name) {
-			s.dense.stored += 2 * n
+			s.dense.stored += c.j.loaded() * n
 			continue
 		}
 		s.dense.trained += n

@@ -19,18 +19,17 @@ type Storage struct {
 // under mixed precision; measured runs where code says little (docs/formulas.md#training-states).
 func (j *Job) storage() Storage {
 	t := j.Training
+	ownBuffers := j.megatron() || j.Framework.Name == "megatron-deepspeed"
+	if j.wide() {
+		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: ownBuffers}
+	}
 	switch j.Framework.Name {
 	case "megatron", "megatron-bridge", "ms-swift-megatron":
-		if t.Precision == "fp32" {
-			return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: true}
-		}
 		return Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
 	case "megatron-deepspeed":
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
 	switch {
-	case t.Precision == "fp32" || t.Precision == "tf32":
-		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
 	case t.ZeROStage() > 0:
 		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, Stepping: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 2}
 	case j.Adapters():
@@ -57,7 +56,7 @@ func (j *Job) adapterStorage() Storage {
 // makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
 func (j *Job) copies() Storage {
 	s := j.storage()
-	if j.Adapters() && s.Master == 0 && s.Weight == 4 && j.Training.Precision != "fp32" && j.Training.Precision != "tf32" {
+	if j.Adapters() && s.Master == 0 && s.Weight == 4 && !j.wide() {
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
 	}
 	return s
