@@ -54,6 +54,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "pen and paper" }},
 		{"framework", "version", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@new" }},
+		{"framework", "versions of its own", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "trl@0.20" }},
+		{"framework", "counted as 2026.3", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "torchtitan@0.2.2" }},
+		{"framework", "counted as 4.57", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@2025.1" }},
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "megatrn" }},
 		{"frozen", "no part", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Frozen = []string{"nonsense"} }},
 		{"recompute", "has 32 layers", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "every:99" }},
@@ -114,6 +117,25 @@ func TestPrecisionOfDevices(t *testing.T) {
 		e, ok := errors.AsType[*plan.Problem](err)
 		if got := ok && e.Field == "precision" && e.Impossible; got != refused {
 			t.Errorf("%s: %v, want a refusal: %t", name, err, refused)
+		}
+	}
+}
+
+// TestVersionsOfFrameworks: a version that rules were not read from is remarked on, one between those is not.
+func TestVersionsOfFrameworks(t *testing.T) {
+	for name, code := range map[string]string{
+		"transformers@4.30": "older_framework", "transformers@4.45.2": "", "transformers@4.57": "", "hf@5.1": "newer_framework", "transformers@latest": "",
+		"deepspeed@0.3": "older_framework", "deepspeed@0.18.0": "", "torchtitan@2024.6": "older_framework", "torchtitan@2025.6": "", "unsloth@2027.1": "newer_framework",
+	} {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Framework = name })
+		got := ""
+		for _, n := range j.Notes {
+			if strings.HasSuffix(n.Code, "_framework") {
+				got = n.Code
+			}
+		}
+		if got != code {
+			t.Errorf("%s: note %q, want %q", name, got, code)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -10,7 +11,10 @@ import (
 type Framework struct {
 	Name    string
 	Aliases []string
-	Latest  engine.Version
+	// On are programs that train by it and count versions of their own.
+	On []string
+	// Latest and Oldest bound the versions that rules were read from; without an Oldest there is one.
+	Latest, Oldest engine.Version
 	// What it does when nothing is said. One is the sharding on one device, Many on several.
 	Precision, One, Many, Recompute, Attention string
 	Optimizer                                  []engine.Since[string]
@@ -61,13 +65,8 @@ func FindFramework(name string) *Framework {
 	name = strings.ToLower(name)
 	for i := range frameworks {
 		f := &frameworks[i]
-		if f.Name == name {
+		if f.Name == name || slices.Contains(f.Aliases, name) || slices.Contains(f.On, name) {
 			return f
-		}
-		for _, a := range f.Aliases {
-			if a == name {
-				return f
-			}
 		}
 	}
 	return nil

@@ -33,17 +33,17 @@ var (
 
 var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
-		Name: "transformers", Aliases: []string{"trl", "hf", "huggingface", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0),
+		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true,
 		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
-		Name: "fms-acceleration", Latest: engine.V(4, 48, 1),
+		Name: "fms-acceleration", Latest: engine.V(4, 48, 1), Oldest: engine.V(4, 45, 0), // transformers' versions
 		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "full", Attention: "flash", Optimizer: hfOptimizer, Rank: 16, Targets: []string{"q_proj", "k_proj", "v_proj", "o_proj"}, Dropout: 0.1, Batch: 4, Length: 4096,
 		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
-		Name: "deepspeed", Aliases: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
+		Name: "deepspeed", On: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
@@ -69,7 +69,7 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtune/modules/loss"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
-		Name: "torchtitan", Latest: engine.V(2026, 3, 0),
+		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
 		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true,
 		Loss: []engine.Since[Loss]{
 			{From: engine.V(0, 0, 0), Value: Loss{16, 16, 16, 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
@@ -88,7 +88,7 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
-		Name: "megatron-bridge", Aliases: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
+		Name: "megatron-bridge", On: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
@@ -103,7 +103,7 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, WideSoftmax: true},
 	},
 	{
-		Name: "llm-foundry", Aliases: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
+		Name: "llm-foundry", On: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
 		Precision: "bf16-mixed", One: "none", Many: "fsdp", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 1, Length: 2048,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 2, WideSoftmax: true},
 	},
