@@ -9,6 +9,7 @@ type Training struct {
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
+	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"model that trains to say what answers are worth (ppo); none leaves it out"`
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
 

@@ -17,7 +17,7 @@ import (
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkModel, checkWords, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkRoles, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload, checkCritic} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -55,6 +55,30 @@ func checkModel(j *Job) error {
 	})
 	if crosses {
 		return lacking("its decoder attends to an encoder's output")
+	}
+	return nil
+}
+
+// checkRoles refuses models beside the trained one that the objective has no use for, and a pupil without a teacher.
+func checkRoles(j *Job) error {
+	t := j.Training
+	rollout := ""
+	if t.Rollout != nil {
+		rollout = cmp.Or(t.Rollout.Engine, "an engine")
+	}
+	for _, c := range []struct {
+		field, value string
+		of           []string
+	}{
+		{"reference_model", t.ReferenceModel, []string{"dpo", "ppo", "grpo"}}, {"reward_model", t.RewardModel, []string{"ppo", "grpo"}}, {"critic_model", t.CriticModel, []string{"ppo"}},
+		{"teacher_model", t.TeacherModel, []string{"distill"}}, {"rollout", rollout, []string{"ppo", "grpo"}},
+	} {
+		if c.value != "" && c.value != "none" && !slices.Contains(c.of, t.Objective) {
+			return impossible(c.field, c.value, "--objective "+strings.Join(c.of, " or ")+", or leave "+c.field+" out", "%s = %s: objective = %s has no such role", c.field, c.value, t.Objective)
+		}
+	}
+	if t.Objective == "distill" && j.Teacher == nil {
+		return &plan.Problem{Field: "teacher_model", Value: t.TeacherModel, Message: "objective = distill learns from a teacher, and none is named", Fix: "--teacher-model llama-3.1-70b, or another that is distilled"}
 	}
 	return nil
 }

@@ -59,6 +59,12 @@ func TestRefusals(t *testing.T) {
 		{"framework", "counted as 4.57", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "transformers@2025.1" }},
 		{"framework", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework = "megatrn" }},
 		{"frozen", "no part", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Frozen = []string{"nonsense"} }},
+		{"reward_model", "no such role", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.RewardModel = "llama-3.1-8b" }},
+		{"reward_model", "objective = dpo", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Objective, q.RewardModel = "dpo", "llama-3.1-8b" }},
+		{"reference_model", "no such role", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Objective, q.ReferenceModel = "sft", "llama-3.1-8b" }},
+		{"critic_model", "no such role", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Objective, q.CriticModel = "grpo", "llama-3.1-8b" }},
+		{"teacher_model", "no such role", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Objective, q.TeacherModel = "pretrain", "llama-3.1-8b" }},
+		{"rollout", "no such role", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Objective, q.Rollout = "dpo", &plan.Rollout{} }},
 		{"recompute", "has 32 layers", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Recompute = "every:99" }},
 		{"optimizer", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer = "adamm" }},
 		{"lora_targets", "no linear layer", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRA = "lora", []string{"q_projj"} }},
@@ -164,7 +170,7 @@ func TestCommandsOfTheGuide(t *testing.T) {
 	}
 }
 
-// TestOffload: what leaves the device stands on the host, and the device holds less.
+// TestOffload: what leaves the device stands on the host, or in swap files on disk, and the device holds less.
 func TestOffload(t *testing.T) {
 	at := func(o *plan.Offload) (device, host float64) {
 		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) { q.Framework, q.Sharding, p.Offload = "deepspeed", "zero3", o })
@@ -172,8 +178,10 @@ func TestOffload(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &size(t, j)[0]
-		for _, it := range r.Host {
-			host += float64(it.Bytes)
+		for _, it := range append(r.Host, r.Disk...) {
+			if !strings.HasPrefix(it.Name, "checkpoint of") {
+				host += float64(it.Bytes)
+			}
 		}
 		return r.Allocated.Mid, host
 	}

@@ -28,6 +28,7 @@ type Sizer struct {
 	loss    float64
 	ranks   []share
 	frozen  []frozen
+	critic  *Sizer // nil without one
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -54,8 +55,10 @@ func Compile(j *Job) (*Sizer, error) {
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
 	}
-	err = s.besides(groups)
-	return s, err
+	if err = s.besides(groups); err != nil {
+		return nil, err
+	}
+	return s, s.addCritic()
 }
 
 // frozen is a model beside the trained one: what a rank of each stage holds of it.
@@ -151,7 +154,7 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	if s.longest > s.length {
 		s.reach(&r, h, top)
 	}
-	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
+	r.Host, r.Disk = s.offDevice(b, h)
 	return r
 }
 
@@ -189,11 +192,19 @@ func (r *Rank) top() (top ledger.Total) {
 	return top
 }
 
-// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
-func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+// stretched is a sizer of sequences of full length.
+func (s *Sizer) stretched() *Sizer {
 	full := *s
 	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
-	at := Rank{Phases: full.phases(nil, h)}
+	if s.critic != nil {
+		full.critic = s.critic.stretched()
+	}
+	return &full
+}
+
+// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+	at := Rank{Phases: s.stretched().phases(nil, h)}
 	more := at.top().Bytes - top.Bytes
 	for _, e := range []*Estimate{&r.Allocated, &r.Reserved, &r.SMI} {
 		e.High += float64(more)

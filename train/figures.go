@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"strings"
 
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
@@ -10,9 +11,10 @@ import (
 // figures fills in what the counters print, and what must fit.
 func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	f := &filler{s: s, h: h}
-	r.Drivers = Drivers{Logits: float64(f.logits().Bytes), Block: float64(f.working().Bytes), Several: s.j.Plan.Ranks() > 1}
-	if r.Drivers.Several && !s.j.Adapters() && sharded(s.j.Training.Sharding) {
-		r.Drivers.Gathered = f.both("parameters", full, s.store.Gathered, ofWeights).V
+	r.Drivers = Drivers{Logits: float64(f.logits().Bytes), Block: float64(f.working().Bytes), Gathered: f.gatheredShard(), Several: s.j.Plan.Ranks() > 1}
+	if c := s.criticOn(nil, r.Stage); c != nil {
+		r.Drivers.Block = max(r.Drivers.Block, float64(c.working().Bytes))
+		r.Drivers.Gathered += c.gatheredShard()
 	}
 	t, mid := fitted(), float64(top.Bytes)
 	name := s.j.Framework.Name
@@ -28,11 +30,20 @@ func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	r.Needed = s.needed(b, r, mid)
 }
 
+// gatheredShard is a rank's share of parameters that are gathered to be used.
+func (f *filler) gatheredShard() float64 {
+	j := f.s.j
+	if j.Plan.Ranks() == 1 || j.Adapters() || !sharded(j.Training.Sharding) {
+		return 0
+	}
+	return f.both("parameters", full, f.s.store.Gathered, ofWeights).V
+}
+
 // needed is the peak with what allocator, driver and communication take beside it.
 func (s *Sizer) needed(b *ledger.Book, r *Rank, peak float64) []ledger.Item {
 	p := &r.Phases[r.Peak]
 	out := append(make([]ledger.Item, 0, len(p.Items)+3), p.Items...)
-	stepping := p.Name == "optimizer step"
+	stepping := strings.HasSuffix(p.Name, "optimizer step")
 	share, context := 0.08, 1.0
 	if stepping {
 		share, context = 0.05, 0.6

@@ -22,6 +22,8 @@ type Framework struct {
 	Targets                                    []string
 	Dropout                                    float64
 	Batch, Length                              int64
+	// WithCritic: policy and critic of PPO learn in one step; without it one after the other, each as an engine of its own.
+	WithCritic bool
 	// SequenceParallel: norms are shared wherever tensors are.
 	SequenceParallel bool
 	// Padded: samples are padded to the longest of a batch when nothing is said of packing; Typical is how long that is

@@ -34,7 +34,7 @@ var (
 var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
 		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
-		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true,
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
 		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
@@ -49,7 +49,7 @@ var frameworks = []Framework{
 	},
 	{
 		Name: "ms-swift", Aliases: []string{"swift"}, Latest: engine.V(3, 10, 0),
-		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200, WithCritic: true, // trl's trainer
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
@@ -60,7 +60,7 @@ var frameworks = []Framework{
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
-		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600,
+		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, // trl's trainer
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
 	},
 	{

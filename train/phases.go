@@ -15,12 +15,29 @@ import (
 func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	f := &filler{s: s, h: h, b: b}
 	f.resident()
-	ph := make([]Phase, 0, 6)
-	ph = append(ph, f.forward(), f.begins(), f.ends(), f.step())
-	if engine := f.rollout(); engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
+	engine := f.rollout()
+	ph := f.learning(s.criticOn(b, h.pl.Stage))
+	if engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
 		ph = append(ph, f.with("rollout", false, engine))
 	}
 	return ph
+}
+
+// learning are the phases in which models learn: the policy alone, or with its critic.
+func (f *filler) learning(critic *filler) []Phase {
+	if critic == nil {
+		return f.four()
+	}
+	critic.resident()
+	if f.s.j.Framework.WithCritic {
+		return f.together(critic)
+	}
+	return f.inTurn(critic)
+}
+
+// four phases of one model's step.
+func (f *filler) four() []Phase {
+	return append(make([]Phase, 0, 10), f.forward(), f.begins(), f.ends(), f.step())
 }
 
 // filler books the phases of one rank.
@@ -31,6 +48,8 @@ type filler struct {
 	// base lives throughout; grads are all gradients.
 	base  []ledger.Item
 	grads ledger.Item
+	// role is the model's beside the trained one; "" for that.
+	role string
 }
 
 const (
@@ -84,7 +103,7 @@ func (f *filler) hasTrained() bool { return f.h.dense.trained+f.h.expert.trained
 
 func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source string) {
 	if n.V > 0 {
-		f.base = append(f.base, ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source))
+		f.base = append(f.base, f.called(ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source)))
 	}
 }
 
@@ -144,7 +163,7 @@ func (f *filler) gradients() {
 	} else if on(f.s.j.Training.InBackward) {
 		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))
 	}
-	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
+	f.grads = f.called(ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage))
 	if st.GradsKept && f.grads.Bytes > 0 {
 		f.base = append(f.base, f.grads)
 		f.grads = ledger.Item{}
@@ -191,13 +210,11 @@ func (j *Job) gathersMixed() bool {
 func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 	p := Phase{Name: name, Items: make([]ledger.Item, 0, len(f.base)+len(own)+1)}
 	p.Items = append(p.Items, f.base...)
-	if grads && f.grads.Bytes > 0 {
-		p.Items = append(p.Items, f.grads)
+	if grads {
+		p.add(f.grads)
 	}
 	for i := range own {
-		if own[i].Bytes > 0 {
-			p.Items = append(p.Items, own[i])
-		}
+		p.add(f.called(own[i]))
 	}
 	return p
 }
