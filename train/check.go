@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func checkWords(j *Job) error {
 		}
 	}
 	if _, ok := optimizers[t.Optimizer]; !ok {
-		return unknown("optimizer", t.Optimizer, "adamw", "adamw-fused", "adamw-8bit", "paged-adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore")
+		return unknown("optimizer", t.Optimizer, slices.Sorted(maps.Keys(optimizers))...)
 	}
 	return cmp.Or(checkTargets(j), checkFrozen(j))
 }
@@ -247,11 +248,14 @@ func checkOptimizer(j *Job) error {
 		return impossible("optimizer_in_backward", true, "--framework torchtune with accumulation 1", "a step in the backward pass leaves no gradients to add up over %d passes; torchtune has it, %s has not", t.Accumulation, j.Framework.Name)
 	}
 	eight := strings.Contains(t.Optimizer, "8bit")
-	if j.megatron() && (eight || t.Optimizer == "adafactor" || t.Optimizer == "galore" || t.Optimizer == "lion") {
+	if j.megatron() && (eight || slices.Contains([]string{"adafactor", "galore", "lion", "adagrad", "rowwise-adagrad"}, t.Optimizer)) {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
 	}
 	if t.Optimizer == "galore" && sharded(t.Sharding) {
 		return impossible("optimizer", t.Optimizer, "--sharding ddp", "GaLore projects whole matrices, which %s has in parts", t.Sharding)
+	}
+	if t.Optimizer == "rowwise-adagrad" && (sharded(t.Sharding) || t.ZeROStage() > 0) {
+		return impossible("optimizer", t.Optimizer, "--sharding ddp, or --optimizer adagrad", "row-wise Adagrad keeps a number for each row of a table, and %s cuts tables without regard to rows", t.Sharding)
 	}
 	return nil
 }

@@ -83,6 +83,8 @@ func TestRefusals(t *testing.T) {
 		{"method", "transformers with peft", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Method = "torchtitan", "lora" }},
 		{"optimizer", "transformers has adafactor", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Optimizer = "megatron", "adafactor" }},
 		{"optimizer", "whole matrices", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.Sharding = "galore", "fsdp" }},
+		{"optimizer", "without regard to rows", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.Sharding = "rowwise-adagrad", "fsdp" }},
+		{"optimizer", "transformers has adagrad", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Optimizer = "megatron", "adagrad" }},
 		{"sharding", "deepspeed share", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "megatron", "zero3" }},
 		{"sharding", "FSDP2", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Framework, q.Sharding = "torchtitan", "zero1" }},
 		{"sharding", "one node", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Sharding = "hsdp" }},

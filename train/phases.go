@@ -78,11 +78,16 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 
 // held books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
 func (f *filler) held(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+	return f.heldOf(trained, of, ranks)
+}
+
+// heldOf is held for what is counted so.
+func (f *filler) heldOf(count func(*numbers) float64, of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
 	s := f.s
 	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
 		return f.b.Add(f.both("modules_to_save", full, a, ranks), f.both("adapter_parameters", lora, b, ranks))
 	}
-	return f.both("parameters", trained, of(&s.store), ranks)
+	return f.both("parameters", count, of(&s.store), ranks)
 }
 
 func grad(s *Storage) float64   { return s.Grad }
@@ -91,6 +96,7 @@ func master(s *Storage) float64 { return s.Master }
 func moment(s *Storage) float64 { return s.Moment }
 
 func trained(n *numbers) float64   { return n.trained }
+func graded(n *numbers) float64    { return n.trained - n.fused }
 func full(n *numbers) float64      { return n.trained - n.lora }
 func lora(n *numbers) float64      { return n.lora }
 func states(n *numbers) float64    { return n.states }
@@ -131,7 +137,7 @@ func (f *filler) resident() {
 		f.keep("collectives", "bucket of gradients", n, ledger.Derived, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.heldOf(graded, grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -154,9 +160,9 @@ func (f *filler) beside() {
 
 func (f *filler) gradients() {
 	st := &f.s.store
-	n := f.held(grad, ofGrads)
+	n := f.heldOf(graded, grad, ofGrads)
 	if f.gradsWhole() {
-		n = f.held(grad, notShared)
+		n = f.heldOf(graded, grad, notShared)
 	}
 	if off := f.s.j.offload(); off.optimizer && f.s.j.Training.ZeROStage() > 1 || off.params {
 		n = f.b.Lit(0) // they leave as they are made
@@ -238,7 +244,7 @@ func (f *filler) step() Phase {
 // stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
-	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.held(moment, ofStates))
+	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.heldOf(graded, moment, ofStates))
 	if s.store.Stepping > 0 {
 		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
 	}

@@ -28,6 +28,7 @@ type share struct {
 type numbers struct {
 	trained float64 // that train, adapters among them
 	lora    float64 // of these, adapters
+	fused   float64 // of these, rows of tables whose gradients are used as they come and never stand whole
 	states  float64 // bytes of the optimizer's states
 	stored  float64 // bytes of what does not train
 }
@@ -35,6 +36,7 @@ type numbers struct {
 func (n *numbers) add(o *numbers, times float64) {
 	n.trained += times * o.trained
 	n.lora += times * o.lora
+	n.fused += times * o.fused
 	n.states += times * o.states
 	n.stored += times * o.stored
 }
@@ -273,6 +275,9 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 		}
 		n.trained += e
 		n.states += c.states(t, inBlock)
+		if c.opt.rows(t) {
+			n.fused += e
+		}
 		return
 	}
 	n.stored += stored * e
@@ -291,12 +296,22 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 	}
 }
 
+// rows reports whether the optimizer keeps a number for each row of a tensor: of tables, whose kernels step in the backward
+// pass (fbgemm_gpu/split_table_batched_embeddings_ops_training.py: EXACT_ROWWISE_ADAGRAD; arXiv:2104.05158).
+func (o *optimizer) rows(t *model.Tensor) bool {
+	return o.By == byRow && t.Role.Embedding() && t.Dims >= 2
+}
+
 // states of the optimizer for a tensor, in bytes.
 func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 	e, m := float64(t.Elems()), c.copies.Moment
 	rows, cols := float64(t.Rows()), float64(t.Cols)
 	matrix := t.Dims >= 2
 	switch c.opt.By {
+	case byRow:
+		if c.opt.rows(t) {
+			return 4 * float64(t.Batch) * rows
+		}
 	case factored:
 		if matrix {
 			return 4 * float64(t.Batch) * (rows + cols)

@@ -109,6 +109,7 @@ const (
 	factored            // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
 	orthogonal          // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
 	projected           // galore: moments of a low rank, and the projection (arXiv:2403.03507)
+	byRow               // row-wise adagrad: one number in fp32 for a row of a table, updated as its gradient comes
 )
 
 // eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
@@ -125,6 +126,8 @@ var optimizers = map[string]optimizer{
 	"lion":             {Moments: 1},
 	"sgd":              {},
 	"galore":           {By: projected},
+	"adagrad":          {Moments: 1, Step: 1},
+	"rowwise-adagrad":  {Moments: 1, Step: 1, By: byRow},
 }
 
 // galoreRank is what GaLore projects to when nothing is said (its published recipes).

@@ -122,6 +122,25 @@ func TestOptimizerInBackward(t *testing.T) {
 	}
 }
 
+// TestAdagrad: a moment for each number; row-wise a number for each row of a table, whose gradient never stands whole, and
+// moments for all else.
+func TestAdagrad(t *testing.T) {
+	const params, rows, table = 1235814400, 128256, 128256 * 2048 // the head reads the embedding
+	for name, want := range map[string]struct{ states, grads float64 }{
+		"adagrad":         {4 * params, 4 * params},
+		"rowwise-adagrad": {4 * (params - table + rows), 4 * (params - table)},
+	} {
+		j := ask(t, "llama-3.2-1b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Precision, q.Optimizer = "fp32", name })
+		r := size(t, j)[0]
+		if got := parts(&r, "optimizer step", "optimizer"); got != want.states {
+			t.Errorf("%s keeps %.0f bytes, want %.0f", name, got, want.states)
+		}
+		if got := parts(&r, "optimizer step", "gradients"); got != want.grads {
+			t.Errorf("%s: gradients take %.0f bytes, want %.0f", name, got, want.grads)
+		}
+	}
+}
+
 // TestDevice: bytes that are kept for others are not usable, and of several kinds the smallest device decides.
 func TestDevice(t *testing.T) {
 	at := func(machine string, devices int, reserved plan.Size) train.Rank {
