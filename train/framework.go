@@ -33,6 +33,8 @@ type Framework struct {
 	// Loss is what logits and their loss hold.
 	Loss []engine.Since[Loss]
 	Keep Keeping
+	// Expands: segments of torch's allocator expand (PYTORCH_ALLOC_CONF).
+	Expands bool
 	// Workspace are bytes of the device that are counted as allocated beside tensors.
 	Workspace float64
 }

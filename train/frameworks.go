@@ -60,7 +60,7 @@ var frameworks = []Framework{
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
-		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, // trl's trainer
+		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, Expands: true, // trl's trainer; unsloth/__init__.py
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
 	},
 	{
@@ -70,7 +70,7 @@ var frameworks = []Framework{
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
-		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true,
+		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true, Expands: true, // torchtitan/run_train.sh
 		Loss: []engine.Since[Loss]{
 			{From: engine.V(0, 0, 0), Value: Loss{16, 16, 16, 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
 			{From: engine.V(2025, 6, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},

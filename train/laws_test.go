@@ -147,7 +147,7 @@ func TestRanksSumToTheWhole(t *testing.T) {
 }
 
 // TestLedgerSums: a phase is the sum of its items, the peak is the largest phase, and a Book changes no number and records
-// formulas that give them.
+// formulas that give them. More is reserved than allocated, and nvidia-smi shows a context beside that.
 func TestLedgerSums(t *testing.T) {
 	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
 		j := ask(t, id, "h100-sxm-80gb", 8, run)
@@ -171,6 +171,9 @@ func TestLedgerSums(t *testing.T) {
 				t.Errorf("the largest phase has %.0f bytes, the peak %.0f", top, b.Allocated.Mid)
 			}
 			checkItems(t, &book, b.Needed)
+			if b.Reserved.Mid < b.Allocated.Mid || b.SMI.Mid < b.Reserved.Mid+1<<30 {
+				t.Errorf("%.0f bytes are allocated, %.0f reserved, nvidia-smi shows %.0f", b.Allocated.Mid, b.Reserved.Mid, b.SMI.Mid)
+			}
 			checkItems(t, &book, append(b.Host, b.Disk...))
 		}
 	})

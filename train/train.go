@@ -121,7 +121,7 @@ type Rank struct {
 	Drivers          Drivers
 }
 
-// Drivers are what nvidia-smi shows beside allocated bytes grows with: bytes of the logits, of the block that is computed,
+// Drivers are what torch reserves beside allocated bytes grows with: bytes of the logits, of the block that is computed,
 // and of parameters that are gathered.
 type Drivers struct {
 	Logits, Block, Gathered float64
