@@ -163,7 +163,7 @@ func (j *Job) leaks() bool {
 // dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the next one's too.
 func (f *filler) dequantised(phase string) ledger.Item {
 	n := f.b.Lit(0)
-	if f.s.j.Training.Method == "qlora" {
+	if f.s.j.quantised() {
 		copies := 1.0
 		if phase != "forward" && sharded(f.s.j.Training.Sharding) {
 			copies = 2

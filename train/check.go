@@ -148,7 +148,21 @@ func checkTargets(j *Job) error {
 			}
 		}
 	}
+	if adapts := j.adapts(); adapts != nil && !j.anyTensor(adapts) {
+		names := strings.Join(j.Training.LoRA, ",")
+		return impossible("lora_targets", names, "--lora-targets all-linear", "lora_targets = %s: %s has no such layers", names, j.Model.ID)
+	}
 	return nil
+}
+
+// anyTensor reports whether a block of the model has a tensor of a kind.
+func (j *Job) anyTensor(is func(*model.Tensor) bool) (found bool) {
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			found = found || slices.ContainsFunc(k.Ops[i].W, is)
+		}
+	})
+	return found
 }
 
 // Bounds of counts, so that no request is work in proportion to a number in it.
@@ -174,8 +188,13 @@ func checkCounts(j *Job) error {
 	if r := t.Rollout; r != nil && !(r.Share >= 0 && r.Share < 1) {
 		return &plan.Problem{Field: "rollout.gpu_memory_utilization", Value: fmt.Sprint(r.Share), Message: fmt.Sprintf("rollout.gpu_memory_utilization = %g leaves nothing to train with", r.Share), Fix: "a share from 0 and below 1"}
 	}
-	if d := t.Dropout; d != nil && !(*d >= 0 && *d < 1) {
-		return &plan.Problem{Field: "lora_dropout", Value: fmt.Sprint(*d), Message: fmt.Sprintf("lora_dropout = %g is not a share", *d), Fix: "a number from 0 and below 1"}
+	for _, c := range []struct {
+		field string
+		value *float64
+	}{{"lora_dropout", t.Dropout}, {"dropout", t.Masks}} {
+		if d := c.value; d != nil && !(*d >= 0 && *d < 1) {
+			return &plan.Problem{Field: c.field, Value: fmt.Sprint(*d), Message: fmt.Sprintf("%s = %g is not a share", c.field, *d), Fix: "a number from 0 and below 1"}
+		}
 	}
 	return nil
 }
@@ -229,9 +248,15 @@ func checkMethod(j *Job) error {
 		return impossible("method", t.Method, "--method qlora, or --weights bf16", "weights in %s do not train; adapters beside them do", j.Plan.Weights)
 	case t.Method == "qlora" && !quantised:
 		return impossible("weights", j.Plan.Weights, "--weights nf4, or --method lora", "qlora trains beside a quantised base, and the weights are in %s", j.Plan.Weights)
-	case t.Method == "qlora" && t.ZeROStage() == 3:
+	case t.Method != "full" && j.filed():
+		return impossible("weights", j.Plan.Weights, "--weights nf4", "%s is a format of files for llama.cpp, and no framework trains adapters beside it", j.Plan.Weights)
+	case j.wide() && (j.Plan.Weights == "bf16" || j.Plan.Weights == "f16"):
+		return impossible("weights", j.Plan.Weights, "--weights f32, or --precision bf16", "precision = %s computes with weights in fp32, and weights = %s are loaded in 16 bits", t.Precision, j.Plan.Weights)
+	case t.Precision == "bf16" && j.Plan.Weights == "f32":
+		return impossible("precision", t.Precision, "--precision bf16-mixed, or --weights bf16", "precision = bf16 has weights in 16 bits alone, and weights = f32 are in fp32")
+	case j.quantised() && t.ZeROStage() == 3:
 		return impossible("sharding", t.Sharding, "--sharding zero2, or fsdp with bf16 storage of the 4-bit weights", "ZeRO-3 does not share 4-bit weights; FSDP does")
-	case t.Method == "qlora" && j.Plan.TP > 1:
+	case j.quantised() && j.Plan.TP > 1:
 		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
 	case t.Precision == "fp16-mixed" && t.Method == "full" && j.Plan.Weights == "f16":
 		return impossible("precision", t.Precision, "--precision bf16, or --weights f32", "gradients of fp16 weights cannot be unscaled; masters must be in fp32")
@@ -240,6 +265,15 @@ func checkMethod(j *Job) error {
 	}
 	return checkOptimizer(j)
 }
+
+// filed: the base is in a format that GGUF files alone have.
+func (j *Job) filed() bool {
+	r := dtype.FindRecipe(j.Plan.Weights)
+	return j.quantisedBase() && r.Store == dtype.GGUF
+}
+
+// quantised reports whether adapters train beside a quantised base, whatever the method is called.
+func (j *Job) quantised() bool { return j.Adapters() && j.quantisedBase() }
 
 // checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
 func checkOptimizer(j *Job) error {
@@ -250,6 +284,12 @@ func checkOptimizer(j *Job) error {
 	eight := strings.Contains(t.Optimizer, "8bit")
 	if j.megatron() && (eight || slices.Contains([]string{"adafactor", "galore", "lion", "adagrad", "rowwise-adagrad"}, t.Optimizer)) {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
+	}
+	if j.Framework.Name == "torchtitan" && !strings.HasPrefix(t.Optimizer, "adamw") || j.Framework.Name == "torchtitan" && eight {
+		return impossible("optimizer", t.Optimizer, "--optimizer adamw-fused", "torchtitan has Adam and AdamW (torchtitan/components/optimizer.py); transformers has %s", t.Optimizer)
+	}
+	if t.Optimizer == "galore" && j.Adapters() {
+		return impossible("optimizer", t.Optimizer, "--optimizer adamw, or --method full", "GaLore projects gradients of whole matrices, and adapters are of a low rank themselves")
 	}
 	if t.Optimizer == "galore" && sharded(t.Sharding) {
 		return impossible("optimizer", t.Optimizer, "--sharding ddp", "GaLore projects whole matrices, which %s has in parts", t.Sharding)
@@ -271,8 +311,8 @@ func checkSharding(j *Job) error {
 	switch {
 	case j.megatron() && (t.Sharding == "zero2" || t.Sharding == "zero3" || t.Sharding == "fsdp" || t.Sharding == "hsdp"):
 		return impossible("sharding", t.Sharding, "--sharding zero1", "%s shares the optimizer's states alone (dist-opt, which is zero1); torchtitan and deepspeed share gradients and parameters too", f.Name)
-	case f.Name == "torchtitan" && t.ZeROStage() > 0:
-		return impossible("sharding", t.Sharding, "--sharding fsdp2", "torchtitan shares parameters by FSDP2; deepspeed has %s", t.Sharding)
+	case (f.Name == "torchtitan" || f.Name == "torchtune") && t.ZeROStage() > 0:
+		return impossible("sharding", t.Sharding, "--sharding fsdp2", "%s shares parameters by FSDP2; deepspeed has %s", f.Name, t.Sharding)
 	case t.Sharding == "none" && n > 1 && !j.megatron():
 		return impossible("sharding", t.Sharding, "--sharding ddp", "%d ranks with data of their own must reduce their gradients", n)
 	case t.ZeROStage() >= 2 && j.Plan.PP > 1:

@@ -2,9 +2,11 @@ package train_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model/catalog/catalogtest"
 	"github.com/memwall/memwall/plan"
@@ -69,6 +71,15 @@ func TestRefusals(t *testing.T) {
 		{"optimizer", "not known", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer = "adamm" }},
 		{"lora_targets", "no linear layer", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRA = "lora", []string{"q_projj"} }},
 		{"lora_dropout", "share", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Method, q.Dropout = "lora", &dropout }},
+		{"dropout", "share", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Masks = &dropout }},
+		{"lora_targets", "no such layers", 1, "mamba-2.8b", func(_ *plan.Plan, q *plan.Training) { q.Method = "lora" }},
+		{"weights", "llama.cpp", 1, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Method, p.Weights = "qlora", "q4_k_m" }},
+		{"weights", "loaded in 16 bits", 1, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Precision, p.Weights = "fp32", "bf16" }},
+		{"precision", "16 bits alone", 1, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Precision, p.Weights = "bf16", "f32" }},
+		{"optimizer", "low rank", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.Method = "galore", "lora" }},
+		{"optimizer", "torchtitan has Adam", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.Framework = "lion", "torchtitan" }},
+		{"sharding", "torchtune shares", 8, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.Sharding, q.Framework = "zero3", "torchtune" }},
+		{"sharding", "4-bit", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Method, q.Sharding, p.Weights = "lora", "zero3", "nf4" }},
 		{"sequence_length", "between", 1, "llama-3.1-8b", func(_ *plan.Plan, q *plan.Training) { q.SequenceLength = -1 }},
 		{"tp", "does not divide", 6, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP = "megatron", 6 }},
 		{"devices", "takes 16 devices", 8, "llama-3.1-8b", func(p *plan.Plan, q *plan.Training) { q.Framework, p.TP, p.DP = "megatron", 4, 4 }},
@@ -148,15 +159,34 @@ func TestVersionsOfFrameworks(t *testing.T) {
 	}
 }
 
-// TestIdleFields: what only adapters have is remarked on where none train.
-func TestIdleFields(t *testing.T) {
-	j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRARank = "full", 16 })
-	for _, n := range j.Notes {
-		if n.Code == "unused" && n.Field == "lora_rank" {
-			return
+// TestRemarks: what a plan has no use for, and what it has to mind, is remarked on by its field.
+func TestRemarks(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		code, field, machine string
+		change               func(*plan.Plan, *plan.Training)
+	}{
+		{"unused", "lora_rank", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.LoRARank = 16 }},
+		{"unused", "lora_targets", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.LoRA = []string{"q_proj"} }},
+		{"unused", "modules_to_save", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.Full = []string{"lm_head"} }},
+		{"unused", "frozen", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.Method, q.Frozen = "lora", []string{"embed_tokens"} }},
+		{"unused", "schedule", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.Schedule = "interleaved" }},
+		{"unused", "sequence_parallel", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.SequenceParallel = &yes }},
+		{"unused", "etp", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.ETP = 2 }},
+		{"wide_adapters", "lora_rank", "h100-sxm-80gb", func(_ *plan.Plan, q *plan.Training) { q.Method, q.LoRARank = "lora", 8192 }},
+		{"no_bf16", "precision", "rtx-2080-ti", func(_ *plan.Plan, q *plan.Training) { q.Precision = "bf16-mixed" }},
+	} {
+		j := ask(t, "llama-3.1-8b", c.machine, 1, c.change)
+		if _, err := compiled(j); err != nil {
+			t.Errorf("%s: %v", c.field, err)
+		}
+		if !slices.ContainsFunc(j.Notes, func(n engine.Note) bool { return n.Code == c.code && n.Field == c.field }) {
+			t.Errorf("no word %s on %s in %v", c.code, c.field, j.Notes)
 		}
 	}
-	t.Errorf("no word on lora_rank in %v", j.Notes)
+	if j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Optimizer, q.LoRARank = "galore", 64 }); slices.ContainsFunc(j.Notes, func(n engine.Note) bool { return n.Code == "unused" }) {
+		t.Error("GaLore's rank is said to be of no use")
+	}
 }
 
 // TestCommandsOfTheGuide: what people ask first runs without a word on frameworks.

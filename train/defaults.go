@@ -21,6 +21,7 @@ func Defaults(j *Job) error {
 	j.stepDefaults()
 	j.batchDefaults()
 	j.remarkTowers()
+	j.remarkDevices()
 	return nil
 }
 
@@ -29,6 +30,23 @@ func (j *Job) remarkTowers() {
 	for i := range j.Model.Parts {
 		if p := &j.Model.Parts[i]; i > 0 && p.Name != model.PartMTP && !p.Speaks {
 			j.Note("tower_activations", "warn", "frozen", "the %s part counts with its parameters; what it keeps of pictures or sound does not, since their number is not told", p.Name)
+		}
+	}
+}
+
+// bfloat16Since is the compute capability from which on devices multiply bf16 and tf32; transformers refuses bf16 below it
+// (transformers/training_args.py).
+const bfloat16Since = 8.0
+
+func (j *Job) remarkDevices() {
+	p := j.Training.Precision
+	if j.Machine == nil || !strings.HasPrefix(p, "bf16") && p != "tf32" {
+		return
+	}
+	for i := range j.Machine.Groups {
+		d := &j.Machine.Groups[i].Device
+		if c, ok := engine.Capability(d); ok && c < bfloat16Since {
+			j.Note("no_bf16", "warn", "precision", "%s of compute capability %s does not multiply in %s: frameworks refuse it or emulate it; --precision fp16-mixed", d.Name, d.Capability, strings.TrimSuffix(p, "-mixed"))
 		}
 	}
 }
@@ -197,12 +215,18 @@ func (j *Job) methodDefaults() {
 		j.Default("weights", j.Plan.Weights)
 	}
 	if !j.Adapters() {
-		j.idle("lora_rank", t.LoRARank > 0)
-		j.idle("lora_targets", len(t.LoRA) > 0)
-		j.idle("lora_dropout", t.Dropout != nil)
+		const why = "of adapters, and method = full has none: --method lora"
+		j.idle("lora_rank", t.LoRARank > 0 && t.Optimizer != "galore", why)
+		j.idle("lora_targets", len(t.LoRA) > 0, why)
+		j.idle("lora_dropout", t.Dropout != nil, why)
+		j.idle("modules_to_save", len(t.Full) > 0, why)
 		return
 	}
+	j.idle("frozen", len(t.Frozen) > 0, "of whole models that train, and beside adapters all else is frozen")
 	j.number("lora_rank", &t.LoRARank, max(8, f.Rank))
+	if n := int64(t.LoRARank); n > j.Model.Hidden {
+		j.Note("wide_adapters", "warn", "lora_rank", "lora_rank = %d is more than the %d numbers of the stream: the adapters hold more than what they adapt", n, j.Model.Hidden)
+	}
 	if len(t.LoRA) == 0 {
 		if t.LoRA = f.Targets; len(t.LoRA) == 0 {
 			t.LoRA = queryValue
@@ -216,10 +240,10 @@ func (j *Job) methodDefaults() {
 	}
 }
 
-// idle remarks that a field of adapters is given where none train.
-func (j *Job) idle(field string, given bool) {
+// idle remarks that a field is given which the plan has no use for.
+func (j *Job) idle(field string, given bool, why string) {
 	if given {
-		j.Note("unused", "warn", field, "%s is of adapters, and method = %s has none: --method lora", field, j.Training.Method)
+		j.Note("unused", "warn", field, "%s is not used: it is %s", field, why)
 	}
 }
 
@@ -247,6 +271,7 @@ func (j *Job) groupDefaults() {
 		}
 	}
 	p.EP = max(1, p.EP)
+	j.idle("etp", t.ETP > 1 && j.Model.Traits.Experts == 0, "of experts, and "+j.Model.ID+" has none")
 	if p.EP > 1 && t.ETP == 0 {
 		t.ETP = 1
 		if j.megatron() && j.Framework.Name != "ms-swift-megatron" && p.DP*p.CP%p.EP == 0 {
@@ -270,6 +295,7 @@ func (j *Job) shardingDefaults() {
 	if t.Sharding == "fsdp" && (f.Name == "torchtitan" || f.Name == "torchtune") {
 		t.Sharding = "fsdp2"
 	}
+	j.idle("sequence_parallel", on(t.SequenceParallel) && p.TP == 1, "of a tensor group, and tp = 1 is none")
 	if t.SequenceParallel == nil {
 		sp := p.TP > 1 && (f.SequenceParallel || j.megatron() && p.EP > 1)
 		t.SequenceParallel = &sp
@@ -288,7 +314,8 @@ func (j *Job) scheduleDefaults() {
 		}
 		j.Default("schedule", t.Schedule)
 	}
-	if t.Schedule == "interleaved" && t.VPP <= 1 {
+	j.idle("schedule", p.PP <= 1 && t.Schedule != "", "of a pipeline, and pp = 1 is none")
+	if p.PP > 1 && t.Schedule == "interleaved" && t.VPP <= 1 {
 		t.VPP = 2
 		j.Default("vpp", t.VPP)
 	}

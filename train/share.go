@@ -146,7 +146,7 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 
 // residualsWide: peft casts what is not quantised to fp32 before it trains over a quantised base, on one device.
 func (j *Job) residualsWide() bool {
-	return j.Framework.Keep.Kbit && j.Training.Method == "qlora" && !sharded(j.Training.Sharding)
+	return j.Framework.Keep.Kbit && j.quantised() && !sharded(j.Training.Sharding)
 }
 
 func vocabulary(k *model.Kind) (n int64) {
@@ -241,7 +241,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 		b.saved += s.stream
 	}
 	b.saved += float64(j.Framework.Keep.PerHidden * j.width() * j.Model.Hidden)
-	if j.Training.Method != "qlora" {
+	if !j.quantised() {
 		return
 	}
 	if j.Framework.Keep.QuantisedInputs {
@@ -292,8 +292,20 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 		}
 		n.trained += a
 		n.lora += a
-		n.states += a * (c.opt.Moments*c.store.Moment + c.opt.Fixed)
+		n.states += c.adapterStates(t, a)
 	}
+}
+
+// adapterStates of the optimizer for the a numbers of a tensor's adapters: two matrices of the adapter's rank for each.
+func (c *counter) adapterStates(t *model.Tensor, a float64) float64 {
+	m := c.store.Moment
+	switch c.opt.By {
+	case factored:
+		return 4 * float64(t.Batch) * (float64(t.Rows()+t.Cols) + 2*c.rank)
+	case orthogonal:
+		return m * a
+	}
+	return a * (c.opt.Moments*m + c.opt.Fixed)
 }
 
 // rows reports whether the optimizer keeps a number for each row of a tensor: of tables, whose kernels step in the backward

@@ -127,7 +127,7 @@ func (j *Job) adapterWidth(dropout bool) int64 {
 // adapters16 reports whether adapters are in the model's format: as the framework keeps them, and in FSDP units with a
 // quantised base, which hold one format.
 func (j *Job) adapters16() bool {
-	return j.Framework.Keep.Adapters16 || j.Training.Method == "qlora" && sharded(j.Training.Sharding)
+	return j.Framework.Keep.Adapters16 || j.quantised() && sharded(j.Training.Sharding)
 }
 
 // oneInput: queries, keys and values are made by one product, so that their adapters share an input.
@@ -169,9 +169,9 @@ func (j *Job) loss() float64 {
 	switch {
 	case j.wide() && !on(t.Fused) && !j.megatron():
 		return 12 // logits, log-softmax and gradient, none of them cast (torch/nn/functional.py: cross_entropy)
-	case native && t.Method == "qlora" && on(t.Fused):
+	case native && j.quantised() && on(t.Fused):
 		return 14
-	case native && t.Method == "qlora":
+	case native && j.quantised():
 		return 18 // all logits in fp32, because the head is cast to it (measured)
 	case native && on(t.Fused):
 		return float64(l.NativeFused)

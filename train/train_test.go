@@ -141,6 +141,27 @@ func TestAdagrad(t *testing.T) {
 	}
 }
 
+// TestStatesOfAdapters: optimizers that look at shapes see the two matrices of an adapter, and a quantised base is one
+// whatever the method is called.
+func TestStatesOfAdapters(t *testing.T) {
+	at := func(method, weights, optimizer string) train.Rank {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(p *plan.Plan, q *plan.Training) {
+			q.Method, q.Optimizer, q.LoRARank, q.LoRA, p.Weights = method, optimizer, 16, []string{"q_proj"}, weights
+		})
+		return size(t, j)[0]
+	}
+	const numbers = 32 * 16 * (4096 + 4096)
+	for optimizer, want := range map[string]float64{"adamw": 8 * numbers, "lion": 4 * numbers, "muon": 4 * numbers, "adafactor": 32 * 4 * (4096 + 4096 + 32), "sgd": 0} {
+		r := at("lora", "bf16", optimizer)
+		if got := parts(&r, "optimizer step", "optimizer"); got != want {
+			t.Errorf("%s keeps %.0f bytes of adapters, want %.0f", optimizer, got, want)
+		}
+	}
+	if a, b := at("lora", "nf4", "adamw"), at("qlora", "nf4", "adamw"); a.Allocated != b.Allocated {
+		t.Errorf("LoRA beside nf4 takes %.0f bytes, QLoRA %.0f", a.Allocated.Mid, b.Allocated.Mid)
+	}
+}
+
 // TestDevice: bytes that are kept for others are not usable, and of several kinds the smallest device decides.
 func TestDevice(t *testing.T) {
 	at := func(machine string, devices int, reserved plan.Size) train.Rank {
