@@ -127,15 +127,17 @@ func (t *training) critic(policy *family.Spec) error {
 	if q.request.Objective != "ppo" || name == "none" {
 		return nil
 	}
-	spec, id := policy, q.resolved.ID
+	r := q.resolved
 	if name != "" {
-		r, err := q.asker.withLayers(name)
-		if err != nil {
+		var err error
+		if r, err = q.asker.withLayers(name); err != nil {
 			return inField(err, "critic_model")
 		}
-		spec, id = r.Spec, r.ID
+	} else if len(q.request.Override) > 0 {
+		t.job.Critic = scoring(policy).Model(r.ID)
+		return nil
 	}
-	t.job.Critic = scoring(spec).Model(id)
+	t.job.Critic = q.asker.build(builtKey{resolved: r, weights: "network that scores"}, func() builtModel { return builtModel{model: scoring(r.Spec).Model(r.ID)} }).model
 	return nil
 }
 
