@@ -20,7 +20,7 @@ type Storage struct {
 func (j *Job) storage() Storage {
 	t := j.Training
 	ownBuffers := j.megatron() || j.Framework.Name == "megatron-deepspeed"
-	if j.wide() {
+	if j.wide() && (ownBuffers || t.ZeROStage() == 0) {
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: ownBuffers}
 	}
 	switch j.Framework.Name {
@@ -30,8 +30,9 @@ func (j *Job) storage() Storage {
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
 	switch {
-	case t.ZeROStage() > 0:
-		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, Stepping: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 2}
+	case t.ZeROStage() > 0: // its partitions are copies in fp32 whatever the weights are in (deepspeed/runtime/zero)
+		w := float64(j.width())
+		return Storage{Weight: w, Master: 4, Grad: w, Moment: 4, Gathered: w, Stepping: 4 - w, GradsKept: true, Bucket: 5e8, BucketBytes: w}
 	case j.Adapters():
 		return j.adapterStorage()
 	case t.Precision == "bf16":

@@ -59,6 +59,28 @@ func TestStatesOfPureBF16(t *testing.T) {
 	}
 }
 
+// TestStatesInFP32: weights, gradients and two moments are 16 bytes a parameter; ZeRO's copy of its partition makes 20.
+func TestStatesInFP32(t *testing.T) {
+	const params = 1235814400
+	for _, c := range []struct {
+		framework, sharding string
+		want                float64
+	}{{"transformers", "none", 16}, {"transformers", "zero1", 20}, {"deepspeed", "zero1", 20}, {"megatron", "zero1", 16}, {"torchtitan", "fsdp2", 16}} {
+		for _, precision := range []string{"fp32", "tf32"} {
+			j := ask(t, "llama-3.2-1b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+				q.Framework, q.Precision, q.Optimizer, q.Sharding = c.framework, precision, "adamw-fused", c.sharding
+			})
+			got, r := 0.0, size(t, j)[0]
+			for _, id := range []string{"weights", "master_weights", "gradients", "optimizer"} {
+				got += parts(&r, "optimizer step", id)
+			}
+			if math.Abs(got/params-c.want) > 1e-5 {
+				t.Errorf("%s, %s, %s: %.3f bytes a parameter, want %.0f", c.framework, c.sharding, precision, got/params, c.want)
+			}
+		}
+	}
+}
+
 // TestAssumedLength: where samples are padded and nobody says how long they are, the band reaches to what full ones take,
 // and a note says so; the longest sample of the data settles it.
 func TestAssumedLength(t *testing.T) {
