@@ -285,7 +285,7 @@ func checkOptimizer(j *Job) error {
 	if j.megatron() && (eight || slices.Contains([]string{"adafactor", "galore", "lion", "adagrad", "rowwise-adagrad"}, t.Optimizer)) {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
 	}
-	if j.Framework.Name == "torchtitan" && !strings.HasPrefix(t.Optimizer, "adamw") || j.Framework.Name == "torchtitan" && eight {
+	if j.Framework.Name == "torchtitan" && t.Optimizer != "adamw" && t.Optimizer != "adamw-fused" {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw-fused", "torchtitan has Adam and AdamW (torchtitan/components/optimizer.py); transformers has %s", t.Optimizer)
 	}
 	if t.Optimizer == "galore" && j.Adapters() {

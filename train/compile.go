@@ -58,7 +58,8 @@ func Compile(j *Job) (*Sizer, error) {
 	if err = s.besides(groups); err != nil {
 		return nil, err
 	}
-	return s, s.addCritic()
+	err = s.addCritic()
+	return s, err
 }
 
 // frozen is a model beside the trained one: what a rank of each stage holds of it.
