@@ -13,6 +13,28 @@ import (
 // train it by an engine of its own, with the policy's method, before or after the policy
 // (openrlhf/trainer/ray/ppo_critic.py; verl/workers/critic).
 
+// criticDefaults: the critic of PPO starts as the policy with a head of one number, unless another is named
+// (trl/trainer/ppo_trainer.py, value_model; openrlhf/cli/train_ppo_ray.py, critic_pretrain).
+func (j *Job) criticDefaults() {
+	t := j.Training
+	if t.Objective != "ppo" {
+		return
+	}
+	if t.CriticModel == "" {
+		t.CriticModel = "none"
+		if j.Critic != nil {
+			t.CriticModel = j.Critic.ID
+		}
+		j.Default("critic_model", t.CriticModel)
+	}
+	if j.Critic != nil {
+		j.Note("policy_time", "info", "critic_model", "the time of a step is the policy's: what the critic, the answers and their scores take is not in it")
+	}
+	if t.RewardModel == "" && j.Reward == nil {
+		j.Note("no_reward_model", "info", "reward_model", "no reward model is counted: rewards come from a function or from another machine")
+	}
+}
+
 // critic is the job of the critic.
 func (j *Job) critic() *Job {
 	p, t := *j.Plan, *j.Training

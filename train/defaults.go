@@ -1,8 +1,6 @@
 package train
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -49,73 +47,6 @@ func (j *Job) remarkDevices() {
 			j.Note("no_bf16", "warn", "precision", "%s of compute capability %s does not multiply in %s: frameworks refuse it or emulate it; --precision fp16-mixed", d.Name, d.Capability, strings.TrimSuffix(p, "-mixed"))
 		}
 	}
-}
-
-func (j *Job) findFramework() error {
-	t := j.Training
-	if t.Framework == "" {
-		t.Framework = j.framework()
-		j.Default("framework", t.Framework)
-	}
-	name, version, given := strings.Cut(t.Framework, "@")
-	f := FindFramework(name)
-	if f == nil {
-		return unknown("framework", t.Framework, Frameworks()...)
-	}
-	j.Framework, j.Version = f, f.Latest
-	if given && version != "latest" {
-		if err := j.versioned(strings.ToLower(name), version); err != nil {
-			return err
-		}
-	}
-	if name == "fsdp" && t.Sharding == "" && j.Devices() > 1 {
-		t.Sharding = "fsdp"
-	}
-	return nil
-}
-
-// versioned takes the version that is asked for. Rules are used as they stand for versions that they were not read from, and
-// a note says so; another way of counting versions is refused, since it would pick rules by chance.
-func (j *Job) versioned(name, text string) error {
-	f := j.Framework
-	v, err := engine.ParseVersion(text)
-	refuse := func(message string) error {
-		return &plan.Problem{Field: "framework", Value: j.Training.Framework, Message: message, Fix: f.Name + "@" + f.Latest.String()}
-	}
-	switch dated := f.Latest.Major > 2000; {
-	case err != nil:
-		return refuse(err.Error())
-	case slices.Contains(f.On, name):
-		return refuse(fmt.Sprintf("%s counts versions of its own, and what it keeps follows from the version of %s", name, f.Name))
-	case dated != (v.Major > 2000):
-		return refuse(fmt.Sprintf("versions of %s are counted as %s is, and %s is none of them", f.Name, f.Latest, text))
-	}
-	oldest := f.Oldest
-	if oldest == (engine.Version{}) {
-		oldest = f.Latest
-	}
-	switch j.Version = v; {
-	case v.Before(oldest):
-		j.Note("older_framework", "warn", "framework", "%s %s is older than %s, the oldest whose rules are known here; they are used as they stand", f.Name, v, oldest)
-	case !f.Latest.AtLeast(v):
-		j.Note("newer_framework", "warn", "framework", "%s %s is newer than %s, whose rules are the newest known here", f.Name, v, f.Latest)
-	}
-	return nil
-}
-
-// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
-// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
-func (j *Job) framework() string {
-	p, t := j.Plan, j.Training
-	switch adapters := t.Method != "" && t.Method != "full"; {
-	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
-		return "megatron-bridge"
-	case t.ZeROStage() > 0:
-		return "deepspeed"
-	case t.Sharding == "fsdp2" && !adapters:
-		return "torchtitan"
-	}
-	return "transformers"
 }
 
 // fill sets a word that is open.
@@ -172,28 +103,6 @@ func (j *Job) referenceDefaults() {
 	}
 }
 
-// criticDefaults: the critic of PPO starts as the policy with a head of one number, unless another is named
-// (trl/trainer/ppo_trainer.py, value_model; openrlhf/cli/train_ppo_ray.py, critic_pretrain).
-func (j *Job) criticDefaults() {
-	t := j.Training
-	if t.Objective != "ppo" {
-		return
-	}
-	if t.CriticModel == "" {
-		t.CriticModel = "none"
-		if j.Critic != nil {
-			t.CriticModel = j.Critic.ID
-		}
-		j.Default("critic_model", t.CriticModel)
-	}
-	if j.Critic != nil {
-		j.Note("policy_time", "info", "critic_model", "the time of a step is the policy's: what the critic, the answers and their scores take is not in it")
-	}
-	if t.RewardModel == "" && j.Reward == nil {
-		j.Note("no_reward_model", "info", "reward_model", "no reward model is counted: rewards come from a function or from another machine")
-	}
-}
-
 func (j *Job) methodDefaults() {
 	t, f := j.Training, j.Framework
 	j.rolloutDefaults()
@@ -214,6 +123,12 @@ func (j *Job) methodDefaults() {
 		j.Plan.Weights = j.baseFormat()
 		j.Default("weights", j.Plan.Weights)
 	}
+	j.adapterDefaults()
+}
+
+// adapterDefaults: what adapters have, and what is given of them where none train.
+func (j *Job) adapterDefaults() {
+	t, f := j.Training, j.Framework
 	if !j.Adapters() {
 		const why = "of adapters, and method = full has none: --method lora"
 		j.idle("lora_rank", t.LoRARank > 0 && t.Optimizer != "galore", why)
