@@ -9,10 +9,11 @@ type Training struct {
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
+	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"model that trains to say what answers are worth (ppo); none leaves it out"`
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
 
-	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore" doc:"optimizer; what its states are stored in depends on precision and framework"`
+	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad" doc:"optimizer; what its states are stored in depends on precision and framework"`
 	// InBackward: no gradient waits for the others.
 	InBackward *bool `json:"optimizer_in_backward,omitempty" flag:"optimizer-in-backward" asks:"train" doc:"the optimizer steps on each gradient as it is made (torchtune)"`
 

@@ -29,6 +29,7 @@ type Sizer struct {
 	loss    float64
 	ranks   []share
 	frozen  []frozen
+	critic  *Sizer // nil without one
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -55,7 +56,10 @@ func Compile(j *Job) (*Sizer, error) {
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
 	}
-	err = s.besides(groups)
+	if err = s.besides(groups); err != nil {
+		return nil, err
+	}
+	err = s.addCritic()
 	return s, err
 }
 
@@ -172,7 +176,7 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	if s.longest > s.length {
 		s.reach(&r, h, top)
 	}
-	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
+	r.Host, r.Disk = s.offDevice(b, h)
 	return r
 }
 
@@ -210,11 +214,19 @@ func (r *Rank) top() (top ledger.Total) {
 	return top
 }
 
-// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
-func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+// stretched is a sizer of sequences of full length.
+func (s *Sizer) stretched() *Sizer {
 	full := *s
 	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
-	at := Rank{Phases: full.phases(nil, h)}
+	if s.critic != nil {
+		full.critic = s.critic.stretched()
+	}
+	return &full
+}
+
+// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+	at := Rank{Phases: s.stretched().phases(nil, h)}
 	more := at.top().Bytes - top.Bytes
 	for _, e := range []*Estimate{&r.Allocated, &r.Reserved, &r.SMI} {
 		e.High += float64(more)
