@@ -388,14 +388,17 @@ func (q *question) stored() string {
 	return "bf16"
 }
 
+// defaultContext where nobody says, and the model was trained on as much.
+const defaultContext = 8192
+
 // lengths fills in context, sequences, prompt and output.
 func (q *question) lengths() error {
 	p := &q.request.Plan
 	trained := q.job.Model.Context
 	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context itself
-		p.Context = 8192
+		p.Context = defaultContext
 		if trained > 0 {
-			p.Context = plan.Int(min(trained, 8192))
+			p.Context = plan.Int(min(trained, defaultContext))
 		}
 		q.job.Default("context", int64(p.Context))
 	}

@@ -29,7 +29,11 @@ type Asker struct {
 	Calibration Calibration
 	// Data reads the lengths of samples; nil refuses plans that name a file of them.
 	Data LengthSource
-	memo *memo
+	// Traces reads recorded workloads; nil refuses plans that name one.
+	Traces TraceSource
+	// Watch follows simulations; nil does not.
+	Watch *Watch
+	memo  *memo
 }
 
 // Ask answers a request about models of the catalog.
@@ -56,9 +60,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return a.compare(strings.NewReader(r.Text), r)
 	case askPick:
 		return a.pick(ctx, r)
-	case "fit", askPlan, askDiff, askTrain:
+	case "fit", askPlan, askDiff, askTrain, askSim:
 	default:
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, diff, compare"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, sim, diff, compare"}
 	}
 	if err := r.ofAsk(); err != nil {
 		return nil, err
@@ -73,6 +77,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 		return a.plan(ctx, r)
 	case r.Ask == askDiff:
 		return a.diff(r)
+	case r.Ask == askSim:
+		return a.simulate(ctx, r)
 	case r.Ask == askTrain:
 		return a.train(r)
 	case len(r.Also) > 0:

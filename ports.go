@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"io"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
@@ -40,4 +42,10 @@ type Resolved struct {
 	Layers      int64
 	Parameters  int64
 	Notes       []Note
+}
+
+// TraceSource opens recorded workloads by their names.
+type TraceSource interface {
+	// Trace opens a trace for one reading.
+	Trace(name string) (io.ReadCloser, error)
 }

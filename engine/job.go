@@ -177,7 +177,9 @@ type KV struct {
 	// Tokens that the pool holds in full-length sequences; -1 when nothing bounds it.
 	Tokens              int64
 	Blocks, BlockTokens int64
-	Preallocated        bool
+	// Pages are how sequences share the pool out, where the engine gives it in blocks.
+	Pages        Pages
+	Preallocated bool
 	// Given: the plan says how large the pool is, and the load must have room in it.
 	Given bool
 }

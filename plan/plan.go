@@ -5,14 +5,14 @@ package plan
 
 // Plan says how to run a model. A zero field is one that was not given; an engine's Defaults fill it in.
 type Plan struct {
-	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, transformers or generic; @version picks one, as in vllm@0.19"`
+	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, transformers or generic; @version picks one, as in vllm@0.19"`
 	Weights      string `json:"weights,omitempty" flag:"weights" doc:"format or recipe of the weights, such as bf16, fp8, awq, q4_k_m"`
-	KV           string `json:"kv,omitempty" asks:"fit,plan,pick,diff,compare" flag:"kv" doc:"format of cached keys, and of values unless kv_v is given"`
-	KVV          string `json:"kv_v,omitempty" asks:"fit,plan,pick,diff,compare" flag:"kv-v" doc:"format of cached values"`
-	Context      Int    `json:"context,omitempty" asks:"fit,plan,pick,diff,compare" flag:"ctx" unit:"length" doc:"tokens that one sequence may hold, prompt and output"`
-	Sequences    Int    `json:"sequences,omitempty" asks:"fit,plan,pick,diff,compare" flag:"users" doc:"sequences alive at once"`
-	PromptTokens Int    `json:"prompt_tokens,omitempty" asks:"fit,plan,pick,diff,compare" flag:"prompt" unit:"length" doc:"tokens of one prompt"`
-	OutputTokens Int    `json:"output_tokens,omitempty" asks:"fit,plan,pick,diff,compare" flag:"output" unit:"length" doc:"tokens of one answer"`
+	KV           string `json:"kv,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv" doc:"format of cached keys, and of values unless kv_v is given"`
+	KVV          string `json:"kv_v,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv-v" doc:"format of cached values"`
+	Context      Int    `json:"context,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"ctx" unit:"length" doc:"tokens that one sequence may hold, prompt and output"`
+	Sequences    Int    `json:"sequences,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"users" doc:"sequences alive at once"`
+	PromptTokens Int    `json:"prompt_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"prompt" unit:"length" doc:"tokens of one prompt"`
+	OutputTokens Int    `json:"output_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"output" unit:"length" doc:"tokens of one answer"`
 
 	TP int64 `json:"tp,omitempty" flag:"tp" doc:"tensor parallelism"`
 	PP int64 `json:"pp,omitempty" flag:"pp" doc:"pipeline parallelism"`
@@ -22,13 +22,13 @@ type Plan struct {
 
 	Attention string   `json:"attention,omitempty" flag:"attention" enum:"auto,flash,sdpa,eager" doc:"attention kernel; eager writes the score matrix"`
 	Offload   *Offload `json:"offload,omitempty" doc:"what is kept in host memory or on NVMe"`
-	Images    Int      `json:"images,omitempty" asks:"fit,plan,pick,diff,compare" flag:"images" doc:"images of one request"`
+	Images    Int      `json:"images,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"images" doc:"images of one request"`
 	Reserved  Size     `json:"reserved_bytes,omitempty" flag:"reserve" doc:"device memory kept for others"`
 
-	DraftModel  string    `json:"draft_model,omitempty" asks:"fit,plan,pick,diff,compare" flag:"draft-model" doc:"model that drafts for speculative decoding"`
-	DraftTokens Int       `json:"draft_tokens,omitempty" asks:"fit,plan,pick,diff,compare" flag:"draft-tokens" doc:"tokens drafted at a time"`
-	Acceptance  *float64  `json:"acceptance,omitempty" asks:"fit,plan,pick,diff,compare" flag:"acceptance" doc:"share of drafted tokens that are accepted"`
-	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare" doc:"LoRA adapters loaded beside the model"`
+	DraftModel  string    `json:"draft_model,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-model" doc:"model that drafts for speculative decoding"`
+	DraftTokens Int       `json:"draft_tokens,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"draft-tokens" doc:"tokens drafted at a time"`
+	Acceptance  *float64  `json:"acceptance,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"acceptance" doc:"share of drafted tokens that are accepted"`
+	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded beside the model"`
 
 	LlamaCpp
 	Serving

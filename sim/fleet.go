@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memwall/memwall/workload"
@@ -13,6 +14,9 @@ import (
 type Fleet struct {
 	Replicas []Replica
 	Router   Router
+	// Prefills compute prompts for the Replicas, which then only decode; none where each does both. The router chooses
+	// among each kind.
+	Prefills []Replica
 }
 
 // Options of a run.
@@ -21,6 +25,8 @@ type Options struct {
 	Goal Goal
 	// Each is called when a request ends. What it points to is valid until it returns.
 	Each func(*Done)
+	// Step is called when a server begins a step. What it points to is valid until it returns.
+	Step func(*Step)
 	// Stop is asked now and then; a run that is stopped tells what it knows.
 	Stop func(requests int64, at time.Duration) bool
 }
@@ -31,7 +37,7 @@ type Goal struct{ First, PerToken time.Duration }
 // fleet at work.
 type fleet struct {
 	*Fleet
-	servers  []*server
+	servers  []*server // the replicas, then those that compute prompts for them
 	src      workload.Source
 	arrivals heap[arrival]
 	ahead    workload.Request // the next of the source
@@ -44,9 +50,12 @@ type fleet struct {
 
 // arrival is when a scheduler sees a request.
 type arrival struct {
-	at  time.Duration
-	seq int64
-	r   workload.Request
+	at     time.Duration
+	seq    int64
+	r      workload.Request
+	remote bool          // its prompt is computed
+	began  time.Duration // when that began
+	ready  time.Duration
 }
 
 func (a arrival) before(b arrival) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
@@ -57,12 +66,8 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 		return nil, err
 	}
 	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o), feedback: true}
-	for i := range f.Replicas {
-		s := newServer(&f.Replicas[i], x.m)
-		s.index = i
-		s.done = x.done
-		x.servers = append(x.servers, s)
-	}
+	x.serve(f.Replicas, x.done)
+	x.serve(f.Prefills, x.computed)
 	if err := x.run(); err != nil {
 		return nil, err
 	}
@@ -83,10 +88,15 @@ func (x *fleet) run() error {
 			continue
 		}
 		if at == never {
-			return nil
+			_, _, err := x.src.Next() // what ended a source that was asked for what follows an end
+			return err
 		}
 		x.m.now = at
-		x.servers[next].happen(at, x.horizon(next, at))
+		if x.Replicas[0].Together {
+			x.together(at)
+		} else {
+			x.servers[next].happen(at, x.horizon(next, at))
+		}
 		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
 			x.m.stopped = true
 			return nil
@@ -98,6 +108,9 @@ func (x *fleet) run() error {
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
 	for i, s := range x.servers {
+		if x.Replicas[0].Together && s.cur != nil {
+			return i, s.cur.end
+		}
 		if t := s.at(x.m.now); t < at {
 			which, at = i, t
 		}
@@ -116,8 +129,8 @@ func (x *fleet) horizon(which int, now time.Duration) time.Duration {
 	}
 	for i, s := range x.servers {
 		switch {
-		case i != which && s.cur == nil && s.waiting.n > 0:
-			return now // about to begin, nobody knows for how long
+		case i != which && (s.cur == nil || len(s.deadlines) > 0):
+			until = min(until, s.at(now))
 		case s.cur != nil && (i != which || len(s.cur.lasts) > 0):
 			until = min(until, s.cur.end)
 		}
@@ -125,23 +138,67 @@ func (x *fleet) horizon(which int, now time.Duration) time.Duration {
 	return until
 }
 
+// serve starts servers.
+func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Outcome)) {
+	for i := range of {
+		s := newServer(&of[i], len(x.servers), x.m)
+		s.done = done
+		x.servers = append(x.servers, s)
+	}
+}
+
 // deliver the next arrival to the server that the router chooses.
 func (x *fleet) deliver() error {
 	a := x.arrivals.pop()
 	x.m.now = max(x.m.now, a.at)
-	s := x.servers[x.Router.choose(x.servers, &a.r)]
+	some := x.servers[:len(x.Replicas)]
+	if len(x.Prefills) > 0 && !a.remote {
+		some = x.servers[len(x.Replicas):]
+	}
+	s := some[x.Router.choose(some, &a.r)]
 	x.m.Queue.arrived(int64(s.waiting.n), a.at)
-	if s.serves(&a.r) {
-		s.arrive(&a.r, a.at)
+	if s.serves(&a.r) && (len(x.Prefills) == 0 || x.servers[0].serves(&a.r)) {
+		x.hand(s, &a)
 	} else {
 		x.over(&Done{Request: &a.r, Replica: s.index, Ready: a.at, End: a.at, Outcome: Refused}, a.at)
 	}
 	return x.pull()
 }
 
+// hand a request to a server: one that computes prompts generates no more than the first token.
+func (x *fleet) hand(s *server, a *arrival) {
+	r := a.r
+	if s.index >= len(x.Replicas) {
+		r.Output = 1
+	}
+	at := s.arrive(&r, a.at)
+	t := &s.slots.all[at]
+	if r.Output != a.r.Output {
+		t.whole = a.r.Output
+	}
+	if a.remote {
+		t.remote, t.ready, t.admitted = true, a.ready, a.began
+	}
+}
+
+// computed takes a request whose prompt is there to a server that decodes.
+func (x *fleet) computed(s *server, at int32, now time.Duration, how Outcome) {
+	t := &s.slots.all[at]
+	if how != Finished || t.whole == 0 {
+		x.done(s, at, now, how)
+		return
+	}
+	a := arrival{at: now, r: t.Request, remote: true, began: t.admitted, ready: t.ready}
+	a.r.Output = t.whole
+	x.seq++
+	a.seq = x.seq
+	x.arrivals.push(a)
+	s.slots.remove(at)
+}
+
 // serves reports whether a request is not too long for the server, as engines check before they queue it.
 func (s *server) serves(r *workload.Request) bool {
-	if s.MaxLength > 0 && r.Prompt >= s.MaxLength {
+	if s.MaxLength > 0 && r.Prompt >= s.MaxLength || s.MaxWaiting > 0 && s.waiting.n >= s.MaxWaiting {
 		return false
 	}
 	return s.blocksFor(r, r.Prompt+1, 0) <= s.Blocks
@@ -173,11 +230,14 @@ func (x *fleet) expect(r workload.Request) {
 	}
 	at := r.Arrival
 	if s.Front != nil {
-		at += time.Duration(math.Round(1e9 * s.Front(r.Prompt)))
+		at += seconds(s.Front(r.Prompt))
 	}
 	x.seq++
-	x.arrivals.push(arrival{at, x.seq, r})
+	x.arrivals.push(arrival{at: at, seq: x.seq, r: r})
 }
+
+// seconds as simulated time.
+func seconds(s float64) time.Duration { return time.Duration(math.Round(1e9 * s)) }
 
 // done takes a request out of a server.
 func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
@@ -205,8 +265,8 @@ func (f *Fleet) check() error {
 	if len(f.Replicas) == 0 {
 		return errors.New("no replica")
 	}
-	for i := range f.Replicas {
-		if err := f.Replicas[i].check(); err != nil {
+	for i, r := range slices.Concat(f.Replicas, f.Prefills) {
+		if err := r.check(); err != nil {
 			return fmt.Errorf("replica %d: %w", i, err)
 		}
 	}

@@ -18,7 +18,7 @@ type inflight struct{}
 func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
 	preempted := s.makeRoom()
 	st.batch = s.going()
-	budget := s.Budget - st.batch.Decodes
+	budget := s.Budget - s.dec.n*s.draft.width()
 	if s.dec.n > 0 && len(s.partial) == 0 && !preempted && !s.admissible() {
 		s.timed(st)
 		s.decode(st, s.stretch(st, now, start))
@@ -39,13 +39,31 @@ func (inflight) compose(s *server, st *step, now, start time.Duration) bool {
 // makeRoom preempts who came last until those who run find room for their next tokens.
 func (s *server) makeRoom() (preempted bool) {
 	for {
-		budget := s.Budget - s.dec.n
-		if s.dec.needs(1)+s.pieces(&budget) <= s.pool.free {
+		budget := s.Budget - s.dec.n*s.draft.width()
+		if s.needs()+s.pieces(&budget) <= s.pool.free {
 			return preempted
 		}
-		s.preempt(s.running.last)
+		s.preempt(s.victim())
 		preempted = true
 	}
+}
+
+// victim is who came last, or who ranks last.
+func (s *server) victim() int32 {
+	if s.Ranked {
+		return s.lowest()
+	}
+	return s.running.last
+}
+
+func (s *server) lowest() (worst int32) {
+	worst = s.running.first
+	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
+		if s.ranks(worst, at) {
+			worst = at
+		}
+	}
+	return worst
 }
 
 // pieces are the blocks that the next pieces of prompts take which are being computed.
@@ -98,7 +116,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 	}
 	st.batch.Finished++
 	st.tokens++
-	st.firsts = append(st.firsts, at)
+	st.firsts = append(st.firsts, first{at, t.ID})
 	if t.made++; t.made < t.Output {
 		s.join(at)
 		return
@@ -110,20 +128,23 @@ func (s *server) compute(st *step, at int32, n int64) {
 // admissible reports whether the first who waits might be admitted now.
 func (s *server) admissible() bool {
 	s.why, s.frail = 0, false
-	if s.waiting.n == 0 {
+	if s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote {
 		return false
 	}
 	if s.running.n >= s.MaxSequences {
 		s.why = Seats
 		return false
 	}
-	budget := s.Budget - s.dec.n
-	e, ok := s.entry(&s.slots.all[s.waiting.first()], budget)
+	i := s.turn()
+	if i < 0 {
+		return false
+	}
+	e, ok := s.entry(&s.slots.all[s.waiting.at(i)], s.Budget-s.dec.n*s.draft.width())
 	s.frail = s.why == Room && e.cached > 0
-	if s.frail && s.dec.needs(1) > s.pool.plain() {
+	if s.frail && s.needs() > s.pool.plain() {
 		return true
 	}
-	return ok || s.running.n == 0
+	return ok || s.idle()
 }
 
 // entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, and a
@@ -172,21 +193,25 @@ func (s *server) promised() (n int64) {
 
 // admit those who wait, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
-	for s.waiting.n > 0 {
-		at := s.waiting.first()
+	for s.waiting.n > 0 && !s.slots.all[s.waiting.first()].remote {
 		if s.running.n >= s.MaxSequences {
 			s.why = Seats
 			return
 		}
+		i := s.turn()
+		if i < 0 {
+			return
+		}
+		at := s.waiting.at(i)
 		e, ok := s.entry(&s.slots.all[at], *budget)
 		if !ok {
-			if s.running.n > 0 {
+			if !s.idle() {
 				return
 			}
-			s.refuse(at, now)
+			s.refuse(i, now)
 			continue
 		}
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		if *budget -= e.piece; s.slots.all[at].state == prefills {
@@ -203,7 +228,7 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 		s.m.admitted(t, e.hits*s.BlockTokens)
 	}
 	t.state = prefills
-	s.running.push(&s.slots, at)
+	s.run(at)
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens
 	s.pool.take(s.holding(t)) // windows and states of what is cached
@@ -214,8 +239,9 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 }
 
 // refuse a request that finds no room though nothing runs.
-func (s *server) refuse(at int32, now time.Duration) {
-	s.waiting.pop()
+func (s *server) refuse(i int, now time.Duration) {
+	at := s.waiting.at(i)
+	s.waiting.remove(i)
 	how := Refused
 	if s.slots.all[at].made > 0 {
 		how = Failed

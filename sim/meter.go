@@ -17,7 +17,7 @@ type Result struct {
 	// Busy is the time that servers computed, Prompting what prompts added to it.
 	Busy, Prompting time.Duration
 	// Waiting is for how long requests waited for each limit, in requests times time.
-	Waiting [4]time.Duration
+	Waiting [5]time.Duration
 	Steps   int64
 	Queue   Queue
 	Stopped bool
@@ -71,6 +71,9 @@ func (m *meter) begun(s *server, st *step) {
 	}
 	m.gaps(s, st)
 	used := m.room(s, took)
+	if m.opt.Step != nil {
+		m.opt.Step(&Step{s.index, st.start, st.end, st.n, st.batch, int64(s.waiting.n), s.running.n, used})
+	}
 	m.Series.add(st.start, st.end, Point{Waiting: float64(s.waiting.n), Running: float64(s.running.n), KV: used / m.replicas, Tokens: float64(st.tokens * st.n)})
 }
 
@@ -169,4 +172,13 @@ func (q *Queue) arrived(waiting int64, at time.Duration) {
 		q.Since = at
 	}
 	q.Peak, q.AtEnd = max(q.Peak, waiting), waiting
+}
+
+// Diverges reports whether the queue grew for as long as requests arrived, and since when: it was not empty for more than
+// the second half of that time, and at the end longer than halfway through.
+func (r *Result) Diverges() (since time.Duration, grows bool) {
+	q := &r.Queue
+	span := q.LastArrival - r.Began
+	late := q.LastArrival-q.Since > span/2 && q.AtEnd > 1
+	return q.Since, late && r.Series.grows(r.Began, q.LastArrival)
 }

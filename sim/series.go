@@ -57,3 +57,18 @@ func (s *Series) halve() {
 	}
 	s.Points = s.Points[:half]
 }
+
+// grows reports whether more waited in the last quarter of a time than in the one before, by a tenth.
+func (s *Series) grows(from, to time.Duration) bool {
+	quarter := (to - from) / 4
+	return s.waiting(to-quarter, to) > 1.1*s.waiting(to-2*quarter, to-quarter)
+}
+
+// waiting is how many waited, in the mean of the intervals of a time.
+func (s *Series) waiting(from, to time.Duration) (sum float64) {
+	first, last := int(from/max(1, s.Width)), int(to/max(1, s.Width))
+	for i := first; i <= min(last, len(s.Points)-1); i++ {
+		sum += s.Points[i].Waiting
+	}
+	return sum / float64(last-first+1)
+}

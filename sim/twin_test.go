@@ -204,7 +204,7 @@ func (t *twin) expect(r workload.Request) {
 		at += time.Duration(math.Round(1e9 * s.Front(r.Prompt)))
 	}
 	t.seq++
-	t.arrivals = append(t.arrivals, arrival{at, t.seq, r})
+	t.arrivals = append(t.arrivals, arrival{at: at, seq: t.seq, r: r})
 	slices.SortFunc(t.arrivals, func(a, b arrival) int {
 		if a.before(b) {
 			return -1

@@ -13,21 +13,21 @@ type arrivals struct {
 	clients uint64 // how many begin by themselves
 	chance  stream
 	now     time.Duration
+	last    time.Duration // after which nothing arrives
 }
 
 func (s *Spec) arrivals(seed uint64) arrivals {
-	a := arrivals{clients: math.MaxUint64, chance: newStream(seed, "arrivals")}
+	a := arrivals{clients: math.MaxUint64, chance: newStream(seed, "arrivals"), last: seconds(MaxSeconds)}
+	if s.DurationS > 0 {
+		a.last = seconds(s.DurationS)
+	}
 	switch s.Arrivals {
 	case "closed":
 		a.closed, a.clients = true, uint64(s.Concurrency)
-	case "burst":
-	default:
-		a.spaced = true
-		law := Law{Law: "exponential", Mean: 1e9 / s.Rate}
-		if s.Arrivals == "gamma" {
-			law.Law, law.CV = "gamma", *s.CV
-		}
-		a.gap = law.sampler(false)
+	case "poisson":
+		a.spaced, a.gap = true, (&Law{Law: "exponential", Mean: 1e9 / s.Rate}).sampler(false)
+	case "gamma":
+		a.spaced, a.gap = true, (&Law{Law: "gamma", Mean: 1e9 / s.Rate, CV: *s.CV}).sampler(false)
 	}
 	return a
 }
@@ -40,7 +40,7 @@ func (a *arrivals) comes(session uint64) bool {
 	}
 	if a.spaced {
 		a.chance.at(session, 0)
-		a.now += time.Duration(math.Floor(min(a.gap.draw(&a.chance), 1e18) + 0.5))
+		a.now += time.Duration(min(a.gap.draw(&a.chance), 2*MaxSeconds*1e9) + 0.5)
 	}
-	return a.now >= 0
+	return a.now <= a.last
 }

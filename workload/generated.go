@@ -1,14 +1,11 @@
 package workload
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Source of a workload that is described. One that replays a trace is made with Replay.
 func (s Spec) Source() (Source, error) {
-	if s.Arrivals == "trace" {
-		return nil, bad("arrivals", s.Arrivals, "are those of a file", "open the trace and replay it, or describe the arrivals: poisson, gamma, closed or burst")
+	if s.Trace != "" {
+		return nil, bad("trace", s.Trace, "is not read yet", "open the file and replay it")
 	}
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -22,27 +19,23 @@ type generated struct {
 	arrivals
 	filling
 	turns    turning
-	last     time.Duration // after which nothing arrives
-	left     int64         // requests that no session has taken yet
-	sessions uint64        // begun
-	made     int64         // requests
+	left     int64  // requests that no session has taken yet
+	sessions uint64 // begun
+	made     int64  // requests
 }
 
 func (s *Spec) generated() *generated {
 	seed := uint64(s.Seed)
-	g := &generated{arrivals: s.arrivals(seed), filling: s.filling(seed), turns: s.turning(seed), left: int64(s.Requests), last: math.MaxInt64}
+	g := &generated{arrivals: s.arrivals(seed), filling: s.filling(seed), turns: s.turning(seed), left: int64(s.Requests)}
 	if g.left == 0 {
 		g.left = MaxRequests
-	}
-	if s.DurationS > 0 {
-		g.last = seconds(s.DurationS)
 	}
 	return g
 }
 
 // Next is the first turn of the next session.
 func (g *generated) Next() (Request, bool, error) {
-	if g.left == 0 || !g.comes(g.sessions) || g.now > g.last {
+	if g.left == 0 || !g.comes(g.sessions) {
 		return Request{}, false, nil
 	}
 	return g.begin(g.now), true, nil
@@ -75,7 +68,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 		}
 		delete(g.turns.live, session)
 	} else if g.closed {
-		at += g.turns.pause(session, 0)
+		at += g.turns.pause(session, MaxTurns) // of no turn
 	}
 	if !g.closed || g.left == 0 || at > g.last {
 		return Request{}, false
@@ -83,7 +76,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 	return g.begin(at), true
 }
 
-// seconds as a duration, as far as one goes.
+// seconds as a duration, to the nearest nanosecond.
 func seconds(s float64) time.Duration {
-	return time.Duration(math.Floor(min(float64(s*1e9), 1<<62) + 0.5))
+	return time.Duration(min(float64(s*1e9), MaxSeconds*1e9) + 0.5)
 }

@@ -4,7 +4,7 @@ import "math"
 
 // The logarithms and powers of package math differ in their last digit from processor to processor, and so would
 // workloads of one seed. These do not: each product is rounded by itself, which keeps a compiler from fusing it with the
-// sum that it stands in. They are good to 1e-13, which is more than lengths and gaps need.
+// sum that it stands in. They are good to 1e-11, which is more than lengths and gaps need.
 
 // logarithm of a normal positive number: its power of two apart, ln m = 2 artanh((m-1)/(m+1)) with m from √½ to √2.
 func logarithm(x float64) float64 {
@@ -26,14 +26,14 @@ func logarithm(x float64) float64 {
 
 // exponent is e to the x, from about 1e-300 to 1e300: powers of two apart, the series of what is left.
 func exponent(x float64) float64 {
-	x = min(max(x, -690), 690)
-	power := math.Floor(float64(x*math.Log2E) + 0.5)
-	r := x - float64(power*math.Ln2)
+	x = between(x, -690, 690)
+	power := int64(float64(x*math.Log2E)+1024.5) - 1024 // to the nearest
+	r := x - float64(float64(power)*math.Ln2)
 	r2 := float64(r * r)
 	r4 := float64(r2 * r2)
 	a := 1 + r + float64(r2*(1.0/2+float64(r*(1.0/6))))
 	b := 1.0/24 + float64(r*(1.0/120)) + float64(r2*(1.0/720+float64(r*(1.0/5040))))
 	c := 1.0/40320 + float64(r*(1.0/362880)) + float64(r2*(1.0/3628800))
 	sum := a + float64(r4*(b+float64(r4*c)))
-	return sum * math.Float64frombits(uint64(int64(power)+1023)<<52)
+	return sum * math.Float64frombits(uint64(power+1023)<<52)
 }

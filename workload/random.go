@@ -15,10 +15,7 @@ type stream struct {
 
 // newStream of a subject. Its name, and not its place among others, tells it apart.
 func newStream(seed uint64, subject string) stream {
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, c := range []byte(subject) {
-		h = (h ^ uint64(c)) * 1099511628211
-	}
+	h := hash(subject)
 	s := stream{hi: mix(seed + h), lo: mix(mix(seed) ^ h)}
 	s.at(0, 0)
 	return s
@@ -40,23 +37,14 @@ func mix(x uint64) uint64 {
 
 // float is uniform between 0 and 1, and never either.
 func (s *stream) float() float64 {
-	return (float64(s.pcg.Uint64()>>12) + 0.5) * 0x1p-52
+	return share(s.pcg.Uint64())
 }
+
+// share of 1 that the upper bits say.
+func share(bits uint64) float64 { return (float64(bits>>12) + 0.5) * 0x1p-52 }
 
 // exponential of mean 1, by inversion.
 func (s *stream) exponential() float64 { return -logarithm(s.float()) }
-
-// normal of mean 0 and deviation 1: the polar method (Marsaglia and Bray, SIAM Review 6, 1964). Its second number is
-// given up, for it would belong to another turn.
-func (s *stream) normal() float64 {
-	for {
-		u, v := 2*s.float()-1, 2*s.float()-1
-		q := float64(u*u) + float64(v*v)
-		if q < 1 && q > 0 {
-			return u * math.Sqrt(-2*logarithm(q)/q)
-		}
-	}
-}
 
 // gamma of a shape and scale 1 (Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS 26, 2000);
 // a shape below 1 is one above it times a power of a uniform number, as their section 6 says.
@@ -74,7 +62,7 @@ func (s *stream) gamma(shape float64) float64 {
 			continue
 		}
 		v = float64(v*v) * v
-		if logarithm(s.float()) < float64(x*x)/2+d-float64(d*v)+float64(d*logarithm(v)) {
+		if logarithm(s.float()) < float64(x*x/2)+d-float64(d*v)+float64(d*logarithm(v)) {
 			return d * v
 		}
 	}

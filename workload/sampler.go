@@ -30,10 +30,7 @@ func (l *Law) sampler(whole bool) sampler {
 	}
 	switch l.kind() {
 	case "uniform":
-		s.kind, s.a, s.b = uniform, l.Min, l.Max-l.Min
-		if whole {
-			s.a, s.b = l.Min-0.5, l.Max-l.Min+1
-		}
+		s.uniform(l, whole)
 	case "exponential":
 		s.kind, s.a = exponential, l.Mean
 	case "gamma":
@@ -55,6 +52,18 @@ func (l *Law) weight(i int) float64 {
 	return l.Weights[i]
 }
 
+// uniform from min to max, or with a mean and a cv: the deviation is the range over √12.
+func (s *sampler) uniform(l *Law, whole bool) {
+	s.kind, s.a, s.b = uniform, l.Min, l.Max-l.Min
+	switch {
+	case l.Max == 0:
+		half := float64(math.Sqrt(3) * l.CV * l.Mean)
+		s.a, s.b = l.Mean-half, 2*half
+	case whole:
+		s.a, s.b = l.Min-0.5, l.Max-l.Min+1
+	}
+}
+
 // gamma with a mean and a cv has the shape 1/cv² and the scale mean·cv².
 func (s *sampler) gamma(mean, cv float64) {
 	if cv == 0 {
@@ -69,7 +78,7 @@ func (s *sampler) gamma(mean, cv float64) {
 // Univariate Distributions 1, chapter 14).
 func (s *sampler) lognormal(mean, cv float64) {
 	v := logarithm(1 + float64(cv*cv))
-	s.kind, s.a, s.b = lognormal, logarithm(mean)-v/2, math.Sqrt(v)
+	s.kind, s.a, s.b = lognormal, logarithm(mean)-float64(v/2), math.Sqrt(v)
 }
 
 // draw a value.
@@ -87,10 +96,21 @@ func (s *sampler) draw(r *stream) float64 {
 	case empirical:
 		x = s.values[s.of.draw(r)]
 	}
-	return min(max(x, s.min), s.max)
+	return between(x, s.min, s.max)
+}
+
+// between is min(max(x, low), high) of numbers that are some: a draw does it often enough to tell.
+func between(x, low, high float64) float64 {
+	if x < low {
+		return low
+	}
+	if x > high {
+		return high
+	}
+	return x
 }
 
 // tokens draws a whole number from 1 to MaxTokens.
 func (s *sampler) tokens(r *stream) int64 {
-	return int64(min(max(math.Floor(s.draw(r)+0.5), 1), MaxTokens))
+	return int64(between(s.draw(r), 1, MaxTokens) + 0.5)
 }

@@ -34,7 +34,7 @@ func (t *turning) of(session uint64) int64 {
 		return 1
 	}
 	t.count.at(session, 0)
-	return t.turns.tokens(&t.count)
+	return min(t.turns.tokens(&t.count), MaxTurns)
 }
 
 // pause of a user behind a turn.
@@ -47,7 +47,7 @@ func (t *turning) pause(session, turn uint64) time.Duration {
 }
 
 // again is the next turn of a session, whose prompt begins with everything before: the prompt of the last turn and its
-// answer. False when time is up or the prompt would be too long.
+// answer. Turns share one growing list of spans. False when time is up or the prompt would be too long.
 func (g *generated) again(done *Request, at time.Duration, session uint64, p progress) (Request, bool) {
 	p.turn++
 	r := Request{ID: g.made, Arrival: at, User: done.User}
@@ -58,7 +58,7 @@ func (g *generated) again(done *Request, at time.Duration, session uint64, p pro
 		return Request{}, false
 	}
 	g.made++
-	r.Spans = append(append(make([]Span, 0, len(done.Spans)+1), done.Spans...), Span{done.Own, before - done.Shared()})
+	r.Spans = append(done.Spans, Span{done.Own, before - done.Shared()})
 	r.Priority, r.Adapter = done.Priority, done.Adapter
 	if p.turn < p.last {
 		r.Own = own(&r)

@@ -24,6 +24,8 @@ type Spec struct {
 	Adapters   Choice    `json:"adapters,omitzero" doc:"LoRA adapters, and how unevenly they are used"`
 	Priorities []float64 `json:"priorities,omitempty" doc:"shares of the requests with priority 0, 1, ...; lower is served first"`
 
+	// Trace tells what is asked. Arrivals trace takes its times too; with other arrivals its requests come in the order of
+	// the file.
 	Trace   string      `json:"trace,omitempty" doc:"file of a trace"`
 	Reading ReadOptions `json:"reading,omitzero" doc:"how the trace is read"`
 }
@@ -50,6 +52,8 @@ const (
 	MaxTokens = 100_000_000
 	// MaxSeconds of one workload, of a pause and of a client's patience: about thirty years.
 	MaxSeconds = 1e9
+	// MaxTurns of a session.
+	MaxTurns = 10_000
 	// MaxRate is arrivals a second: a gap is not much shorter than a clock of nanoseconds can tell.
 	MaxRate = 1e6
 	// MaxChoices are prefixes, adapters, or values of an empirical law.

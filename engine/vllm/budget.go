@@ -36,7 +36,7 @@ func (s *sizer) rank(b *ledger.Book, p *prepared, l engine.Load) engine.Rank {
 	}
 	free := s.available(&r)
 	kv := s.kvCache(b, p, l)
-	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block}
+	r.KV = engine.KV{PerToken: p.g.perToken(), Needed: kv.Bytes, Preallocated: true, BlockTokens: p.g.block, Pages: p.g.pages()}
 	r.KV.Pool, r.KV.Given = max(0, free.mid), s.job.Plan.KVCacheMemory > 0
 	if r.Unlimited {
 		r.KV.Pool = r.KV.Needed

@@ -1,0 +1,39 @@
+package engine
+
+// Schedule is how an engine composes its steps: what a simulator of its scheduler needs. Names of the rules are those of
+// package sim.
+type Schedule struct {
+	// Rules are "in-flight" (tokens of those who decode, and prompts in what the budget leaves) or "prompts-first".
+	Rules string
+	// Sequences that run at once, and tokens of a step.
+	MaxSequences, StepTokens int64
+	// LongPrompt is the most tokens of one prompt in a step; 0 for no bound.
+	LongPrompt int64
+	// WholePrompts are computed in one step or not at all.
+	WholePrompts bool
+	// Ahead: a step is composed while the one before it is computed.
+	Ahead bool
+	// Promise: who is admitted is sure of room for the longest answer.
+	Promise bool
+	// SlotTokens is the cache that each sequence has from the start, in tokens; 0 where it is taken as needed.
+	SlotTokens int64
+	// PrefixCache keeps caches of requests that ended for others that begin alike.
+	PrefixCache bool
+}
+
+// Scheduler is an engine that batches requests as they come.
+type Scheduler interface {
+	Schedule(j *Job) Schedule
+}
+
+// Pages are how a pool of blocks is shared out: a sequence takes Full blocks for each row of BlockTokens tokens, Window
+// more for the last Rows of them, and Fixed once.
+type Pages struct{ BlockTokens, Full, Window, Rows, Fixed int64 }
+
+// On reports whether a switch of a plan is on, which has a default.
+func On(given *bool, otherwise bool) bool {
+	if given == nil {
+		return otherwise
+	}
+	return *given
+}

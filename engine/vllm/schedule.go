@@ -1,0 +1,66 @@
+package vllm
+
+import (
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// asyncScheduling is the first version that composes a step while the one before it is computed (#27614).
+var asyncScheduling = engine.V(0, 14, 0)
+
+// Schedule of vLLM V1 (v1/core/sched/scheduler.py). Prefix caching is on for all but recurrent models, whose states it
+// does not keep by default (vllm/config/vllm.py).
+func (Engine) Schedule(j *engine.Job) engine.Schedule {
+	p := j.Plan
+	return engine.Schedule{
+		Rules: "in-flight", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
+		WholePrompts: !engine.On(p.ChunkedPrefill, true),
+		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
+		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && !recurrent(j.Model)),
+	}
+}
+
+func recurrent(m *model.Model) (found bool) {
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { found = found || c.Class == model.StateCache })
+	})
+	return found
+}
+
+// pages of a pool, in rows of its longest block of tokens: specs of shorter blocks take several for a row.
+func (g *groups) pages() (out engine.Pages) {
+	for i := range g.specs {
+		if s := &g.specs[i]; s.class != model.StateCache {
+			out.BlockTokens = max(out.BlockTokens, s.block)
+		}
+	}
+	out.BlockTokens = max(1, out.BlockTokens)
+	for i := range g.specs {
+		g.spread(&out, &g.specs[i], g.count[i])
+	}
+	return out
+}
+
+// spread adds the groups of a spec. Windows of several lengths are taken as long as the longest.
+func (g *groups) spread(out *engine.Pages, s *spec, groups int64) {
+	perRow := groups * max(1, out.BlockTokens/max(1, s.block))
+	switch s.class {
+	case model.StateCache:
+		out.Fixed += groups * s.states
+	case model.WindowKV:
+		out.Window += perRow
+		out.Rows = max(out.Rows, unit.CeilDiv(s.span-1, out.BlockTokens)+1)
+	case model.ChunkKV:
+		out.Window += perRow
+		out.Rows = max(out.Rows, unit.CeilDiv(s.span, out.BlockTokens))
+	case model.CrossKV:
+		if s.span > 0 {
+			out.Fixed += groups * unit.CeilDiv(s.span, s.block)
+			return
+		}
+		out.Full += perRow
+	default:
+		out.Full += perRow
+	}
+}

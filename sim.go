@@ -1,0 +1,488 @@
+package memwall
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/workload"
+)
+
+const askSim = "sim"
+
+// Watch follows a simulation while it runs. Its functions may be nil.
+type Watch struct {
+	// Request is called when a request ends; what it points to is valid until it returns.
+	Request func(*sim.Done)
+	// Step is called when a server begins a step.
+	Step func(*sim.Step)
+	// Progress is called now and then.
+	Progress func(requests int64, simulated time.Duration)
+}
+
+// simulation is a sim request on its way to an answer.
+type simulation struct {
+	player
+	spec     workload.Spec
+	defaults []usedDefault
+	ctx      context.Context
+	// prompts are computed by servers of another kind, where the plan is disaggregated; handover is what the cache of a
+	// prompt then takes.
+	prompts  *player
+	handover func(prompt int64) float64
+}
+
+// player is a kind of server of the plan.
+type player struct {
+	q     *question
+	kv    *engine.KV
+	rules engine.Schedule
+	model *serving.Model
+	// stream has the time of steps of llama.cpp and its kin, in place of model.
+	stream *stream.Predictor
+	// plain is the model without speculation, where the plan has some.
+	plain       *serving.Model
+	speculation *serving.Speculation
+	seed        uint64 // of what is accepted of it
+}
+
+// simulate answers how a plan serves many users: it plays them.
+func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
+	s, out, err := a.simulated(r)
+	if err != nil {
+		return nil, err
+	}
+	s.ctx = ctx
+	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
+		out.Notes = append(out.Notes, s.q.notes()...)
+		return out, nil
+	}
+	res, err := s.run(variant{})
+	if err != nil {
+		return nil, err
+	}
+	out.Simulated = s.tell(res)
+	for _, name := range r.Versus {
+		v, err := s.versus(name, res)
+		if err != nil {
+			return nil, err
+		}
+		out.Simulated.Versus = append(out.Simulated.Versus, *v)
+	}
+	out.Notes = append(out.Notes, s.q.notes()...)
+	return out, nil
+}
+
+// simulated prepares the plan: its memory, its clock, its rules and its workload.
+func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
+	s := &simulation{}
+	if err := s.load(r); err != nil {
+		return nil, nil, err
+	}
+	plain := *r
+	plain.Ask, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0
+	if s.spec.Concurrency == r.Sequences {
+		plain.Sequences = 0
+	}
+	plain.Workload, plain.Versus, plain.Explain, plain.Goal = nil, nil, false, nil
+	if err := s.length(&plain); err != nil {
+		return nil, nil, err
+	}
+	q, err := a.prepare(&plain)
+	if err != nil {
+		return nil, nil, err
+	}
+	if slots := usualSlots; engine.ReadsGGUF(q.engine) && r.Sequences == 0 {
+		plain.Sequences = slots
+		if q, err = a.prepare(&plain); err != nil {
+			return nil, nil, err
+		}
+		s.defaults = append(s.defaults, usedDefault{"sequences", slots})
+	}
+	s.q = q
+	for _, d := range s.defaults {
+		q.job.Default(d.field, d.value)
+	}
+	if q.job.Machine == nil {
+		return nil, nil, &Error{Code: BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time", Hint: "--on 4xh100"}
+	}
+	ranks, err := q.booked()
+	if err != nil {
+		return nil, nil, err
+	}
+	out := q.size(ranks)
+	out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = &s.spec, r.Versus, r.Goal
+	q.original.Goal = r.Goal
+	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
+		return s, out, nil
+	}
+	if s.player, err = play(q, &ranks[0].KV, r.Scheduler); err != nil {
+		return nil, nil, err
+	}
+	s.seed = uint64(s.spec.Seed)
+	return s, out, s.apart()
+}
+
+// apart are the servers that compute prompts for others.
+func (s *simulation) apart() error {
+	q := s.q.prompter
+	if q == nil {
+		return nil
+	}
+	ranks := q.sizer.Size(nil, q.job.Load())
+	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler)
+	if err != nil {
+		return err
+	}
+	pools := s.q.split(p.model, s.model)
+	s.prompts, s.handover = &p, func(prompt int64) float64 { return pools.HandOver(prompt) }
+	return nil
+}
+
+// play takes the rules of the engine and compiles the time of steps.
+func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
+	p = player{q: q, kv: kv}
+	e, ok := q.engine.(engine.Scheduler)
+	if !ok {
+		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
+	}
+	p.rules = ruled(e.Schedule(q.job), scheduler)
+	if engine.ReadsGGUF(q.engine) {
+		_, _, p.stream, err = q.streamed(&Speed{})
+		return p, err
+	}
+	in, err := q.served(q.kv(&engine.Rank{KV: *kv}))
+	if err != nil {
+		return p, err
+	}
+	in.MaxSequences = p.rules.MaxSequences
+	p.speculation = in.Speculation
+	if p.model, err = q.compiled(in); err != nil || in.Speculation == nil {
+		return p, err
+	}
+	plain := *in
+	plain.Speculation = nil
+	p.plain, err = q.compiled(&plain)
+	return p, err
+}
+
+// ruled are the rules that are named in place of the engine's own.
+func ruled(r engine.Schedule, scheduler string) engine.Schedule {
+	switch scheduler {
+	case "vllm-v1":
+		r.Rules, r.Promise, r.WholePrompts = "in-flight", false, false
+	case "sglang":
+		r.Rules, r.Promise = "prompts-first", false
+	case "trtllm":
+		r.Rules, r.Promise = "in-flight", true
+	case "trtllm-max-utilization":
+		r.Rules, r.Promise = "in-flight", false
+	}
+	return r
+}
+
+// load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
+func (s *simulation) load(r *Request) error {
+	if r.Workload != nil {
+		s.spec = *r.Workload
+	}
+	w := &s.spec
+	if w.Rate == 0 && w.Concurrency == 0 {
+		w.Concurrency = r.Sequences
+	}
+	if w.Arrivals == "" {
+		w.Arrivals = arrivalsOf(w)
+	}
+	if w.Arrivals == "trace" {
+		return nil
+	}
+	for _, l := range []struct {
+		law    *workload.Law
+		tokens plan.Int
+		usual  float64
+		field  string
+	}{{&w.Prompt, r.PromptTokens, usualPrompt, "workload.prompt"}, {&w.Output, r.OutputTokens, usualOutput, "workload.output"}} {
+		s.lengthOf(l.law, l.tokens, l.usual, l.field)
+	}
+	if w.Requests == 0 && w.DurationS == 0 {
+		w.Requests = defaultRequests
+		s.defaults = append(s.defaults, usedDefault{"workload.requests", w.Requests})
+	}
+	return w.Check()
+}
+
+// Lengths of a workload that gives none: about those of chats (ShareGPT, Azure LLM 2023 conversations).
+const usualPrompt, usualOutput = 1024, 256
+
+func (s *simulation) lengthOf(l *workload.Law, tokens plan.Int, usual float64, field string) {
+	switch {
+	case l.Law != "" || l.Mean > 0 || len(l.Values) > 0:
+	case tokens > 0:
+		l.Mean = float64(tokens)
+	default:
+		l.Mean = usual
+		s.defaults = append(s.defaults, usedDefault{field + ".mean", usual})
+	}
+	if l.Law == "" {
+		l.Law = "fixed"
+	}
+}
+
+// usedDefault is a field that was filled in before there was a job to note it.
+type usedDefault struct {
+	field string
+	value any
+}
+
+// usualSlots that llama-server starts with.
+const usualSlots plan.Int = 4
+
+// defaultRequests of a workload that does not say how many.
+const defaultRequests = 10_000
+
+func arrivalsOf(w *workload.Spec) string {
+	switch {
+	case w.Trace != "":
+		return "trace"
+	case w.Concurrency > 0:
+		return "closed"
+	}
+	return "poisson"
+}
+
+// length gives the plan the context that prompts and answers of fixed lengths need, where nobody says.
+func (s *simulation) length(r *Request) error {
+	if r.Context > 0 {
+		return nil
+	}
+	if need := int64(s.spec.Prompt.Mean + s.spec.Output.Mean); need > defaultContext {
+		r.Context = plan.Int(need)
+	}
+	return nil
+}
+
+// variant changes one thing of the plan.
+type variant struct {
+	name       string
+	static     bool
+	contiguous bool
+	noPrefix   bool
+	noSpec     bool
+	scale      float64 // of the time of steps; 0 is 1
+}
+
+// run plays the workload.
+func (s *simulation) run(v variant) (*sim.Result, error) {
+	src, closed, err := s.source()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = closed() }() // it was only read
+	f := sim.Fleet{Router: s.router()}
+	for range s.replicas() {
+		f.Replicas = append(f.Replicas, s.replica(v))
+	}
+	s.disaggregate(&f)
+	res, err := sim.Run(&f, src, s.options(v))
+	if err != nil {
+		return nil, asError(err)
+	}
+	return res, nil
+}
+
+// disaggregate gives a fleet the servers that compute prompts.
+func (s *simulation) disaggregate(f *sim.Fleet) {
+	if s.prompts == nil {
+		return
+	}
+	for i := range f.Replicas {
+		f.Replicas[i].Handover = s.handover
+	}
+	d := s.q.request.Disaggregated
+	for range max(1, int64(d.Prefill)) * max(1, d.PrefillDP) {
+		r := s.prompts.replica(variant{})
+		r.MaxLength = int64(s.q.request.Context)
+		f.Prefills = append(f.Prefills, r)
+	}
+}
+
+// options of a run. Only the plan itself is watched, not what it is compared with.
+func (s *simulation) options(v variant) sim.Options {
+	o := sim.Options{Goal: s.goal(), Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	w := s.q.asker.Watch
+	if w == nil || v != (variant{}) {
+		return o
+	}
+	o.Each, o.Step = w.Request, w.Step
+	if w.Progress != nil {
+		o.Stop = func(n int64, at time.Duration) bool {
+			w.Progress(n, at)
+			return s.ctx.Err() != nil
+		}
+	}
+	return o
+}
+
+// source of the requests, and what closes it.
+func (s *simulation) source() (workload.Source, func() error, error) {
+	if s.spec.Trace == "" {
+		src, err := s.spec.Source()
+		return src, func() error { return nil }, err
+	}
+	if s.q.asker.Traces == nil {
+		return nil, nil, &Error{Code: Unsupported, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
+	}
+	r, err := s.q.asker.Traces.Trace(s.spec.Trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := s.spec.Replay(r)
+	return src, r.Close, err
+}
+
+// replicas of the plan: those of its data parallelism on each of as many machines.
+func (s *simulation) replicas() int64 {
+	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas)) * s.q.request.Workers()
+}
+
+func (s *simulation) router() sim.Router {
+	switch s.q.original.Router {
+	case "round-robin":
+		return sim.RoundRobin()
+	case "prefix-aware":
+		return sim.PrefixAware()
+	}
+	return sim.LeastLoaded()
+}
+
+func (s *simulation) goal() (g sim.Goal) {
+	if w := s.q.original.Goal; w != nil {
+		g.First, g.PerToken = strictest(w.TTFT), strictest(w.TPOT)
+	}
+	return g
+}
+
+// replica of the plan.
+func (p *player) replica(v variant) sim.Replica {
+	r := sim.Replica{
+		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
+	}
+	if p.rules.Rules == "prompts-first" {
+		r.Policy = sim.PromptsFirst
+	}
+	p.time(&r, v)
+	p.vary(&r, v)
+	return r
+}
+
+// time gives a replica its clock.
+func (p *player) time(r *sim.Replica, v variant) {
+	scale := v.scale
+	if scale == 0 {
+		scale = 1
+	}
+	if p.stream != nil {
+		clock := p.stream.Clock()
+		r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(b) }
+		return
+	}
+	m := p.model
+	if p.plain != nil && (v.noSpec || v.static) {
+		m = p.plain
+	} else if d := p.speculation; d != nil {
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
+	}
+	clock, stages := m.Clock(), int64(m.Stages())
+	r.Front = m.Front
+	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
+}
+
+// perStage is what a stage of a pipeline computes at a time: the sequences are spread over its stages, and in the time that
+// a batch takes from the first to the last each of the others advances as far.
+func perStage(b speed.Batch, stages int64) speed.Batch {
+	if stages <= 1 {
+		return b
+	}
+	for _, n := range []*int64{&b.Decodes, &b.Prefill, &b.Prompts, &b.Finished} {
+		*n = (*n + stages - 1) / stages
+	}
+	return b
+}
+
+// paging of the pool that the ledger found.
+func (p *player) paging(v variant) sim.Paging {
+	g := p.kv.Pages
+	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix}
+	if g.BlockTokens == 0 {
+		out.BlockTokens, out.Full = max(1, p.kv.BlockTokens), 1
+		if p.rules.SlotTokens > 0 {
+			out.Blocks = p.rules.SlotTokens * p.rules.MaxSequences / out.BlockTokens
+			return out
+		}
+		out.Blocks = max(0, p.kv.Tokens) / out.BlockTokens
+	}
+	if n := int64(p.q.original.KVBlocks); n > 0 {
+		out.Blocks = n
+	}
+	return out
+}
+
+// vary a replica.
+func (p *player) vary(r *sim.Replica, v variant) {
+	if name := p.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
+		rows := (r.MaxLength + r.BlockTokens - 1) / r.BlockTokens
+		r.Reserve = func(*workload.Request) int64 { return rows }
+		r.PrefixCache = false
+	}
+	switch {
+	case v.static || p.q.original.Scheduler == "static":
+		r.Policy = sim.Static
+	case p.q.original.Scheduler == "orca":
+		r.WholePrompts, r.Budget = true, math.MaxInt32
+	}
+}
+
+// versus plays the same workload with one technique less.
+func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
+	v, ok := variants[name]
+	if !ok {
+		return nil, &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
+	}
+	if v.noSpec && s.plain == nil {
+		return nil, &Error{Code: BadField, Field: "versus", Value: name, Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
+	}
+	res, err := s.run(v)
+	if err != nil {
+		return nil, err
+	}
+	out := &Versus{Name: name, Load: loadOf(res), TTFT: percentiles(&res.First), TPOT: percentiles(&res.PerToken), E2E: percentiles(&res.Whole), Pool: s.poolOf(res)}
+	if mine, its := loadOf(with).Rate.Output, out.Rate.Output; its > 0 {
+		out.Throughput = rounded(mine / its)
+	}
+	return out, nil
+}
+
+var variants = map[string]variant{
+	"static":          {static: true},
+	"contiguous-kv":   {contiguous: true},
+	"no-prefix-cache": {noPrefix: true},
+	"no-speculation":  {noSpec: true},
+}
+
+// strictest of some bounds in milliseconds; 0 of none.
+func strictest(by map[string]float64) (d time.Duration) {
+	for _, ms := range by {
+		if t := time.Duration(math.Round(1e6 * ms)); d == 0 || t < d {
+			d = t
+		}
+	}
+	return d
+}

@@ -1,0 +1,66 @@
+package sim
+
+import "time"
+
+// Static batches sequences as a whole: a batch takes who waits when it begins, pads their prompts to the longest, and
+// nobody joins before the last of them has ended. Its time is that of a full batch to the end.
+var Static Policy = static{}
+
+type static struct{}
+
+// batch of static batching.
+type batch struct {
+	n       int64 // sequences at its begin
+	longest int64 // prompt
+	born    int64 // tick
+}
+
+func (static) compose(s *server, st *step, now, start time.Duration) bool {
+	if s.dec.n > 0 {
+		st.batch = s.going()
+		s.timed(st)
+		s.decode(st, s.stretch(st, now, start))
+		return true
+	}
+	if s.running.n > 0 {
+		return false
+	}
+	s.gather(st, now)
+	return st.batch.Prefill > 0
+}
+
+// gather a batch of those who wait, and compute their prompts.
+func (s *server) gather(st *step, now time.Duration) {
+	s.why = 0
+	var longest int64
+	for s.waiting.n > 0 {
+		i := s.turn()
+		if i < 0 {
+			break
+		}
+		at := s.waiting.at(i)
+		t := &s.slots.all[at]
+		if s.running.n >= s.MaxSequences {
+			s.why = Seats
+			break
+		}
+		e, ok := s.entry(t, t.goal)
+		if !ok && s.idle() {
+			s.refuse(i, now)
+			continue
+		}
+		if !ok {
+			break
+		}
+		longest = max(longest, t.goal)
+		s.waiting.remove(i)
+		s.enter(at, e, now)
+		s.compute(st, at, e.piece)
+	}
+	if st.batch.Prompts == 0 {
+		return
+	}
+	s.whole = batch{n: s.running.n, longest: longest, born: s.dec.tick}
+	st.batch.Prefill, st.pairs = longest*st.batch.Prompts, float64(st.batch.Prompts)*float64(longest)*float64(longest)/2
+	s.timed(st)
+}

@@ -1,0 +1,156 @@
+package memwall
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memwall/memwall/sim"
+)
+
+// Percentiles of a time, in milliseconds.
+type Percentiles struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+}
+
+// Simulated is what became of a workload.
+type Simulated struct {
+	Load
+	// TTFT from arrival to the first token; TPOT of a request, its mean time per further token; ITL, the gaps between
+	// tokens; E2E from arrival to the last token. Wait is from arrival until a request is first computed.
+	TTFT *Percentiles `json:"ttft_ms,omitempty"`
+	TPOT *Percentiles `json:"tpot_ms,omitempty"`
+	ITL  *Percentiles `json:"itl_ms,omitempty"`
+	E2E  *Percentiles `json:"e2e_ms,omitempty"`
+	Wait *Percentiles `json:"wait_ms,omitempty"`
+	// Goodput is how many requests a second met the goal.
+	Goodput *float64    `json:"goodput,omitempty"`
+	Pool    *PoolUse    `json:"kv_use,omitempty"`
+	Series  *sim.Series `json:"series,omitempty"`
+	Versus  []Versus    `json:"versus,omitempty"`
+}
+
+// Load says whether a server holds a workload.
+type Load struct {
+	// Holds: the queue does not grow for as long as requests arrive.
+	Holds    bool       `json:"holds"`
+	Requests Requests   `json:"requests"`
+	Rate     Throughput `json:"throughput"`
+	// RunsOut is what requests waited for most: kv_cache, seats (max_num_seqs), compute, nothing.
+	RunsOut string `json:"runs_out"`
+	// DivergesAt is when the queue began to grow for good, in seconds; absent where it holds.
+	DivergesAt *float64 `json:"diverges_at_s,omitempty"`
+	// PromptShare is how much of the computed time prompts added.
+	PromptShare float64 `json:"prompt_share"`
+	SimulatedS  float64 `json:"simulated_s"`
+}
+
+// Requests by what became of them.
+type Requests struct {
+	Asked    int64 `json:"asked"`
+	Finished int64 `json:"finished"`
+	Failed   int64 `json:"failed"`
+	Refused  int64 `json:"refused"`
+	HungUp   int64 `json:"hung_up"`
+}
+
+// Throughput of a run, from the first arrival to the last end.
+type Throughput struct {
+	Output   float64 `json:"output_tokens_per_s"`
+	Requests float64 `json:"requests_per_s"`
+}
+
+// PoolUse is what of the KV cache was used, and how.
+type PoolUse struct {
+	Peak          float64 `json:"peak_utilization"`
+	Mean          float64 `json:"mean_utilization"`
+	Waste         Waste   `json:"waste"`
+	PrefixHitRate float64 `json:"prefix_hit_rate"`
+	Preemptions   int64   `json:"preemptions"`
+	Preempted     int64   `json:"preempted_requests"`
+	Tokens        int64   `json:"capacity_tokens"`
+}
+
+// Waste are shares of the KV cache that hold no token though they are taken, or cannot be taken.
+type Waste struct {
+	Internal float64 `json:"internal"`
+	Reserved float64 `json:"reserved"`
+	External float64 `json:"external"`
+}
+
+// Versus is the same workload with a technique less.
+type Versus struct {
+	Name string `json:"name"`
+	Load
+	TTFT *Percentiles `json:"ttft_ms,omitempty"`
+	TPOT *Percentiles `json:"tpot_ms,omitempty"`
+	E2E  *Percentiles `json:"e2e_ms,omitempty"`
+	Pool *PoolUse     `json:"kv_use,omitempty"`
+	// Throughput is how many times the output tokens a second of this one the plan has.
+	Throughput *float64 `json:"throughput_ratio,omitempty"`
+	// Capacity are the requests a second that each holds, of the same mix: of the plan, and of this one.
+	Capacity *float64 `json:"holds_requests_per_s,omitempty"`
+}
+
+// tell writes a result into an answer.
+func (s *simulation) tell(r *sim.Result) *Simulated {
+	out := &Simulated{Load: loadOf(r), TTFT: percentiles(&r.First), TPOT: percentiles(&r.PerToken), ITL: percentiles(&r.Gap), E2E: percentiles(&r.Whole), Wait: percentiles(&r.Wait),
+		Pool: s.poolOf(r), Series: &r.Series}
+	if s.goal() != (sim.Goal{}) {
+		out.Goodput = rounded(float64(r.Good) / spanOf(r).Seconds())
+	}
+	if r.Stopped {
+		s.q.job.Note("stopped", "warn", "", "stopped at %s of the simulated time: this is what was known by then", r.End.Round(time.Second))
+	}
+	return out
+}
+
+func (s *simulation) poolOf(r *sim.Result) *PoolUse {
+	out := &PoolUse{Peak: four(r.KV.Peak), Mean: four(r.KV.Mean), Waste: Waste{four(r.KV.Internal), four(r.KV.Reserved), four(r.KV.External)}, Preemptions: r.Preemptions, Preempted: r.Preempted, Tokens: s.kv.Tokens}
+	if r.Prompt > 0 {
+		out.PrefixHitRate = four(float64(r.Cached) / float64(r.Prompt))
+	}
+	return out
+}
+
+func four(x float64) float64 { return *rounded(x) }
+
+func percentiles(s *sim.Sample) *Percentiles {
+	if s.N() == 0 {
+		return nil
+	}
+	ms := func(d time.Duration) float64 { return four(1000 * d.Seconds()) }
+	return &Percentiles{ms(s.Mean()), ms(s.Quantile(0.5)), ms(s.Quantile(0.9)), ms(s.Quantile(0.99))}
+}
+
+// spanOf a run: from the first arrival to the last end.
+func spanOf(r *sim.Result) time.Duration { return max(1, r.End-r.Began) }
+
+func loadOf(r *sim.Result) Load {
+	span := spanOf(r).Seconds()
+	l := Load{Requests: Requests{r.Asked, r.Finished, r.Failed, r.Refused, r.HungUp}, Rate: Throughput{four(float64(r.Generated) / span), four(float64(r.Finished) / span)},
+		RunsOut: runsOut(r), SimulatedS: four(span)}
+	if r.Busy > 0 {
+		l.PromptShare = four(r.Prompting.Seconds() / r.Busy.Seconds())
+	}
+	since, grows := r.Diverges()
+	if l.Holds = !grows; grows {
+		l.DivergesAt = rounded(since.Seconds())
+	}
+	return l
+}
+
+// runsOut is what requests waited for most.
+func runsOut(r *sim.Result) string {
+	most, name := time.Duration(0), "nothing"
+	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute"} {
+		if w := r.Waiting[limit]; w > most {
+			most, name = w, word
+		}
+	}
+	return name
+}
+
+var _ = fmt.Sprint

@@ -1,0 +1,137 @@
+package workload
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+)
+
+// table is a format of rows with a header. Other columns are passed over.
+type table struct {
+	name                          string
+	arrival, prompt, output, user string // columns; a table may lack the last
+	clock                         bool   // arrivals are dates
+	// logged arrivals tell when somebody began to write: they count from the first request.
+	logged bool
+	unit   time.Duration
+}
+
+// tables of formats: Azure's LLM inference traces of 2023 and 2024 (github.com/Azure/AzurePublicDataset), BurstGPT
+// (arXiv:2401.17644), and logs of engines, a request a row.
+var tables = []table{
+	{name: "azure", arrival: "TIMESTAMP", prompt: "ContextTokens", output: "GeneratedTokens", clock: true, logged: true},
+	{name: "burstgpt", arrival: "Timestamp", prompt: "Request tokens", output: "Response tokens", user: "Session ID", logged: true, unit: time.Second},
+	{name: "engine", arrival: "arrival_s", prompt: "input_tokens", output: "output_tokens", unit: time.Second},
+}
+
+// columns are where a file has what a table tells.
+type columns struct {
+	table
+	place   []uint8   // of each column: 1 arrival, 2 prompt, 3 output, 4 user, 0 none of them
+	cut     [4][]byte // cells of the row that is read
+	origin  time.Duration
+	started bool
+}
+
+// header finds the columns of a table in the first line; nil when one is missing.
+func (t *table) header(line []byte) *columns {
+	names := strings.Split(strings.ReplaceAll(string(line), `"`, ""), ",")
+	c := &columns{table: *t, place: make([]uint8, len(names))}
+	for i, name := range t.names() {
+		at := slices.IndexFunc(names, func(n string) bool { return strings.TrimSpace(n) == name && name != "" })
+		switch {
+		case at >= 0:
+			c.place[at] = uint8(i) + 1
+		case i < 3:
+			return nil
+		}
+	}
+	return c
+}
+
+func (t *table) fields() [3]string { return [3]string{t.arrival, t.prompt, t.output} }
+
+func (t *table) names() [4]string { return [4]string{t.arrival, t.prompt, t.output, t.user} }
+
+// read a row. A server's log has requests without output: they failed, or their clients went away.
+func (c *columns) read(row []byte, r *record) *Fault {
+	if f := c.split(row); f != nil {
+		return f
+	}
+	arrival, reason := c.when(c.cut[0])
+	if reason != "" {
+		return fault(c.arrival, c.cut[0], reason, "give a time as the rows above do")
+	}
+	prompt, reason := tokens(c.cut[1])
+	if reason != "" {
+		return fault(c.prompt, c.cut[1], reason, wholeFix)
+	}
+	output, reason := tokens(c.cut[2])
+	if reason != "" {
+		return fault(c.output, c.cut[2], reason, wholeFix)
+	}
+	r.failed, r.timed = output == 0, true
+	r.Arrival, r.Prompt, r.Output = arrival, prompt, output
+	if who := c.cut[3]; len(who) > 0 && string(who) != "nan" {
+		r.User = named(who)
+	}
+	return nil
+}
+
+const wholeFix = "a whole number from 1 to 100000000"
+
+// when a request came, since the beginning.
+func (c *columns) when(text []byte) (t time.Duration, reason Reason) {
+	if c.clock {
+		t, reason = stamp(text)
+	} else {
+		t, reason = elapsed(text, c.unit)
+	}
+	if reason != "" || !c.logged {
+		return t, reason
+	}
+	if !c.started {
+		c.origin, c.started = t, true
+	}
+	return t - c.origin, ""
+}
+
+// split a row into the fields that count.
+func (c *columns) split(row []byte) *Fault {
+	c.cut = [4][]byte{}
+	n := 0
+	for rest, more := row, true; more; n++ {
+		var cell []byte
+		cell, rest, more = cutCell(rest)
+		if n < len(c.place) && c.place[n] > 0 {
+			c.cut[c.place[n]-1] = cell
+		}
+	}
+	if n != len(c.place) {
+		reason, fix := CutOff, "leave out a last line that was not written to its end"
+		if n > len(c.place) {
+			reason, fix = Malformed, "as many columns as the header has"
+		}
+		return fault("row", row, reason, fix)
+	}
+	return nil
+}
+
+// cutCell takes the next cell of a row, without the quotes around it. Cells are short, so that a loop is quicker than a
+// search.
+func cutCell(row []byte) (cell, rest []byte, more bool) {
+	if len(row) > 0 && row[0] == '"' {
+		if end := bytes.IndexByte(row[1:], '"'); end >= 0 {
+			cell = row[1 : 1+end]
+			_, rest, more = bytes.Cut(row[2+end:], []byte{','})
+			return cell, rest, more
+		}
+	}
+	for i, b := range row {
+		if b == ',' {
+			return row[:i], row[i+1:], true
+		}
+	}
+	return row, nil, false
+}

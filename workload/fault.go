@@ -1,0 +1,61 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Fault is what is wrong with a request of a trace.
+type Fault struct {
+	Line   int64 // from 1
+	Field  string
+	Value  string // as it stands, cut where it is long
+	Reason Reason
+	Fix    string
+}
+
+// Reason why a request of a trace is refused.
+type Reason string
+
+// Reasons of faults.
+const (
+	NotNumber Reason = "is not a number"
+	NotWhole  Reason = "is not a whole number"
+	NotText   Reason = "is no text, number or list that belongs there"
+	Negative  Reason = "is negative"
+	Zero      Reason = "is zero"
+	Absurd    Reason = "is absurdly large"
+	Unsorted  Reason = "is before that of the request above"
+	Missing   Reason = "is missing"
+	Twice     Reason = "stands twice"
+	CutOff    Reason = "is cut off"
+	Malformed Reason = "is not of the format"
+	TooLong   Reason = "is too long"
+	Empty     Reason = "holds no request"
+	Mismatch  Reason = "does not fit the length of the prompt"
+)
+
+// Error prints line, field, value and reason.
+func (f *Fault) Error() string {
+	if f.Value == "" {
+		return fmt.Sprintf("line %d: %s %s", f.Line, f.Field, f.Reason)
+	}
+	return fmt.Sprintf("line %d: %s = %s %s", f.Line, f.Field, f.Value, f.Reason)
+}
+
+// fault of a field; whoever reads lines adds the line. A value that is long or cannot be printed is shown as far as it can.
+func fault(field string, value []byte, reason Reason, fix string) *Fault {
+	const most = 60
+	text := string(value[:min(len(value), most)])
+	if len(value) > most {
+		text += "..."
+	}
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if strings.ContainsFunc(text, odd) {
+		text = strconv.QuoteToASCII(text)
+	}
+	return &Fault{Field: field, Value: text, Reason: reason, Fix: fix}
+}

@@ -1,0 +1,257 @@
+package workload
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// unread are keys that a format does not know, so that whoever misspelt one hears of it.
+type unread map[string]bool
+
+func (u unread) add(key []byte) {
+	const most = 16
+	if !u[string(key)] && len(u) < most && len(key) < 100 {
+		u[string(key)] = true
+	}
+}
+
+// mooncake reads the traces of Mooncake (arXiv:2407.00079) and of those who write likewise: prompts are named block by
+// block, the last of which may be shorter.
+type mooncake struct {
+	unread
+	block int64 // tokens of a block
+}
+
+func (m mooncake) fields() [3]string {
+	return [3]string{"timestamp", "input_length", "output_length"}
+}
+
+func (m mooncake) read(line []byte, r *record) *Fault {
+	var ids []byte
+	f := keys(line, m.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
+		switch string(key) {
+		case "timestamp":
+			r.Arrival, reason = elapsed(value, time.Millisecond)
+			r.timed = true
+			return 1, reason, "milliseconds since the beginning"
+		case "input_length":
+			r.Prompt, reason = tokens(value)
+			return 2, reason, wholeFix
+		case "output_length":
+			r.Output, reason = tokens(value)
+			return 4, reason, wholeFix
+		case "hash_ids":
+			ids = value
+			return 8, list(value), "a list of numbers, one for each block"
+		}
+		m.add(key)
+		return 0, "", ""
+	})
+	if f != nil || len(ids) == 0 {
+		return f
+	}
+	return m.spans(ids, r)
+}
+
+// spans of blocks. Fewer than fill the prompt leave its end unlike any other's; more are a fault.
+func (m mooncake) spans(ids []byte, r *record) *Fault {
+	body := bytes.TrimSpace(ids[1 : len(ids)-1])
+	if len(body) == 0 {
+		return nil
+	}
+	n := int64(bytes.Count(body, []byte{','})) + 1
+	if n > (r.Prompt+m.block-1)/m.block {
+		return fault("hash_ids", strconv.AppendInt(nil, n, 10), Mismatch, "as many as there are blocks of "+strconv.FormatInt(m.block, 10)+" tokens; reading.block_tokens says how long they are")
+	}
+	r.Spans = make([]Span, 0, n)
+	for left := r.Prompt; len(r.Spans) < int(n); left -= m.block {
+		id, rest, ok := nextID(body)
+		if !ok {
+			return fault("hash_ids", body, NotWhole, "a list of numbers, one for each block")
+		}
+		r.Spans = append(r.Spans, Span{id, min(left, m.block)})
+		body = rest
+	}
+	return nil
+}
+
+// nextID of a list, and what follows behind the comma and the space that most write there.
+func nextID(body []byte) (id uint64, rest []byte, ok bool) {
+	n, read := leading(body)
+	if read > 0 && read < 18 && (read == len(body) || body[read] == ',') {
+		rest = body[min(read+1, len(body)):]
+		if len(rest) > 0 && rest[0] == ' ' {
+			rest = rest[1:]
+		}
+		return uint64(n), rest, true
+	}
+	cell, rest, _ := bytes.Cut(body, []byte{','})
+	id, ok = identity(bytes.TrimSpace(cell))
+	return id, rest, ok
+}
+
+// identity is a whole number of 64 bits, with a sign or without.
+func identity(text []byte) (uint64, bool) {
+	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		return n, true
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	return uint64(n), err == nil
+}
+
+// own format of memwall: a request a line.
+type ours struct{ unread }
+
+func (o ours) fields() [3]string { return [3]string{"arrival_s", "prompt_tokens", "output_tokens"} }
+
+func (o ours) read(line []byte, r *record) *Fault {
+	var spans []byte
+	prefix := Span{Tokens: -1}
+	f := keys(line, o.fields(), func(key, value []byte) (bit uint, reason Reason, fix string) {
+		switch string(key) {
+		case "arrival_s":
+			r.Arrival, reason = elapsed(value, time.Second)
+			r.timed = true
+			return 1, reason, "seconds since the beginning"
+		case "prompt_tokens":
+			r.Prompt, reason = tokens(value)
+			return 2, reason, wholeFix
+		case "output_tokens":
+			r.Output, reason = tokens(value)
+			return 4, reason, wholeFix
+		case "prefix_id":
+			prefix.ID = named(value)
+			return 8, name(value), "a name or a number"
+		case "prefix_tokens":
+			prefix.Tokens, reason = tokens(value)
+			return 16, reason, "how many tokens the prompt shares with others of that prefix_id"
+		case "spans":
+			spans = value
+			return 32, list(value), "a list of [name, tokens]"
+		}
+		return o.rare(key, value, r)
+	})
+	switch {
+	case f != nil:
+		return f
+	case len(spans) > 0:
+		return ourSpans(spans, r)
+	case prefix.Tokens > r.Prompt:
+		return fault("prefix_tokens", strconv.AppendInt(nil, prefix.Tokens, 10), Mismatch, "at most prompt_tokens")
+	case prefix.Tokens > 0:
+		r.Spans = []Span{prefix}
+	case prefix.ID != 0 && prefix.Tokens < 0:
+		return fault("prefix_tokens", nil, Missing, "how many tokens the prompt shares with others of that prefix_id")
+	}
+	return nil
+}
+
+// rare are keys that most traces lack.
+func (o ours) rare(key, value []byte, r *record) (bit uint, reason Reason, fix string) {
+	switch string(key) {
+	case "own":
+		r.Own = named(value)
+		return 64, name(value), "a name or a number"
+	case "session":
+		r.User = named(value)
+		return 128, name(value), "a name or a number"
+	case "priority":
+		n, err := strconv.ParseInt(string(value), 10, 32)
+		if err != nil {
+			reason = NotWhole
+		}
+		r.Priority = int32(n)
+		return 256, reason, "a whole number; lower is served first"
+	case "adapter":
+		n, reason := tokens(value)
+		r.Adapter = uint32(n)
+		return 512, reason, "the number of an adapter, 0 for none"
+	case "patience_s":
+		r.Patience, reason = elapsed(value, time.Second)
+		return 1024, reason, "seconds after which the client hangs up"
+	}
+	o.add(key)
+	return 0, "", ""
+}
+
+// ourSpans are lists of a name and a number of tokens.
+func ourSpans(text []byte, r *record) *Fault {
+	const fix = "a list of [name, tokens], together at most prompt_tokens"
+	body := bytes.TrimSpace(text[1 : len(text)-1])
+	for left := r.Prompt; len(body) > 0; {
+		end := bytes.IndexByte(body, ']')
+		if end < 0 || body[0] != '[' {
+			return fault("spans", body, Malformed, fix)
+		}
+		id, count, _ := bytes.Cut(body[1:end], []byte{','})
+		n, reason := tokens(bytes.TrimSpace(count))
+		if id = bytes.TrimSpace(id); reason == "" {
+			reason = name(id)
+		}
+		if reason == "" && n == 0 {
+			reason = Zero
+		}
+		if reason != "" {
+			return fault("spans", body[:end+1], reason, fix)
+		}
+		if left -= n; left < 0 {
+			return fault("spans", text, Mismatch, fix)
+		}
+		r.Spans = append(r.Spans, Span{named(id), n})
+		body = bytes.TrimSpace(body[end+1:])
+		if len(body) > 0 && body[0] == ',' {
+			body = bytes.TrimSpace(body[1:])
+		}
+	}
+	return nil
+}
+
+// keys calls what reads a key for each of an object. The bits that it gives tell keys apart, so that one that stands
+// twice is seen; the lowest three are of arrival, prompt and output, by whatever name, and the last two may not be missing.
+func keys(line []byte, names [3]string, read func(key, value []byte) (bit uint, reason Reason, fix string)) *Fault {
+	o := object{text: line}
+	var seen uint
+	for {
+		key, value, reason := o.next()
+		if reason != "" {
+			return fault("line", line, reason, "one whole JSON object a line")
+		}
+		if o.done {
+			break
+		}
+		bit, reason, fix := read(key, value)
+		if seen&bit != 0 {
+			reason, fix = Twice, "once"
+		}
+		if reason != "" {
+			return fault(string(key), value, reason, fix)
+		}
+		seen |= bit
+	}
+	for i, name := range names[1:] {
+		if name != "" && seen&(2<<i) == 0 {
+			return fault(name, nil, Missing, wholeFix)
+		}
+	}
+	return nil
+}
+
+// list tells whether a value is one.
+func list(value []byte) Reason {
+	if value[0] != '[' {
+		return NotText
+	}
+	return ""
+}
+
+// name is a text or a number.
+func name(value []byte) Reason {
+	if len(value) == 0 || value[0] == '"' {
+		return ""
+	}
+	if _, err := strconv.ParseFloat(string(value), 64); err != nil {
+		return NotText
+	}
+	return ""
+}

@@ -1,0 +1,66 @@
+package workload
+
+import (
+	"io"
+	"time"
+)
+
+// Replay is the source of a workload whose trace has been opened: with arrivals trace as it was recorded, with others
+// request after request in the order of the file, at times that are generated or when an answer is there.
+func (s Spec) Replay(r io.Reader) (Source, error) {
+	if s.Trace == "" {
+		s.Trace = "-"
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	t, err := Open(r, s.Reading)
+	if err != nil {
+		return nil, err
+	}
+	if s.Requests > 0 {
+		t.most = int64(s.Requests)
+	}
+	if s.Arrivals == "trace" {
+		if s.DurationS > 0 {
+			t.until = seconds(s.DurationS)
+		}
+		if t.Format == "sharegpt" {
+			return nil, bad("arrivals", s.Arrivals, "are not in a file of conversations", "poisson with a rate, or closed with a concurrency")
+		}
+		return t, nil
+	}
+	t.untimed = true
+	return &replay{arrivals: s.arrivals(uint64(s.Seed)), Trace: t}, nil
+}
+
+// replay has what is asked from a trace, and when from elsewhere.
+type replay struct {
+	arrivals
+	*Trace
+	begun uint64
+}
+
+// Next request of the trace, at the next arrival.
+func (p *replay) Next() (Request, bool, error) {
+	if p.err != nil || !p.comes(p.begun) {
+		return p.Trace.failed()
+	}
+	return p.take(p.now)
+}
+
+// After an answer the user of a closed loop takes the next request of the trace. A fault ends them all; Next tells it.
+func (p *replay) After(_ *Request, at time.Duration) (Request, bool) {
+	if !p.closed || at > p.arrivals.last {
+		return Request{}, false
+	}
+	r, ok, err := p.take(at)
+	return r, ok && err == nil
+}
+
+func (p *replay) take(at time.Duration) (Request, bool, error) {
+	r, ok, err := p.Trace.Next()
+	r.Arrival = at
+	p.begun++
+	return r, ok, err
+}

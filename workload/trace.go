@@ -1,0 +1,196 @@
+package workload
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Trace is a source whose requests were recorded. It holds one request at a time.
+type Trace struct {
+	Format string
+	// Failed requests have no output in the log of a server, and are left out: what would have been served is unknown.
+	Failed int64
+	// Skipped requests had faults, by reason (with ReadOptions.SkipBad).
+	Skipped map[Reason]int64
+	// Cut prompts were longer than ReadOptions.MaxPrompt.
+	Cut int64
+
+	options ReadOptions
+	most    int64         // requests
+	until   time.Duration // arrivals
+	lines   feed
+	codec   codec
+	read    record // of the request that is read, which would else be made anew for each
+	unread  unread
+	untimed bool // times are not asked for
+	made    int64
+	last    time.Duration
+	err     error
+}
+
+// record is a request as a file has it.
+type record struct {
+	Request
+	timed  bool
+	failed bool
+}
+
+// codec is a format.
+type codec interface {
+	// read a request.
+	read(text []byte, r *record) *Fault
+	// fields are what the format calls arrival, prompt and output.
+	fields() [3]string
+}
+
+// feed gives the texts of requests one by one, and the line of the last.
+type feed interface {
+	next() ([]byte, error)
+	line() int64
+}
+
+// Next request of the trace.
+func (t *Trace) Next() (Request, bool, error) {
+	for t.err == nil && t.made < t.most {
+		text, err := t.lines.next()
+		if err != nil {
+			t.err = t.ended(err)
+			t.skips(t.err)
+		} else if t.request(text) {
+			return t.read.Request, true, nil
+		}
+	}
+	return t.failed()
+}
+
+// failed ends a source: with the fault that it met, if it did.
+func (t *Trace) failed() (Request, bool, error) {
+	if errors.Is(t.err, io.EOF) {
+		return Request{}, false, nil
+	}
+	return Request{}, false, t.err
+}
+
+// After: what was recorded comes when it came.
+func (*Trace) After(*Request, time.Duration) (Request, bool) { return Request{}, false }
+
+// Requests that were read so far.
+func (t *Trace) Requests() int64 { return t.made }
+
+// request of a text; false where it holds none, or none that counts.
+func (t *Trace) request(text []byte) bool {
+	r := &t.read
+	*r = record{}
+	f := t.codec.read(text, r)
+	if f == nil && r.failed {
+		t.Failed++
+		return false
+	}
+	if f == nil {
+		f = t.check(r)
+	}
+	if f != nil {
+		f.Line = t.lines.line()
+		t.err = f
+		t.skips(f)
+		return false
+	}
+	return t.take(&r.Request)
+}
+
+// check what all formats have.
+func (t *Trace) check(r *record) *Fault {
+	names := t.codec.fields()
+	switch {
+	case r.Prompt == 0:
+		return fault(names[1], []byte("0"), Zero, wholeFix)
+	case r.Output == 0:
+		return fault(names[2], []byte("0"), Zero, "at least one token is generated; leave failed requests out")
+	case t.untimed:
+		return nil
+	case !r.timed:
+		return fault(names[0], nil, Missing, "give it, or generate arrivals: poisson, gamma, closed or burst with a rate or a number of users")
+	case r.Arrival < t.last:
+		return fault(names[0], []byte(r.Arrival.String()), Unsorted, "sort the file by time")
+	}
+	return nil
+}
+
+// take a request, as the options want it; false behind the last moment.
+func (t *Trace) take(r *Request) bool {
+	t.last = r.Arrival
+	if s := t.options.Speed; s > 0 {
+		r.Arrival = time.Duration(float64(r.Arrival)/s + 0.5)
+	}
+	if r.Arrival > t.until {
+		t.err = io.EOF
+		return false
+	}
+	if m := int64(t.options.MaxPrompt); m > 0 && r.Prompt > m {
+		t.Cut++
+		r.cut(m)
+	}
+	r.ID = t.made
+	t.made++
+	return true
+}
+
+// cut a prompt to its first tokens.
+func (r *Request) cut(most int64) {
+	r.Prompt = most
+	for i, s := range r.Spans {
+		if s.Tokens >= most {
+			r.Spans = r.Spans[:i+1]
+			r.Spans[i].Tokens = most
+			return
+		}
+		most -= s.Tokens
+	}
+}
+
+// skips counts a fault and goes on, where that is asked for.
+func (t *Trace) skips(err error) {
+	var f *Fault
+	if t.options.SkipBad && errors.As(err, &f) && f.Field != "file" {
+		t.Skipped[f.Reason]++
+		t.err = nil
+	}
+}
+
+// ended says how reading ended: at the end of the file, with requests; or before.
+func (t *Trace) ended(err error) error {
+	var f *Fault
+	switch {
+	case errors.As(err, &f):
+		f.Line = t.lines.line()
+		return f
+	case !errors.Is(err, io.EOF):
+		return broken(t.lines.line(), err)
+	case t.made == 0:
+		return &Fault{Line: t.lines.line(), Field: "file", Value: fmt.Sprintf("%d failed, %d skipped", t.Failed, t.skipped()), Reason: Empty, Fix: "give a trace with requests"}
+	}
+	return io.EOF
+}
+
+func (t *Trace) skipped() (n int64) {
+	for _, k := range t.Skipped {
+		n += k
+	}
+	return n
+}
+
+// broken: what cannot be read, and where.
+func broken(line int64, err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &Fault{Line: line, Field: "file", Reason: CutOff, Fix: "copy it again: the end of the compressed file is not there"}
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+		return &Fault{Line: line, Field: "file", Value: err.Error(), Reason: Malformed, Fix: "copy it again: its compressed bytes were changed"}
+	}
+	return fmt.Errorf("line %d: %w", line, err)
+}
