@@ -1,10 +1,6 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/memwall/memwall/workload"
@@ -42,7 +38,6 @@ type fleet struct {
 	arrivals heap[arrival]
 	ahead    workload.Request // the next of the source
 	open     bool             // there is one
-	feedback bool
 	seq      int64
 	opt      *Options
 	m        *meter
@@ -65,7 +60,7 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o), feedback: true}
+	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
 	x.serve(f.Replicas, x.done)
 	x.serve(f.Prefills, x.computed)
 	if err := x.run(); err != nil {
@@ -97,6 +92,9 @@ func (x *fleet) run() error {
 		} else {
 			x.servers[next].happen(at, x.horizon(next, at))
 		}
+		if x.m.fault != nil {
+			return x.m.fault
+		}
 		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
 			x.m.stopped = true
 			return nil
@@ -124,13 +122,10 @@ func (x *fleet) horizon(which int, now time.Duration) time.Duration {
 	if len(x.arrivals) > 0 {
 		until = x.arrivals[0].at
 	}
-	if !x.feedback && len(x.Prefills) == 0 {
-		return until
-	}
 	for i, s := range x.servers {
 		switch {
-		case i != which && s.cur == nil && s.waiting.n > 0:
-			return now // about to begin, nobody knows for how long
+		case i != which && (s.cur == nil || len(s.deadlines) > 0):
+			until = min(until, s.at(now))
 		case s.cur != nil && (i != which || len(s.cur.lasts) > 0):
 			until = min(until, s.cur.end)
 		}
@@ -214,8 +209,12 @@ func (x *fleet) pull() error {
 		if err != nil {
 			return err
 		}
+		last := x.ahead.Arrival
 		if x.ahead, x.open = r, ok; !ok {
 			return nil
+		}
+		if err := follows(&r, last); err != nil {
+			return err
 		}
 		x.m.asked++
 	}
@@ -230,14 +229,11 @@ func (x *fleet) expect(r workload.Request) {
 	}
 	at := r.Arrival
 	if s.Front != nil {
-		at += seconds(s.Front(r.Prompt))
+		at += x.m.span(s.Front(r.Prompt), 0, "a front end that takes")
 	}
 	x.seq++
 	x.arrivals.push(arrival{at: at, seq: x.seq, r: r})
 }
-
-// seconds as simulated time.
-func seconds(s float64) time.Duration { return time.Duration(math.Round(1e9 * s)) }
 
 // done takes a request out of a server.
 func (x *fleet) done(s *server, at int32, now time.Duration, how Outcome) {
@@ -255,34 +251,11 @@ func (x *fleet) over(d *Done, now time.Duration) {
 		x.opt.Each(d)
 	}
 	if r, ok := x.src.After(d.Request, now); ok {
-		x.feedback = true
+		if err := follows(&r, now); err != nil {
+			x.m.fail(err)
+			return
+		}
 		x.m.asked++
 		x.expect(r)
 	}
-}
-
-func (f *Fleet) check() error {
-	if len(f.Replicas) == 0 {
-		return errors.New("no replica")
-	}
-	for i, r := range slices.Concat(f.Replicas, f.Prefills) {
-		if err := r.check(); err != nil {
-			return fmt.Errorf("replica %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (r *Replica) check() error {
-	switch {
-	case r.Blocks < 1 || r.BlockTokens < 1 || r.Full < 1:
-		return fmt.Errorf("a KV cache of %d blocks of %d tokens", r.Blocks, r.BlockTokens)
-	case r.MaxSequences < 1:
-		return fmt.Errorf("%d sequences at once", r.MaxSequences)
-	case r.Budget < r.MaxSequences:
-		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences", r.Budget, r.MaxSequences)
-	case r.Timer == nil || r.Policy == nil:
-		return errors.New("no clock or no rules")
-	}
-	return nil
 }

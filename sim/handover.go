@@ -31,7 +31,7 @@ func (u *underway) drop(slot int32) {
 func (s *server) takeOver(at int32, now time.Duration) bool {
 	t := &s.slots.all[at]
 	need := s.blocksAt(t, t.Prompt)
-	if s.running.n+int64(len(s.coming.heap)) >= s.MaxSequences || need > s.pool.free {
+	if s.seated() >= s.MaxSequences || need > s.pool.free {
 		return false
 	}
 	s.pool.take(need)
@@ -45,7 +45,7 @@ func (s *server) handover(prompt int64) time.Duration {
 	if s.Handover == nil {
 		return 0
 	}
-	return seconds(s.Handover(prompt))
+	return s.m.span(s.Handover(prompt), 0, "a handover")
 }
 
 // receive has caches come for those who wait first, and makes decoders of those whose have.
@@ -63,4 +63,7 @@ func (s *server) receive(now time.Duration) {
 }
 
 // idle reports whether nothing runs nor comes, so that all the room there is is free.
-func (s *server) idle() bool { return s.running.n == 0 && len(s.coming.heap) == 0 }
+func (s *server) idle() bool { return s.seated() == 0 }
+
+// seated are those who run and those whose caches come.
+func (s *server) seated() int64 { return s.running.n + int64(len(s.coming.heap)) }

@@ -22,7 +22,7 @@ func (s *server) expect(at int32) {
 func (s *server) hangUps(now time.Duration) {
 	for len(s.deadlines) > 0 && s.deadlines[0].at <= now {
 		d := s.deadlines.pop()
-		if t := &s.slots.all[d.slot]; t.ID == d.id && t.state != gone && t.state < ending {
+		if t := &s.slots.all[d.slot]; t.ID == d.id && t.state != gone && t.state != ending && t.state != released {
 			s.hangUp(d.slot, now)
 		}
 	}
@@ -35,7 +35,7 @@ func (s *server) hangUp(at int32, now time.Duration) {
 		s.waiting.remove(s.waiting.find(at))
 	case coming:
 		s.coming.drop(at)
-		s.release(t, 0)
+		s.release(t, t.computed)
 	default:
 		s.stop(at, t)
 	}

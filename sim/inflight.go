@@ -57,9 +57,9 @@ func (s *server) victim() int32 {
 }
 
 func (s *server) lowest() (worst int32) {
-	worst = nobody
+	worst = s.running.first
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
-		if worst == nobody || s.ranks(worst, at) {
+		if s.ranks(worst, at) {
 			worst = at
 		}
 	}
@@ -131,7 +131,7 @@ func (s *server) admissible() bool {
 	if s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote {
 		return false
 	}
-	if s.running.n >= s.MaxSequences {
+	if s.seated() >= s.MaxSequences {
 		s.why = Seats
 		return false
 	}
@@ -175,11 +175,16 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 // fits reports whether a request finds room to begin, and where its answer is promised room, to end. One that was
 // preempted may have become too long for all the room there is.
 func (s *server) fits(t *slot, e entry) bool {
-	free := s.pool.free - e.cached
-	if s.Promise && s.promised()+s.blocksFor(&t.Request, t.Prompt+t.Output, e.hits) > free {
+	if s.Promise && !s.ends(t, e) {
 		return false
 	}
+	free := s.pool.free - e.cached
 	return s.blocksFor(&t.Request, e.hits*s.BlockTokens+e.piece, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
+}
+
+// ends reports whether a request finds room to end, beside those who run.
+func (s *server) ends(t *slot, e entry) bool {
+	return s.promised()+s.blocksFor(&t.Request, t.Prompt+t.Output, e.hits)+e.cached <= s.pool.free
 }
 
 // promised are the blocks that those who run will still take.
@@ -194,7 +199,7 @@ func (s *server) promised() (n int64) {
 // admit those who wait, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
 	for s.waiting.n > 0 && !s.slots.all[s.waiting.first()].remote {
-		if s.running.n >= s.MaxSequences {
+		if s.seated() >= s.MaxSequences {
 			s.why = Seats
 			return
 		}
@@ -242,6 +247,7 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 func (s *server) refuse(i int, now time.Duration) {
 	at := s.waiting.at(i)
 	s.waiting.remove(i)
+	s.again = true
 	how := Refused
 	if s.slots.all[at].made > 0 {
 		how = Failed

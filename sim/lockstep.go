@@ -19,7 +19,7 @@ func (x *fleet) together(now time.Duration) {
 		if s.next = s.compose(now, now); s.next != nil {
 			longest = max(longest, s.next.each)
 		}
-		s.stuck = s.next == nil
+		s.stuck = s.next == nil && !s.again
 	}
 	for _, s := range x.servers {
 		if s.next != nil {

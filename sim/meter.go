@@ -48,6 +48,7 @@ type meter struct {
 	over_     int64
 	preempted int64
 	stopped   bool
+	fault     error
 	replicas  float64
 	kv        kvSums
 	begunAny  bool

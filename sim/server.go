@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -27,6 +28,7 @@ type server struct {
 	next            *step // composed ahead
 	dry             bool  // nothing could be composed ahead: look again when the step is done
 	why             Limit // what the first who waits waits for
+	again           bool  // somebody was preempted or refused: look again though nothing was composed
 	frail           bool  // and would begin with cached rows that may be gone before: a shorter beginning may find room
 	until           time.Duration
 	token           time.Duration // when those who decode had their last one
@@ -119,7 +121,7 @@ func (s *server) happen(now, until time.Duration) {
 	switch {
 	case s.cur == nil:
 		s.begin(s.compose(now, now), now)
-		s.stuck = s.cur == nil
+		s.stuck = s.cur == nil && !s.again
 	case s.Ahead && s.next == nil && !s.dry:
 		if s.next = s.compose(now, s.cur.end); s.next == nil {
 			s.dry = true
@@ -157,6 +159,10 @@ func (s *server) begin(st *step, now time.Duration) {
 	if st == nil {
 		return
 	}
+	if now > never/4 || st.each > never/4/time.Duration(st.n) {
+		s.m.fail(errors.New("more than a century"))
+		return
+	}
 	st.start, st.end = now, now+time.Duration(st.n)*st.each
 	s.cur = st
 	s.m.begun(s, st)
@@ -169,6 +175,7 @@ func (s *server) compose(now, start time.Duration) *step {
 		st = &s.steps[1]
 	}
 	*st = step{firsts: st.firsts[:0], lasts: st.lasts[:0], n: 1}
+	s.again = false
 	s.hangUps(now)
 	s.receive(now)
 	if !s.Policy.compose(s, st, now, start) {
@@ -195,7 +202,7 @@ func (s *server) timed(st *step) {
 }
 
 func (s *server) lasting(b speed.Batch) time.Duration {
-	return max(1, seconds(s.Timer(b)))
+	return s.m.span(s.Timer(b), 1, "a step")
 }
 
 // contextStep is by how much contexts are rounded for the time of a step, so that those in which they hardly grow
@@ -413,6 +420,7 @@ func (s *server) preempt(at int32) {
 	s.quit(at)
 	t.preempted++
 	s.m.preempted++
+	s.again = true
 	known := s.known(t)
 	if t.state == ending {
 		s.release(t, known)

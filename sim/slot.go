@@ -15,8 +15,8 @@ type slot struct {
 	goal       int64         // tokens to compute before the next one is generated: the prompt, and after a preemption what was generated
 	computed   int64         // of the goal, or of the whole while it decodes alone
 	made       int64         // tokens generated up to when it joined the decoders
-	reach      int64         // tokens that it has room for, where it drafted more than was accepted
 	turn       int64         // its place among all admissions
+	reach      int64         // tokens that it has room for, where it drafted more than was accepted
 	joined     int64         // tick at which it joined them
 	hits       int64         // rows of the prompt that were found cached when it was first admitted
 	rows       int64         // rows of the spans that it holds

@@ -3,7 +3,7 @@ package sim
 import "time"
 
 // Static batches sequences as a whole: a batch takes who waits when it begins, pads their prompts to the longest, and
-// nobody joins before the last of them has ended. Its time is that of a full batch to the end.
+// nobody joins before the last of them has ended. There is room for all answers from the start. Its time is that of a full batch to the end.
 var Static Policy = static{}
 
 type static struct{}
@@ -40,11 +40,15 @@ func (s *server) gather(st *step, now time.Duration) {
 		}
 		at := s.waiting.at(i)
 		t := &s.slots.all[at]
-		if s.running.n >= s.MaxSequences {
+		if s.seated() >= s.MaxSequences {
 			s.why = Seats
 			break
 		}
 		e, ok := s.entry(t, t.goal)
+		e.piece = t.goal - e.hits*s.BlockTokens // never in pieces
+		if ok && !s.ends(t, e) {
+			s.why, ok = Room, false
+		}
 		if !ok && s.idle() {
 			s.refuse(i, now)
 			continue
