@@ -155,6 +155,7 @@ type KV struct {
 	MaxSequences   *int64     `json:"max_sequences"`
 	Blocks         int64      `json:"blocks,omitempty"`
 	BlockTokens    int64      `json:"block_tokens,omitempty"`
+	*PoolUse                  // of a simulation
 }
 
 // Rung is the same plan at another context.

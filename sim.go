@@ -74,6 +74,7 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	out.Simulated = s.tell(res)
+	out.KV.PoolUse = out.Simulated.Pool
 	if !res.Stopped {
 		err = s.beside(out, res)
 	}
@@ -85,6 +86,9 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 // simulation does not wait for them.
 func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 	if out.Capacity, err = s.capacity(variant{}); err != nil {
+		return err
+	}
+	if err = s.edges(out.Simulated, res); err != nil {
 		return err
 	}
 	more, err := s.enough(out.Simulated, res)
