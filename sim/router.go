@@ -50,7 +50,8 @@ func (prefixAware) choose(servers []*server, r *workload.Request) (best int) {
 		if len(servers) > 1 && s.load() > 8+2*total/int64(len(servers)) {
 			continue
 		}
-		rows, _ := s.pool.match(r.Spans, r.Prompt)
+		rows, stored, _ := s.pool.match(r.Spans, r.Prompt)
+		rows += stored
 		if rows > most || rows == most && s.load() < least {
 			best, most, least = i, rows, s.load()
 		}
