@@ -106,7 +106,7 @@ func (x *explainer) fields(at string, v reflect.Value) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous {
-			x.fields(at, v.Field(i))
+			x.walk(at, v.Field(i))
 			continue
 		}
 		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")

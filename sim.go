@@ -98,7 +98,7 @@ func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 // simulated prepares the plan: its memory, its clock, its rules and its workload.
 func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	s := &simulation{}
-	if err := errors.Join(r.variants(), r.Goal.checkGoal()); err != nil {
+	if err := errors.Join(r.variants(), r.Goal.checkGoal(), r.countReplicas()); err != nil {
 		return nil, nil, asError(err)
 	}
 	if err := s.load(r); err != nil {
@@ -291,7 +291,7 @@ func (s *simulation) faulty(err error) error {
 	}
 	hint := f.Fix
 	if hint != "" && !s.spec.Reading.SkipBad && f.Line > 1 {
-		hint += "; or skip_bad leaves such requests out"
+		hint += "; or --skip-bad leaves such requests out"
 	}
 	return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: s.spec.Trace + ", " + f.Error(), Hint: hint}
 }
@@ -444,6 +444,16 @@ func (s *simulation) versus(name string, with *sim.Result, holds *float64) (*Ver
 		out.CapacityRatio, out.Published = rounded(*holds / *out.Capacity), inPapers[name]
 	}
 	return out, err
+}
+
+// maxReplicas of a simulation.
+const maxReplicas = 4096
+
+func (r *Request) countReplicas() error {
+	if n := int64(r.Replicas); n < 0 || n > maxReplicas || r.DP > 0 && max(1, n)*r.DP > maxReplicas {
+		return &Error{Code: BadField, Field: "replicas", Value: fmt.Sprint(n), Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, maxReplicas), Hint: "fewer replicas, and their share of the rate"}
+	}
+	return nil
 }
 
 // variants refuses techniques that nobody knows, before anything runs.
