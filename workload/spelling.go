@@ -23,7 +23,8 @@ func ParseLaw(text string, number func(string) (float64, error)) (Law, error) {
 	if _, known := lawFields[l.Law]; !known {
 		return Law{}, fmt.Errorf("%q is no law: %s", name, strings.Join(slices.Sorted(maps.Keys(lawFields)), ", "))
 	}
-	return l, l.take(strings.Split(rest, ","), number)
+	err := l.take(strings.Split(rest, ","), number)
+	return l, err
 }
 
 // take what stands behind the name of a law.

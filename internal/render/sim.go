@@ -187,7 +187,7 @@ func (s *screen) became() {
 	s.page.blank()
 	out := rateOf(v.Rate.Output) + " tokens/s, " + rateOf(v.Rate.Requests) + " requests/s"
 	if c := v.Capacity; c != nil {
-		out += "; holds " + rateOf(*c) + " requests/s of this mix at most"
+		out += "; at most " + rateOf(*c) + " requests/s of this mix"
 	}
 	s.labelled("out", say(out))
 	s.goal()
