@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -56,6 +58,7 @@ type player struct {
 	plain       *serving.Model
 	speculation *serving.Speculation
 	seed        uint64 // of what is accepted of it
+	tier        *sim.Tier
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -115,7 +118,7 @@ func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 // simulated prepares the plan: its memory, its clock, its rules and its workload.
 func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	s := &simulation{}
-	if err := errors.Join(r.variants(), r.Goal.checkGoal()); err != nil {
+	if err := errors.Join(r.variants(), r.Goal.checkGoal(), r.countReplicas()); err != nil {
 		return nil, nil, asError(err)
 	}
 	if err := s.load(r); err != nil {
@@ -162,7 +165,30 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	s.seed = uint64(s.spec.Seed)
+	if err := s.below(r); err != nil {
+		return nil, nil, err
+	}
 	return s, out, s.apart()
+}
+
+// below is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
+func (s *simulation) below(r *Request) error {
+	if r.KVTier <= 0 {
+		return nil
+	}
+	if s.stream != nil || !s.rules.PrefixCache {
+		return &Error{Code: BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: "kv_tier_bytes: nothing is evicted that could be asked for again", Hint: "vllm or sglang with their prefix cache, or leave it out"}
+	}
+	where := cmp.Or(r.KVTierOn, "host")
+	rate, err := s.q.linkTo(s.q.job.Device(0), where)
+	if err != nil {
+		return &Error{Code: Unsupported, Field: "kv_tier", Value: where, Message: err.Error(), Hint: "hardware of which that is known"}
+	}
+	page := s.paging(variant{})
+	row := float64(page.BlockTokens) * float64(s.kv.PerToken)
+	ranks := float64(max(1, s.q.request.TP) * max(1, s.q.request.PP))
+	s.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+	return nil
 }
 
 // apart are the servers that compute prompts for others.
@@ -358,7 +384,7 @@ func (s *simulation) faulty(err error) error {
 	}
 	hint := f.Fix
 	if hint != "" && !s.spec.Reading.SkipBad && f.Line > 1 {
-		hint += "; or skip_bad leaves such requests out"
+		hint += "; or --skip-bad leaves such requests out"
 	}
 	return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: s.spec.Trace + ", " + f.Error(), Hint: hint}
 }
@@ -433,6 +459,7 @@ func (p *player) replica(v variant) sim.Replica {
 	}
 	p.time(&r, v)
 	p.vary(&r, v)
+	r.Tier = p.tier
 	return r
 }
 
@@ -521,6 +548,16 @@ func (s *simulation) versus(name string, with *sim.Result, holds *float64) (*Ver
 		out.CapacityRatio, out.Published = rounded(*holds / *out.Capacity), inPapers[name]
 	}
 	return out, err
+}
+
+// maxReplicas of a simulation.
+const maxReplicas = 4096
+
+func (r *Request) countReplicas() error {
+	if n := int64(r.Replicas); n < 0 || n > maxReplicas || r.DP > 0 && max(1, n)*r.DP > maxReplicas {
+		return &Error{Code: BadField, Field: "replicas", Value: fmt.Sprint(n), Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, maxReplicas), Hint: "fewer replicas, and their share of the rate"}
+	}
+	return nil
 }
 
 // variants refuses techniques that nobody knows, before anything runs.

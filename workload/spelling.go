@@ -23,7 +23,8 @@ func ParseLaw(text string, number func(string) (float64, error)) (Law, error) {
 	if _, known := lawFields[l.Law]; !known {
 		return Law{}, fmt.Errorf("%q is no law: %s", name, strings.Join(slices.Sorted(maps.Keys(lawFields)), ", "))
 	}
-	return l, l.take(strings.Split(rest, ","), number)
+	err := l.take(strings.Split(rest, ","), number)
+	return l, err
 }
 
 // take what stands behind the name of a law.
@@ -31,7 +32,7 @@ func (l *Law) take(words []string, number func(string) (float64, error)) (err er
 	if l.Law == "empirical" {
 		return l.takeValues(words, number)
 	}
-	if low, high, ranged := strings.Cut(words[len(words)-1], "-"); ranged {
+	if low, high, ranged := strings.Cut(words[len(words)-1], "-"); ranged && low != "" {
 		if l.Min, err = number(low); err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (l *Law) take(words []string, number func(string) (float64, error)) (err er
 	if strings.Contains(lawFields[l.Law], "cv") {
 		takes = 2
 	}
-	if len(words) > takes || len(words) == 0 && l.Law != "uniform" {
+	if len(words) > takes || len(words) == 0 && l.Law != "uniform" || len(words) > 0 && words[0] == "" {
 		return fmt.Errorf("%s takes %s", l.Law, lawExamples[l.Law])
 	}
 	if len(words) > 0 {

@@ -42,15 +42,15 @@ func (w *wholeFile) Commit() error {
 		err = os.Rename(w.File.Name(), w.name)
 	}
 	if err != nil {
-		os.Remove(w.File.Name())
+		_ = os.Remove(w.File.Name()) // the error before it is the one to tell
 	}
 	return err
 }
 
 // Abandon removes what was written.
 func (w *wholeFile) Abandon() {
-	w.Close()
-	os.Remove(w.File.Name())
+	_ = w.Close() // nobody wants what was written
+	_ = os.Remove(w.File.Name())
 }
 
 // straight is written as it comes.
@@ -60,4 +60,4 @@ type straight struct{ *os.File }
 func (s *straight) Commit() error { return s.Close() }
 
 // Abandon closes it.
-func (s *straight) Abandon() { s.Close() }
+func (s *straight) Abandon() { _ = s.Close() }

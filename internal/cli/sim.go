@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,9 +64,12 @@ func (a *app) runSim(c *cobra.Command, f *simFlags, args []string) error {
 		return err
 	}
 	r.Ask, r.Workload, r.Goal = "sim", &f.spec, f.goal
+	if err := f.asks(r); err != nil {
+		return err
+	}
 	answer, err := a.simulated(f, r, notes)
 	if err != nil {
-		return inFlags(err)
+		return err
 	}
 	if !a.json {
 		err = a.print(render.Sim(answer, render.SimOptions{Notes: f.notes}, a.style()))
@@ -95,13 +97,12 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 	return answer, out.finish(answer)
 }
 
-// inFlags says how the command line gives what a workload lacks.
-func inFlags(err error) error {
-	var e *memwall.Error
-	if errors.As(err, &e) && e.Field == "workload.rate" && e.Value == "" && e.Code == memwall.BadField {
-		e.Message, e.Hint = "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered"
+// asks refuses a workload of which nobody says who asks.
+func (f *simFlags) asks(r *memwall.Request) error {
+	if w := &f.spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 {
+		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
 	}
-	return err
+	return nil
 }
 
 // heldUp turns an answer into the exit code of --check.

@@ -114,7 +114,7 @@ func (o *simOut) finish(a *memwall.Answer) error {
 		simfile.WriteSeries(o.series, a.Simulated)
 	}
 	if o.svg != nil {
-		o.svg.Write(render.SimSVG(a))
+		_, _ = o.svg.Write(render.SimSVG(a)) // Flush tells what went wrong
 	}
 	for len(o.begun) > 0 {
 		w := o.begun[0]

@@ -16,6 +16,7 @@ import (
 // workFlag is a flag that says something of a workload.
 type workFlag struct {
 	name, operand, doc string
+	example            string   // of what stands behind it
 	words              []string // offered by completion
 	set                func(string) error
 }
@@ -41,9 +42,17 @@ func (v workValue) Set(s string) error {
 		err = v.set(s)
 	}
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadField, Field: v.name, Value: s, Message: fmt.Sprintf("--%s: %s", v.name, err), Hint: v.doc}
+		return &memwall.Error{Code: memwall.BadField, Field: v.name, Value: s, Message: fmt.Sprintf("--%s: %s", v.name, err), Hint: v.hint()}
 	}
 	return nil
+}
+
+// hint shows how the flag is used.
+func (v workValue) hint() string {
+	if v.example == "" {
+		return v.doc
+	}
+	return "such as --" + v.name + " " + v.example
 }
 
 const lawUsage = "a number, or a law: lognormal:1500,0.5, uniform:100-2000, exponential:300, gamma:300,2, empirical:100,900"
@@ -52,31 +61,31 @@ const lawUsage = "a number, or a law: lognormal:1500,0.5, uniform:100-2000, expo
 func (f *simFlags) workFlags(data memwall.LengthSource) []workFlag {
 	w := &f.spec
 	return []workFlag{
-		{"rate", "RATE", "requests that arrive a second, whoever is still served: 4, 90/min; of sessions, where there are turns", nil, rateOf(&w.Rate)},
-		{"users", "N", "users of a closed loop instead: each asks again when its answer is there", nil, countOf(&w.Concurrency)},
-		{"arrivals", "", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", []string{"poisson", "gamma", "closed", "burst", "trace"}, wordOf(&w.Arrivals)},
-		{"cv", "X", "how uneven arrivals are: 0 evenly spaced, 1 as poisson, 3 in clumps", nil, optionalOf(&w.CV)},
-		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", nil, tokensOf(&w.Prompt, data)},
-		{"output", "TOKENS|LAW", "tokens of an answer, likewise", nil, tokensOf(&w.Output, data)},
-		{"requests", "N", "how many requests in all: 10k, 1M", nil, countOf(&w.Requests)},
-		{"duration", "TIME", "how long requests arrive: 10min, 1h", nil, secondsOf(&w.DurationS)},
-		{"seed", "N", "another seed gives other requests of the same laws", nil, countOf(&w.Seed)},
-		{"shared-prefix", "TOKENS", "tokens that prompts begin with in common, such as a system prompt", nil, lengthOf(&w.SharedPrefix)},
-		{"prefixes", "N[:ZIPF]", "how many such beginnings there are, and how unevenly they are used", nil, choiceOf(&w.Prefixes)},
-		{"turns", "N|LAW", "requests of a session, each with all that was said before", nil, func(s string) error { return lawOf(&f.sessions().Turns, s, unit.ParseNumber) }},
-		{"think", "TIME|LAW", "pause between an answer and the next turn", nil, func(s string) error { return lawOf(&f.sessions().ThinkS, s, parseSeconds) }},
-		{"max-session", "TOKENS", "a session ends before a prompt longer than that", nil, func(s string) error { return lengthOf(&f.sessions().MaxTokens)(s) }},
-		{"patience", "TIME|LAW", "after which a client hangs up", nil, func(s string) error { return lawOf(&w.Patience, s, parseSeconds) }},
-		{"lora-adapters", "N[:ZIPF]", "how many adapters requests ask for, and how unevenly", nil, choiceOf(&w.Adapters)},
-		{"priorities", "SHARES", "shares of requests with priority 0, 1, …: 0.1,0.9", nil, sharesOf(&w.Priorities)},
-		{"trace", "FILE", "requests from a recording, packed or not; - for stdin", nil, wordOf(&w.Trace)},
-		{"format", "", "format of the recording, where its beginning does not tell", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, wordOf(&w.Reading.Format)},
-		{"speed", "X", "how much faster than recorded requests arrive", nil, numberOf(&w.Reading.Speed)},
-		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", nil, lengthOf(&w.Reading.MaxPrompt)},
-		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", nil, lengthOf(&w.Reading.Block)},
-		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", nil, numberOf(&w.Reading.PerToken)},
-		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
-		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
+		{"rate", "RATE", "requests that arrive a second, whoever is still served: 4, 90/min; of sessions, where there are turns", "4", nil, rateOf(&w.Rate)},
+		{"users", "N", "users of a closed loop instead: each asks again when its answer is there", "64", nil, countOf(&w.Concurrency)},
+		{"arrivals", "", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", "", []string{"poisson", "gamma", "closed", "burst", "trace"}, wordOf(&w.Arrivals)},
+		{"cv", "X", "how uneven arrivals are: 0 evenly spaced, 1 as poisson, 3 in clumps", "2", nil, optionalOf(&w.CV)},
+		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", "lognormal:1500,0.5", nil, tokensOf(&w.Prompt, data)},
+		{"output", "TOKENS|LAW", "tokens of an answer, likewise", "exponential:300", nil, tokensOf(&w.Output, data)},
+		{"requests", "N", "how many requests in all: 10k, 1M", "10k", nil, countOf(&w.Requests)},
+		{"duration", "TIME", "how long requests arrive: 10min, 1h", "10min", nil, secondsOf(&w.DurationS)},
+		{"seed", "N", "another seed gives other requests of the same laws", "2", nil, countOf(&w.Seed)},
+		{"shared-prefix", "TOKENS", "tokens that prompts begin with in common, such as a system prompt", "2k", nil, lengthOf(&w.SharedPrefix)},
+		{"prefixes", "N[:ZIPF]", "how many such beginnings there are, and how unevenly they are used", "50", nil, choiceOf(&w.Prefixes)},
+		{"turns", "N|LAW", "requests of a session, each with all that was said before", "4", nil, func(s string) error { return lawOf(&f.sessions().Turns, s, unit.ParseNumber) }},
+		{"think", "TIME|LAW", "pause between an answer and the next turn", "30s", nil, func(s string) error { return lawOf(&f.sessions().ThinkS, s, parseSeconds) }},
+		{"max-session", "TOKENS", "a session ends before a prompt longer than that", "32k", nil, func(s string) error { return lengthOf(&f.sessions().MaxTokens)(s) }},
+		{"patience", "TIME|LAW", "after which a client hangs up", "60s", nil, func(s string) error { return lawOf(&w.Patience, s, parseSeconds) }},
+		{"lora-adapters", "N[:ZIPF]", "how many adapters requests ask for, and how unevenly", "16:1", nil, choiceOf(&w.Adapters)},
+		{"priorities", "SHARES", "shares of requests with priority 0, 1, …: 0.1,0.9", "0.1,0.9", nil, sharesOf(&w.Priorities)},
+		{"trace", "FILE", "requests from a recording, packed or not; - for stdin", "azure.csv", nil, wordOf(&w.Trace)},
+		{"format", "", "format of the recording, where its beginning does not tell", "", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, wordOf(&w.Reading.Format)},
+		{"speed", "X", "how much faster than recorded requests arrive", "2", nil, numberOf(&w.Reading.Speed)},
+		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", "32k", nil, lengthOf(&w.Reading.MaxPrompt)},
+		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
+		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, numberOf(&w.Reading.PerToken)},
+		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
+		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
 	}
 }
 

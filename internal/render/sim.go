@@ -156,15 +156,20 @@ func (s *screen) waits() {
 	if v.TTFT == nil {
 		return
 	}
+	columns := 5
+	if s.page.st.width() < narrow {
+		columns = 4
+	}
 	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal}}
-	tb.row(nil, say("p50", dim), say("p90", dim), say("p99", dim), say("mean", dim))
+	tb.row(dimmed("", "p50", "p90", "p99", "mean")[:columns]...)
 	for _, x := range []struct {
 		name string
 		p    *memwall.Percentiles
 	}{{"waits", v.Wait}, {"first token", v.TTFT}, {"per token", v.TPOT}, {"between tokens", v.ITL}, {"end to end", v.E2E}} {
 		if x.p != nil {
 			worth, name := timeScale(x.p.P99)
-			tb.row(join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth)))
+			row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
+			tb.row(row[:columns]...)
 		}
 	}
 	s.page.blank()
@@ -182,7 +187,7 @@ func (s *screen) became() {
 	s.page.blank()
 	out := rateOf(v.Rate.Output) + " tokens/s, " + rateOf(v.Rate.Requests) + " requests/s"
 	if c := v.Capacity; c != nil {
-		out += "; holds " + rateOf(*c) + " requests/s of this mix at most"
+		out += "; at most " + rateOf(*c) + " requests/s of this mix"
 	}
 	s.labelled("out", say(out))
 	s.goal()
@@ -286,7 +291,7 @@ func (s *screen) pool() {
 		return
 	}
 	if p.PrefixHitRate > 0 {
-		s.labelled("prefix hits", say(percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
+		s.labelled("prefixes", say(percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
 	}
 	if p.Preemptions > 0 {
 		s.labelled("preempted", say(fmt.Sprintf("%s, %s in all: their caches are computed again", plural(p.Preempted, "request", "requests"), plural(p.Preemptions, "time", "times"))))
@@ -328,21 +333,43 @@ func (s *screen) versus() {
 	if len(v.Versus) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, right, right, decimal, decimal}}
-	tb.row(say("instead", dim), say("holds/s", dim), say("we", dim), say("papers", dim), say("tokens/s", dim), say("first p99, s", dim), say("waste", dim))
-	tb.sides = append(tb.sides, right)
-	tb.row(say("the plan"), capacityOf(&v.Load), nil, nil, say(rateOf(v.Rate.Output)), first99(v.TTFT), wasted(v.Pool))
+	tb := &table{sides: []side{left, decimal, right, decimal, decimal, right, right}}
+	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
+	s.versusRow(tb, outcome("the plan", &v.Load, nil, v.TTFT, v.Pool)...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
-		papers := ""
+		row := outcome(versusNames[o.Name], &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
 		if o.Published != "" {
-			papers = o.Published + " ×"
+			row = append(row, say(o.Published+" ×", dim))
 		}
-		tb.row(say(versusNames[o.Name]), capacityOf(&o.Load), say(times(o.CapacityRatio)), say(papers, dim), say(rateOf(o.Rate.Output)), first99(o.TTFT), wasted(o.Pool))
+		s.versusRow(tb, row...)
 	}
 	s.page.blank()
 	s.page.add(tb)
 	s.page.para(pad(gap), say(versusNote(v.Versus), dim))
+}
+
+// versusRow adds a row, of which a narrow page shows the beginning.
+func (s *screen) versusRow(tb *table, row ...text) {
+	if s.page.st.width() < defaultWidth {
+		row = row[:min(len(row), 4)]
+	}
+	if s.page.st.width() < narrow {
+		row = row[:3]
+	}
+	tb.row(row...)
+}
+
+func dimmed(words ...string) (out []text) {
+	for _, w := range words {
+		out = append(out, say(w, dim))
+	}
+	return out
+}
+
+// outcome is a row of what became of a workload.
+func outcome(name string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []text {
+	return []text{say(name), capacityOf(l), say(times(ratio)), say(rateOf(l.Rate.Output)), first99(first), wasted(p)}
 }
 
 func capacityOf(l *memwall.Load) text {
