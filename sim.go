@@ -57,8 +57,8 @@ type player struct {
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
-	seed        uint64 // of what is accepted of it
 	tier        *sim.Tier
+	spec        *workload.Spec
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -161,10 +161,9 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
-	if s.player, err = play(q, &ranks[0].KV, r.Scheduler); err != nil {
+	if s.player, err = play(q, &ranks[0].KV, r.Scheduler, &s.spec); err != nil {
 		return nil, nil, err
 	}
-	s.seed = uint64(s.spec.Seed)
 	if err := s.below(r); err != nil {
 		return nil, nil, err
 	}
@@ -198,7 +197,7 @@ func (s *simulation) apart() error {
 		return nil
 	}
 	ranks := q.sizer.Size(nil, q.job.Load())
-	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler)
+	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler, &s.spec)
 	if err != nil {
 		return err
 	}
@@ -208,8 +207,8 @@ func (s *simulation) apart() error {
 }
 
 // play takes the rules of the engine and compiles the time of steps.
-func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
-	p = player{q: q, kv: kv}
+func play(q *question, kv *engine.KV, scheduler string, w *workload.Spec) (p player, err error) {
+	p = player{q: q, kv: kv, spec: w}
 	e, ok := q.engine.(engine.Scheduler)
 	if !ok {
 		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
@@ -460,7 +459,19 @@ func (p *player) replica(v variant) sim.Replica {
 	p.time(&r, v)
 	p.vary(&r, v)
 	r.Tier = p.tier
+	p.admission(&r)
 	return r
+}
+
+// admission has who goes first, who is turned away and whose adapters find room. Replicas that share experts step together.
+func (p *player) admission(r *sim.Replica) {
+	r.Ranked, r.MaxWaiting = len(p.spec.Priorities) > 0, int(p.q.original.MaxQueued)
+	if p.spec.Adapters.Count > 0 {
+		r.MaxAdapters = int64(max(1, len(p.q.request.Adapters)))
+	}
+	if q := p.q.request; q.EP > max(1, q.TP) && q.DP > 1 && p.stream == nil {
+		r.Together, r.Ahead = true, false
+	}
 }
 
 // time gives a replica its clock.
@@ -478,7 +489,7 @@ func (p *player) time(r *sim.Replica, v variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front
