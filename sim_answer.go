@@ -218,9 +218,12 @@ func loadOf(r *sim.Result) Load {
 // served reports whether nearly all who asked were: a server that refuses a tenth of a workload does not hold it.
 func served(r *sim.Result) bool { return 10*(r.Failed+r.Refused+r.HungUp) < max(1, r.Asked) }
 
+// worthNaming is the share of the time of all requests from which on it is said what they waited for.
+const worthNaming = 0.01
+
 // runsOut is what requests waited for most.
 func runsOut(r *sim.Result) string {
-	most, name := time.Duration(0), "nothing"
+	most, name := time.Duration(worthNaming*float64(r.Whole.Mean())*float64(r.Whole.N())), "nothing"
 	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute"} {
 		if w := r.Waiting[limit]; w > most {
 			most, name = w, word

@@ -37,6 +37,9 @@ type Queue struct {
 	Peak, AtEnd int64
 	// Since is when it was last empty before the last arrival.
 	Since, LastArrival time.Duration
+	// arrivals, and how many waited at the last two powers of two of them.
+	arrivals     int64
+	half, recent int64
 }
 
 // meter takes notes.
@@ -173,13 +176,24 @@ func (q *Queue) arrived(waiting int64, at time.Duration) {
 		q.Since = at
 	}
 	q.Peak, q.AtEnd = max(q.Peak, waiting), waiting
+	if q.arrivals++; q.arrivals&(q.arrivals-1) == 0 {
+		q.half, q.recent = q.recent, waiting
+	}
 }
+
+// finePoints of a series tell how a queue went.
+const finePoints = 16
 
 // Diverges reports whether the queue grew for as long as requests arrived, and since when: it was not empty for more than
 // the second half of that time, and at the end longer than halfway through.
 func (r *Result) Diverges() (since time.Duration, grows bool) {
 	q := &r.Queue
 	span := q.LastArrival - r.Began
-	late := q.LastArrival-q.Since > span/2 && q.AtEnd > 1
-	return q.Since, late && r.Series.grows(r.Began, q.LastArrival)
+	if late := q.LastArrival-q.Since > span/2 && q.AtEnd > 1; !late {
+		return q.Since, false
+	}
+	if span < finePoints*r.Series.Width { // all came before much was computed
+		return q.Since, q.AtEnd > 2*q.half+1
+	}
+	return q.Since, r.Series.grows(r.Began, q.LastArrival)
 }

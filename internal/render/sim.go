@@ -279,7 +279,7 @@ func runsOutWords(a *memwall.Answer) string {
 		if n := int64(a.Plan.MaxSeqs); n > 0 {
 			seats = unit.Count(n) + " run at once, and no more may"
 		}
-		return "seats: " + seats + " (max_num_seqs)"
+		return "seats: " + seats + " (max_num_seqs, slots)"
 	}
 	return "nothing; prompts add " + share + " of the computed time"
 }
