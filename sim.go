@@ -526,17 +526,20 @@ func (p *player) paging(v variant) sim.Paging {
 	return out
 }
 
-// vary a replica.
+// vary a replica. Contiguous caches keep room for the longest request from the start, those of a static batch for what each of
+// its requests will be, so that each technique is left out alone.
 func (p *player) vary(r *sim.Replica, v variant) {
-	if name := p.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
-		rows := (r.MaxLength + r.BlockTokens - 1) / r.BlockTokens
-		r.Reserve = func(*workload.Request) int64 { return rows }
+	whole := func(tokens int64) int64 { return (tokens + r.BlockTokens - 1) / r.BlockTokens }
+	switch name := p.q.original.Scheduler; {
+	case v.static || name == "static":
+		r.Policy, r.PrefixCache = sim.Static, false
+		r.Reserve = func(q *workload.Request) int64 { return whole(q.Prompt + q.Output) }
+	case v.contiguous || name == "orca":
+		longest := whole(r.MaxLength)
 		r.PrefixCache = false
+		r.Reserve = func(*workload.Request) int64 { return longest }
 	}
-	switch {
-	case v.static || p.q.original.Scheduler == "static":
-		r.Policy = sim.Static
-	case p.q.original.Scheduler == "orca":
+	if p.q.original.Scheduler == "orca" {
 		r.WholePrompts, r.Budget = true, math.MaxInt32
 	}
 }
