@@ -98,7 +98,7 @@ var harmless = map[string]string{
 
 // takesHarmless: a room of simulated time uses nothing else of a package.
 func (h *house) takesHarmless(dir, p string) bool {
-	if dir != "workload" && dir != "sim" && dir != "." || harmless[p] == "" {
+	if !slices.Contains([]string{"workload", "sim", ".", "validation"}, dir) || harmless[p] == "" {
 		return false
 	}
 	name := map[string]string{"time": "time", "math/rand/v2": "rand"}[p]
@@ -157,7 +157,8 @@ func checkTestSupport(h *house) (wrong []string) {
 // mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, and percentiles of
 // millions on histograms.
 func mayImport(dir, p string) bool {
-	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat"
+	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
+		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize"
 }
 
 // checkCommands: other modules are for the command line and for such packages.

@@ -1,9 +1,12 @@
 package memwall
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memwall/memwall/engine"
@@ -12,6 +15,7 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -37,6 +41,9 @@ type simulation struct {
 	// prompt then takes.
 	prompts  *player
 	handover func(prompt int64) float64
+	// unwatched runs are not the plan's own; each is then what is told of their requests.
+	unwatched bool
+	each      func(*sim.Done)
 }
 
 // player is a kind of server of the plan.
@@ -51,6 +58,7 @@ type player struct {
 	plain       *serving.Model
 	speculation *serving.Speculation
 	seed        uint64 // of what is accepted of it
+	tier        *sim.Tier
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -69,20 +77,50 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	out.Simulated = s.tell(res)
-	for _, name := range r.Versus {
-		v, err := s.versus(name, res)
-		if err != nil {
-			return nil, err
-		}
-		out.Simulated.Versus = append(out.Simulated.Versus, *v)
+	out.KV.PoolUse = out.Simulated.Pool
+	if !res.Stopped {
+		err = s.beside(out, res)
 	}
 	out.Notes = append(out.Notes, s.q.notes()...)
-	return out, nil
+	return out, err
+}
+
+// beside is what is known from other runs: how much the plan holds at most, and what its techniques buy. Who stops a
+// simulation does not wait for them.
+func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
+	if out.Capacity, err = s.capacity(variant{}); err != nil {
+		return err
+	}
+	if err = s.edges(out.Simulated, res); err != nil {
+		return err
+	}
+	more, err := s.enough(out.Simulated, res)
+	if err != nil {
+		return err
+	}
+	if more != nil {
+		more.Verdict = out.Verdict
+		out.Suggestions = append(out.Suggestions, *more)
+	}
+	for _, name := range s.q.original.Versus {
+		v, err := s.versus(name, res, out.Capacity)
+		if err != nil {
+			return err
+		}
+		if s.ctx.Err() != nil {
+			return nil
+		}
+		out.Versus = append(out.Versus, *v)
+	}
+	return nil
 }
 
 // simulated prepares the plan: its memory, its clock, its rules and its workload.
 func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	s := &simulation{}
+	if err := errors.Join(r.variants(), r.Goal.checkGoal(), r.countReplicas()); err != nil {
+		return nil, nil, asError(err)
+	}
 	if err := s.load(r); err != nil {
 		return nil, nil, err
 	}
@@ -118,8 +156,8 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	out := q.size(ranks)
-	out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = &s.spec, r.Versus, r.Goal
-	q.original.Goal = r.Goal
+	out.Plan.Ask, out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = askSim, &s.spec, r.Versus, r.Goal
+	q.original.Goal, q.original.Versus = r.Goal, r.Versus
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
@@ -127,7 +165,30 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	s.seed = uint64(s.spec.Seed)
+	if err := s.below(r); err != nil {
+		return nil, nil, err
+	}
 	return s, out, s.apart()
+}
+
+// below is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
+func (s *simulation) below(r *Request) error {
+	if r.KVTier <= 0 {
+		return nil
+	}
+	if s.stream != nil || !s.rules.PrefixCache {
+		return &Error{Code: BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: "kv_tier_bytes: nothing is evicted that could be asked for again", Hint: "vllm or sglang with their prefix cache, or leave it out"}
+	}
+	where := cmp.Or(r.KVTierOn, "host")
+	rate, err := s.q.linkTo(s.q.job.Device(0), where)
+	if err != nil {
+		return &Error{Code: Unsupported, Field: "kv_tier", Value: where, Message: err.Error(), Hint: "hardware of which that is known"}
+	}
+	page := s.paging(variant{})
+	row := float64(page.BlockTokens) * float64(s.kv.PerToken)
+	ranks := float64(max(1, s.q.request.TP) * max(1, s.q.request.PP))
+	s.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+	return nil
 }
 
 // apart are the servers that compute prompts for others.
@@ -200,8 +261,8 @@ func (s *simulation) load(r *Request) error {
 	if w.Arrivals == "" {
 		w.Arrivals = arrivalsOf(w)
 	}
-	if w.Arrivals == "trace" {
-		return nil
+	if w.Trace != "" {
+		return w.Check()
 	}
 	for _, l := range []struct {
 		law    *workload.Law
@@ -249,10 +310,12 @@ const defaultRequests = 10_000
 
 func arrivalsOf(w *workload.Spec) string {
 	switch {
-	case w.Trace != "":
-		return "trace"
 	case w.Concurrency > 0:
 		return "closed"
+	case w.CV != nil:
+		return "gamma"
+	case w.Trace != "" && w.Rate == 0:
+		return "trace"
 	}
 	return "poisson"
 }
@@ -292,7 +355,7 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	s.disaggregate(&f)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {
-		return nil, asError(err)
+		return nil, s.faulty(err)
 	}
 	return res, nil
 }
@@ -313,11 +376,24 @@ func (s *simulation) disaggregate(f *sim.Fleet) {
 	}
 }
 
+// faulty names the trace in which a fault was found.
+func (s *simulation) faulty(err error) error {
+	var f *workload.Fault
+	if !errors.As(err, &f) {
+		return asError(err)
+	}
+	hint := f.Fix
+	if hint != "" && !s.spec.Reading.SkipBad && f.Line > 1 {
+		hint += "; or --skip-bad leaves such requests out"
+	}
+	return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(s.spec.Trace), Message: s.spec.Trace + ", " + f.Error(), Hint: hint}
+}
+
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *simulation) options(v variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	o := sim.Options{Goal: s.goal(), Each: s.each, Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
 	w := s.q.asker.Watch
-	if w == nil || v != (variant{}) {
+	if w == nil || s.unwatched || v != (variant{}) {
 		return o
 	}
 	o.Each, o.Step = w.Request, w.Step
@@ -344,7 +420,10 @@ func (s *simulation) source() (workload.Source, func() error, error) {
 		return nil, nil, err
 	}
 	src, err := s.spec.Replay(r)
-	return src, r.Close, err
+	if err != nil {
+		return nil, nil, errors.Join(s.faulty(err), r.Close())
+	}
+	return src, r.Close, nil
 }
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
@@ -380,6 +459,7 @@ func (p *player) replica(v variant) sim.Replica {
 	}
 	p.time(&r, v)
 	p.vary(&r, v)
+	r.Tier = p.tier
 	return r
 }
 
@@ -451,11 +531,8 @@ func (p *player) vary(r *sim.Replica, v variant) {
 }
 
 // versus plays the same workload with one technique less.
-func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
-	v, ok := variants[name]
-	if !ok {
-		return nil, &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
-	}
+func (s *simulation) versus(name string, with *sim.Result, holds *float64) (*Versus, error) {
+	v := variants[name]
 	if v.noSpec && s.plain == nil {
 		return nil, &Error{Code: BadField, Field: "versus", Value: name, Message: "versus = no-speculation: the plan has no speculation", Hint: "--draft-tokens 3, or leave it out"}
 	}
@@ -467,7 +544,33 @@ func (s *simulation) versus(name string, with *sim.Result) (*Versus, error) {
 	if mine, its := loadOf(with).Rate.Output, out.Rate.Output; its > 0 {
 		out.Throughput = rounded(mine / its)
 	}
-	return out, nil
+	if out.Capacity, err = s.capacity(v); err == nil && holds != nil && out.Capacity != nil {
+		out.CapacityRatio, out.Published = rounded(*holds / *out.Capacity), inPapers[name]
+	}
+	return out, err
+}
+
+// maxReplicas of a simulation.
+const maxReplicas = 4096
+
+func (r *Request) countReplicas() error {
+	if n := int64(r.Replicas); n < 0 || n > maxReplicas || r.DP > 0 && max(1, n)*r.DP > maxReplicas {
+		return &Error{Code: BadField, Field: "replicas", Value: fmt.Sprint(n), Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, maxReplicas), Hint: "fewer replicas, and their share of the rate"}
+	}
+	return nil
+}
+
+// variants refuses techniques that nobody knows, before anything runs.
+func (r *Request) variants() error {
+	for i, name := range r.Versus {
+		if _, ok := variants[name]; !ok {
+			return &Error{Code: BadField, Field: "versus", Value: shorten(name), Message: fmt.Sprintf("versus = %s is not known", shorten(name)), Hint: "static, contiguous-kv, no-prefix-cache, no-speculation"}
+		}
+		if slices.Contains(r.Versus[:i], name) {
+			return &Error{Code: BadField, Field: "versus", Value: name, Message: fmt.Sprintf("versus = %s stands twice", name), Hint: "name each once"}
+		}
+	}
+	return nil
 }
 
 var variants = map[string]variant{

@@ -2,6 +2,8 @@ package memwall
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/memwall/memwall/sim"
@@ -25,16 +27,23 @@ type Simulated struct {
 	ITL  *Percentiles `json:"itl_ms,omitempty"`
 	E2E  *Percentiles `json:"e2e_ms,omitempty"`
 	Wait *Percentiles `json:"wait_ms,omitempty"`
-	// Goodput is how many requests a second met the goal.
-	Goodput *float64    `json:"goodput,omitempty"`
-	Pool    *PoolUse    `json:"kv_use,omitempty"`
-	Series  *sim.Series `json:"series,omitempty"`
-	Versus  []Versus    `json:"versus,omitempty"`
+	// Goodput is how many requests a second met the goal, GoalShare how many of those asked; GoalMet says whether every
+	// percentile of the goal was kept.
+	Goodput   *float64   `json:"goodput,omitempty"`
+	GoalShare *float64   `json:"goal_share,omitempty"`
+	GoalMet   *bool      `json:"goal_met,omitempty"`
+	Pool      *PoolUse   `json:"-"` // stands in the answer's kv
+	Series    *Series    `json:"series,omitempty"`
+	Quantiles *Quantiles `json:"quantiles,omitempty"`
+	Versus    []Versus   `json:"versus,omitempty"`
+	// Low and High are the edges of the band.
+	Low  *Edge `json:"low,omitempty"`
+	High *Edge `json:"high,omitempty"`
 }
 
 // Load says whether a server holds a workload.
 type Load struct {
-	// Holds: the queue does not grow for as long as requests arrive.
+	// Holds: the queue does not grow for as long as requests arrive, and fewer than a tenth are refused, fail or give up.
 	Holds    bool       `json:"holds"`
 	Requests Requests   `json:"requests"`
 	Rate     Throughput `json:"throughput"`
@@ -45,6 +54,10 @@ type Load struct {
 	// PromptShare is how much of the computed time prompts added.
 	PromptShare float64 `json:"prompt_share"`
 	SimulatedS  float64 `json:"simulated_s"`
+	// Capacity is how many requests a second of the same mix the server holds at most; absent where it is not known.
+	Capacity *float64 `json:"holds_requests_per_s,omitempty"`
+	// Stopped: the simulation was ended before its requests were.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Requests by what became of them.
@@ -78,6 +91,7 @@ type Waste struct {
 	Internal float64 `json:"internal"`
 	Reserved float64 `json:"reserved"`
 	External float64 `json:"external"`
+	Total    float64 `json:"total"`
 }
 
 // Versus is the same workload with a technique less.
@@ -87,32 +101,91 @@ type Versus struct {
 	TTFT *Percentiles `json:"ttft_ms,omitempty"`
 	TPOT *Percentiles `json:"tpot_ms,omitempty"`
 	E2E  *Percentiles `json:"e2e_ms,omitempty"`
-	Pool *PoolUse     `json:"kv_use,omitempty"`
+	Pool *PoolUse     `json:"kv,omitempty"`
 	// Throughput is how many times the output tokens a second of this one the plan has.
 	Throughput *float64 `json:"throughput_ratio,omitempty"`
-	// Capacity are the requests a second that each holds, of the same mix: of the plan, and of this one.
-	Capacity *float64 `json:"holds_requests_per_s,omitempty"`
+	// CapacityRatio is how many times the requests a second of this one the plan holds, and Published what papers say of
+	// that.
+	CapacityRatio *float64 `json:"holds_ratio,omitempty"`
+	Published     string   `json:"published,omitempty"`
 }
 
 // tell writes a result into an answer.
 func (s *simulation) tell(r *sim.Result) *Simulated {
 	out := &Simulated{Load: loadOf(r), TTFT: percentiles(&r.First), TPOT: percentiles(&r.PerToken), ITL: percentiles(&r.Gap), E2E: percentiles(&r.Whole), Wait: percentiles(&r.Wait),
-		Pool: s.poolOf(r), Series: &r.Series}
-	if s.goal() != (sim.Goal{}) {
-		out.Goodput = rounded(float64(r.Good) / spanOf(r).Seconds())
-	}
+		Pool: s.poolOf(r), Series: seriesOf(&r.Series), Quantiles: quantilesOf(r)}
+	s.judge(out, r)
 	if r.Stopped {
 		s.q.job.Note("stopped", "warn", "", "stopped at %s of the simulated time: this is what was known by then", r.End.Round(time.Second))
+	}
+	if r.Refused > 0 {
+		s.q.job.Note("refused", "warn", "workload.prompt", "%d of %d requests were refused: longer than the context of %d tokens, or than the KV cache", r.Refused, r.Asked, s.q.request.Context)
 	}
 	return out
 }
 
+// judge a run by the goal.
+func (s *simulation) judge(out *Simulated, r *sim.Result) {
+	if s.goal() == (sim.Goal{}) {
+		return
+	}
+	out.Goodput = rounded(float64(r.Good) / spanOf(r).Seconds())
+	if r.Asked > 0 {
+		out.GoalShare = rounded(float64(r.Good) / float64(r.Asked))
+	}
+	g := s.q.original.Goal
+	met := r.Finished > 0 && within(&r.First, g.TTFT) && within(&r.PerToken, g.TPOT)
+	out.GoalMet = &met
+}
+
+// within reports whether percentiles, such as p99, lie within bounds in milliseconds.
+func within(s *sim.Sample, bounds map[string]float64) bool {
+	for name, most := range bounds {
+		if p, err := percentile(name); err != nil || 1000*s.Quantile(p).Seconds() > most {
+			return false
+		}
+	}
+	return true
+}
+
+// percentile reads p50, p99 or p99.9.
+func percentile(name string) (share float64, err error) {
+	number, ok := strings.CutPrefix(name, "p")
+	p, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(p > 0 && p <= 100) {
+		return 0, &Error{Code: BadField, Field: "goal", Value: shorten(name), Message: fmt.Sprintf("goal: %s is no percentile", shorten(name)), Hint: `such as {"ttft_ms":{"p99":500}}`}
+	}
+	return p / 100, nil
+}
+
+// checkGoal refuses percentiles that are none and bounds that nothing keeps.
+func (g *Goal) checkGoal() error {
+	if g == nil {
+		return nil
+	}
+	for field, bounds := range map[string]map[string]float64{"ttft_ms": g.TTFT, "tpot_ms": g.TPOT} {
+		for name, ms := range bounds {
+			if _, err := percentile(name); err != nil {
+				return err
+			}
+			if !(ms > 0 && ms <= 1e9) {
+				return &Error{Code: BadField, Field: "goal." + field, Value: fmt.Sprint(ms), Message: fmt.Sprintf("goal.%s = %v is no time above 0 and at most 1000000000 ms", field, ms), Hint: "give milliseconds, such as 500"}
+			}
+		}
+	}
+	return nil
+}
+
 func (s *simulation) poolOf(r *sim.Result) *PoolUse {
-	out := &PoolUse{Peak: four(r.KV.Peak), Mean: four(r.KV.Mean), Waste: Waste{four(r.KV.Internal), four(r.KV.Reserved), four(r.KV.External)}, Preemptions: r.Preemptions, Preempted: r.Preempted, Tokens: s.kv.Tokens}
+	out := &PoolUse{Peak: four(r.KV.Peak), Mean: four(r.KV.Mean), Waste: wasteOf(&r.KV), Preemptions: r.Preemptions, Preempted: r.Preempted, Tokens: s.kv.Tokens}
 	if r.Prompt > 0 {
 		out.PrefixHitRate = four(float64(r.Cached) / float64(r.Prompt))
 	}
 	return out
+}
+
+func wasteOf(k *sim.KV) Waste {
+	return Waste{four(k.Internal), four(k.Reserved), four(k.External), four(k.Internal + k.Reserved + k.External)}
 }
 
 func four(x float64) float64 { return *rounded(x) }
@@ -131,16 +204,19 @@ func spanOf(r *sim.Result) time.Duration { return max(1, r.End-r.Began) }
 func loadOf(r *sim.Result) Load {
 	span := spanOf(r).Seconds()
 	l := Load{Requests: Requests{r.Asked, r.Finished, r.Failed, r.Refused, r.HungUp}, Rate: Throughput{four(float64(r.Generated) / span), four(float64(r.Finished) / span)},
-		RunsOut: runsOut(r), SimulatedS: four(span)}
+		RunsOut: runsOut(r), SimulatedS: four(span), Stopped: r.Stopped}
 	if r.Busy > 0 {
 		l.PromptShare = four(r.Prompting.Seconds() / r.Busy.Seconds())
 	}
 	since, grows := r.Diverges()
-	if l.Holds = !grows; grows {
+	if l.Holds = !grows && served(r); grows {
 		l.DivergesAt = rounded(since.Seconds())
 	}
 	return l
 }
+
+// served reports whether nearly all who asked were: a server that refuses a tenth of a workload does not hold it.
+func served(r *sim.Result) bool { return 10*(r.Failed+r.Refused+r.HungUp) < max(1, r.Asked) }
 
 // runsOut is what requests waited for most.
 func runsOut(r *sim.Result) string {
@@ -152,5 +228,3 @@ func runsOut(r *sim.Result) string {
 	}
 	return name
 }
-
-var _ = fmt.Sprint

@@ -160,9 +160,6 @@ func (q *question) stages(sharer engine.Sharer) ([]stream.Stage, error) {
 	return out, nil
 }
 
-// desktop is the memory rate of a host that nobody described: two channels of DDR5-5600.
-const desktop = unit.ByteRate(89.6e9)
-
 // processor is the host's, with its memory's rate.
 func (q *question) processor() (*hardware.Device, float64) {
 	m := q.job.Machine
@@ -174,8 +171,8 @@ func (q *question) processor() (*hardware.Device, float64) {
 	}
 	d := &hardware.Device{ID: "host", Name: "host", Form: "CPU", Architecture: "host", Bandwidth: m.Host.Bandwidth, SMs: m.Host.Cores}
 	if !d.Bandwidth.Known {
-		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: desktop, Known: true, Basis: ledger.Assumed}
-		q.job.Note("host_rate", "warn", "hardware", "the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it", desktop)
+		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: hardware.DesktopRate, Known: true, Basis: ledger.Assumed}
+		q.job.Note("host_rate", "warn", "hardware", "the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it", hardware.DesktopRate)
 	}
 	threads := 0.0
 	if m.Host.Cores.Known {

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"os"
+	"os/signal"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
@@ -23,9 +25,19 @@ func main() {
 		Columns:     columns(os.Stdout),
 		Models:      source.New(source.Options{}),
 		Data:        source.Lengths{},
+		Traces:      &source.Traces{Stdin: os.Stdin},
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
+
+		Interruptible: interruptible,
 	}))
+}
+
+// interruptible gives a context that the first interrupt ends; the second ends the program as usual.
+func interruptible() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // terminal reports whether a file is a character device, as terminals are.

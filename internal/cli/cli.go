@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,6 +35,10 @@ type Config struct {
 	FromCommand           FromCommand          // nil: --from is refused
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
+	CreateFile            func(name string) (File, error)
+	Traces                memwall.TraceSource // nil: recordings are refused
+	// Interruptible gives a context that the user may end; nil: no answer ends early.
+	Interruptible func() (context.Context, context.CancelFunc)
 }
 
 // Machine tells what hardware the program runs on, in words that --on takes; ok is false when it cannot
@@ -62,7 +67,7 @@ type app struct {
 
 // Run runs one command and gives its exit code.
 func Run(c Config) (code int) {
-	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models, Data: c.Data}}
+	a := &app{Config: c.filled(), asker: memwall.Asker{Models: c.Models, Data: c.Data, Traces: c.Traces}}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.broken(r)
@@ -89,6 +94,9 @@ func (c Config) filled() Config {
 	}
 	if c.OpenFile == nil {
 		c.OpenFile = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	}
+	if c.CreateFile == nil {
+		c.CreateFile = createFile
 	}
 	if c.Args == nil {
 		c.Args = []string{}
@@ -121,7 +129,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.calibrate(), a.validate(), a.batch(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.calibrate(), a.validate(), a.batch(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

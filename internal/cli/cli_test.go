@@ -19,7 +19,7 @@ func TestFlagsAndFields(t *testing.T) {
 	without := map[string]string{
 		"ask": "the command says it", "model": "the argument", "also": "JSON only", "explain": "a flag of its own",
 		"offload": "JSON only: an object", "disaggregated": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
-		"text": "the file that compare is given", "goal": "--minimize, or --goal of pick", "change": "the second plan of diff", "all": "a flag of its own", "for": "--train",
+		"text": "the file that compare is given", "goal": "--minimize, --goal of pick, or --ttft and --tpot of sim", "workload": "--rate, --users, --prompt and others of sim", "change": "the second plan of diff", "all": "a flag of its own", "for": "--train",
 		"rollout": "JSON only: an object",
 	}
 	a := &app{Config: Config{}.filled()}

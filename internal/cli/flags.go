@@ -12,6 +12,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -19,13 +20,15 @@ import (
 const (
 	groupWhat     = "what and where"
 	groupHow      = "how"
+	groupWorkload = "workload: who asks for what, and when"
+	groupServers  = "servers, and what they are compared with"
 	groupLlama    = "llama.cpp, llama-server and Ollama only"
 	groupServing  = "vLLM, SGLang and TensorRT-LLM only, where each has it"
 	groupTraining = "training"
 	groupOutput   = "output"
 )
 
-var groups = []string{groupWhat, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
+var groups = []string{groupWhat, groupWorkload, groupServers, groupHow, groupLlama, groupServing, groupTraining, groupOutput}
 
 const groupKey = "group"
 
@@ -41,6 +44,8 @@ func groupOf(f *memwall.Field) string {
 	switch {
 	case !f.OfAsk("fit") && f.OfAsk("train"):
 		return groupTraining
+	case !f.OfAsk("fit") && f.OfAsk("sim"):
+		return groupServers
 	case f.OwnedBy("llama.cpp") && f.Engines != nil:
 		return groupLlama
 	case f.Engines != nil:
@@ -53,11 +58,12 @@ func groupOf(f *memwall.Field) string {
 	return groupHow
 }
 
-// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request.
+// requestFlags adds a flag for every field of some questions that has one; each sets its field in the request. A flag that
+// is there already stays what it is.
 func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
-		if f.Flag == "" || !slices.ContainsFunc(asks, f.OfAsk) {
+		if f.Flag == "" || !slices.ContainsFunc(asks, f.OfAsk) || flags.Lookup(f.Flag) != nil {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}
@@ -94,8 +100,11 @@ func (v *fieldValue) String() string { return "" }
 // Set reads a value in the field's unit.
 func (v *fieldValue) Set(s string) error {
 	x, err := v.parse(s)
+	if err == nil && v.counts() && x.Int() == 0 {
+		err = fmt.Errorf("%q is none, and leaving the flag out is the default", s)
+	}
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadField, Field: v.field.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.field.Flag, err), Hint: v.field.Doc}
+		return &memwall.Error{Code: memwall.BadField, Field: v.field.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.field.Flag, err), Hint: v.hint(s)}
 	}
 	switch {
 	case v.at.Kind() == reflect.Map:
@@ -109,10 +118,25 @@ func (v *fieldValue) Set(s string) error {
 		p := reflect.New(v.at.Type().Elem())
 		p.Elem().Set(x.Convert(v.at.Type().Elem()))
 		v.at.Set(p)
+	case v.at.Kind() == reflect.Slice:
+		v.at.Set(reflect.AppendSlice(v.at, x.Convert(v.at.Type())))
 	default:
 		v.at.Set(x.Convert(v.at.Type()))
 	}
 	return nil
+}
+
+// counts reports whether the field is a number of things of a training plan, of which 0 stands for one that is not given.
+func (v *fieldValue) counts() bool {
+	return slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
+}
+
+// hint is the words that may have been meant, else what the flag is about.
+func (v *fieldValue) hint(s string) string {
+	if near := spell.Nearest(s, v.field.Enum); len(near) > 0 {
+		return "did you mean: " + strings.Join(near, ", ")
+	}
+	return v.field.Doc
 }
 
 func (v *fieldValue) parse(s string) (reflect.Value, error) {
@@ -215,6 +239,9 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 
 // operand is what help shows behind a flag.
 func operand(f *pflag.Flag) string {
+	if w, ok := f.Value.(workValue); ok {
+		return w.takes()
+	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
 		return plainOperand(f)
@@ -250,7 +277,7 @@ var words = map[string]string{
 	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
-var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME"}
+var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE"}
 
 func plainOperand(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {

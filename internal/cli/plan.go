@@ -76,8 +76,10 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 
 // timed asks and says how long that took, with notes of the command line in front; as JSON it writes the answer.
 func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
+	ctx, stop := a.until()
+	defer stop()
 	start := time.Now()
-	answer, err := a.asker.Ask(r)
+	answer, err := a.asker.AskContext(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -98,6 +98,19 @@ func longChange(t testing.TB) *memwall.Answer {
 	return a
 }
 
+// fewServed is a simulation that was stopped, of several replicas and users of a closed loop of whom some were refused, some
+// failed and some gave up; nobody knows how much it holds.
+func fewServed(t testing.TB) *memwall.Answer {
+	a := answer(t, "sim-grows")
+	v := a.Simulated
+	v.Stopped, v.DivergesAt, v.Capacity, v.Versus, v.Series = true, nil, nil, v.Versus[:1], nil
+	v.Requests = memwall.Requests{Asked: 10_000, Finished: 1, Failed: 2, Refused: 3, HungUp: 4}
+	v.RunsOut, v.TPOT, v.Versus[0].Capacity, v.Versus[0].TTFT, v.Versus[0].Pool = "max_num_seqs", nil, nil, nil, nil
+	a.Plan.Replicas, a.Plan.Workload.Arrivals, a.Plan.Workload.Rate, a.Plan.Workload.Concurrency = 3, "closed", 0, 64
+	a.Wall, a.Suggestions = 12, nil
+	return a
+}
+
 // bareDiff is of plans without speeds, pools and measured formats.
 func bareDiff(t testing.TB) *memwall.Answer {
 	a := answer(t, "diff")
@@ -114,6 +127,9 @@ func screens(t testing.TB) map[string]func(Style) string {
 	}
 	train := func(name string, opt FitOptions) func(Style) string {
 		return func(st Style) string { return Train(answer(t, name), opt, st) }
+	}
+	simulated := func(name string) func(Style) string {
+		return func(st Style) string { return Sim(answer(t, name), SimOptions{}, st) }
 	}
 	plan := func(a *memwall.Answer, opt PlanOptions) func(Style) string {
 		return func(st Style) string { return Plan(a, opt, st) }
@@ -149,6 +165,10 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"train":       train("train", FitOptions{}),
 		"train-short": train("train-short", FitOptions{}),
 		"train-notes": train("train", FitOptions{Notes: true}),
+		"sim":         simulated("sim"),
+		"sim-grows":   simulated("sim-grows"),
+		"sim-nowhere": simulated("sim-nowhere"),
+		"sim-few":     func(st Style) string { return Sim(fewServed(t), SimOptions{Notes: true}, st) },
 		"plan":        plan(answer(t, "plan"), PlanOptions{}),
 		"plan-fits":   plan(answer(t, "plan-fits"), PlanOptions{}),
 		"plan-none":   plan(answer(t, "plan-none"), PlanOptions{Notes: true}),
@@ -234,7 +254,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true, "train": true, "train-short": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {

@@ -140,19 +140,27 @@ func (w *writer) fields(t reflect.Type, properties *object, required *[]string) 
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
 		if f.Anonymous && tag == "" {
-			w.fields(f.Type, properties, required)
+			w.embedded(f.Type, properties, required)
 			continue
 		}
 		name, opts, _ := strings.Cut(tag, ",")
 		if !f.IsExported() || name == "" || name == "-" {
 			continue
 		}
-		omitted := strings.Contains(opts, "omitempty")
+		omitted := strings.Contains(opts, "omit") // omitempty or omitzero
 		if !omitted {
 			*required = append(*required, name)
 		}
 		*properties = append(*properties, member{name, w.field(&f, omitted)})
 	}
+}
+
+// embedded adds the members of a struct within another; those of one that may be absent are never required.
+func (w *writer) embedded(t reflect.Type, properties *object, required *[]string) {
+	if t.Kind() == reflect.Pointer {
+		t, required = t.Elem(), new([]string)
+	}
+	w.fields(t, properties, required)
 }
 
 // field is the schema of a struct's field: that of its type, with what its tags say.

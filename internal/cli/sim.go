@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/workload"
+)
+
+// simFlags are the flags of sim.
+type simFlags struct {
+	fitFlags
+	spec  workload.Spec
+	goal  *memwall.Goal
+	files simFiles
+}
+
+func (a *app) sim() *cobra.Command {
+	f := &simFlags{}
+	c := &cobra.Command{
+		Use: "sim MODEL", Short: "does it hold the load: how long users wait, what runs out",
+		Long: "Requests arrive, wait, are batched step by step by the engine's own rules, find room in the KV cache or are preempted, and end. " +
+			"Say who asks (--rate or --users, or a recording with --trace) and for what (--prompt, --output). Lengths take k = 1,024, --requests takes k and M in decimal.",
+		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --prompt 1500 --output 400 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,0.8 --output exponential:300\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --speed 2 --ttft 500ms --tpot 50ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --replicas 2 --router prefix-aware --shared-prefix 2k --prefixes 50",
+		RunE:    func(c *cobra.Command, args []string) error { return a.runSim(c, f, args) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return catalog.IDs(), cobra.ShellCompDirectiveDefault
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	f.addWork(c, a.Data)
+	requestFlags(flags, &f.request, "sim")
+	flags.SetNormalizeFunc(simNames)
+	flags.StringVar(&f.from, "from", "", fromUsage)
+	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
+	for _, name := range []string{"from", "calibration"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	f.files.flags(flags)
+	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
+	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit")
+	flags.Lookup("check").NoOptDefVal = "fits"
+	for _, name := range []string{"notes", "check"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	offer(c, "versus", cobra.FixedCompletions([]string{"static", "contiguous-kv", "no-prefix-cache", "no-speculation"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (a *app) runSim(c *cobra.Command, f *simFlags, args []string) error {
+	a.asking = "sim"
+	r, notes, err := a.requestFor("sim", c, &f.fitFlags, args)
+	if err != nil {
+		return err
+	}
+	if err := a.tune(f.calibration); err != nil {
+		return err
+	}
+	r.Ask, r.Workload, r.Goal = "sim", &f.spec, f.goal
+	if err := f.asks(r); err != nil {
+		return err
+	}
+	answer, err := a.simulated(f, r, notes)
+	if err != nil {
+		return err
+	}
+	if !a.json {
+		err = a.print(render.Sim(answer, render.SimOptions{Notes: f.notes}, a.style()))
+	}
+	if err != nil {
+		return err
+	}
+	return heldUp(f.check, answer)
+}
+
+// simulated runs a simulation with all that watches it, and writes the files that were asked for.
+func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
+	out, err := f.files.open(a)
+	if err != nil {
+		return nil, err
+	}
+	defer out.abandon()
+	p := a.progress(int64(f.spec.Requests))
+	a.asker.Watch = &memwall.Watch{Request: out.request(), Step: out.step(), Progress: p.report()}
+	answer, err := a.timed(r, notes)
+	p.clear()
+	if err != nil {
+		return nil, err
+	}
+	return answer, out.finish(answer)
+}
+
+// asks refuses a workload of which nobody says who asks.
+func (f *simFlags) asks(r *memwall.Request) error {
+	if w := &f.spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 {
+		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
+	}
+	return nil
+}
+
+// heldUp turns an answer into the exit code of --check.
+func heldUp(check string, a *memwall.Answer) error {
+	s := a.Simulated
+	switch {
+	case check == "":
+		return nil
+	case s == nil:
+		return checked(check, a.Verdict)
+	case s.Stopped:
+		return verdictError(unanswered)
+	case !s.Holds, s.GoalMet != nil && !*s.GoalMet:
+		return verdictError(doesNotFit)
+	}
+	return checked(check, a.Verdict)
+}
+
+// until is the context of a question that an interrupt ends early.
+func (a *app) until() (context.Context, context.CancelFunc) {
+	if a.Interruptible == nil {
+		return context.WithCancel(context.Background())
+	}
+	return a.Interruptible()
+}
+
+// Progress is drawn only where an answer takes longer than a moment, and not more often than an eye follows.
+const (
+	silence  = 500 * time.Millisecond
+	interval = 100 * time.Millisecond
+)

@@ -1,0 +1,441 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// SimOptions say what of a simulation is shown beyond the usual.
+type SimOptions struct {
+	Notes bool // all notes
+}
+
+// Sim draws what became of a workload: whether it is held, how long users wait, a table of percentiles, throughput, the KV
+// cache and the queue over time, what runs out, and what techniques buy. A plan that has no memory for the model is drawn
+// as fit draws it.
+func Sim(a *memwall.Answer, opt SimOptions, st Style) string {
+	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
+	if a.Simulated == nil {
+		s.page.title(a.Verdict, asked(a))
+		s.page.headline(a)
+		s.suggestions()
+		s.footnotes()
+		s.notes()
+		return s.page.String()
+	}
+	s.simTitle()
+	s.simHeadline()
+	s.waits()
+	s.became()
+	s.versus()
+	s.simSuggestions()
+	s.runs()
+	s.notes()
+	return s.page.String()
+}
+
+// simTitle is line 1: whether the load is held, the load, what serves it.
+func (s *screen) simTitle() {
+	m := simMark(s.a.Simulated)
+	rest := asked(s.a)
+	if n := int64(s.a.Plan.Replicas); n > 1 {
+		rest = append(rest, plural(n, "replica", "replicas"))
+	}
+	s.page.dotted(join(say(string(m.sign)+" "+m.word, m.ink), say("   ")), append([]string{loadWords(s.a)}, rest...))
+}
+
+func simMark(v *memwall.Simulated) mark {
+	switch {
+	case v.Stopped:
+		return mark{'?', "stopped", inkUnknown}
+	case !v.Holds:
+		return mark{'✗', "does not hold", inkBad}
+	case v.GoalMet != nil && !*v.GoalMet:
+		return mark{'~', "holds, goal missed", inkTight}
+	}
+	return mark{'✓', "holds", bold}
+}
+
+// loadWords say who asks.
+func loadWords(a *memwall.Answer) string {
+	w := a.Plan.Workload
+	what := "requests"
+	if w.Sessions != nil {
+		what = "sessions"
+	}
+	switch w.Arrivals {
+	case "closed":
+		return people(int64(w.Concurrency))
+	case "burst":
+		return plural(a.Requests.Asked, "request", "requests") + " at once"
+	case "trace":
+		return shorten(w.Trace, 30, "…")
+	case "gamma":
+		return fmt.Sprintf("%s %s/s in clumps", unit.Rate(w.Rate), what)
+	}
+	return unit.Rate(w.Rate) + " " + what + "/s"
+}
+
+// simHeadline is line 2: how long users wait, or since when more wait than are served.
+func (s *screen) simHeadline() {
+	v := s.a.Simulated
+	var out []string
+	if at := v.DivergesAt; at != nil {
+		out = append(out, "the queue grows from "+since(*at)+" on, without end")
+	}
+	if p := v.TTFT; p != nil {
+		out = append(out, "first token "+pair99(p))
+	}
+	if p := v.TPOT; p != nil {
+		out = append(out, "per token "+pair99(p))
+	}
+	out = append(out, unserved(v)...)
+	s.page.para(pad(gap), say(strings.Join(out, " · ")))
+}
+
+// since a time of the simulation.
+func since(at float64) string {
+	if at < 1 {
+		return "the beginning"
+	}
+	return unit.Seconds(at).String()
+}
+
+// pair99 is "p50 0.21 p99 0.94 s".
+func pair99(p *memwall.Percentiles) string {
+	scale, name := timeScale(p.P99)
+	return "p50 " + rateOf(p.P50/scale) + " p99 " + rateOf(p.P99/scale) + hard + name
+}
+
+// timeScale is the unit for a time in milliseconds: what one of it is worth, and its name.
+func timeScale(ms float64) (worth float64, name string) {
+	switch {
+	case ms < 1000:
+		return 1, "ms"
+	case ms < 7_200_000:
+		return 1000, "s"
+	}
+	return 3_600_000, "h"
+}
+
+// timed prints a time with two digits, and three from ten on.
+func timed(ms, worth float64) string {
+	if x := ms / worth; x >= 10 {
+		return significant(x, 3)
+	}
+	return significant(ms/worth, 2)
+}
+
+// unserved are those whom nobody answered, and preemptions.
+func unserved(v *memwall.Simulated) (out []string) {
+	for _, x := range []struct {
+		n    int64
+		word string
+	}{{v.Requests.Refused, "refused"}, {v.Requests.Failed, "failed"}, {v.Requests.HungUp, "gave up"}} {
+		if x.n > 0 {
+			out = append(out, unit.Count(x.n)+" "+x.word)
+		}
+	}
+	switch p := v.Pool; {
+	case p == nil:
+	case p.Preempted == 0:
+		out = append(out, "none preempted")
+	default:
+		out = append(out, unit.Count(p.Preempted)+" preempted")
+	}
+	return out
+}
+
+// waits are percentiles of the times of a request.
+func (s *screen) waits() {
+	v := s.a.Simulated
+	if v.TTFT == nil {
+		return
+	}
+	columns := 5
+	if s.page.st.width() < narrow {
+		columns = 4
+	}
+	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal}}
+	tb.row(dimmed("", "p50", "p90", "p99", "mean")[:columns]...)
+	for _, x := range []struct {
+		name string
+		p    *memwall.Percentiles
+	}{{"waits", v.Wait}, {"first token", v.TTFT}, {"per token", v.TPOT}, {"between tokens", v.ITL}, {"end to end", v.E2E}} {
+		if x.p != nil {
+			worth, name := timeScale(x.p.P99)
+			row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
+			tb.row(row[:columns]...)
+		}
+	}
+	s.page.blank()
+	s.page.add(tb)
+}
+
+// labelled is a line behind a word.
+func (s *screen) labelled(word string, parts ...text) {
+	s.page.para(join(pad(gap), say(fmt.Sprintf("%-11s", word), dim)), join(parts...))
+}
+
+// became is what the server did: throughput, goal, cache and queue over time, what ran out.
+func (s *screen) became() {
+	v := s.a.Simulated
+	s.page.blank()
+	out := rateOf(v.Rate.Output) + " tokens/s, " + rateOf(v.Rate.Requests) + " requests/s"
+	if c := v.Capacity; c != nil {
+		out += "; at most " + rateOf(*c) + " requests/s of this mix"
+	}
+	s.labelled("out", say(out))
+	s.goal()
+	s.overTime()
+	s.labelled("runs out", say(runsOutWords(s.a)))
+	s.pool()
+}
+
+func rateOf(x float64) string { return unit.Rate(x) }
+
+func (s *screen) goal() {
+	v := s.a.Simulated
+	if v.GoalShare == nil {
+		return
+	}
+	var bounds []string
+	for _, b := range []struct {
+		word string
+		by   map[string]float64
+	}{{"to the first token", s.a.Plan.Goal.TTFT}, {"per token", s.a.Plan.Goal.TPOT}} {
+		for _, ms := range b.by {
+			bounds = append(bounds, unit.Seconds(ms/1000).String()+" "+b.word)
+		}
+	}
+	s.labelled("goal", say(percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
+}
+
+// overTime draws the use of the KV cache on a scale of all of it, and the queue on one of its longest.
+func (s *screen) overTime() {
+	v := s.a.Simulated
+	if v.Series == nil || v.Pool == nil {
+		return
+	}
+	longest := peak(v.Series.Waiting)
+	s.labelled("KV in use", join(s.spark(v.Series.KV, 1, inkCache), say(fmt.Sprintf("peak %s, mean %s of %s tokens", percent(v.Pool.Peak), percent(v.Pool.Mean), unit.Count(v.Pool.Tokens)))))
+	if longest >= 1 {
+		s.labelled("queue", join(s.spark(v.Series.Waiting, longest, inkWorking), say("up to "+significant(longest, 3)+" wait")))
+	}
+}
+
+func peak(all []float64) (most float64) {
+	for _, x := range all {
+		most = max(most, x)
+	}
+	return most
+}
+
+const sparkGlyphs = "▁▂▃▄▅▆▇█"
+
+// spark draws a series in a few cells, with a gap behind it; nothing where the page is narrow.
+func (s *screen) spark(all []float64, whole float64, look ink) text {
+	if s.page.st.width() < narrow || len(all) == 0 {
+		return nil
+	}
+	glyphs := []rune(sparkGlyphs)
+	var b strings.Builder
+	for _, x := range sampled(all, 24) {
+		level := int(x / whole * float64(len(glyphs)))
+		b.WriteRune(glyphs[min(max(level, 0), len(glyphs)-1)])
+	}
+	return join(say(b.String(), look), say(hard+hard))
+}
+
+// sampled are means of a series over at most n stretches of it.
+func sampled(all []float64, n int) []float64 {
+	n = min(n, len(all))
+	out := make([]float64, n)
+	for i := range out {
+		from, to := i*len(all)/n, (i+1)*len(all)/n
+		for _, x := range all[from:to] {
+			out[i] += x
+		}
+		out[i] /= float64(to - from)
+	}
+	return out
+}
+
+// runsOutWords say what those who wait wait for.
+func runsOutWords(a *memwall.Answer) string {
+	v := a.Simulated
+	share := percent(v.PromptShare)
+	switch v.RunsOut {
+	case "compute":
+		return "compute: the budget of a step is full; prompts add " + share + " of the computed time"
+	case "kv_cache":
+		return "KV cache: who waits, waits for room in it"
+	case "max_num_seqs":
+		seats := "as many as may run at once do"
+		if n := int64(a.Plan.MaxSeqs); n > 0 {
+			seats = unit.Count(n) + " run at once, and no more may"
+		}
+		return "seats: " + seats + " (max_num_seqs)"
+	}
+	return "nothing; prompts add " + share + " of the computed time"
+}
+
+// pool is how well the KV cache is used.
+func (s *screen) pool() {
+	p := s.a.Simulated.Pool
+	if p == nil {
+		return
+	}
+	if p.PrefixHitRate > 0 {
+		s.labelled("prefixes", say(percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
+	}
+	if p.Preemptions > 0 {
+		s.labelled("preempted", say(fmt.Sprintf("%s, %s in all: their caches are computed again", plural(p.Preempted, "request", "requests"), plural(p.Preemptions, "time", "times"))))
+	}
+	s.labelled("waste", say(wasteWords(&p.Waste)))
+}
+
+// wasteWords say which places of the cache hold no token though they are taken.
+func wasteWords(w *memwall.Waste) string {
+	out := share100(w.Total) + " of the KV cache is taken and holds no token"
+	var of []string
+	for _, x := range []struct {
+		share float64
+		word  string
+	}{{w.Internal, "in last pages"}, {w.Reserved, "reserved for later"}, {w.External, "too small for who waits"}} {
+		if x.share >= 0.0005 && x.share < w.Total {
+			of = append(of, share100(x.share)+" "+x.word)
+		}
+	}
+	if len(of) > 0 {
+		out += ": " + strings.Join(of, ", ")
+	}
+	return out
+}
+
+// share100 is a share in percent, and less than a tenth of one where it is.
+func share100(x float64) string {
+	if x > 0 && x < 0.001 {
+		return "<0.1 %"
+	}
+	return percent(x)
+}
+
+var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache", "no-speculation": "no speculation"}
+
+// versus is a row for the plan and one for each technique less.
+func (s *screen) versus() {
+	v := s.a.Simulated
+	if len(v.Versus) == 0 {
+		return
+	}
+	tb := &table{sides: []side{left, decimal, right, decimal, decimal, right, right}}
+	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
+	s.versusRow(tb, outcome("the plan", &v.Load, nil, v.TTFT, v.Pool)...)
+	for i := range v.Versus {
+		o := &v.Versus[i]
+		row := outcome(versusNames[o.Name], &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
+		if o.Published != "" {
+			row = append(row, say(o.Published+" ×", dim))
+		}
+		s.versusRow(tb, row...)
+	}
+	s.page.blank()
+	s.page.add(tb)
+	s.page.para(pad(gap), say(versusNote(v.Versus), dim))
+}
+
+// versusRow adds a row, of which a narrow page shows the beginning.
+func (s *screen) versusRow(tb *table, row ...text) {
+	if s.page.st.width() < defaultWidth {
+		row = row[:min(len(row), 4)]
+	}
+	if s.page.st.width() < narrow {
+		row = row[:3]
+	}
+	tb.row(row...)
+}
+
+func dimmed(words ...string) (out []text) {
+	for _, w := range words {
+		out = append(out, say(w, dim))
+	}
+	return out
+}
+
+// outcome is a row of what became of a workload.
+func outcome(name string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []text {
+	return []text{say(name), capacityOf(l), say(times(ratio)), say(rateOf(l.Rate.Output)), first99(first), wasted(p)}
+}
+
+func capacityOf(l *memwall.Load) text {
+	if l.Capacity == nil {
+		return say("—")
+	}
+	return say(rateOf(*l.Capacity))
+}
+
+func first99(p *memwall.Percentiles) text {
+	if p == nil {
+		return say("—")
+	}
+	return say(timed(p.P99, 1000))
+}
+
+func wasted(p *memwall.PoolUse) text {
+	if p == nil {
+		return say("—")
+	}
+	return say(share100(p.Waste.Total))
+}
+
+// versusNote says what the columns compare.
+func versusNote(all []memwall.Versus) string {
+	out := "holds/s: the most requests a second of this mix; we: how many times that the plan holds"
+	for i := range all {
+		if all[i].Published != "" {
+			return out + ". Papers: lengths that vary more buy more; reserving wastes 30–50 %, pages 5–10 %"
+		}
+	}
+	return out
+}
+
+// simSuggestions are what would hold the load.
+func (s *screen) simSuggestions() {
+	for i := range s.a.Suggestions {
+		x := &s.a.Suggestions[i]
+		if flags := patchFlags(x); flags != "" {
+			s.page.blank()
+			s.page.para(join(pad(gap), say("next       ", dim)), say("holds with "+x.Change+": "+flags))
+		}
+	}
+}
+
+// runs say how much was simulated.
+func (s *screen) runs() {
+	v, w := s.a.Simulated, s.a.Plan.Workload
+	out := plural(v.Requests.Finished, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
+	if v.Requests.Finished < v.Requests.Asked {
+		out = unit.Count(v.Requests.Finished) + " of " + plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
+	}
+	if w.Trace == "" || w.Arrivals != "trace" {
+		out += ", seed " + strconv.FormatInt(int64(w.Seed), 10)
+	}
+	s.page.blank()
+	s.page.para(pad(gap), say(out+wallWords(s.a.Wall)+" · --csv --series --trace-out --svg for more", dim))
+}
+
+// wallWords say how long an answer took, where that was long enough to notice.
+func wallWords(seconds float64) string {
+	switch {
+	case seconds == 0:
+		return ""
+	case seconds < 1:
+		return ", simulated in under 1 s"
+	}
+	return ", simulated in " + unit.Seconds(seconds).String()
+}
