@@ -178,8 +178,11 @@ func (s *server) fits(t *slot, e entry) bool {
 	if s.Promise && !s.ends(t, e) {
 		return false
 	}
-	free := s.pool.free - e.cached
-	return s.blocksFor(&t.Request, (e.hits+e.stored)*s.BlockTokens+e.piece, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
+	free, first := s.pool.free-e.cached, (e.hits+e.stored)*s.BlockTokens+e.piece
+	if s.WholeRoom {
+		first = t.goal
+	}
+	return s.blocksFor(&t.Request, first, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
 }
 
 // ends reports whether a request finds room to end, beside those who run.

@@ -103,7 +103,10 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 	if one(4) {
 		adapters = 1 + r.Int64N(3)
 	}
-	together := one(8)
+	together, tier := one(8), int64(0)
+	if one(3) {
+		tier = 1 + r.Int64N(100)
+	}
 	var drafts *Speculation
 	if one(5) {
 		drafts = &Speculation{Tokens: 1 + r.Int64N(5), Acceptance: r.Float64(), Seed: seed}
@@ -114,6 +117,9 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 		p.Ahead = p.Ahead && !together && drafts == nil
 		if drafts != nil {
 			p.Budget = max(p.Budget, p.MaxSequences*(drafts.Tokens+1))
+		}
+		if tier > 0 && p.PrefixCache {
+			p.Tier = &Tier{Rows: tier, Fetch: func(rows int64) float64 { return 1e-5 * float64(rows) }}
 		}
 		p.Handover = func(prompt int64) float64 { return 1e-6 * float64(prompt) }
 	}

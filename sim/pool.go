@@ -234,3 +234,9 @@ func (w *walk) next(s workload.Span) (rows int64) {
 	w.at = w.pool.spans.find(w.key)
 	return w.tokens/w.pool.BlockTokens - before
 }
+
+// pass a span whose place is known.
+func (w *walk) pass(s workload.Span, at int32) {
+	w.begun, w.at = true, at
+	w.tokens += s.Tokens
+}

@@ -31,8 +31,10 @@ func (s *server) share(t *slot) {
 		if w.tokens >= t.computed {
 			return
 		}
-		w.next(sp)
-		if i == len(t.held) {
+		if i < len(t.held) {
+			w.pass(sp, t.held[i])
+		} else {
+			w.next(sp)
 			if w.at == nobody {
 				w.at = s.pool.spans.add(w.key)
 			}

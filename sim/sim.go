@@ -28,6 +28,9 @@ type Replica struct {
 	MaxLength    int64 // tokens of a request, prompt and answer; 0 for no bound
 	// WholePrompts: a prompt is computed in one step or not at all.
 	WholePrompts bool
+	// WholeRoom: a request is admitted only if there is room for all of its prompt, not only for its first piece
+	// (scheduler_reserve_full_isl).
+	WholeRoom bool
 	// Ahead: a step is composed when the one before it begins, without knowing how that ends (asynchronous scheduling).
 	Ahead bool
 	// Promise: a request is admitted only if its longest answer will find room (GUARANTEED_NO_EVICT).

@@ -524,7 +524,11 @@ func (s *twinServer) room(q *twinSeq, hits []*twinRow, n int64) bool {
 			free += s.more(o, o.r.Prompt+o.r.Output)
 		}
 	}
-	return s.total(q, q.computed+n)-have <= free && s.total(q, q.goal()) <= s.Blocks
+	first := q.computed + n
+	if s.WholeRoom {
+		first = q.goal()
+	}
+	return s.total(q, first)-have <= free && s.total(q, q.goal()) <= s.Blocks
 }
 
 // compute some tokens of a request.
@@ -675,7 +679,7 @@ func anything(seed uint64) (f Fleet, source func() workload.Source) {
 	if one(8) {
 		rep.Blocks = max(1, rep.Blocks/2)
 	}
-	rep.Promise = one(6)
+	rep.Promise, rep.WholeRoom = one(6), one(2)
 	if one(8) {
 		rep.PrefixCache = false
 		rep.Reserve = func(r *workload.Request) int64 { return (r.Prompt + r.Output + rep.BlockTokens - 1) / rep.BlockTokens }
