@@ -125,6 +125,8 @@ type Memory struct {
 	// Checkpoint and OptimizerCheckpoint are what training writes to go on from: the model, and the rest.
 	Checkpoint          unit.Bytes `json:"checkpoint_bytes,omitempty"`
 	OptimizerCheckpoint unit.Bytes `json:"optimizer_checkpoint_bytes,omitempty"`
+	// Swap is what training moves to and from disk in every step.
+	Swap unit.Bytes `json:"swap_bytes,omitempty"`
 }
 
 // Item is a line of a ledger.
@@ -153,6 +155,7 @@ type KV struct {
 	MaxSequences   *int64     `json:"max_sequences"`
 	Blocks         int64      `json:"blocks,omitempty"`
 	BlockTokens    int64      `json:"block_tokens,omitempty"`
+	*PoolUse                  // of a simulation
 }
 
 // Rung is the same plan at another context.

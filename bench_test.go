@@ -37,3 +37,22 @@ func BenchmarkAsk(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkTrainSearch is a search for plans of training, all of them sized, those that fit timed as well.
+func BenchmarkTrainSearch(b *testing.B) {
+	for _, c := range []struct{ model, on string }{{"llama-3.1-8b", "8xh100"}, {"llama-3.1-70b", "64xh100"}, {"deepseek-v3", "256xh100"}, {"mt-nlg-530b", "5120xa100-sxm-80gb"}} {
+		b.Run(c.model, func(b *testing.B) {
+			r := &Request{Ask: "plan", For: "train"}
+			r.Model, r.Hardware, r.SequenceLength = c.model, c.on, 4096
+			sized := 0
+			for b.Loop() {
+				a, err := Ask(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sized += a.Evaluated.Full
+			}
+			b.ReportMetric(float64(sized)/b.Elapsed().Seconds(), "plans/s")
+		})
+	}
+}

@@ -139,7 +139,7 @@ func (q *question) elsewhere(x *explainer, at string, ranks []engine.Rank, keep 
 	for i := range ranks {
 		for _, it := range ranks[i].Host {
 			if keep(it.Place) {
-				items = append(items, q.times(it, min(ranks[i].Count, q.job.PerNode())))
+				items = append(items, q.times(it, min(ranks[i].Count, q.job.PerNode()), "of one node"))
 			}
 		}
 	}
@@ -150,12 +150,12 @@ func (q *question) elsewhere(x *explainer, at string, ranks []engine.Rank, keep 
 	return &Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: q.items(x, at, items)}
 }
 
-// times is an item of one rank for as many ranks.
-func (q *question) times(it ledger.Item, ranks int64) ledger.Item {
+// times is an item of one rank for as many ranks, which are so and so.
+func (q *question) times(it ledger.Item, ranks int64, which string) ledger.Item {
 	if ranks == 1 {
 		return it
 	}
-	n := q.book.Mul(q.book.Int("ranks", ranks, "of one node"), it.Why)
+	n := q.book.Mul(q.book.Int("ranks", ranks, which), it.Why)
 	out := many(it, ranks)
 	out.Why = n
 	return out

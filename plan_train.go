@@ -156,7 +156,7 @@ func (s *trainSearch) try(words []string) error {
 		return nil
 	}
 	s.evaluated.Full++
-	ranks := t.sizer.Size(nil)
+	ranks := t.sizer.Deciding()
 	d := t.rank(&ranks[0])
 	same := t.same(ranks)
 	v := t.q.verdict(same)
@@ -171,8 +171,8 @@ func (s *trainSearch) try(words []string) error {
 		}
 		return nil
 	}
-	if step, tokens, err := t.step(); err == nil {
-		c.Step = trainingStep(&step, tokens)
+	if m, step, err := t.step(); err == nil {
+		c.Step = trainingStep(&step, m.Tokens())
 	}
 	s.keep(c, t)
 	return nil

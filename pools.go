@@ -70,6 +70,11 @@ func (q *question) pools(m *serving.Model) (*serving.Pools, error) {
 	if err != nil {
 		return nil, err
 	}
+	return q.split(first, m), nil
+}
+
+// split joins the model of a worker that computes prompts to that of one that generates.
+func (q *question) split(first, m *serving.Model) *serving.Pools {
 	d := q.request.Disaggregated
-	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(q.job.Machine)}), nil
+	return serving.NewPools(first, m, serving.Split{Prefills: int64(d.Prefill), Decodes: int64(d.Decode), Wire: serving.Wire(q.job.Machine)})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -30,19 +31,31 @@ type Watch struct {
 
 // simulation is a sim request on its way to an answer.
 type simulation struct {
-	q     *question
-	spec  workload.Spec
-	model *serving.Model
-	// plain is the model without speculation, where the plan has some.
-	plain       *serving.Model
-	speculation *serving.Speculation
-	kv          *engine.KV
-	rules       engine.Schedule
-	defaults    []usedDefault
-	ctx         context.Context
+	player
+	spec     workload.Spec
+	defaults []usedDefault
+	ctx      context.Context
+	// prompts are computed by servers of another kind, where the plan is disaggregated; handover is what the cache of a
+	// prompt then takes.
+	prompts  *player
+	handover func(prompt int64) float64
 	// unwatched runs are not the plan's own; each is then what is told of their requests.
 	unwatched bool
 	each      func(*sim.Done)
+}
+
+// player is a kind of server of the plan.
+type player struct {
+	q     *question
+	kv    *engine.KV
+	rules engine.Schedule
+	model *serving.Model
+	// stream has the time of steps of llama.cpp and its kin, in place of model.
+	stream *stream.Predictor
+	// plain is the model without speculation, where the plan has some.
+	plain       *serving.Model
+	speculation *serving.Speculation
+	seed        uint64 // of what is accepted of it
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -61,6 +74,7 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	out.Simulated = s.tell(res)
+	out.KV.PoolUse = out.Simulated.Pool
 	if !res.Stopped {
 		err = s.beside(out, res)
 	}
@@ -72,6 +86,9 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 // simulation does not wait for them.
 func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 	if out.Capacity, err = s.capacity(variant{}); err != nil {
+		return err
+	}
+	if err = s.edges(out.Simulated, res); err != nil {
 		return err
 	}
 	more, err := s.enough(out.Simulated, res)
@@ -105,7 +122,10 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		return nil, nil, err
 	}
 	plain := *r
-	plain.Ask, plain.Sequences, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0, 0
+	plain.Ask, plain.PromptTokens, plain.OutputTokens = "fit", 0, 0
+	if s.spec.Concurrency == r.Sequences {
+		plain.Sequences = 0
+	}
 	plain.Workload, plain.Versus, plain.Explain, plain.Goal = nil, nil, false, nil
 	if err := s.length(&plain); err != nil {
 		return nil, nil, err
@@ -113,6 +133,15 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	q, err := a.prepare(&plain)
 	if err != nil {
 		return nil, nil, err
+	}
+	if slots := r.slots(); engine.ReadsGGUF(q.engine) && slots != plain.Sequences && slots > 0 {
+		plain.Sequences = slots
+		if q, err = a.prepare(&plain); err != nil {
+			return nil, nil, err
+		}
+		if r.Sequences == 0 {
+			s.defaults = append(s.defaults, usedDefault{"sequences", slots})
+		}
 	}
 	s.q = q
 	for _, d := range s.defaults {
@@ -128,42 +157,62 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	out := q.size(ranks)
 	out.Plan.Ask, out.Plan.Workload, out.Plan.Versus, out.Plan.Goal = askSim, &s.spec, r.Versus, r.Goal
 	q.original.Goal, q.original.Versus = r.Goal, r.Versus
-	s.kv = &ranks[0].KV
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
-	return s, out, s.clock(out)
+	if s.player, err = play(q, &ranks[0].KV, r.Scheduler); err != nil {
+		return nil, nil, err
+	}
+	s.seed = uint64(s.spec.Seed)
+	return s, out, s.apart()
 }
 
-// clock takes the rules of the engine and compiles the time of steps.
-func (s *simulation) clock(out *Answer) error {
-	if err := s.schedule(); err != nil {
-		return err
+// apart are the servers that compute prompts for others.
+func (s *simulation) apart() error {
+	q := s.q.prompter
+	if q == nil {
+		return nil
 	}
-	in, err := s.q.served(out.KV)
+	ranks := q.sizer.Size(nil, q.job.Load())
+	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler)
 	if err != nil {
 		return err
 	}
-	in.MaxSequences = s.rules.MaxSequences
-	s.speculation = in.Speculation
-	if s.model, err = s.q.compiled(in); err != nil || in.Speculation == nil {
-		return err
+	pools := s.q.split(p.model, s.model)
+	s.prompts, s.handover = &p, func(prompt int64) float64 { return pools.HandOver(prompt) }
+	return nil
+}
+
+// play takes the rules of the engine and compiles the time of steps.
+func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
+	p = player{q: q, kv: kv}
+	e, ok := q.engine.(engine.Scheduler)
+	if !ok {
+		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
+	}
+	p.rules = ruled(e.Schedule(q.job), scheduler)
+	if engine.ReadsGGUF(q.engine) {
+		_, _, p.stream, err = q.streamed(&Speed{})
+		return p, err
+	}
+	in, err := q.served(q.kv(&engine.Rank{KV: *kv}))
+	if err != nil {
+		return p, err
+	}
+	in.MaxSequences = p.rules.MaxSequences
+	p.speculation = in.Speculation
+	if p.model, err = q.compiled(in); err != nil || in.Speculation == nil {
+		return p, err
 	}
 	plain := *in
 	plain.Speculation = nil
-	s.plain, err = s.q.compiled(&plain)
-	return err
+	p.plain, err = q.compiled(&plain)
+	return p, err
 }
 
-// schedule has the rules: the engine's own, or those that are named.
-func (s *simulation) schedule() error {
-	e, ok := s.q.engine.(engine.Scheduler)
-	if !ok {
-		return &Error{Code: Unsupported, Field: "engine", Value: s.q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", s.q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
-	}
-	s.rules = e.Schedule(s.q.job)
-	r := &s.rules
-	switch s.q.original.Scheduler {
+// ruled are the rules that are named in place of the engine's own.
+func ruled(r engine.Schedule, scheduler string) engine.Schedule {
+	switch scheduler {
 	case "vllm-v1":
 		r.Rules, r.Promise, r.WholePrompts = "in-flight", false, false
 	case "sglang":
@@ -173,7 +222,7 @@ func (s *simulation) schedule() error {
 	case "trtllm-max-utilization":
 		r.Rules, r.Promise = "in-flight", false
 	}
-	return nil
+	return r
 }
 
 // load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
@@ -229,6 +278,20 @@ type usedDefault struct {
 	value any
 }
 
+// slots of a server that has some: sequences, where they do not stand for users; 0 where they do.
+func (r *Request) slots() plan.Int {
+	switch {
+	case r.Sequences == 0:
+		return usualSlots
+	case r.Workload != nil && r.Workload.Concurrency > 0:
+		return r.Sequences
+	}
+	return 0
+}
+
+// usualSlots that llama-server starts with.
+const usualSlots plan.Int = 4
+
 // defaultRequests of a workload that does not say how many.
 const defaultRequests = 10_000
 
@@ -276,11 +339,28 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	for range s.replicas() {
 		f.Replicas = append(f.Replicas, s.replica(v))
 	}
+	s.disaggregate(&f)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {
 		return nil, s.faulty(err)
 	}
 	return res, nil
+}
+
+// disaggregate gives a fleet the servers that compute prompts.
+func (s *simulation) disaggregate(f *sim.Fleet) {
+	if s.prompts == nil {
+		return
+	}
+	for i := range f.Replicas {
+		f.Replicas[i].Handover = s.handover
+	}
+	d := s.q.request.Disaggregated
+	for range max(1, int64(d.Prefill)) * max(1, d.PrefillDP) {
+		r := s.prompts.replica(variant{})
+		r.MaxLength = int64(s.q.request.Context)
+		f.Prefills = append(f.Prefills, r)
+	}
 }
 
 // faulty names the trace in which a fault was found.
@@ -335,7 +415,7 @@ func (s *simulation) source() (workload.Source, func() error, error) {
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
 func (s *simulation) replicas() int64 {
-	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas))
+	return max(1, s.q.request.DP) * max(1, int64(s.q.original.Replicas)) * s.q.request.Workers()
 }
 
 func (s *simulation) router() sim.Router {
@@ -356,31 +436,37 @@ func (s *simulation) goal() (g sim.Goal) {
 }
 
 // replica of the plan.
-func (s *simulation) replica(v variant) sim.Replica {
+func (p *player) replica(v variant) sim.Replica {
 	r := sim.Replica{
-		Policy: sim.Inflight, Paging: s.paging(v), MaxSequences: s.rules.MaxSequences, Budget: max(s.rules.StepTokens, s.rules.MaxSequences), LongPrompt: s.rules.LongPrompt,
-		WholePrompts: s.rules.WholePrompts, Ahead: s.rules.Ahead, Promise: s.rules.Promise, MaxLength: int64(s.q.request.Context),
+		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
 	}
-	if s.rules.Rules == "prompts-first" {
+	if p.rules.Rules == "prompts-first" {
 		r.Policy = sim.PromptsFirst
 	}
-	s.time(&r, v)
-	s.vary(&r, v)
+	p.time(&r, v)
+	p.vary(&r, v)
 	return r
 }
 
 // time gives a replica its clock.
-func (s *simulation) time(r *sim.Replica, v variant) {
-	m := s.model
-	if p := s.speculation; p != nil && (v.noSpec || v.static) {
-		m = s.plain
-	} else if p != nil {
-		r.Speculation = &sim.Speculation{Tokens: p.Tokens, Acceptance: p.Acceptance, Seed: uint64(s.spec.Seed)}
-	}
-	clock, stages, scale := m.Clock(), int64(m.Stages()), v.scale
+func (p *player) time(r *sim.Replica, v variant) {
+	scale := v.scale
 	if scale == 0 {
 		scale = 1
 	}
+	if p.stream != nil {
+		clock := p.stream.Clock()
+		r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(b) }
+		return
+	}
+	m := p.model
+	if p.plain != nil && (v.noSpec || v.static) {
+		m = p.plain
+	} else if d := p.speculation; d != nil {
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
+	}
+	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front
 	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
 }
@@ -398,30 +484,34 @@ func perStage(b speed.Batch, stages int64) speed.Batch {
 }
 
 // paging of the pool that the ledger found.
-func (s *simulation) paging(v variant) sim.Paging {
-	g := s.kv.Pages
-	p := sim.Paging{Blocks: s.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: s.rules.PrefixCache && !v.noPrefix}
+func (p *player) paging(v variant) sim.Paging {
+	g := p.kv.Pages
+	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix}
 	if g.BlockTokens == 0 {
-		p.BlockTokens, p.Full = max(1, s.kv.BlockTokens), 1
-		p.Blocks = max(0, s.kv.Tokens) / p.BlockTokens
+		out.BlockTokens, out.Full = max(1, p.kv.BlockTokens), 1
+		if p.rules.SlotTokens > 0 {
+			out.Blocks = p.rules.SlotTokens * p.rules.MaxSequences / out.BlockTokens
+			return out
+		}
+		out.Blocks = max(0, p.kv.Tokens) / out.BlockTokens
 	}
-	if n := int64(s.q.original.KVBlocks); n > 0 {
-		p.Blocks = n
+	if n := int64(p.q.original.KVBlocks); n > 0 {
+		out.Blocks = n
 	}
-	return p
+	return out
 }
 
 // vary a replica.
-func (s *simulation) vary(r *sim.Replica, v variant) {
-	if name := s.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
+func (p *player) vary(r *sim.Replica, v variant) {
+	if name := p.q.original.Scheduler; v.contiguous || v.static || name == "static" || name == "orca" {
 		rows := (r.MaxLength + r.BlockTokens - 1) / r.BlockTokens
 		r.Reserve = func(*workload.Request) int64 { return rows }
 		r.PrefixCache = false
 	}
 	switch {
-	case v.static || s.q.original.Scheduler == "static":
+	case v.static || p.q.original.Scheduler == "static":
 		r.Policy = sim.Static
-	case s.q.original.Scheduler == "orca":
+	case p.q.original.Scheduler == "orca":
 		r.WholePrompts, r.Budget = true, math.MaxInt32
 	}
 }

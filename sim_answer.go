@@ -32,10 +32,13 @@ type Simulated struct {
 	Goodput   *float64   `json:"goodput,omitempty"`
 	GoalShare *float64   `json:"goal_share,omitempty"`
 	GoalMet   *bool      `json:"goal_met,omitempty"`
-	Pool      *PoolUse   `json:"kv_use,omitempty"`
+	Pool      *PoolUse   `json:"-"` // stands in the answer's kv
 	Series    *Series    `json:"series,omitempty"`
 	Quantiles *Quantiles `json:"quantiles,omitempty"`
 	Versus    []Versus   `json:"versus,omitempty"`
+	// Low and High are the edges of the band.
+	Low  *Edge `json:"low,omitempty"`
+	High *Edge `json:"high,omitempty"`
 }
 
 // Load says whether a server holds a workload.
@@ -98,7 +101,7 @@ type Versus struct {
 	TTFT *Percentiles `json:"ttft_ms,omitempty"`
 	TPOT *Percentiles `json:"tpot_ms,omitempty"`
 	E2E  *Percentiles `json:"e2e_ms,omitempty"`
-	Pool *PoolUse     `json:"kv_use,omitempty"`
+	Pool *PoolUse     `json:"kv,omitempty"`
 	// Throughput is how many times the output tokens a second of this one the plan has.
 	Throughput *float64 `json:"throughput_ratio,omitempty"`
 	// CapacityRatio is how many times the requests a second of this one the plan holds, and Published what papers say of

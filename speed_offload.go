@@ -67,26 +67,8 @@ func elsewhere(where string) bool { return where == "host" || where == "nvme" ||
 
 // linkTo is the rate at which a device reads the host's memory, its disk or a pool beyond it, which the ranks of a node share.
 func (q *question) linkTo(d *hardware.Device, where string) (unit.ByteRate, error) {
-	m := q.job.Machine
-	rate := d.PCIe.EachWay.Value
-	if d.Attached != nil && d.Attached.EachWay.Known {
-		rate = d.Attached.EachWay.Value
-	}
-	if d.Unified != nil {
-		rate = d.Bandwidth.Value
-	}
-	slower := m.Host.Bandwidth
-	switch where {
-	case "nvme":
-		slower = m.NVMe.Bandwidth
-	case "pool":
-		slower = m.Pool.Bandwidth
-	}
-	each := slower.Value / unit.ByteRate(max(1, min(q.request.Ranks(), q.job.PerNode())))
-	if slower.Known && (rate == 0 || each < rate) {
-		rate = each
-	}
-	if rate == 0 || where != "host" && !slower.Known {
+	rate, ok := q.job.Machine.Reach(d, where, min(q.request.Ranks(), q.job.PerNode()))
+	if !ok {
 		return 0, fmt.Errorf("nobody says how fast %s of %s is reached", where, d.Name)
 	}
 	return rate, nil

@@ -17,30 +17,14 @@ import (
 
 // stream answers for engines that are measured with one stream at a time: llama.cpp and its kin.
 func (q *question) stream(v *Speed) error {
-	sharer, ok := q.sizer.(engine.Sharer)
-	if !ok {
-		return fmt.Errorf("who computes what with %s is not known", q.engine.Name())
-	}
-	stages, err := q.stages(sharer)
+	in, table, predictor, err := q.streamed(v)
 	if err != nil {
 		return err
 	}
-	p := q.request.Plan
-	in := stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(sharer.Flash()),
-		UBatch: int64(p.UBatch), KVBytes: q.kvBytes()}
-	in.Variant = stream.Usual(in.Engine, stages[0].Backend, stages[0].Device)
-	table, err := q.streamTable(v, stages)
-	if err != nil {
-		return err
-	}
-	m, err := stream.Compile(in)
-	if err != nil {
-		return err
-	}
-	predictor := m.With(table)
 	if v.RestsOn == "" {
 		v.RestsOn = predictor.RestsOn()
 	}
+	p := q.request.Plan
 	test := stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)}
 	f := predictor.Predict(test)
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
@@ -48,8 +32,31 @@ func (q *question) stream(v *Speed) error {
 	v.PrefillFLOPsFraction = rounded(f.FLOPsFraction)
 	q.plainBuild(in, table, test, f.Prefill.Mid)
 	q.together(v, predictor, test, int64(p.Sequences))
-	q.price(v, q.total(v), len(stages))
+	q.price(v, q.total(v), len(in.Stages))
 	return nil
+}
+
+// streamed compiles the times of the plan. The table is one's own where there is a calibration, which v then tells.
+func (q *question) streamed(v *Speed) (in stream.Input, table *coef.Table, p *stream.Predictor, err error) {
+	sharer, ok := q.sizer.(engine.Sharer)
+	if !ok {
+		return in, nil, nil, fmt.Errorf("who computes what with %s is not known", q.engine.Name())
+	}
+	stages, err := q.stages(sharer)
+	if err != nil {
+		return in, nil, nil, err
+	}
+	in = stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(sharer.Flash()),
+		UBatch: int64(q.request.UBatch), KVBytes: q.kvBytes()}
+	in.Variant = stream.Usual(in.Engine, stages[0].Backend, stages[0].Device)
+	if table, err = q.streamTable(v, stages); err != nil {
+		return in, nil, nil, err
+	}
+	m, err := stream.Compile(in)
+	if err != nil {
+		return in, nil, nil, err
+	}
+	return in, table, m.With(table), nil
 }
 
 // together answers for all users of the plan, who share each step.
@@ -153,9 +160,6 @@ func (q *question) stages(sharer engine.Sharer) ([]stream.Stage, error) {
 	return out, nil
 }
 
-// desktop is the memory rate of a host that nobody described: two channels of DDR5-5600.
-const desktop = unit.ByteRate(89.6e9)
-
 // processor is the host's, with its memory's rate.
 func (q *question) processor() (*hardware.Device, float64) {
 	m := q.job.Machine
@@ -167,8 +171,8 @@ func (q *question) processor() (*hardware.Device, float64) {
 	}
 	d := &hardware.Device{ID: "host", Name: "host", Form: "CPU", Architecture: "host", Bandwidth: m.Host.Bandwidth, SMs: m.Host.Cores}
 	if !d.Bandwidth.Known {
-		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: desktop, Known: true, Basis: ledger.Assumed}
-		q.job.Note("host_rate", "warn", "hardware", "the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it", desktop)
+		d.Bandwidth = hardware.Fact[unit.ByteRate]{Value: hardware.DesktopRate, Known: true, Basis: ledger.Assumed}
+		q.job.Note("host_rate", "warn", "hardware", "the host's memory is assumed to be read at %s, as two channels of DDR5-5600 are; host=64GiB@90GB/s says it", hardware.DesktopRate)
 	}
 	threads := 0.0
 	if m.Host.Cores.Known {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/train"
 	"github.com/memwall/memwall/train/step"
 	"github.com/memwall/memwall/unit"
@@ -91,22 +93,60 @@ func (t *training) models() error {
 		t.job.Model = q.asker.build(builtKey{resolved: q.resolved, weights: "network"}, func() builtModel { return builtModel{model: spec.Model(q.resolved.ID)} }).model
 	}
 	q.job.Model = t.job.Model
+	if err := t.critic(&spec); err != nil {
+		return err
+	}
 	for _, m := range []struct {
 		field, name string
+		scores      bool
 		to          **train.Frozen
-	}{{"reference_model", q.request.ReferenceModel, &t.job.Reference}, {"reward_model", q.request.RewardModel, &t.job.Reward}, {"teacher_model", q.request.TeacherModel, &t.job.Teacher}} {
+	}{{"reference_model", q.request.ReferenceModel, false, &t.job.Reference}, {"reward_model", q.request.RewardModel, true, &t.job.Reward}, {"teacher_model", q.request.TeacherModel, false, &t.job.Teacher}} {
 		if m.name == "" || m.name == "none" {
 			continue
 		}
-		f, err := q.asker.frozen(m.name)
+		f, err := q.asker.frozen(m.name, m.scores)
 		if err != nil {
-			e := *asError(err)
-			e.Field = m.field
-			return &e
+			return inField(err, m.field)
 		}
 		*m.to = f
 	}
 	return nil
+}
+
+// inField is an error of a model that a field names.
+func inField(err error, field string) error {
+	e := *asError(err)
+	e.Field = field
+	return &e
+}
+
+// critic is the model that learns what answers are worth: the one that is named, else the policy's network.
+func (t *training) critic(policy *family.Spec) error {
+	q := t.q
+	name := q.request.CriticModel
+	if q.request.Objective != "ppo" || name == "none" {
+		return nil
+	}
+	r := q.resolved
+	if name != "" {
+		var err error
+		if r, err = q.asker.withLayers(name); err != nil {
+			return inField(err, "critic_model")
+		}
+	} else if len(q.request.Override) > 0 {
+		t.job.Critic = scoring(policy).Model(r.ID)
+		return nil
+	}
+	t.job.Critic = q.asker.build(builtKey{resolved: r, weights: "network that scores"}, func() builtModel { return builtModel{model: scoring(r.Spec).Model(r.ID)} }).model
+	return nil
+}
+
+// scoring is a network that ends in one number in place of a vocabulary (transformers, AutoModelForSequenceClassification
+// with num_labels = 1).
+func scoring(s *family.Spec) *family.Spec {
+	x := *s
+	x.Score, x.HeadBias, x.NoHead = 1, false, false
+	return &x
 }
 
 // lengths reads the samples that the plan names: a batch that is padded is as long as the longest of it.
@@ -146,8 +186,8 @@ func (a *Asker) lengths(name string) ([]int64, error) {
 	return l, err
 }
 
-// frozen is a model that only runs forward, in 16 bits.
-func (a *Asker) frozen(name string) (*train.Frozen, error) {
+// withLayers finds a model whose layers are known.
+func (a *Asker) withLayers(name string) (*Resolved, error) {
 	r, err := a.resolve(name)
 	if err != nil {
 		return nil, err
@@ -155,8 +195,21 @@ func (a *Asker) frozen(name string) (*train.Frozen, error) {
 	if r.Spec == nil {
 		return nil, &Error{Code: Unsupported, Value: name, Message: "the layers of " + name + " are not known", Hint: "a catalog id"}
 	}
-	b := a.build(builtKey{resolved: r, weights: dtype.BF16.Name}, func() builtModel {
-		m := r.Spec.Model(r.ID)
+	return r, nil
+}
+
+// frozen is a model that only runs forward, in 16 bits; one that scores ends in one number.
+func (a *Asker) frozen(name string, scores bool) (*train.Frozen, error) {
+	r, err := a.withLayers(name)
+	if err != nil {
+		return nil, err
+	}
+	spec, use := r.Spec, dtype.BF16.Name
+	if scores {
+		spec, use = scoring(spec), use+" scores"
+	}
+	b := a.build(builtKey{resolved: r, weights: use}, func() builtModel {
+		m := spec.Model(r.ID)
 		return builtModel{m, m.Store(dtype.FindRecipe(dtype.BF16.Name))}
 	})
 	return &train.Frozen{Model: b.model, Weights: b.weights}, nil
@@ -214,23 +267,39 @@ func (t *training) device(i int, r *train.Rank, same *engine.Rank) Device {
 	return d
 }
 
-// disk is what all ranks write at a checkpoint.
+// disk is what all ranks write at a checkpoint, and what they swap.
 func (t *training) disk(ranks []train.Rank) *Memory {
-	m := &Memory{Ledger: []Item{}}
+	var items []ledger.Item
 	for i := range ranks {
-		n := unit.Bytes(ranks[i].Count)
 		for _, it := range ranks[i].Disk {
-			switch it.ID {
-			case "checkpoints":
-				m.Checkpoint += n * it.Bytes
-			case "optimizer":
-				m.OptimizerCheckpoint += n * it.Bytes
-			}
+			items = t.merged(items, t.q.times(it, ranks[i].Count, "that write"))
 		}
 	}
-	m.Needed = m.Checkpoint + m.OptimizerCheckpoint
-	m.NeededLow, m.NeededHigh = m.Needed, m.Needed
+	n := ledger.Sum(items)
+	m := &Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: t.q.items(t.q.explain, "/disk/ledger", items)}
+	for i := range items {
+		switch it := &items[i]; strings.TrimPrefix(it.ID, "critic.") {
+		case "checkpoints":
+			m.Checkpoint += it.Bytes
+		case "optimizer":
+			m.OptimizerCheckpoint += it.Bytes
+		default:
+			m.Swap += it.Bytes
+		}
+	}
 	return m
+}
+
+// merged adds an item to the one of its id, where there is one.
+func (t *training) merged(items []ledger.Item, it ledger.Item) []ledger.Item {
+	for i := range items {
+		if x := &items[i]; x.ID == it.ID {
+			x.Bytes, x.Low, x.High = x.Bytes+it.Bytes, x.Low+it.Low, x.High+it.High
+			x.Why = t.q.book.Add(x.Why, it.Why)
+			return items
+		}
+	}
+	return append(items, it)
 }
 
 func perDevice(r *train.Rank, needed unit.Bytes) *PerDevice {
@@ -245,11 +314,15 @@ func (t *training) timed(a *Answer) {
 	if t.job.Machine == nil {
 		return
 	}
-	s, tokens, err := t.step()
+	m, s, err := t.step()
 	if err != nil {
 		q.job.Note("speed_unknown", "info", "", "no time of a step: %s", err)
 		return
 	}
+	if rate, assumed := m.HostRate(); assumed {
+		q.job.Note("host_rate", "warn", "hardware", "the host's memory, in which the optimizer steps, is assumed to be read at %s; host=512GiB@400GB/s says it", rate)
+	}
+	tokens := m.Tokens()
 	a.Step = trainingStep(&s, tokens)
 	if n := int64(q.request.Tokens); n > 0 {
 		a.Run = t.run(&s, tokens, n)
@@ -261,21 +334,21 @@ func trainingStep(s *step.Step, tokens float64) *TrainingStep {
 		PerDevice: *rounded(s.TokensPerDevice.Mid), Low: *rounded(s.TokensPerDevice.Low), High: *rounded(s.TokensPerDevice.High),
 		TFLOPs: *rounded(s.TFLOPsPerDevice), MFU: *rounded(s.MFU), HFU: *rounded(s.HFU), Bound: s.Bound}
 	for _, p := range s.Parts {
-		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Bound: p.Bound})
+		out.Parts = append(out.Parts, StepPart{Name: identifier(p.Name), Seconds: *rounded(p.Seconds), Low: *rounded(p.Low), High: *rounded(p.High), Bound: p.Bound})
 	}
 	return out
 }
 
-func (t *training) step() (s step.Step, tokens float64, err error) {
-	m, err := step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
+func (t *training) step() (m *step.Model, s step.Step, err error) {
+	m, err = step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
 	if err != nil {
-		return s, 0, err
+		return m, s, err
 	}
 	table, err := step.Fitted()
 	if err != nil {
-		return s, 0, err
+		return m, s, err
 	}
-	return m.With(table).Predict(), m.Tokens(), nil
+	return m, m.With(table).Predict(), nil
 }
 
 const secondsPerDay = 86400

@@ -46,10 +46,13 @@ type TrainingStep struct {
 	Parts       []StepPart  `json:"parts,omitempty"`
 }
 
-// StepPart is what a part of the work takes of a step; all parts add up to it.
+// StepPart is what a part of the work takes of a step; all parts add up to it. Those in host memory and on NVMe have a
+// band of their own.
 type StepPart struct {
 	Name    string      `json:"name"`
 	Seconds float64     `json:"seconds"`
+	Low     float64     `json:"seconds_low,omitempty"`
+	High    float64     `json:"seconds_high,omitempty"`
 	Bound   speed.Bound `json:"bound"`
 }
 

@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"strings"
+
 	"github.com/memwall/memwall/train/config"
 )
 
@@ -8,7 +10,7 @@ import (
 // is configured by the script that calls it, with a file of its launcher where ranks share the model.
 var configFormats = map[string][]string{
 	"transformers": {"deepspeed", "accelerate", "trl"}, "deepspeed": {"deepspeed"}, "fsdp": {"accelerate"}, "megatron": {"megatron"}, "torchtune": {"torchtune"},
-	"torchtitan": {"torchtitan"}, "axolotl": {"axolotl"}, "llama-factory": {"llama-factory"}, "peft": {"trl"},
+	"torchtitan": {"torchtitan"}, "axolotl": {"axolotl"}, "llama-factory": {"llama-factory"}, "llamafactory": {"llama-factory"}, "peft": {"trl"},
 }
 
 // config is the configuration of the plan for its framework, by the names of its files. A note says why there is none.
@@ -16,7 +18,14 @@ func (t *training) config() map[string]string {
 	if t.q.resolved.Format == "description" || len(t.q.request.Override) > 0 {
 		return nil
 	}
-	in := config.Input{Model: t.q.resolved.ID, Hub: t.q.resolved.Hub, Plan: t.q.request.Plan, Training: t.q.request.Training, Devices: t.job.Devices(), Nodes: max(1, t.job.Devices()/max(1, t.job.PerNode()))}
+	named := t.q.request.Training
+	if named.ReferenceModel == "none" && t.job.Adapters() && named.Objective != "grpo" {
+		named.ReferenceModel = "" // trainers take the base without its adapters
+	}
+	for _, name := range []*string{&named.ReferenceModel, &named.RewardModel, &named.TeacherModel} {
+		*name = t.q.asker.hub(*name)
+	}
+	in := config.Input{Model: t.q.resolved.ID, Hub: t.q.resolved.Hub, Plan: t.q.request.Plan, Training: named, Devices: t.job.Devices(), Layers: int64(len(t.job.Model.Decoder().Layers)), Nodes: max(1, t.job.Devices()/max(1, t.job.PerNode()))}
 	var last error
 	for _, name := range t.formats() {
 		files, err := config.Write(name, in)
@@ -38,6 +47,10 @@ func (t *training) config() map[string]string {
 
 // formats to write, by the framework and how the model is shared.
 func (t *training) formats() []string {
+	asked, _, _ := strings.Cut(strings.ToLower(t.q.request.Framework), "@")
+	if own := configFormats[asked]; own != nil && asked != "transformers" {
+		return own // several programs train with one library, and each has files of its own
+	}
 	all := configFormats[t.job.Framework.Name]
 	if t.job.Framework.Name != "transformers" {
 		return all
@@ -49,4 +62,15 @@ func (t *training) formats() []string {
 		return all[1:2]
 	}
 	return all[2:]
+}
+
+// hub is the id of a model on the Hugging Face hub, by which frameworks load it; the name itself where it has none.
+func (a *Asker) hub(name string) string {
+	if name == "" || name == "none" {
+		return name
+	}
+	if r, err := a.resolve(name); err == nil && r.Hub != "" {
+		return r.Hub
+	}
+	return name
 }

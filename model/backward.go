@@ -73,13 +73,10 @@ func (w *backward) saves(i int) []Val {
 	case Attention:
 		return append(o.In[:3:3], Val(i+1))
 	case Norm:
-		if w.s.FusedNorm || o.Mean {
+		input, own := o.normKeeps(&w.s, w.bytes(Val(i+1)))
+		w.own[i] = own
+		if input {
 			return o.In[:1]
-		}
-		n := w.bytes(Val(i + 1))
-		w.own[i] = 2 * n
-		if !w.s.Frozen {
-			w.own[i] += n
 		}
 	}
 	return nil

@@ -1,7 +1,9 @@
 package model
 
-// Style is how a training framework keeps values for the backward pass, with 16-bit activations.
+// Style is how a training framework keeps values for the backward pass.
 type Style struct {
+	// Width is the bytes of an activation; 0 for the 2 of formats of 16 bits.
+	Width int64
 	// Frozen: the base weights do not train (LoRA).
 	Frozen bool
 	// FusedNorm keeps a norm's input instead of an fp32 copy of it. Layer norms are always fused.
@@ -33,7 +35,18 @@ type Style struct {
 	Inputs int64
 }
 
-const half = 2 // bytes of an activation
+const (
+	half = 2 // bytes of a number in formats of 16 bits
+	full = 4 // and of fp32
+)
+
+// width of an activation in bytes.
+func (s *Style) width() int64 {
+	if s.Width > 0 {
+		return s.Width
+	}
+	return half
+}
 
 // Saved is what one layer's forward pass keeps for its backward pass, in bytes per token, by operator
 // kind. A value counts once however many operators keep it; the stream entering the layer is a checkpoint,
@@ -89,7 +102,7 @@ func (k *Kind) SavedProducts(s Style) (n int64) {
 			}
 			products++
 		case Attention:
-			n += k.rowBytes(Val(i+1), &s) + 4*o.Attn.Heads
+			n += k.rowBytes(Val(i+1), &s) + full*o.Attn.Heads
 		}
 	}
 	return n
@@ -127,7 +140,7 @@ func (k *Kind) storage(v Val) Val {
 // rowBytes of a value: per token, all chosen experts together, and a rank's share of it.
 func (k *Kind) rowBytes(v Val, s *Style) int64 {
 	o := &k.Ops[v-1]
-	n := half * o.Out * int64(o.choices())
+	n := s.width() * o.Out * int64(o.choices())
 	switch {
 	case o.Rows == PerChoice:
 		return n / max(1, s.Choices)
@@ -151,7 +164,7 @@ func (o *Op) residual() bool {
 	return false
 }
 
-func (p *keeper) keep(kind OpKind, v Val) { p.keepAs(kind, v, half) }
+func (p *keeper) keep(kind OpKind, v Val) { p.keepAs(kind, v, p.s.width()) }
 
 // keepAs keeps a value in so many bytes a number.
 func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
@@ -165,7 +178,7 @@ func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
 	if v <= maxOps {
 		p.kept[v] = true
 	}
-	p.out[kind] += p.k.rowBytes(v, p.s) * width / half
+	p.out[kind] += p.k.rowBytes(v, p.s) * width / p.s.width()
 }
 
 func (p *keeper) op(i int) {
@@ -177,7 +190,7 @@ func (p *keeper) op(i int) {
 		p.linear(o)
 	case Add:
 		if s.HiddenDropout {
-			p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) / half
+			p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) / s.width()
 		}
 	case Head:
 		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
@@ -194,50 +207,61 @@ func (p *keeper) op(i int) {
 	case Conv:
 		p.keep(o.Kind, o.In[0])
 		if !o.Scan.fused() {
-			p.out[o.Kind] += half * o.Out // before the activation
+			p.out[o.Kind] += s.width() * o.Out // before the activation
 		}
 	case Scan:
 		if !o.Scan.fused() {
 			p.keep(o.Kind, o.In[0])
 			p.keep(o.Kind, o.In[1])
 		}
-		p.out[o.Kind] += 2 * half * o.Scan.Heads // dt in fp32
+		p.out[o.Kind] += full * o.Scan.Heads // dt in fp32
 	case Combine:
 		p.keep(o.Kind, o.In[0])
 	case Route:
-		p.out[o.Kind] += 2 * half * o.W[0].Rows()
+		p.out[o.Kind] += full * o.W[0].Rows()
 		if !s.Frozen {
 			p.keep(Linear, o.In[0])
 		}
 	}
 }
 
-// norm keeps its input where it is fused; else an fp32 copy of it and, for the weight's gradient, the normalised values.
 func (p *keeper) norm(i int) {
 	o := &p.k.Ops[i]
-	if p.s.FusedNorm || o.Mean {
+	input, own := o.normKeeps(p.s, p.k.rowBytes(Val(i+1), p.s))
+	if input {
 		p.keep(o.Kind, o.In[0])
-		return
 	}
-	n := p.k.rowBytes(Val(i+1), p.s)
-	p.out[o.Kind] += 2 * n
-	if !p.s.Frozen {
-		p.out[o.Kind] += n
+	p.out[o.Kind] += own
+}
+
+// normKeeps says whether a norm whose result takes n bytes keeps its input, and what it keeps of its own. Where it is not
+// fused that is an fp32 copy of the input, which is the input itself where that is in fp32, and, for the weight's gradient,
+// the normalised values.
+func (o *Op) normKeeps(s *Style, n int64) (input bool, own int64) {
+	if s.FusedNorm || o.Mean {
+		return true, 0
 	}
+	if !s.Frozen {
+		own = n
+	}
+	if s.width() == full {
+		return true, own
+	}
+	return false, own + n*full/s.width()
 }
 
 func (p *keeper) linear(o *Op) {
 	s := p.s
 	adapted := s.Adapts != nil && s.Adapts(o.W[0])
 	if adapted && s.Magnitudes {
-		p.out[Linear] += 2 * half * o.W[0].Rows() * int64(o.choices())
+		p.out[Linear] += 2 * s.width() * o.W[0].Rows() * int64(o.choices())
 	}
 	switch {
 	case !s.Frozen:
 		p.dispatch(o)
 		p.keepAs(Linear, o.In[0], p.inputWidth())
 	case adapted && (s.Dropout || s.AdapterWidth > 0):
-		n := max(half, s.AdapterWidth)
+		n := max(s.width(), s.AdapterWidth)
 		if s.Dropout {
 			n++
 		}
@@ -256,7 +280,7 @@ func (p *keeper) inputWidth() int64 {
 	if p.s.Inputs > 0 {
 		return p.s.Inputs
 	}
-	return half
+	return p.s.width()
 }
 
 // dispatch: tokens are copied for each expert that they go to; that copy is the input of the experts' products.
@@ -266,7 +290,7 @@ func (p *keeper) dispatch(o *Op) {
 		return
 	}
 	p.sent[v] = true
-	p.out[Linear] += half * o.W[0].Cols * int64(o.choices()) / max(1, p.s.Choices)
+	p.out[Linear] += p.s.width() * o.W[0].Cols * int64(o.choices()) / max(1, p.s.Choices)
 }
 
 // attention keeps queries, keys, values, its output, and a log-sum per head unless it keeps the scores. MLA keeps the expanded,
@@ -277,11 +301,11 @@ func (p *keeper) attention(i int) {
 	switch {
 	case a.Latent != nil:
 		l := a.Latent
-		p.out[o.Kind] += half * a.Heads * (2*(l.Nope+l.Rope) + l.V)
+		p.out[o.Kind] += p.s.width() * a.Heads * (2*(l.Nope+l.Rope) + l.V)
 		p.keep(o.Kind, o.In[2]) // the latent, input of the expansion
 	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
-		p.out[o.Kind] += half * a.Heads * (a.DimK + a.DimV)
+		p.out[o.Kind] += p.s.width() * a.Heads * (a.DimK + a.DimV)
 	default:
 		for _, v := range o.In {
 			p.keep(o.Kind, v)
@@ -289,6 +313,6 @@ func (p *keeper) attention(i int) {
 	}
 	p.keep(o.Kind, Val(i+1))
 	if p.s.Scores == 0 {
-		p.out[o.Kind] += 4 * a.Heads
+		p.out[o.Kind] += full * a.Heads
 	}
 }

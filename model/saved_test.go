@@ -17,7 +17,8 @@ func build(t testing.TB, id string) *model.Model {
 
 // TestSavedDense: one block of Mistral 7B against the rules measured on 244 runs of transformers 4.45 to
 // 4.48 (bytes per token): norms 16h, queries 2A, keys and values 4K, output and log-sum 2A+4a, gated
-// MLP 8f; frozen 8h, 6f; fused norms 6h.
+// MLP 8f; frozen 8h, 6f; fused norms 6h. In fp32 all but the log-sum takes twice as much, and a norm's copy in fp32 is its
+// input, which the block that it enters keeps.
 func TestSavedDense(t *testing.T) {
 	k := &build(t, "mistral-7b-v0.3").Decoder().Kinds[0]
 	const h, A, K, a, f = 4096, 4096, 1024, 32, 14336
@@ -29,6 +30,9 @@ func TestSavedDense(t *testing.T) {
 		{"full", model.Style{}, 16*h + 2*A + 4*K + 2*A + 4*a + 8*f},
 		{"frozen base", model.Style{Frozen: true}, 8*h + 2*A + 4*K + 2*A + 4*a + 6*f},
 		{"full, fused norms", model.Style{FusedNorm: true}, 6*h + 2*A + 4*K + 2*A + 4*a + 8*f},
+		{"full, fp32", model.Style{Width: 4}, 20*h + 2*(2*A+4*K+2*A+8*f) + 4*a},
+		{"frozen base, fp32", model.Style{Width: 4, Frozen: true}, 4*h + 2*(2*A+4*K+2*A+6*f) + 4*a},
+		{"full, fused norms, fp32", model.Style{Width: 4, FusedNorm: true}, 2*(6*h+2*A+4*K+2*A+8*f) + 4*a},
 		{"full, repeated KV", model.Style{RepeatKV: true}, 16*h + 2*A + 4*A + 2*A + 4*a + 8*f},
 	} {
 		if got := k.SavedBytes(c.style); got != c.want {

@@ -9,14 +9,15 @@ type Training struct {
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
+	CriticModel    string   `json:"critic_model,omitempty" flag:"critic-model" asks:"train" doc:"model that trains to say what answers are worth (ppo); none leaves it out"`
 	TeacherModel   string   `json:"teacher_model,omitempty" flag:"teacher-model" asks:"train" doc:"model that is distilled"`
 	Rollout        *Rollout `json:"rollout,omitempty" asks:"train" doc:"engine that writes answers for ppo and grpo"`
 
-	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore" doc:"optimizer; what its states are stored in depends on precision and framework"`
+	Optimizer string `json:"optimizer,omitempty" flag:"optimizer" asks:"train" enum:"adamw,adamw-fused,adamw-8bit,paged-adamw-8bit,paged-adamw,adafactor,muon,lion,sgd,galore,adagrad,rowwise-adagrad" doc:"optimizer; what its states are stored in depends on precision and framework"`
 	// InBackward: no gradient waits for the others.
 	InBackward *bool `json:"optimizer_in_backward,omitempty" flag:"optimizer-in-backward" asks:"train" doc:"the optimizer steps on each gradient as it is made (torchtune)"`
 
-	Precision string `json:"precision,omitempty" flag:"precision" asks:"train" enum:"bf16-mixed,bf16,fp16-mixed,fp32,tf32,fp8" doc:"what is computed in, and whether masters are kept in fp32"`
+	Precision string `json:"precision,omitempty" flag:"precision" asks:"train" enum:"bf16-mixed,bf16,fp16-mixed,fp32,tf32,fp8,fp8-rowwise,mxfp8,nvfp4" doc:"what is computed in, and whether masters are kept in fp32; fp8 has a scale for each tensor, fp8-rowwise for each row, mxfp8 for 32 numbers, nvfp4 for 16"`
 	Sharding  string `json:"sharding,omitempty" flag:"sharding" asks:"train" enum:"none,ddp,zero1,zero2,zero3,fsdp,fsdp2,hsdp" doc:"what data-parallel ranks share"`
 	VPP       int64  `json:"vpp,omitempty" flag:"vpp" asks:"train" doc:"model chunks of one pipeline stage (interleaved schedule)"`
 	ETP       int64  `json:"etp,omitempty" flag:"etp" asks:"train" doc:"tensor parallelism of experts"`
@@ -53,6 +54,15 @@ type Rollout struct {
 	Prompt    Int     `json:"prompt_tokens,omitempty" doc:"tokens of a prompt"`
 	Output    Int     `json:"output_tokens,omitempty" doc:"tokens of an answer"`
 	Sleep     *bool   `json:"sleep,omitempty" doc:"it gives its memory back while the model learns"`
+}
+
+// Narrow tells precisions that multiply in 8 or 4 bits what is kept in 16.
+func (t *Training) Narrow() bool {
+	switch t.Precision {
+	case "fp8", "fp8-rowwise", "mxfp8", "nvfp4":
+		return true
+	}
+	return false
 }
 
 // ZeROStage is the stage of ZeRO that sharding names (arXiv:1910.02054), 0 for none.

@@ -112,11 +112,11 @@ func (d *decoders) pass(n int64) {
 	d.left -= n * d.n
 }
 
-// due is something that happens to a slot at a tick.
+// due is something that happens to a slot at a tick. Of several at a tick the first admitted comes first.
 type due struct {
-	tick int64
-	slot int32
-	gen  uint32
+	tick, turn int64
+	slot       int32
+	gen        uint32
 }
 
-func (a due) before(b due) bool { return a.tick < b.tick || a.tick == b.tick && a.slot < b.slot }
+func (a due) before(b due) bool { return a.tick < b.tick || a.tick == b.tick && a.turn < b.turn }

@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/memwall/memwall/workload"
@@ -13,6 +10,9 @@ import (
 type Fleet struct {
 	Replicas []Replica
 	Router   Router
+	// Prefills compute prompts for the Replicas, which then only decode; none where each does both. The router chooses
+	// among each kind.
+	Prefills []Replica
 }
 
 // Options of a run.
@@ -33,12 +33,11 @@ type Goal struct{ First, PerToken time.Duration }
 // fleet at work.
 type fleet struct {
 	*Fleet
-	servers  []*server
+	servers  []*server // the replicas, then those that compute prompts for them
 	src      workload.Source
 	arrivals heap[arrival]
 	ahead    workload.Request // the next of the source
 	open     bool             // there is one
-	feedback bool
 	seq      int64
 	opt      *Options
 	m        *meter
@@ -46,9 +45,12 @@ type fleet struct {
 
 // arrival is when a scheduler sees a request.
 type arrival struct {
-	at  time.Duration
-	seq int64
-	r   workload.Request
+	at     time.Duration
+	seq    int64
+	r      workload.Request
+	remote bool          // its prompt is computed
+	began  time.Duration // when that began
+	ready  time.Duration
 }
 
 func (a arrival) before(b arrival) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
@@ -59,11 +61,8 @@ func Run(f *Fleet, src workload.Source, o Options) (*Result, error) {
 		return nil, err
 	}
 	x := &fleet{Fleet: f, src: src, opt: &o, m: newMeter(f, &o)}
-	for i := range f.Replicas {
-		s := newServer(&f.Replicas[i], i, x.m)
-		s.done = x.done
-		x.servers = append(x.servers, s)
-	}
+	x.serve(f.Replicas, x.done)
+	x.serve(f.Prefills, x.computed)
 	if err := x.run(); err != nil {
 		return nil, err
 	}
@@ -84,10 +83,18 @@ func (x *fleet) run() error {
 			continue
 		}
 		if at == never {
-			return nil
+			_, _, err := x.src.Next() // what ended a source that was asked for what follows an end
+			return err
 		}
 		x.m.now = at
-		x.servers[next].happen(at, x.horizon(next))
+		if x.Replicas[0].Together {
+			x.together(at)
+		} else {
+			x.servers[next].happen(at, x.horizon(next, at))
+		}
+		if x.m.fault != nil {
+			return x.m.fault
+		}
 		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
 			x.m.stopped = true
 			return nil
@@ -99,6 +106,9 @@ func (x *fleet) run() error {
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
 	for i, s := range x.servers {
+		if x.Replicas[0].Together && s.cur != nil {
+			return i, s.cur.end
+		}
 		if t := s.at(x.m.now); t < at {
 			which, at = i, t
 		}
@@ -106,48 +116,87 @@ func (x *fleet) next() (which int, at time.Duration) {
 	return which, at
 }
 
-// horizon is when something may come to a server from outside: the next arrival, or what the end of a step of another
-// server leads to.
-func (x *fleet) horizon(which int) time.Duration {
+// horizon is when something may come to a server from outside: the next arrival, or what the end of a step leads to.
+func (x *fleet) horizon(which int, now time.Duration) time.Duration {
 	until := never
 	if len(x.arrivals) > 0 {
 		until = x.arrivals[0].at
 	}
-	if !x.feedback {
-		return until
-	}
 	for i, s := range x.servers {
-		if i != which && s.cur != nil {
+		switch {
+		case i != which && (s.cur == nil || len(s.deadlines) > 0):
+			until = min(until, s.at(now))
+		case s.cur != nil && (i != which || len(s.cur.lasts) > 0):
 			until = min(until, s.cur.end)
 		}
 	}
 	return until
 }
 
+// serve starts servers.
+func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Outcome)) {
+	for i := range of {
+		s := newServer(&of[i], len(x.servers), x.m)
+		s.done = done
+		x.servers = append(x.servers, s)
+	}
+}
+
 // deliver the next arrival to the server that the router chooses.
 func (x *fleet) deliver() error {
 	a := x.arrivals.pop()
 	x.m.now = max(x.m.now, a.at)
-	s := x.servers[x.Router.choose(x.servers, &a.r)]
+	some := x.servers[:len(x.Replicas)]
+	if len(x.Prefills) > 0 && !a.remote {
+		some = x.servers[len(x.Replicas):]
+	}
+	s := some[x.Router.choose(some, &a.r)]
 	x.m.Queue.arrived(int64(s.waiting.n), a.at)
-	if s.serves(&a.r) {
-		s.arrive(&a.r, a.at)
+	if s.serves(&a.r) && (len(x.Prefills) == 0 || x.servers[0].serves(&a.r)) {
+		x.hand(s, &a)
 	} else {
 		x.over(&Done{Request: &a.r, Replica: s.index, Ready: a.at, End: a.at, Outcome: Refused}, a.at)
 	}
 	return x.pull()
 }
 
+// hand a request to a server: one that computes prompts generates no more than the first token.
+func (x *fleet) hand(s *server, a *arrival) {
+	r := a.r
+	if s.index >= len(x.Replicas) {
+		r.Output = 1
+	}
+	at := s.arrive(&r, a.at)
+	t := &s.slots.all[at]
+	if r.Output != a.r.Output {
+		t.whole = a.r.Output
+	}
+	if a.remote {
+		t.remote, t.ready, t.admitted = true, a.ready, a.began
+	}
+}
+
+// computed takes a request whose prompt is there to a server that decodes.
+func (x *fleet) computed(s *server, at int32, now time.Duration, how Outcome) {
+	t := &s.slots.all[at]
+	if how != Finished || t.whole == 0 {
+		x.done(s, at, now, how)
+		return
+	}
+	a := arrival{at: now, r: t.Request, remote: true, began: t.admitted, ready: t.ready}
+	a.r.Output = t.whole
+	x.seq++
+	a.seq = x.seq
+	x.arrivals.push(a)
+	s.slots.remove(at)
+}
+
 // serves reports whether a request is not too long for the server, as engines check before they queue it.
 func (s *server) serves(r *workload.Request) bool {
-	if s.MaxLength > 0 && r.Prompt >= s.MaxLength {
+	if s.MaxLength > 0 && r.Prompt >= s.MaxLength || s.MaxWaiting > 0 && s.waiting.n >= s.MaxWaiting {
 		return false
 	}
-	rows := s.pool.rows(r.Prompt + 1)
-	if s.Reserve != nil {
-		rows = s.Reserve(r)
-	}
-	return s.pool.blocks(rows, 0) <= s.Blocks
+	return s.blocksFor(r, r.Prompt+1, 0) <= s.Blocks
 }
 
 // pull the source until it is ahead of all that arrives.
@@ -160,8 +209,12 @@ func (x *fleet) pull() error {
 		if err != nil {
 			return err
 		}
+		last := x.ahead.Arrival
 		if x.ahead, x.open = r, ok; !ok {
 			return nil
+		}
+		if err := follows(&r, last); err != nil {
+			return err
 		}
 		x.m.asked++
 	}
@@ -176,10 +229,10 @@ func (x *fleet) expect(r workload.Request) {
 	}
 	at := r.Arrival
 	if s.Front != nil {
-		at += time.Duration(math.Round(1e9 * s.Front(r.Prompt)))
+		at += x.m.span(s.Front(r.Prompt), 0, "a front end that takes")
 	}
 	x.seq++
-	x.arrivals.push(arrival{at, x.seq, r})
+	x.arrivals.push(arrival{at: at, seq: x.seq, r: r})
 }
 
 // done takes a request out of a server.
@@ -198,34 +251,11 @@ func (x *fleet) over(d *Done, now time.Duration) {
 		x.opt.Each(d)
 	}
 	if r, ok := x.src.After(d.Request, now); ok {
-		x.feedback = true
+		if err := follows(&r, now); err != nil {
+			x.m.fail(err)
+			return
+		}
 		x.m.asked++
 		x.expect(r)
 	}
-}
-
-func (f *Fleet) check() error {
-	if len(f.Replicas) == 0 {
-		return errors.New("no replica")
-	}
-	for i := range f.Replicas {
-		if err := f.Replicas[i].check(); err != nil {
-			return fmt.Errorf("replica %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func (r *Replica) check() error {
-	switch {
-	case r.Blocks < 1 || r.BlockTokens < 1 || r.Full < 1:
-		return fmt.Errorf("a KV cache of %d blocks of %d tokens", r.Blocks, r.BlockTokens)
-	case r.MaxSequences < 1:
-		return fmt.Errorf("%d sequences at once", r.MaxSequences)
-	case r.Budget < r.MaxSequences:
-		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences", r.Budget, r.MaxSequences)
-	case r.Timer == nil || r.Policy == nil:
-		return errors.New("no clock or no rules")
-	}
-	return nil
 }

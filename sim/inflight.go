@@ -48,13 +48,22 @@ func (s *server) makeRoom() (preempted bool) {
 	}
 }
 
-// victim is who came last of those who still compute.
+// victim is who came last, or who ranks last.
 func (s *server) victim() int32 {
-	at := s.running.last
-	for s.slots.all[at].state == ending {
-		at = s.slots.all[at].prev
+	if s.Ranked {
+		return s.lowest()
 	}
-	return at
+	return s.running.last
+}
+
+func (s *server) lowest() (worst int32) {
+	worst = s.running.first
+	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
+		if s.ranks(worst, at) {
+			worst = at
+		}
+	}
+	return worst
 }
 
 // pieces are the blocks that the next pieces of prompts take which are being computed.
@@ -107,7 +116,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 	}
 	st.batch.Finished++
 	st.tokens++
-	st.firsts = append(st.firsts, at)
+	st.firsts = append(st.firsts, first{at, t.ID})
 	if t.made++; t.made < t.Output {
 		s.join(at)
 		return
@@ -116,26 +125,34 @@ func (s *server) compute(st *step, at int32, n int64) {
 	st.lasts = append(st.lasts, at)
 }
 
-// admissible reports whether the first who waits could be admitted now.
+// admissible reports whether the first who waits might be admitted now.
 func (s *server) admissible() bool {
-	if s.why = 0; s.waiting.n == 0 {
+	s.why, s.frail = 0, false
+	if s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote {
 		return false
 	}
-	if s.running.n >= s.MaxSequences {
+	if s.seated() >= s.MaxSequences {
 		s.why = Seats
 		return false
 	}
-	budget := s.Budget - s.dec.n*s.draft.width()
-	_, ok := s.entry(&s.slots.all[s.waiting.first()], budget)
-	return ok || s.running.n == 0
+	i := s.turn()
+	if i < 0 {
+		return false
+	}
+	e, ok := s.entry(&s.slots.all[s.waiting.at(i)], s.Budget-s.dec.n*s.draft.width())
+	s.frail = s.why == Room && e.cached > 0
+	if s.frail && s.needs() > s.pool.plain() {
+		return true
+	}
+	return ok || s.idle()
 }
 
-// entry is how a request would begin: with what is cached of its prompt, and a first piece of the rest.
-type entry struct{ hits, piece int64 }
+// entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, and a
+// first piece of the rest.
+type entry struct{ hits, cached, piece int64 }
 
 func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
-	var cached int64
-	e.hits, cached = s.pool.match(t.Spans, t.goal)
+	e.hits, e.cached = s.pool.match(t.Spans, t.goal)
 	rest := t.goal - e.hits*s.BlockTokens
 	if e.piece = rest; s.LongPrompt > 0 {
 		e.piece = min(e.piece, s.LongPrompt)
@@ -148,51 +165,58 @@ func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
 		s.why = Budget
 		return e, false
 	}
-	if !s.fits(t, e, cached) {
+	if !s.fits(t, e) {
 		s.why = Room
 		return e, false
 	}
 	return e, true
 }
 
-// fits reports whether a request finds room to begin, and where its answer is promised room, to end.
-func (s *server) fits(t *slot, e entry, cached int64) bool {
-	u := *t
-	u.rows = e.hits
-	if s.Promise && s.promised()+s.pool.blocks(s.pool.rows(t.Prompt+t.Output), e.hits)+cached > s.pool.free {
+// fits reports whether a request finds room to begin, and where its answer is promised room, to end. One that was
+// preempted may have become too long for all the room there is.
+func (s *server) fits(t *slot, e entry) bool {
+	if s.Promise && !s.ends(t, e) {
 		return false
 	}
-	return s.blocksAt(&u, e.hits*s.BlockTokens+e.piece)+cached <= s.pool.free
+	free := s.pool.free - e.cached
+	return s.blocksFor(&t.Request, e.hits*s.BlockTokens+e.piece, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
+}
+
+// ends reports whether a request finds room to end, beside those who run.
+func (s *server) ends(t *slot, e entry) bool {
+	return s.promised()+s.blocksFor(&t.Request, t.Prompt+t.Output, e.hits)+e.cached <= s.pool.free
 }
 
 // promised are the blocks that those who run will still take.
 func (s *server) promised() (n int64) {
 	for at := s.running.first; at != nobody; at = s.slots.all[at].next {
 		t := &s.slots.all[at]
-		if t.state != ending {
-			n += s.pool.blocks(s.pool.rows(t.Prompt+t.Output), t.rows) - s.holding(t)
-		}
+		n += s.blocksAt(t, t.Prompt+t.Output) - s.holding(t)
 	}
 	return n
 }
 
 // admit those who wait, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
-	for s.waiting.n > 0 {
-		at := s.waiting.first()
-		if s.running.n >= s.MaxSequences {
+	for s.waiting.n > 0 && !s.slots.all[s.waiting.first()].remote {
+		if s.seated() >= s.MaxSequences {
 			s.why = Seats
 			return
 		}
+		i := s.turn()
+		if i < 0 {
+			return
+		}
+		at := s.waiting.at(i)
 		e, ok := s.entry(&s.slots.all[at], *budget)
 		if !ok {
-			if s.running.n > 0 {
+			if !s.idle() {
 				return
 			}
-			s.refuse(at, now)
+			s.refuse(i, now)
 			continue
 		}
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		if *budget -= e.piece; s.slots.all[at].state == prefills {
@@ -204,14 +228,15 @@ func (s *server) admit(st *step, budget *int64, now time.Duration) {
 // enter takes a request in: it holds what is cached of its prompt.
 func (s *server) enter(at int32, e entry, now time.Duration) {
 	t := &s.slots.all[at]
-	if t.admitted == 0 {
-		t.admitted = now
+	if t.preempted == 0 {
+		t.admitted, t.hits = now, e.hits
 		s.m.admitted(t, e.hits*s.BlockTokens)
 	}
-	t.state, t.hits = prefills, e.hits
-	s.running.push(&s.slots, at)
+	t.state = prefills
+	s.run(at)
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens
+	s.pool.take(s.holding(t)) // windows and states of what is cached
 	if s.Reserve != nil {
 		s.reserved += s.Reserve(&t.Request)
 		s.final += t.Prompt + t.Output
@@ -219,8 +244,10 @@ func (s *server) enter(at int32, e entry, now time.Duration) {
 }
 
 // refuse a request that finds no room though nothing runs.
-func (s *server) refuse(at int32, now time.Duration) {
-	s.waiting.pop()
+func (s *server) refuse(i int, now time.Duration) {
+	at := s.waiting.at(i)
+	s.waiting.remove(i)
+	s.again = true
 	how := Refused
 	if s.slots.all[at].made > 0 {
 		how = Failed

@@ -17,7 +17,7 @@ type Result struct {
 	// Busy is the time that servers computed, Prompting what prompts added to it.
 	Busy, Prompting time.Duration
 	// Waiting is for how long requests waited for each limit, in requests times time.
-	Waiting [4]time.Duration
+	Waiting [5]time.Duration
 	Steps   int64
 	Queue   Queue
 	Stopped bool
@@ -48,6 +48,7 @@ type meter struct {
 	over_     int64
 	preempted int64
 	stopped   bool
+	fault     error
 	replicas  float64
 	kv        kvSums
 	begunAny  bool

@@ -1,10 +1,19 @@
 package sim
 
-import "github.com/memwall/memwall/workload"
+import (
+	"slices"
+
+	"github.com/memwall/memwall/workload"
+)
 
 // Paging says how a server's caches are divided: a pool of Blocks, each with room for BlockTokens of one group of layers
 // (vllm/v1/core/kv_cache_utils.py). Full groups keep a block for every row of BlockTokens tokens, Window groups for the
 // last Rows rows, and Fixed blocks of states are taken once for a sequence.
+//
+// Engines do some things that this does not. Blocks of windows and states are never shared here: whose full rows are cached
+// has blocks of its own for the rest, and computes nothing again. A window that moves on takes the blocks that it leaves,
+// not those that were left longest ago, so that it evicts nothing. The blocks of a row are evicted together, not those of a
+// group before those of the next.
 type Paging struct {
 	Blocks, BlockTokens int64
 	Full, Window, Rows  int64
@@ -25,13 +34,15 @@ func (p *Paging) blocks(rows, shared int64) int64 {
 }
 
 // pool counts the blocks of a server and keeps what may be asked for again. Blocks that nobody will ask for again are
-// only counted, in runs of the order in which they were left; blocks of a span are a run with its number.
+// only counted, in runs of the order in which they were left; rows of a span that were left together are a run with its
+// number.
 type pool struct {
 	Paging
 	free  int64 // blocks that a sequence could take, cached ones among them
 	freed int64 // how often blocks were given back: who waits for room need not look again before
 	spans tree
 	lru   runs
+	loose int64 // blocks of rows that were evicted for others of their row: they come before the runs
 	named int64 // cached blocks in the runs
 }
 
@@ -44,16 +55,15 @@ func newPool(p Paging) pool {
 // take blocks that were left longest ago. There must be as many free ones.
 func (p *pool) take(n int64) {
 	p.free -= n
-	for n > 0 {
+	got := min(n, p.loose)
+	p.loose -= got
+	for n -= got; n > 0; {
 		r := p.lru.front()
-		switch {
-		case r.node == nobody:
+		if r.node == nobody {
 			got := min(n, r.blocks)
 			r.blocks -= got
 			n -= got
-		case p.stale(r):
-			r.blocks = 0
-		default:
+		} else {
 			n -= p.evict(r, n)
 		}
 		if r.blocks == 0 {
@@ -62,22 +72,49 @@ func (p *pool) take(n int64) {
 	}
 }
 
-func (p *pool) stale(r *run) bool { return r.node != nobody && p.spans.nodes[r.node].stamp != r.stamp }
+// plain are blocks that can be taken before a cached row is evicted.
+func (p *pool) plain() int64 {
+	if p.lru.head < len(p.lru.items) && p.lru.front().node == nobody {
+		return p.loose + p.lru.front().blocks
+	}
+	return p.loose
+}
 
-// evict the last rows of a span for some blocks: whole rows, of which what is not needed now is free for the next.
+// stale reports whether the rows of a run are held again.
+func (p *pool) stale(r *run) bool {
+	if r.node == nobody {
+		return false
+	}
+	left := p.spans.nodes[r.node].left
+	return !slices.ContainsFunc(left, func(l part) bool { return l.stamp == r.stamp })
+}
+
+// evict the last rows of a span for some blocks: whole rows, of which what is not needed now is there for the next. The
+// deepest rows of a span were left first.
 func (p *pool) evict(r *run, want int64) (got int64) {
-	rows := min((want+p.Full-1)/p.Full, r.blocks/p.Full)
-	blocks := rows * p.Full
-	r.blocks -= blocks
-	p.named -= blocks
 	node := &p.spans.nodes[r.node]
-	if node.rows -= rows; node.rows == 0 {
+	if len(node.left) == 0 || node.left[0].stamp != r.stamp {
+		r.blocks = 0
+		return 0
+	}
+	low := node.held()
+	if len(node.left) > 1 {
+		low = node.left[1].end
+	}
+	rows := min((want+p.Full-1)/p.Full, node.rows-low)
+	blocks := rows * p.Full
+	p.named -= blocks
+	node.rows -= rows
+	if node.left[0].end = node.rows; node.rows == low {
+		node.left = slices.Delete(node.left, 0, 1)
+		r.blocks = 0
+	}
+	if node.rows == 0 {
 		p.spans.remove(r.node)
 	}
-	if blocks > want {
-		p.lru.push(run{node: nobody, blocks: blocks - want})
-	}
-	return min(blocks, want)
+	got = min(blocks, want)
+	p.loose += blocks - got
+	return got
 }
 
 // give back blocks that nobody will ask for again.
@@ -94,44 +131,47 @@ func (p *pool) give(n int64) {
 	p.lru.push(run{node: nobody, blocks: n})
 }
 
-// leave a span that nobody holds any more: its rows stay until their room is needed.
-func (p *pool) leave(at int32) {
+// hold the first rows of a span: those that nobody held are no longer free.
+func (p *pool) hold(at int32, rows int64) {
+	node := &p.spans.nodes[at]
+	before := node.held()
+	node.users++
+	node.reach(rows, 1)
+	if rows <= before {
+		return
+	}
+	for n := len(node.left); n > 0 && node.left[n-1].end <= rows; n-- {
+		node.left = node.left[:n-1]
+	}
+	p.free -= (rows - before) * p.Full
+	p.named -= (rows - before) * p.Full
+}
+
+// drop a hold: rows that nobody else holds stay cached until their room is needed.
+func (p *pool) drop(at int32, rows int64) {
+	node := &p.spans.nodes[at]
+	before := node.held()
+	node.users--
+	node.reach(rows, -1)
+	if left := before - node.held(); left > 0 {
+		p.leave(at, before, left)
+	} else if node.rows == 0 {
+		p.spans.remove(at)
+	}
+}
+
+// leave the last of some rows of a span.
+func (p *pool) leave(at int32, end, rows int64) {
 	node := &p.spans.nodes[at]
 	node.stamp++
-	blocks := node.rows * p.Full
-	p.free += blocks
-	p.named += blocks
+	node.left = append(node.left, part{end: end, stamp: node.stamp})
+	p.free += rows * p.Full
+	p.named += rows * p.Full
 	p.freed++
-	p.lru.push(run{node: at, stamp: node.stamp, blocks: blocks})
+	p.lru.push(run{node: at, stamp: node.stamp, blocks: rows * p.Full})
 	if p.lru.long() {
 		p.lru.compact(p.stale)
 	}
-}
-
-// hold a span: rows of one that was left are no longer free. It says how many blocks that takes from the free ones.
-func (p *pool) hold(at int32) (blocks int64) {
-	node := &p.spans.nodes[at]
-	if node.held++; node.held > 1 {
-		return 0
-	}
-	blocks = node.rows * p.Full
-	node.stamp++
-	p.free -= blocks
-	p.named -= blocks
-	return blocks
-}
-
-// drop a hold.
-func (p *pool) drop(at int32) {
-	node := &p.spans.nodes[at]
-	if node.held--; node.held > 0 {
-		return
-	}
-	if node.rows == 0 {
-		p.spans.remove(at)
-		return
-	}
-	p.leave(at)
 }
 
 // match are the rows at the beginning of a sequence of some tokens that are cached, and how many blocks of them are free
@@ -150,9 +190,7 @@ func (p *pool) match(spans []workload.Span, tokens int64) (rows, free int64) {
 		node := &p.spans.nodes[w.at]
 		got := min(node.rows, full, most-rows)
 		rows += got
-		if node.held == 0 && got > 0 {
-			free += node.rows * p.Full
-		}
+		free += max(0, got-node.held()) * p.Full
 		if got < full {
 			break
 		}

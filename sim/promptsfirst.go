@@ -28,12 +28,13 @@ type boldness struct {
 	full  bool    // nobody finds room before somebody ends
 }
 
-func (promptsFirst) compose(s *server, st *step, now, start time.Duration) bool {
+func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) bool {
 	if s.bold.share == 0 {
 		s.bold.share = firstShare
 	}
 	budget := s.Budget
 	s.why = 0
+	s.goOn()
 	s.prompts(st, &budget)
 	if !s.bold.full {
 		s.admitBold(st, &budget, now)
@@ -47,11 +48,13 @@ func (promptsFirst) compose(s *server, st *step, now, start time.Duration) bool 
 	if s.dec.n == 0 {
 		return false
 	}
-	s.retract()
+	if s.retract(); s.dec.n == 0 {
+		return p.compose(s, st, now, start) // who was retracted has the room
+	}
 	st.batch = s.going()
 	s.timed(st)
 	n := int64(1)
-	if s.waiting.n == 0 || s.bold.full || s.running.n >= s.MaxSequences {
+	if s.waiting.n == 0 || s.bold.full || s.seated() >= s.MaxSequences {
 		n = s.stretch(st, now, start)
 	}
 	s.decode(st, n)
@@ -63,26 +66,30 @@ func (promptsFirst) compose(s *server, st *step, now, start time.Duration) bool 
 func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 	kept := int64(s.bold.share * float64(s.dec.left))
 	for s.waiting.n > 0 && len(s.partial) == 0 {
-		at := s.waiting.first()
+		i := s.turn()
+		if i < 0 {
+			return
+		}
+		at := s.waiting.at(i)
 		t := &s.slots.all[at]
-		if s.running.n >= s.MaxSequences {
+		if s.seated() >= s.MaxSequences {
 			s.why = Seats
 			return
 		}
 		e, ok := s.entry(t, *budget)
 		whole := s.pool.blocks(s.pool.rows(t.goal+t.Output-t.made+kept), e.hits)
-		if ok && whole > s.pool.free && s.running.n > 0 {
+		if ok && whole > s.pool.free && !s.idle() {
 			s.why, ok = Room, false
 		}
-		if !ok && s.running.n == 0 {
-			s.refuse(at, now)
+		if !ok && s.idle() {
+			s.refuse(i, now)
 			continue
 		}
 		if !ok {
 			s.bold.full = s.why == Room
 			return
 		}
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		kept += t.Output - t.made
@@ -98,15 +105,35 @@ func (s *server) retract() {
 		return
 	}
 	for s.dec.n > 1 && s.needs() > s.pool.free {
-		s.preempt(s.shortest())
-		// Who is retracted goes behind those who wait.
-		s.waiting.push(s.waiting.pop())
+		s.retire(s.shortest())
 	}
 	if s.needs() > s.pool.free {
-		s.preempt(s.victim())
+		s.preempt(s.shortest())
 	}
 	s.bold.full = false
 	s.bold.share = s.seen()
+}
+
+// retire a decoder: it goes behind those who wait.
+func (s *server) retire(at int32) {
+	s.preempt(at)
+	s.waiting.remove(s.waiting.find(at))
+	s.wait(at)
+}
+
+// goOn makes room for the next piece of a prompt, which caches of others may have taken since the first.
+func (s *server) goOn() {
+	for len(s.partial) > 0 {
+		budget := s.Budget
+		if s.pieces(&budget) <= s.pool.free {
+			return
+		}
+		if s.dec.n > 0 {
+			s.retire(s.shortest())
+		} else {
+			s.preempt(s.partial[len(s.partial)-1])
+		}
+	}
 }
 
 // shortest is the decoder that generated the fewest tokens, of several the one with the longest prompt.

@@ -49,3 +49,21 @@ func (q *queue) remove(i int) {
 	}
 	q.pop()
 }
+
+// find the place of one who waits.
+func (q *queue) find(x int32) int {
+	for i := range q.n {
+		if q.at(i) == x {
+			return i
+		}
+	}
+	return -1
+}
+
+// rise lets the last go before those that it comes before.
+func (q *queue) rise(before func(a, b int32) bool) {
+	for i := q.n - 1; i > 0 && before(q.at(i), q.at(i-1)); i-- {
+		a, b := (q.head+i)&(len(q.ring)-1), (q.head+i-1)&(len(q.ring)-1)
+		q.ring[a], q.ring[b] = q.ring[b], q.ring[a]
+	}
+}

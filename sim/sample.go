@@ -57,9 +57,9 @@ func (s *Sample) keep(d time.Duration, n int64) {
 	}
 }
 
-// spill into the histogram: a microsecond to ten years.
+// spill into the histogram: a nanosecond to ten years.
 func (s *Sample) spill() {
-	s.hist = hdrhistogram.New(1000, int64(longest), 3)
+	s.hist = hdrhistogram.New(1, int64(longest), 3)
 	for i, v := range s.values {
 		_ = s.hist.RecordValues(int64(min(v, longest)), s.weight(i))
 	}

@@ -72,3 +72,15 @@ func (s *Series) waiting(from, to time.Duration) (sum float64) {
 	}
 	return sum / float64(last-first+1)
 }
+
+// Running is how many requests ran, in the mean of the time in which any did.
+func (s *Series) Running() (mean float64) {
+	n := 0
+	for _, p := range s.Points {
+		if p.Running > 0 {
+			mean += p.Running
+			n++
+		}
+	}
+	return mean / float64(max(1, n))
+}

@@ -10,7 +10,7 @@ func (s *server) grasp(t *slot, rows int64) {
 	for _, sp := range t.Spans {
 		n := w.next(sp)
 		t.held = append(t.held, w.at)
-		s.pool.hold(w.at)
+		s.pool.hold(w.at, min(n, rows))
 		if rows -= n; rows <= 0 {
 			return
 		}
@@ -18,7 +18,9 @@ func (s *server) grasp(t *slot, rows int64) {
 }
 
 // share lets others find what a slot has computed of its spans, whole rows of them (vllm/v1/core/kv_cache_manager.py,
-// cache_blocks). Rows that another one computed first are not shared twice: from there on the slot's are its own.
+// cache_blocks). Rows that another one computed first are not shared twice: from there on the slot's are its own. An engine
+// keeps both, and finds the second when the first is gone; that takes two prompts that are computed in pieces side by side,
+// or one that is cached to its end.
 func (s *server) share(t *slot) {
 	if !s.PrefixCache || t.apart || len(t.Spans) == 0 {
 		return
@@ -35,7 +37,7 @@ func (s *server) share(t *slot) {
 				w.at = s.pool.spans.add(w.key)
 			}
 			t.held = append(t.held, w.at)
-			s.pool.hold(w.at)
+			s.pool.hold(w.at, 0)
 		}
 		if !s.extend(t, w.at, before, min(w.tokens, t.computed)/s.BlockTokens) || w.tokens > t.computed {
 			return
@@ -53,20 +55,41 @@ func (s *server) extend(t *slot, at int32, from, to int64) bool {
 		t.apart = true
 		return false
 	}
+	node.reach(t.rows-from, -1)
+	node.reach(to-from, 1)
 	node.rows = to - from
 	t.rows = to
 	return true
 }
 
+// unhold drops all spans of a slot, the last first.
+func (s *server) unhold(t *slot) {
+	n := len(t.held)
+	before := int64(0) // tokens
+	for _, sp := range t.Spans[:min(n, len(t.Spans))] {
+		before += sp.Tokens
+	}
+	end := t.rows
+	for i := n - 1; i >= 0; i-- {
+		if i < len(t.Spans) {
+			before -= t.Spans[i].Tokens
+		}
+		begin := min(end, before/s.BlockTokens)
+		s.pool.drop(t.held[i], end-begin)
+		end = begin
+	}
+	t.held = t.held[:0]
+}
+
 // keep what a slot computed beyond its spans, whole rows of it, under its own name: the next turn of a session makes use of
 // it, or the slot itself when it was preempted.
-func (s *server) keep(t *slot) {
-	total := s.context(t)
-	if !s.PrefixCache || t.own() == 0 || t.apart {
+func (s *server) keep(t *slot, total int64) {
+	if !s.PrefixCache || t.own() == 0 {
 		return
 	}
-	if int(t.spans) < len(t.Spans) { // preempted before: the span is there
-		t.Spans = t.Spans[:t.spans]
+	t.Spans = t.Spans[:t.spans] // without its own, that a preemption before added
+	if t.apart {
+		return
 	}
 	shared := t.Shared()
 	if total < shared || len(t.held) < len(t.Spans) {
@@ -89,7 +112,7 @@ func (p *pool) name(t *slot, after int64) int32 {
 	if at == nobody {
 		at = p.spans.add(k)
 	}
-	p.hold(at)
+	p.hold(at, 0)
 	return at
 }
 

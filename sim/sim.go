@@ -35,8 +35,20 @@ type Replica struct {
 	// Reserve says how many rows a request takes from its admission to its end, in one piece; nil where rows are taken
 	// as they are needed.
 	Reserve func(*workload.Request) int64
+	// Ranked: requests of a lower priority number go first, and who ranks last is preempted.
+	Ranked bool
+	// MaxWaiting is how many may wait; who comes then is refused. 0 for no bound.
+	MaxWaiting int
+	// MaxAdapters of the sequences that run at once; 0 for no bound.
+	MaxAdapters int64
+	// Together: replicas share experts, and step together. None then composes ahead.
+	Together bool
+	// Handover is how many seconds the cache of a prompt takes from the server that computed it.
+	Handover func(prompt int64) float64
 	// Speculation of those who decode; nil without.
 	Speculation *Speculation
+	// SlotTokens: each seat has room for so many from the start, whether it is taken or not; 0 where nothing is set apart.
+	SlotTokens int64
 	// Front is how many seconds pass before the scheduler sees a request.
 	Front func(prompt int64) float64
 }
@@ -64,10 +76,11 @@ const (
 type Limit uint8
 
 const (
-	Nothing Limit = iota
-	Room          // in the KV cache
-	Seats         // the most sequences
-	Budget        // tokens of a step: arithmetic
+	Nothing  Limit = iota
+	Room           // in the KV cache
+	Seats          // the most sequences
+	Budget         // tokens of a step: arithmetic
+	Adapters       // adapters of a step
 )
 
 // Done is a request that ended.

@@ -15,9 +15,10 @@ type slot struct {
 	goal       int64         // tokens to compute before the next one is generated: the prompt, and after a preemption what was generated
 	computed   int64         // of the goal, or of the whole while it decodes alone
 	made       int64         // tokens generated up to when it joined the decoders
+	turn       int64         // its place among all admissions
 	reach      int64         // tokens that it has room for, where it drafted more than was accepted
 	joined     int64         // tick at which it joined them
-	hits       int64         // rows of the prompt that were found cached at the last admission
+	hits       int64         // rows of the prompt that were found cached when it was first admitted
 	rows       int64         // rows of the spans that it holds
 	blocks     int64         // of its own
 	held       []int32       // spans
@@ -26,7 +27,9 @@ type slot struct {
 	preempted  int32
 	spans      int32 // that the request came with
 	state      state
-	apart      bool // others computed the next rows of its spans meanwhile: what it computes is its own
+	remote     bool  // another server computed its prompt
+	whole      int64 // tokens that another server will generate of it; 0 where this one does all
+	apart      bool  // others computed the next rows of its spans meanwhile: what it computes is its own
 }
 
 type state uint8
@@ -35,15 +38,18 @@ const (
 	gone state = iota
 	waits
 	preempted // on its way back to the queue
+	coming    // its cache is on the way
 	prefills
 	decodes
-	ending // its last token is being computed
+	ending   // its last token is being computed
+	released // and its room was taken from it
 )
 
 // slots are the live requests of a server. Places are used again.
 type slots struct {
 	all   []slot
 	empty []int32
+	live  int64
 }
 
 func (s *slots) add(r *workload.Request) int32 {
@@ -53,6 +59,7 @@ func (s *slots) add(r *workload.Request) int32 {
 	} else {
 		s.all = append(s.all, slot{})
 	}
+	s.live++
 	t := &s.all[at]
 	*t = slot{Request: *r, gen: t.gen + 1, spans: int32(len(r.Spans)), held: t.held[:0], goal: r.Prompt, state: waits, prev: nobody, next: nobody}
 	return at
@@ -60,6 +67,7 @@ func (s *slots) add(r *workload.Request) int32 {
 
 func (s *slots) remove(at int32) {
 	t := &s.all[at]
+	s.live--
 	t.gen++
 	t.state, t.Spans = gone, nil
 	s.empty = append(s.empty, at)
@@ -69,6 +77,7 @@ func (s *slots) remove(at int32) {
 type order struct {
 	first, last int32
 	n           int64
+	turns       int64 // admissions
 }
 
 func newOrder() order { return order{first: nobody, last: nobody} }
@@ -83,6 +92,8 @@ func (o *order) push(s *slots, at int32) {
 	}
 	o.last = at
 	o.n++
+	o.turns++
+	t.turn = o.turns
 }
 
 func (o *order) remove(s *slots, at int32) {

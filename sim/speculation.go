@@ -13,7 +13,7 @@ type Speculation struct {
 // drafting is speculation at work. Sequences then do not advance in lockstep.
 type drafting struct {
 	*Speculation
-	random *rand.Rand
+	random *rand.PCG
 }
 
 // acceptances is the stream of random numbers of accepted drafts.
@@ -23,7 +23,7 @@ func newDrafting(s *Speculation, index int) drafting {
 	if s == nil || s.Tokens == 0 {
 		return drafting{}
 	}
-	return drafting{s, rand.New(rand.NewPCG(s.Seed, acceptances<<32|uint64(index)))}
+	return drafting{s, rand.NewPCG(s.Seed, acceptances<<32|uint64(index))}
 }
 
 func (d *drafting) on() bool { return d.Speculation != nil }
@@ -38,10 +38,13 @@ func (d *drafting) width() int64 {
 
 // gain of a sequence in a step: the drafts that are accepted, and one token more.
 func (d *drafting) gain() (n int64) {
-	for n = 1; n <= d.Tokens && d.random.Float64() < d.Acceptance; n++ {
+	for n = 1; n <= d.Tokens && d.draw() < d.Acceptance; n++ {
 	}
 	return n
 }
+
+// draw a number from 0 to 1, evenly.
+func (d *drafting) draw() float64 { return float64(d.random.Uint64()>>11) / (1 << 53) }
 
 // drafted are the blocks that a step of drafts takes: rooms for all of them are there before it is known which are
 // accepted (vllm/v1/core/sched/scheduler.py, num_lookahead_tokens).

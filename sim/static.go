@@ -3,7 +3,7 @@ package sim
 import "time"
 
 // Static batches sequences as a whole: a batch takes who waits when it begins, pads their prompts to the longest, and
-// nobody joins before the last of them has ended. Its time is that of a full batch to the end.
+// nobody joins before the last of them has ended. There is room for all answers from the start. Its time is that of a full batch to the end.
 var Static Policy = static{}
 
 type static struct{}
@@ -34,22 +34,30 @@ func (s *server) gather(st *step, now time.Duration) {
 	s.why = 0
 	var longest int64
 	for s.waiting.n > 0 {
-		at := s.waiting.first()
+		i := s.turn()
+		if i < 0 {
+			break
+		}
+		at := s.waiting.at(i)
 		t := &s.slots.all[at]
-		if s.running.n >= s.MaxSequences {
+		if s.seated() >= s.MaxSequences {
 			s.why = Seats
 			break
 		}
 		e, ok := s.entry(t, t.goal)
-		if !ok && s.running.n == 0 {
-			s.refuse(at, now)
+		e.piece = t.goal - e.hits*s.BlockTokens // never in pieces
+		if ok && !s.ends(t, e) {
+			s.why, ok = Room, false
+		}
+		if !ok && s.idle() {
+			s.refuse(i, now)
 			continue
 		}
 		if !ok {
 			break
 		}
 		longest = max(longest, t.goal)
-		s.waiting.pop()
+		s.waiting.remove(i)
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 	}

@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"cmp"
+	"slices"
+)
+
 // nobody is no span.
 const nobody int32 = -1
 
@@ -10,13 +15,50 @@ type spanKey struct {
 	id     uint64
 }
 
-// span are the cached rows of a span, from its first on.
+// span are the cached rows of a span, from its first on. Rows that nobody holds are the last ones: who holds a row holds
+// all before it.
 type span struct {
 	key   spanKey
 	rows  int64
-	held  int32 // sequences that use it
-	child int32 // spans that come after it
+	users int32   // sequences that hold it, if only as what comes before
+	child int32   // spans that come after it
+	deep  []depth // how many rows they hold, fewest first
+	left  []part  // rows that nobody holds, by when they were left: deepest first
 	stamp uint32
+}
+
+// depth is how many sequences hold so many rows.
+type depth struct {
+	rows int64
+	n    int32
+}
+
+// part of a span that was left at once: from the end of the next part, or where there is none from what is held.
+type part struct {
+	end   int64
+	stamp uint32
+}
+
+// held are the rows that somebody holds.
+func (s *span) held() int64 {
+	if n := len(s.deep); n > 0 {
+		return s.deep[n-1].rows
+	}
+	return 0
+}
+
+// reach notes that n more sequences hold so many rows.
+func (s *span) reach(rows int64, n int32) {
+	if rows == 0 {
+		return
+	}
+	i, ok := slices.BinarySearchFunc(s.deep, rows, func(d depth, rows int64) int { return cmp.Compare(d.rows, rows) })
+	if !ok {
+		s.deep = slices.Insert(s.deep, i, depth{rows: rows})
+	}
+	if s.deep[i].n += n; s.deep[i].n == 0 {
+		s.deep = slices.Delete(s.deep, i, i+1)
+	}
 }
 
 // tree has the spans that are cached, each after the one before it.
@@ -41,7 +83,8 @@ func (t *tree) add(k spanKey) int32 {
 	at := int32(len(t.nodes))
 	if n := len(t.empty); n > 0 {
 		at, t.empty = t.empty[n-1], t.empty[:n-1]
-		t.nodes[at] = span{key: k, stamp: t.nodes[at].stamp + 1}
+		old := &t.nodes[at]
+		*old = span{key: k, stamp: old.stamp, deep: old.deep[:0], left: old.left[:0]}
 	} else {
 		t.nodes = append(t.nodes, span{key: k})
 	}
@@ -56,12 +99,11 @@ func (t *tree) add(k spanKey) int32 {
 func (t *tree) remove(at int32) {
 	for at != nobody {
 		n := &t.nodes[at]
-		if n.rows > 0 || n.held > 0 || n.child > 0 {
+		if n.rows > 0 || n.users > 0 || n.child > 0 {
 			return
 		}
 		parent := n.key.parent
 		delete(t.byKey, n.key)
-		n.stamp++
 		t.empty = append(t.empty, at)
 		if parent != nobody {
 			t.nodes[parent].child--

@@ -5,6 +5,10 @@ type waste struct{ internal, reserved, external float64 }
 
 // waste of a server now.
 func (s *server) waste() (w waste) {
+	if s.SlotTokens > 0 {
+		w.reserved = float64(s.Full) / float64(s.BlockTokens) * float64(max(0, s.running.n*s.SlotTokens-s.dec.sum))
+		return w
+	}
 	if s.Reserve == nil {
 		w.internal = float64(s.Full) * float64(s.dec.unfilled) / float64(s.BlockTokens)
 		return w

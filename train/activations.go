@@ -141,8 +141,8 @@ func (f *filler) leaked() ledger.Item {
 	return ledger.Known("checkpoints", "inputs and gradients of frozen units", n, ledger.Measured, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
-// fakeQuantised: training that learns with quantised weights makes 16-bit weights of quantised values for every product,
-// which keeps them for its input's gradient, and a mask of one byte for the weights' own (torchao/quantization/qat).
+// fakeQuantised: training that learns with quantised weights makes weights of quantised values for every product, in the
+// format that it computes in, which keeps them for its input's gradient, and a mask of one byte for the weights' own (torchao/quantization/qat).
 func (f *filler) fakeQuantised() ledger.Item {
 	n := f.b.Lit(0)
 	if f.s.j.Training.Objective == "qat" {
@@ -150,7 +150,7 @@ func (f *filler) fakeQuantised() ledger.Item {
 		for i := range f.h.blocks {
 			blocks += f.h.blocks[i].numbers * (f.h.blocks[i].count*(1-f.s.j.recompute().share) + f.s.j.recompute().share)
 		}
-		n = f.b.Mul(f.b.In("numbers", blocks, "sum over blocks that are kept"), f.b.Lit(3))
+		n = f.b.Mul(f.b.In("numbers", blocks, "sum over blocks that are kept"), f.b.Lit(1+float64(f.s.j.width())))
 	}
 	return ledger.Known("workspace", "weights of quantised values", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
@@ -160,15 +160,15 @@ func (j *Job) leaks() bool {
 	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
 }
 
-// dequantised: a product with quantised weights makes a 16-bit copy of them; gathered units make the next one's too.
+// dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the next one's too.
 func (f *filler) dequantised(phase string) ledger.Item {
 	n := f.b.Lit(0)
-	if f.s.j.Training.Method == "qlora" {
+	if f.s.j.quantised() {
 		copies := 1.0
 		if phase != "forward" && sharded(f.s.j.Training.Sharding) {
 			copies = 2
 		}
-		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(2*copies))
+		n = f.b.Mul(f.b.In("largest_matrix", f.h.largest, "model"), f.b.Lit(copies*float64(f.s.j.width())))
 	}
 	return ledger.Known("workspace", "dequantised weights", n, ledger.Derived, ledger.Ephemeral, ledger.Device, phasesPage)
 }

@@ -16,50 +16,65 @@ func (j *Job) offload() (a away) {
 	return away{off(o.Optimizer) || off(o.Params) && j.Training.Sharding == "fsdp", off(o.Params), off(o.Activations)}
 }
 
-func placeOf(s string) ledger.Place {
-	if s == "nvme" {
-		return ledger.Disk
+// awayItem leaves a device: on disk it is a swap file (ZeRO-Infinity, arXiv:2104.07857).
+func awayItem(where, id, name string, n ledger.Num) ledger.Item {
+	place := ledger.Host
+	if where == "nvme" {
+		id, name, place = "swap."+id, "swap file, "+name, ledger.Disk
 	}
-	return ledger.Host
+	return ledger.Known(id, name, n, ledger.Derived, ledger.Persistent, place, statesPage)
 }
 
-// host books what a rank keeps off the device.
-func (s *Sizer) host(b *ledger.Book, h *share) (out []ledger.Item) {
-	f := &filler{s: s, h: h, b: b}
-	off := s.j.offload()
-	add := func(id, name string, n ledger.Num, place ledger.Place) {
+// offDevice books what a rank keeps off the device and what it writes to disk, the critic's after its own.
+func (s *Sizer) offDevice(b *ledger.Book, h *share) (host, disk []ledger.Item) {
+	fillers := []*filler{{s: s, h: h, b: b}}
+	if c := s.criticOn(b, h.pl.Stage); c != nil {
+		fillers = append(fillers, c)
+	}
+	for _, f := range fillers {
+		for _, it := range append(f.away(), f.checkpoints()...) {
+			if it.Place == ledger.Disk {
+				disk = append(disk, f.called(it))
+			} else {
+				host = append(host, f.called(it))
+			}
+		}
+	}
+	return host, disk
+}
+
+// away books what leaves the device.
+func (f *filler) away() (out []ledger.Item) {
+	s, off, o := f.s, f.s.j.offload(), f.s.j.Plan.Offload
+	add := func(where, id, name string, n ledger.Num) {
 		if n.V > 0 {
-			out = append(out, ledger.Known(id, name, n, ledger.Derived, ledger.Persistent, place, statesPage))
+			out = append(out, awayItem(where, id, name, n))
 		}
 	}
 	if off.optimizer {
-		place := placeOf(s.j.Plan.Offload.Optimizer)
-		add("master_weights", "fp32 copies", f.held(master, ofStates), place)
-		add("optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates), place)
-		add("gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads), ledger.Host)
+		add(o.Optimizer, "master_weights", "fp32 copies", f.held(master, ofStates))
+		add(o.Optimizer, "optimizer", "states of the optimizer", f.both("state_bytes", states, 1, ofStates))
+		add("host", "gradients", "gradients on their way", f.both("parameters", trained, 4, ofGrads))
 	}
 	if off.params {
-		place := placeOf(s.j.Plan.Offload.Params)
-		add("weights", "weights", b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.held(weight, ofWeights)), place)
+		add(o.Params, "weights", "weights", f.b.Add(f.both("frozen_bytes", stored, 1, ofWeights), f.held(weight, ofWeights)))
 	}
 	if s.opt.Paged && !off.optimizer {
-		add("optimizer", "paged states of the optimizer", f.both("state_bytes", states, 1, ofStates), ledger.Host)
+		add("host", "optimizer", "paged states of the optimizer", f.both("state_bytes", states, 1, ofStates))
 	}
 	if off.activations || s.j.Framework.Keep.Offloads && s.j.recompute().share == 1 {
-		n := b.Mul(f.tokens(), b.In("stream_per_token", h.stream, "width of the stream"), b.In("blocks", h.layers, "model"))
-		add("checkpoints", "inputs of blocks", n, ledger.Host)
+		add("host", "checkpoints", "inputs of blocks", f.b.Mul(f.tokens(), f.b.In("stream_per_token", f.h.stream, "width of the stream"), f.b.In("blocks", f.h.layers, "model")))
 	}
 	return out
 }
 
-// disk books what this rank writes at a checkpoint: what trains, in the format that it is computed in, and with it the
-// states to go on from.
-func (s *Sizer) disk(b *ledger.Book, h *share) []ledger.Item {
-	f := &filler{s: s, h: h, b: b}
-	replicas := s.j.Plan.DP * s.j.Plan.CP
+// checkpoints books what this rank writes at one: what trains, in the format that it is computed in, and with it the states
+// to go on from. What data-parallel ranks hold alike is written once.
+func (f *filler) checkpoints() []ledger.Item {
+	replicas := f.s.j.Plan.DP * f.s.j.Plan.CP
 	all := func(shards) int64 { return replicas }
 	n := f.held(weight, all)
-	o := b.Add(f.held(master, all), f.both("state_bytes", states, 1, all))
+	o := f.b.Add(f.held(master, all), f.both("state_bytes", states, 1, all))
 	return []ledger.Item{
 		ledger.Known("checkpoints", "checkpoint of the model", n, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),
 		ledger.Known("optimizer", "checkpoint of the optimizer", o, ledger.Derived, ledger.Persistent, ledger.Disk, statesPage),

@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkModel, checkWords, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkRoles, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload, checkCritic} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -59,6 +60,30 @@ func checkModel(j *Job) error {
 	return nil
 }
 
+// checkRoles refuses models beside the trained one that the objective has no use for, and a pupil without a teacher.
+func checkRoles(j *Job) error {
+	t := j.Training
+	rollout := ""
+	if t.Rollout != nil {
+		rollout = cmp.Or(t.Rollout.Engine, "an engine")
+	}
+	for _, c := range []struct {
+		field, value string
+		of           []string
+	}{
+		{"reference_model", t.ReferenceModel, []string{"dpo", "ppo", "grpo"}}, {"reward_model", t.RewardModel, []string{"ppo", "grpo"}}, {"critic_model", t.CriticModel, []string{"ppo"}},
+		{"teacher_model", t.TeacherModel, []string{"distill"}}, {"rollout", rollout, []string{"ppo", "grpo"}},
+	} {
+		if c.value != "" && c.value != "none" && !slices.Contains(c.of, t.Objective) {
+			return impossible(c.field, c.value, "--objective "+strings.Join(c.of, " or ")+", or leave "+c.field+" out", "%s = %s: objective = %s has no such role", c.field, c.value, t.Objective)
+		}
+	}
+	if t.Objective == "distill" && j.Teacher == nil {
+		return &plan.Problem{Field: "teacher_model", Value: t.TeacherModel, Message: "objective = distill learns from a teacher, and none is named", Fix: "--teacher-model llama-3.1-70b, or another that is distilled"}
+	}
+	return nil
+}
+
 func checkWords(j *Job) error {
 	t := j.Training
 	for _, c := range []struct {
@@ -67,7 +92,7 @@ func checkWords(j *Job) error {
 	}{
 		{"method", t.Method, []string{"full", "lora", "qlora", "dora"}},
 		{"objective", t.Objective, []string{"pretrain", "sft", "dpo", "ppo", "grpo", "distill", "qat"}},
-		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8"}},
+		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "nvfp4"}},
 		{"sharding", t.Sharding, []string{"none", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"}},
 		{"attention", j.Plan.Attention, []string{"flash", "sdpa", "eager"}},
 	} {
@@ -76,7 +101,7 @@ func checkWords(j *Job) error {
 		}
 	}
 	if _, ok := optimizers[t.Optimizer]; !ok {
-		return unknown("optimizer", t.Optimizer, "adamw", "adamw-fused", "adamw-8bit", "paged-adamw-8bit", "paged-adamw", "adafactor", "muon", "lion", "sgd", "galore")
+		return unknown("optimizer", t.Optimizer, slices.Sorted(maps.Keys(optimizers))...)
 	}
 	return cmp.Or(checkTargets(j), checkFrozen(j))
 }
@@ -95,23 +120,6 @@ func checkFrozen(j *Job) error {
 	return nil
 }
 
-// float8Since is the compute capability from which on Transformer Engine (README, requirements) and torchao's float8
-// training (torchao/float8/README.md) multiply in 8 bits.
-const float8Since = 8.9
-
-func checkPrecision(j *Job) error {
-	if j.Machine == nil || j.Training.Precision != "fp8" {
-		return nil
-	}
-	for i := range j.Machine.Groups {
-		d := &j.Machine.Groups[i].Device
-		if c, ok := engine.Capability(d); ok && c < float8Since {
-			return impossible("precision", "fp8", "--precision bf16-mixed, or a newer device", "precision = fp8 and hardware = %s: matrices multiply in fp8 from compute capability %.1f on, and %s has %s", j.Machine.Name, float8Since, d.Name, d.Capability)
-		}
-	}
-	return nil
-}
-
 func checkTargets(j *Job) error {
 	for _, c := range []struct {
 		field string
@@ -123,7 +131,21 @@ func checkTargets(j *Job) error {
 			}
 		}
 	}
+	if adapts := j.adapts(); adapts != nil && !j.anyTensor(adapts) {
+		names := strings.Join(j.Training.LoRA, ",")
+		return impossible("lora_targets", names, "--lora-targets all-linear", "lora_targets = %s: %s has no such layers", names, j.Model.ID)
+	}
 	return nil
+}
+
+// anyTensor reports whether a block of the model has a tensor of a kind.
+func (j *Job) anyTensor(is func(*model.Tensor) bool) (found bool) {
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			found = found || slices.ContainsFunc(k.Ops[i].W, is)
+		}
+	})
+	return found
 }
 
 // Bounds of counts, so that no request is work in proportion to a number in it.
@@ -149,8 +171,13 @@ func checkCounts(j *Job) error {
 	if r := t.Rollout; r != nil && !(r.Share >= 0 && r.Share < 1) {
 		return &plan.Problem{Field: "rollout.gpu_memory_utilization", Value: fmt.Sprint(r.Share), Message: fmt.Sprintf("rollout.gpu_memory_utilization = %g leaves nothing to train with", r.Share), Fix: "a share from 0 and below 1"}
 	}
-	if d := t.Dropout; d != nil && !(*d >= 0 && *d < 1) {
-		return &plan.Problem{Field: "lora_dropout", Value: fmt.Sprint(*d), Message: fmt.Sprintf("lora_dropout = %g is not a share", *d), Fix: "a number from 0 and below 1"}
+	for _, c := range []struct {
+		field string
+		value *float64
+	}{{"lora_dropout", t.Dropout}, {"dropout", t.Masks}} {
+		if d := c.value; d != nil && !(*d >= 0 && *d < 1) {
+			return &plan.Problem{Field: c.field, Value: fmt.Sprint(*d), Message: fmt.Sprintf("%s = %g is not a share", c.field, *d), Fix: "a number from 0 and below 1"}
+		}
 	}
 	return nil
 }
@@ -204,9 +231,15 @@ func checkMethod(j *Job) error {
 		return impossible("method", t.Method, "--method qlora, or --weights bf16", "weights in %s do not train; adapters beside them do", j.Plan.Weights)
 	case t.Method == "qlora" && !quantised:
 		return impossible("weights", j.Plan.Weights, "--weights nf4, or --method lora", "qlora trains beside a quantised base, and the weights are in %s", j.Plan.Weights)
-	case t.Method == "qlora" && t.ZeROStage() == 3:
+	case t.Method != "full" && j.filed():
+		return impossible("weights", j.Plan.Weights, "--weights nf4", "%s is a format of files for llama.cpp, and no framework trains adapters beside it", j.Plan.Weights)
+	case j.wide() && (j.Plan.Weights == "bf16" || j.Plan.Weights == "f16"):
+		return impossible("weights", j.Plan.Weights, "--weights f32, or --precision bf16", "precision = %s computes with weights in fp32, and weights = %s are loaded in 16 bits", t.Precision, j.Plan.Weights)
+	case t.Precision == "bf16" && j.Plan.Weights == "f32":
+		return impossible("precision", t.Precision, "--precision bf16-mixed, or --weights bf16", "precision = bf16 has weights in 16 bits alone, and weights = f32 are in fp32")
+	case j.quantised() && t.ZeROStage() == 3:
 		return impossible("sharding", t.Sharding, "--sharding zero2, or fsdp with bf16 storage of the 4-bit weights", "ZeRO-3 does not share 4-bit weights; FSDP does")
-	case t.Method == "qlora" && j.Plan.TP > 1:
+	case j.quantised() && j.Plan.TP > 1:
 		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
 	case t.Precision == "fp16-mixed" && t.Method == "full" && j.Plan.Weights == "f16":
 		return impossible("precision", t.Precision, "--precision bf16, or --weights f32", "gradients of fp16 weights cannot be unscaled; masters must be in fp32")
@@ -216,6 +249,15 @@ func checkMethod(j *Job) error {
 	return checkOptimizer(j)
 }
 
+// filed: the base is in a format that GGUF files alone have.
+func (j *Job) filed() bool {
+	r := dtype.FindRecipe(j.Plan.Weights)
+	return j.quantisedBase() && r.Store == dtype.GGUF
+}
+
+// quantised reports whether adapters train beside a quantised base, whatever the method is called.
+func (j *Job) quantised() bool { return j.Adapters() && j.quantisedBase() }
+
 // checkOptimizer: states in 8 bits are not shared by DeepSpeed's or Megatron's optimizers.
 func checkOptimizer(j *Job) error {
 	t := j.Training
@@ -223,11 +265,20 @@ func checkOptimizer(j *Job) error {
 		return impossible("optimizer_in_backward", true, "--framework torchtune with accumulation 1", "a step in the backward pass leaves no gradients to add up over %d passes; torchtune has it, %s has not", t.Accumulation, j.Framework.Name)
 	}
 	eight := strings.Contains(t.Optimizer, "8bit")
-	if j.megatron() && (eight || t.Optimizer == "adafactor" || t.Optimizer == "galore" || t.Optimizer == "lion") {
+	if j.megatron() && (eight || slices.Contains([]string{"adafactor", "galore", "lion", "adagrad", "rowwise-adagrad"}, t.Optimizer)) {
 		return impossible("optimizer", t.Optimizer, "--optimizer adamw", "%s has Adam, SGD and Muon; transformers has %s", j.Framework.Name, t.Optimizer)
+	}
+	if j.Framework.Name == "torchtitan" && t.Optimizer != "adamw" && t.Optimizer != "adamw-fused" {
+		return impossible("optimizer", t.Optimizer, "--optimizer adamw-fused", "torchtitan has Adam and AdamW (torchtitan/components/optimizer.py); transformers has %s", t.Optimizer)
+	}
+	if t.Optimizer == "galore" && j.Adapters() {
+		return impossible("optimizer", t.Optimizer, "--optimizer adamw, or --method full", "GaLore projects gradients of whole matrices, and adapters are of a low rank themselves")
 	}
 	if t.Optimizer == "galore" && sharded(t.Sharding) {
 		return impossible("optimizer", t.Optimizer, "--sharding ddp", "GaLore projects whole matrices, which %s has in parts", t.Sharding)
+	}
+	if t.Optimizer == "rowwise-adagrad" && (sharded(t.Sharding) || t.ZeROStage() > 0) {
+		return impossible("optimizer", t.Optimizer, "--sharding ddp, or --optimizer adagrad", "row-wise Adagrad keeps a number for each row of a table, and %s cuts tables without regard to rows", t.Sharding)
 	}
 	return nil
 }
@@ -243,8 +294,8 @@ func checkSharding(j *Job) error {
 	switch {
 	case j.megatron() && (t.Sharding == "zero2" || t.Sharding == "zero3" || t.Sharding == "fsdp" || t.Sharding == "hsdp"):
 		return impossible("sharding", t.Sharding, "--sharding zero1", "%s shares the optimizer's states alone (dist-opt, which is zero1); torchtitan and deepspeed share gradients and parameters too", f.Name)
-	case f.Name == "torchtitan" && t.ZeROStage() > 0:
-		return impossible("sharding", t.Sharding, "--sharding fsdp2", "torchtitan shares parameters by FSDP2; deepspeed has %s", t.Sharding)
+	case (f.Name == "torchtitan" || f.Name == "torchtune") && t.ZeROStage() > 0:
+		return impossible("sharding", t.Sharding, "--sharding fsdp2", "%s shares parameters by FSDP2; deepspeed has %s", f.Name, t.Sharding)
 	case t.Sharding == "none" && n > 1 && !j.megatron():
 		return impossible("sharding", t.Sharding, "--sharding ddp", "%d ranks with data of their own must reduce their gradients", n)
 	case t.ZeROStage() >= 2 && j.Plan.PP > 1:

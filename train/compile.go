@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -28,6 +29,7 @@ type Sizer struct {
 	loss    float64
 	ranks   []share
 	frozen  []frozen
+	critic  *Sizer // nil without one
 }
 
 // Compile counts what each class of ranks holds. The job has gone through Defaults and Check.
@@ -54,7 +56,10 @@ func Compile(j *Job) (*Sizer, error) {
 	for i := range placed {
 		s.ranks[i] = c.share(placed[i])
 	}
-	err = s.besides(groups)
+	if err = s.besides(groups); err != nil {
+		return nil, err
+	}
+	err = s.addCritic()
 	return s, err
 }
 
@@ -142,6 +147,26 @@ func (s *Sizer) Size(b *ledger.Book) []Rank {
 	return out
 }
 
+// Deciding gives the ledgers that verdicts need, the one that holds most first, without formulas: of stages that hold the
+// same, those of the first, which has the most micro-batches in flight and stands for the others.
+func (s *Sizer) Deciding() []Rank {
+	out, of := make([]Rank, 0, 4), make([]*share, 0, 4)
+	worst := 0
+	for i := range s.ranks {
+		h := &s.ranks[i]
+		if j := slices.IndexFunc(of, h.holds); j >= 0 && len(s.frozen) == 0 {
+			out[j].Count += h.pl.Count
+			continue
+		}
+		out, of = append(out, s.rank(nil, h)), append(of, h)
+		if last := len(out) - 1; out[last].Allocated.Mid > out[worst].Allocated.Mid {
+			worst = last
+		}
+	}
+	out[0], out[worst] = out[worst], out[0]
+	return out
+}
+
 func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	r := Rank{Index: h.pl.Index, Count: h.pl.Count, Stage: h.pl.Stage}
 	s.device(b, &r)
@@ -151,7 +176,7 @@ func (s *Sizer) rank(b *ledger.Book, h *share) Rank {
 	if s.longest > s.length {
 		s.reach(&r, h, top)
 	}
-	r.Host, r.Disk = s.host(b, h), s.disk(b, h)
+	r.Host, r.Disk = s.offDevice(b, h)
 	return r
 }
 
@@ -189,11 +214,19 @@ func (r *Rank) top() (top ledger.Total) {
 	return top
 }
 
-// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
-func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+// stretched is a sizer of sequences of full length.
+func (s *Sizer) stretched() *Sizer {
 	full := *s
 	full.tokens, full.length = s.tokens*s.longest/s.length, s.longest
-	at := Rank{Phases: full.phases(nil, h)}
+	if s.critic != nil {
+		full.critic = s.critic.stretched()
+	}
+	return &full
+}
+
+// reach widens the bands of a rank to what sequences of full length take, where how long they are is assumed.
+func (s *Sizer) reach(r *Rank, h *share, top ledger.Total) {
+	at := Rank{Phases: s.stretched().phases(nil, h)}
 	more := at.top().Bytes - top.Bytes
 	for _, e := range []*Estimate{&r.Allocated, &r.Reserved, &r.SMI} {
 		e.High += float64(more)

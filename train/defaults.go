@@ -19,6 +19,7 @@ func Defaults(j *Job) error {
 	j.stepDefaults()
 	j.batchDefaults()
 	j.remarkTowers()
+	j.remarkDevices()
 	return nil
 }
 
@@ -31,44 +32,21 @@ func (j *Job) remarkTowers() {
 	}
 }
 
-func (j *Job) findFramework() error {
-	t := j.Training
-	if t.Framework == "" {
-		t.Framework = j.framework()
-		j.Default("framework", t.Framework)
-	}
-	name, version, given := strings.Cut(t.Framework, "@")
-	f := FindFramework(name)
-	if f == nil {
-		return unknown("framework", t.Framework, Frameworks()...)
-	}
-	j.Framework, j.Version = f, f.Latest
-	if given {
-		v, err := engine.ParseVersion(version)
-		if err != nil {
-			return &plan.Problem{Field: "framework", Value: t.Framework, Message: err.Error(), Fix: f.Name + "@" + f.Latest.String()}
-		}
-		j.Version = v
-	}
-	if name == "fsdp" && t.Sharding == "" && j.Devices() > 1 {
-		t.Sharding = "fsdp"
-	}
-	return nil
-}
+// bfloat16Since is the compute capability from which on devices multiply bf16 and tf32; transformers refuses bf16 below it
+// (transformers/training_args.py).
+const bfloat16Since = 8.0
 
-// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
-// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
-func (j *Job) framework() string {
-	p, t := j.Plan, j.Training
-	switch adapters := t.Method != "" && t.Method != "full"; {
-	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
-		return "megatron-bridge"
-	case t.ZeROStage() > 0:
-		return "deepspeed"
-	case t.Sharding == "fsdp2" && !adapters:
-		return "torchtitan"
+func (j *Job) remarkDevices() {
+	p := j.Training.Precision
+	if j.Machine == nil || !strings.HasPrefix(p, "bf16") && p != "tf32" {
+		return
 	}
-	return "transformers"
+	for i := range j.Machine.Groups {
+		d := &j.Machine.Groups[i].Device
+		if c, ok := engine.Capability(d); ok && c < bfloat16Since {
+			j.Note("no_bf16", "warn", "precision", "%s of compute capability %s does not multiply in %s: frameworks refuse it or emulate it; --precision fp16-mixed", d.Name, d.Capability, strings.TrimSuffix(p, "-mixed"))
+		}
+	}
 }
 
 // fill sets a word that is open.
@@ -135,6 +113,7 @@ func (j *Job) methodDefaults() {
 	}
 	j.fill("objective", &t.Objective, objective)
 	j.referenceDefaults()
+	j.criticDefaults()
 	j.fill("precision", &t.Precision, f.Precision)
 	j.fill("optimizer", &t.Optimizer, engine.At(f.Optimizer, j.Version).Value)
 	if t.Method == "qlora" {
@@ -144,13 +123,25 @@ func (j *Job) methodDefaults() {
 		j.Plan.Weights = j.baseFormat()
 		j.Default("weights", j.Plan.Weights)
 	}
+	j.adapterDefaults()
+}
+
+// adapterDefaults: what adapters have, and what is given of them where none train.
+func (j *Job) adapterDefaults() {
+	t, f := j.Training, j.Framework
 	if !j.Adapters() {
-		j.idle("lora_rank", t.LoRARank > 0)
-		j.idle("lora_targets", len(t.LoRA) > 0)
-		j.idle("lora_dropout", t.Dropout != nil)
+		const why = "of adapters, and method = full has none: --method lora"
+		j.idle("lora_rank", t.LoRARank > 0 && t.Optimizer != "galore", why)
+		j.idle("lora_targets", len(t.LoRA) > 0, why)
+		j.idle("lora_dropout", t.Dropout != nil, why)
+		j.idle("modules_to_save", len(t.Full) > 0, why)
 		return
 	}
+	j.idle("frozen", len(t.Frozen) > 0, "of whole models that train, and beside adapters all else is frozen")
 	j.number("lora_rank", &t.LoRARank, max(8, f.Rank))
+	if n := int64(t.LoRARank); n > j.Model.Hidden {
+		j.Note("wide_adapters", "warn", "lora_rank", "lora_rank = %d is more than the %d numbers of the stream: the adapters hold more than what they adapt", n, j.Model.Hidden)
+	}
 	if len(t.LoRA) == 0 {
 		if t.LoRA = f.Targets; len(t.LoRA) == 0 {
 			t.LoRA = queryValue
@@ -164,19 +155,19 @@ func (j *Job) methodDefaults() {
 	}
 }
 
-// idle remarks that a field of adapters is given where none train.
-func (j *Job) idle(field string, given bool) {
+// idle remarks that a field is given which the plan has no use for.
+func (j *Job) idle(field string, given bool, why string) {
 	if given {
-		j.Note("unused", "warn", field, "%s is of adapters, and method = %s has none: --method lora", field, j.Training.Method)
+		j.Note("unused", "warn", field, "%s is not used: it is %s", field, why)
 	}
 }
 
 // baseFormat is what weights are loaded in.
 func (j *Job) baseFormat() string {
-	switch p := j.Training.Precision; {
-	case p == "fp32" || p == "tf32":
+	switch {
+	case j.wide():
 		return "f32"
-	case p == "fp16-mixed" && j.Adapters():
+	case j.Training.Precision == "fp16-mixed" && j.Adapters():
 		return "f16"
 	}
 	return "bf16"
@@ -195,6 +186,7 @@ func (j *Job) groupDefaults() {
 		}
 	}
 	p.EP = max(1, p.EP)
+	j.idle("etp", t.ETP > 1 && j.Model.Traits.Experts == 0, "of experts, and "+j.Model.ID+" has none")
 	if p.EP > 1 && t.ETP == 0 {
 		t.ETP = 1
 		if j.megatron() && j.Framework.Name != "ms-swift-megatron" && p.DP*p.CP%p.EP == 0 {
@@ -218,6 +210,7 @@ func (j *Job) shardingDefaults() {
 	if t.Sharding == "fsdp" && (f.Name == "torchtitan" || f.Name == "torchtune") {
 		t.Sharding = "fsdp2"
 	}
+	j.idle("sequence_parallel", on(t.SequenceParallel) && p.TP == 1, "of a tensor group, and tp = 1 is none")
 	if t.SequenceParallel == nil {
 		sp := p.TP > 1 && (f.SequenceParallel || j.megatron() && p.EP > 1)
 		t.SequenceParallel = &sp
@@ -236,7 +229,8 @@ func (j *Job) scheduleDefaults() {
 		}
 		j.Default("schedule", t.Schedule)
 	}
-	if t.Schedule == "interleaved" && t.VPP <= 1 {
+	j.idle("schedule", p.PP <= 1 && t.Schedule != "", "of a pipeline, and pp = 1 is none")
+	if p.PP > 1 && t.Schedule == "interleaved" && t.VPP <= 1 {
 		t.VPP = 2
 		j.Default("vpp", t.VPP)
 	}

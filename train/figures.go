@@ -2,37 +2,58 @@ package train
 
 import (
 	"math"
+	"strings"
 
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
 
-// figures fills in what the counters print, and what must fit.
+// figures fills in what the counters print, and what must fit. What torch reserves is what is allocated with what it keeps of
+// freed blocks; nvidia-smi shows that with what the driver takes. A device holds no more than it has.
 func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
-	f := &filler{s: s, h: h}
-	r.Drivers = Drivers{Logits: float64(f.logits().Bytes), Block: float64(f.working().Bytes), Several: s.j.Plan.Ranks() > 1}
-	if r.Drivers.Several && !s.j.Adapters() && sharded(s.j.Training.Sharding) {
-		r.Drivers.Gathered = f.both("parameters", full, s.store.Gathered, ofWeights).V
-	}
-	t, mid := fitted(), float64(top.Bytes)
-	name := s.j.Framework.Name
-	r.Allocated = t.spread("allocated", name).around(mid)
-	reserved := t.spread("reserved", name)
-	r.Reserved = reserved.around(mid * reserved.ratio)
-	r.SMI = t.spread("nvidia-smi", name).around(t.smi(mid, &r.Drivers))
+	t, mid, name := fitted(), float64(top.Bytes), s.j.Framework.Name
+	r.Drivers = s.drivers(h)
+	outside, capacity := t.outside(&r.Drivers), math.Inf(1)
 	if !r.Unlimited {
-		most := math.Max(mid, r.Capacity.V)
-		r.SMI.Mid, r.SMI.High = math.Min(r.SMI.Mid, most), math.Min(r.SMI.High, most)
-		r.SMI.Low = math.Min(r.SMI.Low, r.SMI.Mid)
+		capacity = r.Capacity.V
 	}
+	r.Allocated = t.spread("allocated", name).around(mid, math.Inf(1))
+	reserved, room := t.spread("reserved", name), capacity-outside
+	r.Reserved = reserved.around(max(mid, min(room, reserved.ratio*(mid+t.cached(&r.Drivers)))), room)
+	r.SMI = t.spread("nvidia-smi", name).around(r.Reserved.Mid+outside, capacity)
 	r.Needed = s.needed(b, r, mid)
+}
+
+// drivers of what the allocator keeps. Where its segments expand, freed blocks serve allocations of any size.
+func (s *Sizer) drivers(h *share) (d Drivers) {
+	d.Several = s.j.Plan.Ranks() > 1
+	if s.j.Framework.Expands {
+		return d
+	}
+	f := &filler{s: s, h: h}
+	d.Logits, d.Block, d.Gathered = float64(f.logits().Bytes), float64(f.working().Bytes), f.gatheredShard()
+	if c := s.criticOn(nil, h.pl.Stage); c != nil {
+		d.Block = max(d.Block, float64(c.working().Bytes))
+		d.Gathered += c.gatheredShard()
+	}
+	return d
+}
+
+// gatheredShard is a rank's share of parameters that FSDP1 gathers: their blocks wait for other streams
+// (torch/distributed/fsdp, record_stream), which FSDP2 does without (_fully_shard).
+func (f *filler) gatheredShard() float64 {
+	j := f.s.j
+	if j.Plan.Ranks() == 1 || j.Adapters() || j.Training.Sharding != "fsdp" && j.Training.Sharding != "hsdp" {
+		return 0
+	}
+	return f.both("parameters", full, f.s.store.Gathered, ofWeights).V
 }
 
 // needed is the peak with what allocator, driver and communication take beside it.
 func (s *Sizer) needed(b *ledger.Book, r *Rank, peak float64) []ledger.Item {
 	p := &r.Phases[r.Peak]
 	out := append(make([]ledger.Item, 0, len(p.Items)+3), p.Items...)
-	stepping := p.Name == "optimizer step"
+	stepping := strings.HasSuffix(p.Name, "optimizer step")
 	share, context := 0.08, 1.0
 	if stepping {
 		share, context = 0.05, 0.6

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// What no code of a framework says was fitted to measured runs (validation/fit/trainmem): what the driver shows beside
-// allocated bytes, what the allocator reserves, and how far figures were off.
+// What no code of a framework says was fitted to measured runs (validation/fit/trainmem): what the allocator reserves beside
+// allocated bytes, what the driver shows beside those, and how far figures were off.
 //
 //go:embed fitted.tsv
 var fittedText string
@@ -19,7 +19,8 @@ type table struct {
 	spreads map[string]spread
 }
 
-// spread is how a figure stood to ours: its ratio to allocated bytes, and the 90 % band of measured over predicted.
+// spread is how a figure stood to ours: its ratio to what is allocated and cached, and the 90 % band of measured over
+// predicted.
 type spread struct{ ratio, low, high float64 }
 
 // fitted reads the table once. A line that is no number is a mistake of the build, which a test finds.
@@ -48,17 +49,20 @@ func (t *table) spread(figure, framework string) spread {
 	return t.spreads[figure+" *"]
 }
 
-// around gives the band of a figure.
-func (s spread) around(mid float64) Estimate {
-	return Estimate{mid, mid * min(1, s.low), mid * max(1, s.high)}
+// around gives the band of a figure, which is no more than so much unless the figure is.
+func (s spread) around(mid, most float64) Estimate {
+	return Estimate{mid, mid * min(1, s.low), max(mid, min(most, mid*max(1, s.high)))}
 }
 
-// smi is what nvidia-smi shows of so many allocated bytes: the context of CUDA, the channels of NCCL, and blocks that the
-// allocator keeps of what was freed before the peak.
-func (t *table) smi(allocated float64, d *Drivers) float64 {
-	x := allocated + t.law["context"]*gib + t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered
+// cached are blocks that the allocator keeps of what was freed before the peak.
+func (t *table) cached(d *Drivers) float64 {
+	return t.law["logits"]*d.Logits + t.law["block"]*d.Block + t.law["gathered"]*d.Gathered
+}
+
+// outside is what nvidia-smi shows beside what torch reserves: the context of CUDA, and between ranks the channels of NCCL.
+func (t *table) outside(d *Drivers) float64 {
 	if d.Several {
-		x += t.law["ranks"] * gib
+		return (t.law["context"] + t.law["ranks"]) * gib
 	}
-	return x
+	return t.law["context"] * gib
 }

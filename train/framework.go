@@ -1,16 +1,22 @@
 package train
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
 )
 
 // Framework is what a training framework does, where frameworks differ.
 type Framework struct {
 	Name    string
 	Aliases []string
-	Latest  engine.Version
+	// On are programs that train by it and count versions of their own.
+	On []string
+	// Latest and Oldest bound the versions that rules were read from; without an Oldest there is one.
+	Latest, Oldest engine.Version
 	// What it does when nothing is said. One is the sharding on one device, Many on several.
 	Precision, One, Many, Recompute, Attention string
 	Optimizer                                  []engine.Since[string]
@@ -18,6 +24,8 @@ type Framework struct {
 	Targets                                    []string
 	Dropout                                    float64
 	Batch, Length                              int64
+	// WithCritic: policy and critic of PPO learn in one step; without it one after the other, each as an engine of its own.
+	WithCritic bool
 	// SequenceParallel: norms are shared wherever tensors are.
 	SequenceParallel bool
 	// Padded: samples are padded to the longest of a batch when nothing is said of packing; Typical is how long that is
@@ -27,6 +35,8 @@ type Framework struct {
 	// Loss is what logits and their loss hold.
 	Loss []engine.Since[Loss]
 	Keep Keeping
+	// Expands: segments of torch's allocator expand (PYTORCH_ALLOC_CONF).
+	Expands bool
 	// Workspace are bytes of the device that are counted as allocated beside tensors.
 	Workspace float64
 }
@@ -40,9 +50,11 @@ type Keeping struct {
 	FusedNorm, FusedGlu bool
 	// FusedQKV: one product makes queries, keys and values, and its adapter has one input.
 	FusedQKV bool
-	// Scores are bytes kept of each score by attention that writes its matrix, DroppedScores those that dropout adds.
-	Scores, DroppedScores int64
-	// PerHidden are bytes more for each token and number of the stream, in every block.
+	// Scores are how often a score is kept in the format of computing by attention that writes its matrix; WideSoftmax: and
+	// once in fp32.
+	Scores      int64
+	WideSoftmax bool
+	// PerHidden are values more for each token and number of the stream, in every block.
 	PerHidden int64
 	// Adapters16: adapters are kept in the model's format, not in fp32.
 	Adapters16 bool
@@ -59,13 +71,8 @@ func FindFramework(name string) *Framework {
 	name = strings.ToLower(name)
 	for i := range frameworks {
 		f := &frameworks[i]
-		if f.Name == name {
+		if f.Name == name || slices.Contains(f.Aliases, name) || slices.Contains(f.On, name) {
 			return f
-		}
-		for _, a := range f.Aliases {
-			if a == name {
-				return f
-			}
 		}
 	}
 	return nil
@@ -77,4 +84,71 @@ func Frameworks() (names []string) {
 		names = append(names, frameworks[i].Name)
 	}
 	return names
+}
+
+func (j *Job) findFramework() error {
+	t := j.Training
+	if t.Framework == "" {
+		t.Framework = j.framework()
+		j.Default("framework", t.Framework)
+	}
+	name, version, given := strings.Cut(t.Framework, "@")
+	f := FindFramework(name)
+	if f == nil {
+		return unknown("framework", t.Framework, Frameworks()...)
+	}
+	j.Framework, j.Version = f, f.Latest
+	if given && version != "latest" {
+		if err := j.versioned(strings.ToLower(name), version); err != nil {
+			return err
+		}
+	}
+	if name == "fsdp" && t.Sharding == "" && j.Devices() > 1 {
+		t.Sharding = "fsdp"
+	}
+	return nil
+}
+
+// versioned takes the version that is asked for. Rules are used as they stand for versions that they were not read from, and
+// a note says so; another way of counting versions is refused, since it would pick rules by chance.
+func (j *Job) versioned(name, text string) error {
+	f := j.Framework
+	v, err := engine.ParseVersion(text)
+	refuse := func(message string) error {
+		return &plan.Problem{Field: "framework", Value: j.Training.Framework, Message: message, Fix: f.Name + "@" + f.Latest.String()}
+	}
+	switch dated := f.Latest.Major > 2000; {
+	case err != nil:
+		return refuse(err.Error())
+	case slices.Contains(f.On, name):
+		return refuse(fmt.Sprintf("%s counts versions of its own, and what it keeps follows from the version of %s", name, f.Name))
+	case dated != (v.Major > 2000):
+		return refuse(fmt.Sprintf("versions of %s are counted as %s is, and %s is none of them", f.Name, f.Latest, text))
+	}
+	oldest := f.Oldest
+	if oldest == (engine.Version{}) {
+		oldest = f.Latest
+	}
+	switch j.Version = v; {
+	case v.Before(oldest):
+		j.Note("older_framework", "warn", "framework", "%s %s is older than %s, the oldest whose rules are known here; they are used as they stand", f.Name, v, oldest)
+	case !f.Latest.AtLeast(v):
+		j.Note("newer_framework", "warn", "framework", "%s %s is newer than %s, whose rules are the newest known here", f.Name, v, f.Latest)
+	}
+	return nil
+}
+
+// framework that has what the plan asks for: a pipeline, tensor or expert parallelism and chunks are Megatron's, ZeRO is
+// DeepSpeed's, FSDP2 torchtitan's; all else transformers'.
+func (j *Job) framework() string {
+	p, t := j.Plan, j.Training
+	switch adapters := t.Method != "" && t.Method != "full"; {
+	case p.TP > 1 || p.PP > 1 || p.CP > 1 || p.EP > 1 || t.VPP > 1:
+		return "megatron-bridge"
+	case t.ZeROStage() > 0:
+		return "deepspeed"
+	case t.Sharding == "fsdp2" && !adapters:
+		return "torchtitan"
+	}
+	return "transformers"
 }

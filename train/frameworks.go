@@ -33,78 +33,78 @@ var (
 
 var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
-		Name: "transformers", Aliases: []string{"trl", "hf", "huggingface", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0),
-		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true,
-		Loss: hfLoss, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
+		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
+		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
-		Name: "fms-acceleration", Latest: engine.V(4, 48, 1),
+		Name: "fms-acceleration", Latest: engine.V(4, 48, 1), Oldest: engine.V(4, 45, 0), // transformers' versions
 		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "full", Attention: "flash", Optimizer: hfOptimizer, Rank: 16, Targets: []string{"q_proj", "k_proj", "v_proj", "o_proj"}, Dropout: 0.1, Batch: 4, Length: 4096,
-		Loss: hfLoss, Keep: Keeping{Scores: 8, DroppedScores: 3, Adapters16: true},
+		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
-		Name: "deepspeed", Aliases: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
+		Name: "deepspeed", On: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
 		Name: "ms-swift", Aliases: []string{"swift"}, Latest: engine.V(3, 10, 0),
-		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 8, DroppedScores: 3, Kbit: true},
+		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200, WithCritic: true, // trl's trainer
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 4, DroppedScores: 3, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
-		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 8, DroppedScores: 3},
+		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, Expands: true, // trl's trainer; unsloth/__init__.py
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
 	},
 	{
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtune/modules/loss"}}, Keep: Keeping{Scores: 8, DroppedScores: 3, Adapters16: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtune/modules/loss"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
-		Name: "torchtitan", Latest: engine.V(2026, 3, 0),
-		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true,
+		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
+		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true, Expands: true, // torchtitan/run_train.sh
 		Loss: []engine.Since[Loss]{
 			{From: engine.V(0, 0, 0), Value: Loss{16, 16, 16, 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
 			{From: engine.V(2025, 6, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},
 		},
-		Keep: Keeping{Scores: 8, DroppedScores: 3},
+		Keep: Keeping{Scores: 2, WideSoftmax: true},
 	},
 	{
 		Name: "litgpt", Latest: engine.V(0, 5, 0),
 		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "none", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: queryValue, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 8, Adapters16: true, Scores: 8, DroppedScores: 3, QuantisedInputs: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true},
 	},
 	{
 		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 4, DroppedScores: 3, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
-		Name: "megatron-bridge", Aliases: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
+		Name: "megatron-bridge", On: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 4, DroppedScores: 3, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-deepspeed", Aliases: []string{"bigscience"}, Latest: engine.V(0, 5, 0),
 		Precision: "fp16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "eager", Optimizer: fused, Batch: 1, Length: 2048,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{10, 10, 10, 10}, Source: "megatron/mpu/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, DroppedScores: 3},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{10, 10, 10, 10}, Source: "megatron/mpu/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1},
 	},
 	{
 		Name: "internevo", Aliases: []string{"internlm"}, Latest: engine.V(0, 5, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 8, DroppedScores: 3},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, WideSoftmax: true},
 	},
 	{
-		Name: "llm-foundry", Aliases: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
+		Name: "llm-foundry", On: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
 		Precision: "bf16-mixed", One: "none", Many: "fsdp", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 1, Length: 2048,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 8, DroppedScores: 3},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 2, WideSoftmax: true},
 	},
 }

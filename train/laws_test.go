@@ -147,7 +147,7 @@ func TestRanksSumToTheWhole(t *testing.T) {
 }
 
 // TestLedgerSums: a phase is the sum of its items, the peak is the largest phase, and a Book changes no number and records
-// formulas that give them.
+// formulas that give them. More is reserved than allocated, and nvidia-smi shows a context beside that.
 func TestLedgerSums(t *testing.T) {
 	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
 		j := ask(t, id, "h100-sxm-80gb", 8, run)
@@ -171,6 +171,9 @@ func TestLedgerSums(t *testing.T) {
 				t.Errorf("the largest phase has %.0f bytes, the peak %.0f", top, b.Allocated.Mid)
 			}
 			checkItems(t, &book, b.Needed)
+			if b.Reserved.Mid < b.Allocated.Mid || b.SMI.Mid < b.Reserved.Mid+1<<30 {
+				t.Errorf("%.0f bytes are allocated, %.0f reserved, nvidia-smi shows %.0f", b.Allocated.Mid, b.Reserved.Mid, b.SMI.Mid)
+			}
 			checkItems(t, &book, append(b.Host, b.Disk...))
 		}
 	})
@@ -270,5 +273,35 @@ func TestModelsBeside(t *testing.T) {
 	}
 	if qat := at(func(j *train.Job) { j.Training.Objective = "qat" }); qat <= alone {
 		t.Errorf("quantisation-aware training takes %.3g, plain %.3g", qat, alone)
+	}
+}
+
+// TestActivationsFollowPrecision: what waits for backward is in the format of computing: inputs of blocks take twice as much
+// in fp32 as in 16 bits, all that blocks keep nearly so, since norms have no copies in fp32 then. tf32 is stored as fp32.
+func TestActivationsFollowPrecision(t *testing.T) {
+	kept := func(id, framework, precision, recompute string) (n float64) {
+		j := ask(t, id, "h100-sxm-80gb", 8, func(_ *plan.Plan, q *plan.Training) {
+			q.Framework, q.Precision, q.Recompute, q.SequenceLength, q.MicroBatch = framework, precision, recompute, 2048, 1
+		})
+		for _, it := range size(t, j)[0].Phases[0].Items {
+			if it.Name == "saved activations" || it.Name == "inputs of blocks" {
+				n += float64(it.Bytes)
+			}
+		}
+		return n
+	}
+	for _, id := range lawModels {
+		for _, f := range []string{"transformers", "deepspeed", "megatron", "torchtitan", "litgpt"} {
+			if narrow, wide := kept(id, f, "bf16-mixed", "full"), kept(id, f, "fp32", "full"); wide != 2*narrow {
+				t.Errorf("%s, %s: inputs of blocks take %.0f bytes in fp32, %.0f in 16 bits", id, f, wide, narrow)
+			}
+			narrow, wide := kept(id, f, "bf16-mixed", "none"), kept(id, f, "fp32", "none")
+			if wide < 1.4*narrow || wide > 2*narrow {
+				t.Errorf("%s, %s: %.0f bytes are kept in fp32, %.0f in 16 bits", id, f, wide, narrow)
+			}
+			if x := kept(id, f, "tf32", "none"); x != wide {
+				t.Errorf("%s, %s: %.0f bytes are kept in tf32, %.0f in fp32", id, f, x, wide)
+			}
+		}
 	}
 }

@@ -15,12 +15,29 @@ import (
 func (s *Sizer) phases(b *ledger.Book, h *share) []Phase {
 	f := &filler{s: s, h: h, b: b}
 	f.resident()
-	ph := make([]Phase, 0, 6)
-	ph = append(ph, f.forward(), f.begins(), f.ends(), f.step())
-	if engine := f.rollout(); engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
+	engine := f.rollout()
+	ph := f.learning(s.criticOn(b, h.pl.Stage))
+	if engine.Bytes > 0 && on(s.j.Training.Rollout.Sleep) {
 		ph = append(ph, f.with("rollout", false, engine))
 	}
 	return ph
+}
+
+// learning are the phases in which models learn: the policy alone, or with its critic.
+func (f *filler) learning(critic *filler) []Phase {
+	if critic == nil {
+		return f.four()
+	}
+	critic.resident()
+	if f.s.j.Framework.WithCritic {
+		return f.together(critic)
+	}
+	return f.inTurn(critic)
+}
+
+// four phases of one model's step.
+func (f *filler) four() []Phase {
+	return append(make([]Phase, 0, 10), f.forward(), f.begins(), f.ends(), f.step())
 }
 
 // filler books the phases of one rank.
@@ -31,6 +48,8 @@ type filler struct {
 	// base lives throughout; grads are all gradients.
 	base  []ledger.Item
 	grads ledger.Item
+	// role is the model's beside the trained one; "" for that.
+	role string
 }
 
 const (
@@ -59,11 +78,16 @@ func (f *filler) both(name string, count func(*numbers) float64, bytes float64, 
 
 // held books what trains in the bytes that its storage says: adapters in theirs, modules beside them in their own.
 func (f *filler) held(of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
+	return f.heldOf(trained, of, ranks)
+}
+
+// heldOf is held for what is counted so.
+func (f *filler) heldOf(count func(*numbers) float64, of func(*Storage) float64, ranks func(shards) int64) ledger.Num {
 	s := f.s
 	if a, b := of(&s.copies), of(&s.store); a != b && full(&f.h.dense) > 0 {
 		return f.b.Add(f.both("modules_to_save", full, a, ranks), f.both("adapter_parameters", lora, b, ranks))
 	}
-	return f.both("parameters", trained, of(&s.store), ranks)
+	return f.both("parameters", count, of(&s.store), ranks)
 }
 
 func grad(s *Storage) float64   { return s.Grad }
@@ -72,6 +96,7 @@ func master(s *Storage) float64 { return s.Master }
 func moment(s *Storage) float64 { return s.Moment }
 
 func trained(n *numbers) float64   { return n.trained }
+func graded(n *numbers) float64    { return n.trained - n.fused }
 func full(n *numbers) float64      { return n.trained - n.lora }
 func lora(n *numbers) float64      { return n.lora }
 func states(n *numbers) float64    { return n.states }
@@ -84,7 +109,7 @@ func (f *filler) hasTrained() bool { return f.h.dense.trained+f.h.expert.trained
 
 func (f *filler) keep(id, name string, n ledger.Num, basis ledger.Basis, source string) {
 	if n.V > 0 {
-		f.base = append(f.base, ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source))
+		f.base = append(f.base, f.called(ledger.Known(id, name, n, basis, ledger.Persistent, ledger.Device, source)))
 	}
 }
 
@@ -112,7 +137,7 @@ func (f *filler) resident() {
 		f.keep("collectives", "bucket of gradients", n, ledger.Derived, statesPage)
 	}
 	if f.s.j.Training.Sharding == "ddp" && f.s.every.grads == 1 && f.s.j.Plan.DP > 1 && !st.GradsKept {
-		f.keep("collectives", "buckets of gradients", f.held(grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
+		f.keep("collectives", "buckets of gradients", f.heldOf(graded, grad, notShared), ledger.Derived, "torch/nn/parallel/distributed.py: gradient_as_bucket_view is off")
 	}
 	if engine := f.rollout(); engine.Bytes > 0 && !on(f.s.j.Training.Rollout.Sleep) {
 		f.base = append(f.base, engine)
@@ -135,16 +160,16 @@ func (f *filler) beside() {
 
 func (f *filler) gradients() {
 	st := &f.s.store
-	n := f.held(grad, ofGrads)
+	n := f.heldOf(graded, grad, ofGrads)
 	if f.gradsWhole() {
-		n = f.held(grad, notShared)
+		n = f.heldOf(graded, grad, notShared)
 	}
 	if off := f.s.j.offload(); off.optimizer && f.s.j.Training.ZeROStage() > 1 || off.params {
 		n = f.b.Lit(0) // they leave as they are made
 	} else if on(f.s.j.Training.InBackward) {
 		n = f.b.Mul(f.b.In("largest_block", f.largestTrained(), "model"), f.b.In("bytes", st.Grad, "format"))
 	}
-	f.grads = ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage)
+	f.grads = f.called(ledger.Known("gradients", "gradients", n, ledger.Exact, ledger.SemiPersistent, ledger.Device, statesPage))
 	if st.GradsKept && f.grads.Bytes > 0 {
 		f.base = append(f.base, f.grads)
 		f.grads = ledger.Item{}
@@ -191,13 +216,11 @@ func (j *Job) gathersMixed() bool {
 func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 	p := Phase{Name: name, Items: make([]ledger.Item, 0, len(f.base)+len(own)+1)}
 	p.Items = append(p.Items, f.base...)
-	if grads && f.grads.Bytes > 0 {
-		p.Items = append(p.Items, f.grads)
+	if grads {
+		p.add(f.grads)
 	}
 	for i := range own {
-		if own[i].Bytes > 0 {
-			p.Items = append(p.Items, own[i])
-		}
+		p.add(f.called(own[i]))
 	}
 	return p
 }
@@ -221,7 +244,7 @@ func (f *filler) step() Phase {
 // stepping is what the optimizer takes for a while: torch's foreach implementation a copy of all second moments.
 func (f *filler) stepping() ledger.Item {
 	s := f.s
-	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.held(moment, ofStates))
+	n := f.b.Mul(f.b.In("step_copies", s.opt.Step, "optimizer"), f.heldOf(graded, moment, ofStates))
 	if s.store.Stepping > 0 {
 		n = f.b.Add(n, f.both("parameters", trained, s.store.Stepping, ofStates))
 	}

@@ -24,10 +24,17 @@ type share struct {
 	largest    float64 // numbers of the largest matrix of a block
 }
 
+// holds reports whether another class of ranks, of an earlier stage, holds the same.
+func (s *share) holds(o *share) bool {
+	return s.pl.Pre == o.pl.Pre && s.pl.Post == o.pl.Post && s.pl.Stage >= o.pl.Stage && s.dense == o.dense && s.expert == o.expert && s.ends == o.ends && s.layers == o.layers &&
+		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && slices.Equal(s.blocks, o.blocks)
+}
+
 // numbers counts parameters.
 type numbers struct {
 	trained float64 // that train, adapters among them
 	lora    float64 // of these, adapters
+	fused   float64 // of these, rows of tables whose gradients are used as they come and never stand whole
 	states  float64 // bytes of the optimizer's states
 	stored  float64 // bytes of what does not train
 }
@@ -35,6 +42,7 @@ type numbers struct {
 func (n *numbers) add(o *numbers, times float64) {
 	n.trained += times * o.trained
 	n.lora += times * o.lora
+	n.fused += times * o.fused
 	n.states += times * o.states
 	n.stored += times * o.stored
 }
@@ -135,16 +143,16 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	if v := p.Pre.Out; v > 0 {
 		width = p.Pre.Ops[v-1].Out
 	}
-	n := 2 * width
+	n := j.width() * width
 	if j.residualsWide() {
-		n *= 2
+		n = 4 * width
 	}
 	return n / max(1, style.Stream)
 }
 
 // residualsWide: peft casts what is not quantised to fp32 before it trains over a quantised base, on one device.
 func (j *Job) residualsWide() bool {
-	return j.Framework.Keep.Kbit && j.Training.Method == "qlora" && !sharded(j.Training.Sharding)
+	return j.Framework.Keep.Kbit && j.quantised() && !sharded(j.Training.Sharding)
 }
 
 func vocabulary(k *model.Kind) (n int64) {
@@ -180,11 +188,19 @@ func (c *counter) end(s *share, k *model.Kind, stored []model.Stored, lent []*mo
 		}
 	}
 	for _, t := range lent {
-		c.tensor(&n, t, 2, false)
+		c.tensor(&n, t, c.j.loaded(), false)
 		s.ends += float64(t.Elems())
 	}
 	s.endsStored += n.stored
 	s.dense.add(&n, 1)
+}
+
+// loaded is the bytes of a number of what no recipe quantises.
+func (j *Job) loaded() float64 {
+	if j.Plan.Weights == "f32" {
+		return 4
+	}
+	return 2
 }
 
 // bytesPerNumber of a stored tensor; a rank's share is in proportion.
@@ -230,8 +246,8 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 	if b.entry {
 		b.saved += s.stream
 	}
-	b.saved += float64(j.Framework.Keep.PerHidden * j.Model.Hidden)
-	if j.Training.Method != "qlora" {
+	b.saved += float64(j.Framework.Keep.PerHidden * j.width() * j.Model.Hidden)
+	if !j.quantised() {
 		return
 	}
 	if j.Framework.Keep.QuantisedInputs {
@@ -245,7 +261,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 // quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
 // keeps all the same (older bitsandbytes).
 func (c *counter) quantisedInputs(k *model.Kind) float64 {
-	all := model.Style{FusedNorm: true, FusedGlu: true}
+	all := model.Style{Width: c.style.Width, FusedNorm: true, FusedGlu: true}
 	none := all
 	none.Frozen = true
 	return float64(k.SavedBytes(all) - k.SavedBytes(none))
@@ -265,6 +281,9 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 		}
 		n.trained += e
 		n.states += c.states(t, inBlock)
+		if c.opt.rows(t) {
+			n.fused += e
+		}
 		return
 	}
 	n.stored += stored * e
@@ -279,8 +298,26 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 		}
 		n.trained += a
 		n.lora += a
-		n.states += a * (c.opt.Moments*c.store.Moment + c.opt.Fixed)
+		n.states += c.adapterStates(t, a)
 	}
+}
+
+// adapterStates of the optimizer for the a numbers of a tensor's adapters: two matrices of the adapter's rank for each.
+func (c *counter) adapterStates(t *model.Tensor, a float64) float64 {
+	m := c.store.Moment
+	switch c.opt.By {
+	case factored:
+		return 4 * float64(t.Batch) * (float64(t.Rows()+t.Cols) + 2*c.rank)
+	case orthogonal:
+		return m * a
+	}
+	return a * (c.opt.Moments*m + c.opt.Fixed)
+}
+
+// rows reports whether the optimizer keeps a number for each row of a tensor: of tables, whose kernels step in the backward
+// pass (fbgemm_gpu/split_table_batched_embeddings_ops_training.py: EXACT_ROWWISE_ADAGRAD; arXiv:2104.05158).
+func (o *optimizer) rows(t *model.Tensor) bool {
+	return o.By == byRow && t.Role.Embedding() && t.Dims >= 2
 }
 
 // states of the optimizer for a tensor, in bytes.
@@ -289,6 +326,10 @@ func (c *counter) states(t *model.Tensor, inBlock bool) float64 {
 	rows, cols := float64(t.Rows()), float64(t.Cols)
 	matrix := t.Dims >= 2
 	switch c.opt.By {
+	case byRow:
+		if c.opt.rows(t) {
+			return 4 * float64(t.Batch) * rows
+		}
 	case factored:
 		if matrix {
 			return 4 * float64(t.Batch) * (rows + cols)
@@ -324,7 +365,7 @@ func (c *counter) towers(s *share) {
 		}
 		n := float64(p.Params())
 		if c.adapts != nil || slices.Contains(c.j.Training.Frozen, p.Name) {
-			s.dense.stored += 2 * n
+			s.dense.stored += c.j.loaded() * n
 			continue
 		}
 		s.dense.trained += n

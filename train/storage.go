@@ -19,20 +19,20 @@ type Storage struct {
 // under mixed precision; measured runs where code says little (docs/formulas.md#training-states).
 func (j *Job) storage() Storage {
 	t := j.Training
+	ownBuffers := j.megatron() || j.Framework.Name == "megatron-deepspeed"
+	if j.wide() && (ownBuffers || t.ZeROStage() == 0) {
+		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: ownBuffers}
+	}
 	switch j.Framework.Name {
 	case "megatron", "megatron-bridge", "ms-swift-megatron":
-		if t.Precision == "fp32" {
-			return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, GradsKept: true}
-		}
 		return Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
 	case "megatron-deepspeed":
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
 	switch {
-	case t.Precision == "fp32" || t.Precision == "tf32":
-		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4}
-	case t.ZeROStage() > 0:
-		return Storage{Weight: 2, Master: 4, Grad: 2, Moment: 4, Gathered: 2, Stepping: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 2}
+	case t.ZeROStage() > 0: // its partitions are copies in fp32 whatever the weights are in (deepspeed/runtime/zero)
+		w := float64(j.width())
+		return Storage{Weight: w, Master: 4, Grad: w, Moment: 4, Gathered: w, Stepping: 4 - w, GradsKept: true, Bucket: 5e8, BucketBytes: w}
 	case j.Adapters():
 		return j.adapterStorage()
 	case t.Precision == "bf16":
@@ -57,7 +57,7 @@ func (j *Job) adapterStorage() Storage {
 // makes adapters fp32 (peft/utils/other.py, ModulesToSaveWrapper).
 func (j *Job) copies() Storage {
 	s := j.storage()
-	if j.Adapters() && s.Master == 0 && s.Weight == 4 && j.Training.Precision != "fp32" && j.Training.Precision != "tf32" {
+	if j.Adapters() && s.Master == 0 && s.Weight == 4 && !j.wide() {
 		return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2}
 	}
 	return s
@@ -110,6 +110,7 @@ const (
 	factored            // adafactor: a row and a column of fp32 in place of a matrix (arXiv:1804.04235)
 	orthogonal          // muon: one moment for matrices of blocks, two for all else (Jordan et al. 2024)
 	projected           // galore: moments of a low rank, and the projection (arXiv:2403.03507)
+	byRow               // row-wise adagrad: one number in fp32 for a row of a table, updated as its gradient comes
 )
 
 // eightBit: two codes of a byte and an fp32 scale for 256 numbers each (arXiv:2110.02861).
@@ -126,6 +127,8 @@ var optimizers = map[string]optimizer{
 	"lion":             {Moments: 1},
 	"sgd":              {},
 	"galore":           {By: projected},
+	"adagrad":          {Moments: 1, Step: 1},
+	"rowwise-adagrad":  {Moments: 1, Step: 1, By: byRow},
 }
 
 // galoreRank is what GaLore projects to when nothing is said (its published recipes).

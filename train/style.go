@@ -47,16 +47,13 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 // style is what blocks keep under the framework and the plan.
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
-	s := model.Style{Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
 	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {
 		s.Adapts = oneInput(s.Adapts)
 	}
 	if j.Plan.Attention == "eager" && !j.attentionRecomputed() {
-		s.Scores = keep.Scores
-		if j.drops() {
-			s.Scores += keep.DroppedScores
-		}
+		s.Scores = j.scores()
 	}
 	s.HiddenDropout = j.drops()
 	s.RepeatKV = j.repeatsKV()
@@ -65,10 +62,36 @@ func (j *Job) style() model.Style {
 		s.Choices = j.Plan.TP / max(1, t.ETP)
 	}
 	s.ExpertLoop = !j.megatron()
-	if t.Precision == "fp8" && j.megatron() {
+	if t.Narrow() && j.megatron() {
 		s.Inputs = 1
 	}
 	return s
+}
+
+// wide: values are computed in fp32; tf32 is a format of products alone, and what they keep is fp32
+// (developer.nvidia.com/blog/accelerating-ai-training-with-tf32-tensor-cores).
+func (j *Job) wide() bool { return j.Training.Precision == "fp32" || j.Training.Precision == "tf32" }
+
+// width of what is computed, in bytes.
+func (j *Job) width() int64 {
+	if j.wide() {
+		return 4
+	}
+	return 2
+}
+
+// scores are the bytes kept of a score by attention that writes its matrix. A softmax in fp32 is a copy, unless that is the
+// format anyway; dropout adds its mask and what it leaves.
+func (j *Job) scores() int64 {
+	keep := &j.Framework.Keep
+	n := keep.Scores * j.width()
+	if keep.WideSoftmax && !j.wide() {
+		n += 4
+	}
+	if j.drops() {
+		n += 1 + j.width()
+	}
+	return n
 }
 
 func (j *Job) drops() bool { return j.Training.Masks != nil && *j.Training.Masks > 0 }
@@ -93,10 +116,10 @@ func (j *Job) attentionRecomputed() bool {
 func (j *Job) adapterWidth(dropout bool) int64 {
 	mixed := strings.HasSuffix(j.Training.Precision, "-mixed")
 	switch {
-	case j.adapters16() && !dropout:
+	case (j.adapters16() || j.wide()) && !dropout:
 		return 0
 	case j.adapters16() || mixed:
-		return 2
+		return j.width()
 	}
 	return 4
 }
@@ -104,7 +127,7 @@ func (j *Job) adapterWidth(dropout bool) int64 {
 // adapters16 reports whether adapters are in the model's format: as the framework keeps them, and in FSDP units with a
 // quantised base, which hold one format.
 func (j *Job) adapters16() bool {
-	return j.Framework.Keep.Adapters16 || j.Training.Method == "qlora" && sharded(j.Training.Sharding)
+	return j.Framework.Keep.Adapters16 || j.quantised() && sharded(j.Training.Sharding)
 }
 
 // oneInput: queries, keys and values are made by one product, so that their adapters share an input.
@@ -144,9 +167,11 @@ func (j *Job) loss() float64 {
 	l := engine.At(j.Framework.Loss, j.Version).Value
 	native := nativeLoss[j.Model.Family] && t.Precision == "bf16" && l.Native != l.Plain
 	switch {
-	case native && t.Method == "qlora" && on(t.Fused):
+	case j.wide() && !on(t.Fused) && !j.megatron():
+		return 12 // logits, log-softmax and gradient, none of them cast (torch/nn/functional.py: cross_entropy)
+	case native && j.quantised() && on(t.Fused):
 		return 14
-	case native && t.Method == "qlora":
+	case native && j.quantised():
 		return 18 // all logits in fp32, because the head is cast to it (measured)
 	case native && on(t.Fused):
 		return float64(l.NativeFused)

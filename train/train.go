@@ -32,7 +32,9 @@ type Job struct {
 	Longest int64
 	// Reference, Reward and Teacher are the models beside the trained one; nil for none.
 	Reference, Reward, Teacher *Frozen
-	Notes                      []engine.Note
+	// Critic ends in one number and trains beside the model; nil for none.
+	Critic *model.Model
+	Notes  []engine.Note
 }
 
 // Frozen is a model that only runs forward.
@@ -115,11 +117,11 @@ type Rank struct {
 	Allocated        Estimate      // what torch.cuda.max_memory_allocated prints
 	Reserved, SMI    Estimate      // what torch reserves, and what nvidia-smi prints
 	Needed           []ledger.Item // of the peak, with what allocator, driver and communication take beside it
-	Host, Disk       []ledger.Item // this rank's part
+	Host, Disk       []ledger.Item // this rank's part, checkpoints among it
 	Drivers          Drivers
 }
 
-// Drivers are what nvidia-smi shows beside allocated bytes grows with: bytes of the logits, of the block that is computed,
+// Drivers are what torch reserves beside allocated bytes grows with: bytes of the logits, of the block that is computed,
 // and of parameters that are gathered.
 type Drivers struct {
 	Logits, Block, Gathered float64

@@ -59,6 +59,28 @@ func TestStatesOfPureBF16(t *testing.T) {
 	}
 }
 
+// TestStatesInFP32: weights, gradients and two moments are 16 bytes a parameter; ZeRO's copy of its partition makes 20.
+func TestStatesInFP32(t *testing.T) {
+	const params = 1235814400
+	for _, c := range []struct {
+		framework, sharding string
+		want                float64
+	}{{"transformers", "none", 16}, {"transformers", "zero1", 20}, {"deepspeed", "zero1", 20}, {"megatron", "zero1", 16}, {"torchtitan", "fsdp2", 16}} {
+		for _, precision := range []string{"fp32", "tf32"} {
+			j := ask(t, "llama-3.2-1b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+				q.Framework, q.Precision, q.Optimizer, q.Sharding = c.framework, precision, "adamw-fused", c.sharding
+			})
+			got, r := 0.0, size(t, j)[0]
+			for _, id := range []string{"weights", "master_weights", "gradients", "optimizer"} {
+				got += parts(&r, "optimizer step", id)
+			}
+			if math.Abs(got/params-c.want) > 1e-5 {
+				t.Errorf("%s, %s, %s: %.3f bytes a parameter, want %.0f", c.framework, c.sharding, precision, got/params, c.want)
+			}
+		}
+	}
+}
+
 // TestAssumedLength: where samples are padded and nobody says how long they are, the band reaches to what full ones take,
 // and a note says so; the longest sample of the data settles it.
 func TestAssumedLength(t *testing.T) {
@@ -119,6 +141,46 @@ func TestOptimizerInBackward(t *testing.T) {
 	}
 	if got := at(true); math.Abs(got/(6*params)-1) > 0.05 {
 		t.Errorf("with those of a block: %.2f bytes a parameter, want 6", got/params)
+	}
+}
+
+// TestAdagrad: a moment for each number; row-wise a number for each row of a table, whose gradient never stands whole, and
+// moments for all else.
+func TestAdagrad(t *testing.T) {
+	const params, rows, table = 1235814400, 128256, 128256 * 2048 // the head reads the embedding
+	for name, want := range map[string]struct{ states, grads float64 }{
+		"adagrad":         {4 * params, 4 * params},
+		"rowwise-adagrad": {4 * (params - table + rows), 4 * (params - table)},
+	} {
+		j := ask(t, "llama-3.2-1b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) { q.Precision, q.Optimizer = "fp32", name })
+		r := size(t, j)[0]
+		if got := parts(&r, "optimizer step", "optimizer"); got != want.states {
+			t.Errorf("%s keeps %.0f bytes, want %.0f", name, got, want.states)
+		}
+		if got := parts(&r, "optimizer step", "gradients"); got != want.grads {
+			t.Errorf("%s: gradients take %.0f bytes, want %.0f", name, got, want.grads)
+		}
+	}
+}
+
+// TestStatesOfAdapters: optimizers that look at shapes see the two matrices of an adapter, and a quantised base is one
+// whatever the method is called.
+func TestStatesOfAdapters(t *testing.T) {
+	at := func(method, weights, optimizer string) train.Rank {
+		j := ask(t, "llama-3.1-8b", "h100-sxm-80gb", 1, func(p *plan.Plan, q *plan.Training) {
+			q.Method, q.Optimizer, q.LoRARank, q.LoRA, p.Weights = method, optimizer, 16, []string{"q_proj"}, weights
+		})
+		return size(t, j)[0]
+	}
+	const numbers = 32 * 16 * (4096 + 4096)
+	for optimizer, want := range map[string]float64{"adamw": 8 * numbers, "lion": 4 * numbers, "muon": 4 * numbers, "adafactor": 32 * 4 * (4096 + 4096 + 32), "sgd": 0} {
+		r := at("lora", "bf16", optimizer)
+		if got := parts(&r, "optimizer step", "optimizer"); got != want {
+			t.Errorf("%s keeps %.0f bytes of adapters, want %.0f", optimizer, got, want)
+		}
+	}
+	if a, b := at("lora", "nf4", "adamw"), at("qlora", "nf4", "adamw"); a.Allocated != b.Allocated {
+		t.Errorf("LoRA beside nf4 takes %.0f bytes, QLoRA %.0f", a.Allocated.Mid, b.Allocated.Mid)
 	}
 }
 

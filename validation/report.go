@@ -41,7 +41,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	all = append(all, served...)
 	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
-	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds} {
+	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds, CompareLoads} {
 		set, compared, err := stored()
 		if err != nil {
 			return nil, err

@@ -123,7 +123,9 @@ func (l *line) row(header *line) (Row, error) {
 	if err != nil {
 		return r, err
 	}
-	ask.Ask = "fit"
+	if ask.Ask != "sim" {
+		ask.Ask = "fit"
+	}
 	r.Ask = *ask
 	return r, nil
 }

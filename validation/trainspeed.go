@@ -52,6 +52,15 @@ func (r *TrainSpeed) Publisher() string {
 	return who
 }
 
+// Untold names a setting that the run depends on and that its source leaves out; "" where it is complete. Between ranks
+// that hold experts, steps differ by half with the dispatcher, what it overlaps with and what runs in graphs.
+func (r *TrainSpeed) Untold() string {
+	if r.Plan.EP > 1 && !r.Extras.DropTokens && !r.Extras.ScatterMoE {
+		return "how tokens are sent to experts"
+	}
+	return ""
+}
+
 // TrainSpeeds reads the measurements of training speed.
 func TrainSpeeds() ([]TrainSpeed, error) {
 	sources := strings.Split(trainSourceRows, "\n")
@@ -87,7 +96,7 @@ func trainSpeed(cells, sources []string) (r TrainSpeed, err error) {
 	r.Source = sources[source]
 	r.Extras.Report = r.Publisher()
 	if c.err == nil {
-		c.err = extras(&r.Extras, strings.Fields(c.text(25)))
+		c.err = r.flags(strings.Fields(c.text(25)))
 	}
 	return r, c.err
 }
@@ -101,7 +110,9 @@ func (c *cellReader) flag(i int) *bool {
 	return &on
 }
 
-func extras(e *step.Extras, words []string) error {
+// flags are settings without a column.
+func (r *TrainSpeed) flags(words []string) error {
+	e, off := &r.Extras, plan.Offload{}
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")
 		switch name {
@@ -115,6 +126,10 @@ func extras(e *step.Extras, words []string) error {
 			e.ScatterMoE = true
 		case "mtp":
 			e.Prediction = true
+		case "params-host":
+			off.Params = "host"
+		case "activations-host":
+			off.Activations = "host"
 		case "optimizer-shards":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
@@ -124,6 +139,9 @@ func extras(e *step.Extras, words []string) error {
 		default:
 			return fmt.Errorf("no setting is called %s", name)
 		}
+	}
+	if off != (plan.Offload{}) {
+		r.Plan.Offload = &off
 	}
 	return nil
 }

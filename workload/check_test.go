@@ -70,6 +70,15 @@ func TestBadSpecs(t *testing.T) {
 		{func(s *Spec) { s.Sessions = &Sessions{Turns: Law{Mean: 2}, MaxTokens: -1} }, "sessions.max_tokens", "is not from 0"},
 		{func(s *Spec) { s.Priorities = []float64{1, -1} }, "priorities[1]", "= -1 is not from 0"},
 		{func(s *Spec) { s.Priorities = []float64{0} }, "priorities", "in sum"},
+		{func(s *Spec) { s.Priorities = make([]float64, 2000) }, "priorities", "shares are more than 1000"},
+		{func(s *Spec) { s.Arrivals, s.Rate, s.Requests, s.DurationS = "burst", 0, 0, 5 }, "requests", "all of them come at once"},
+		{func(s *Spec) { s.Patience = Law{Law: "exponential", CV: 1} }, "patience_s.cv", "has no meaning with law exponential"},
+		{func(s *Spec) { s.Patience = Law{Law: "lognormal", CV: 1} }, "patience_s.mean", "is too little"},
+		{func(s *Spec) { s.Prefixes.Zipf, s.SharedPrefix = 1, 9 }, "prefixes.count", "is not given"},
+		{func(s *Spec) { s.Output = Law{Law: "uniform", CV: 0.1} }, "output.mean", "is too little"},
+		{func(s *Spec) { *s = Spec{Arrivals: "trace", Trace: "x", Reading: ReadOptions{MaxPrompt: -1}} }, "reading.max_prompt_tokens", "= -1 is not from"},
+		{func(s *Spec) { *s = Spec{Arrivals: "trace", Trace: "x", Reading: ReadOptions{Block: -1}} }, "reading.block_tokens", "= -1 is not from"},
+		{func(s *Spec) { *s = Spec{Arrivals: "trace", Trace: "x", Reading: ReadOptions{PerToken: 99}} }, "reading.bytes_per_token", "= 99 is not from"},
 		{func(s *Spec) { s.Trace = "x" }, "prompt", "has no meaning with a trace"},
 		{func(s *Spec) { s.Reading.SkipBad = true }, "reading", "has no meaning with arrivals = poisson"},
 		{func(s *Spec) { *s = Spec{Arrivals: "trace", Trace: "x", Seed: 3} }, "seed", "has no meaning with arrivals = trace"},
@@ -99,5 +108,15 @@ func TestRequestReads(t *testing.T) {
 	again, err := json.Marshal(s)
 	if err != nil || len(again) > len(text) {
 		t.Errorf("%s, %v", again, err)
+	}
+}
+
+// TestSourceAndTrace: a source is generated only from a workload without a trace.
+func TestSourceAndTrace(t *testing.T) {
+	if _, err := (Spec{Arrivals: "trace", Trace: "x"}).Source(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
+		t.Error(err)
+	}
+	if _, err := (Spec{Arrivals: "poisson"}).Source(); err == nil {
+		t.Error("no rate is needed")
 	}
 }

@@ -68,7 +68,7 @@ func (g *generated) After(done *Request, at time.Duration) (Request, bool) {
 		}
 		delete(g.turns.live, session)
 	} else if g.closed {
-		at += g.turns.pause(session, 0)
+		at += g.turns.pause(session, MaxTurns) // of no turn
 	}
 	if !g.closed || g.left == 0 || at > g.last {
 		return Request{}, false

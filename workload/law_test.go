@@ -161,7 +161,7 @@ func TestOwnFunctions(t *testing.T) {
 func TestNormal(t *testing.T) {
 	r := newStream(5, "x")
 	var far float64
-	xs := make([]float64, 20*draws)
+	xs := make([]float64, 8*draws)
 	for i := range xs {
 		xs[i] = r.normal()
 		if math.Abs(xs[i]) > tail {

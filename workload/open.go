@@ -39,7 +39,8 @@ func plainText(r io.Reader) (*bufio.Reader, error) {
 		b = bufio.NewReaderSize(z, peek)
 	}
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		b.Discard(3)
+		_, err := b.Discard(3)
+		return b, err
 	}
 	return b, nil
 }
@@ -146,4 +147,15 @@ func blockTokens(given int64) int64 {
 // Unread are keys of the trace that the format does not know, as far as it was read.
 func (t *Trace) Unread() []string {
 	return slices.Sorted(maps.Keys(t.unread))
+}
+
+// Recorded is the trace that a source reads, with what was left out of it so far; nil where requests are generated.
+func Recorded(s Source) *Trace {
+	switch s := s.(type) {
+	case *Trace:
+		return s
+	case *replay:
+		return s.Trace
+	}
+	return nil
 }

@@ -4,7 +4,7 @@ import "math"
 
 // The logarithms and powers of package math differ in their last digit from processor to processor, and so would
 // workloads of one seed. These do not: each product is rounded by itself, which keeps a compiler from fusing it with the
-// sum that it stands in. They are good to 1e-13, which is more than lengths and gaps need.
+// sum that it stands in. They are good to 1e-11, which is more than lengths and gaps need.
 
 // logarithm of a normal positive number: its power of two apart, ln m = 2 artanh((m-1)/(m+1)) with m from √½ to √2.
 func logarithm(x float64) float64 {

@@ -62,7 +62,7 @@ func (s *stream) gamma(shape float64) float64 {
 			continue
 		}
 		v = float64(v*v) * v
-		if logarithm(s.float()) < float64(x*x)/2+d-float64(d*v)+float64(d*logarithm(v)) {
+		if logarithm(s.float()) < float64(x*x/2)+d-float64(d*v)+float64(d*logarithm(v)) {
 			return d * v
 		}
 	}

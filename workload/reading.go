@@ -9,7 +9,7 @@ import (
 
 // ReadOptions say what is made of a trace.
 type ReadOptions struct {
-	Format    string   `json:"format,omitempty" enum:"memwall,azure,mooncake,burstgpt,sharegpt,engine" doc:"format of the file; told from its beginning where it is not given"`
+	Format    string   `json:"format,omitempty" enum:"memwall,azure,mooncake,burstgpt,engine,sharegpt" doc:"format of the file; told from its beginning where it is not given"`
 	Speed     float64  `json:"speed,omitempty" doc:"how much faster than recorded requests arrive: 2 halves the gaps"`
 	MaxPrompt plan.Int `json:"max_prompt_tokens,omitempty" doc:"longer prompts are cut to that"`
 	// Block is of formats that name prompts block by block.
@@ -36,4 +36,4 @@ func (o *ReadOptions) check() error {
 	return nil
 }
 
-const formatNames = "memwall azure mooncake burstgpt sharegpt engine"
+const formatNames = "memwall azure mooncake burstgpt engine sharegpt"

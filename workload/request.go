@@ -18,7 +18,7 @@ type Request struct {
 	Priority int32         // lower is served first
 	Adapter  uint32        // LoRA adapter; 0 none
 	Patience time.Duration // after which the client hangs up; 0 never
-	User     uint64        // session or client, for routers that keep them together
+	User     uint64        // session or client, for routers that keep them together; 0 unknown
 }
 
 // Span are tokens that are alike wherever the same spans came before them: (everything before, ID) names the content.

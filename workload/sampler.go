@@ -57,7 +57,7 @@ func (s *sampler) uniform(l *Law, whole bool) {
 	s.kind, s.a, s.b = uniform, l.Min, l.Max-l.Min
 	switch {
 	case l.Max == 0:
-		half := math.Sqrt(3) * float64(l.CV*l.Mean)
+		half := float64(math.Sqrt(3) * l.CV * l.Mean)
 		s.a, s.b = l.Mean-half, 2*half
 	case whole:
 		s.a, s.b = l.Min-0.5, l.Max-l.Min+1
@@ -78,7 +78,7 @@ func (s *sampler) gamma(mean, cv float64) {
 // Univariate Distributions 1, chapter 14).
 func (s *sampler) lognormal(mean, cv float64) {
 	v := logarithm(1 + float64(cv*cv))
-	s.kind, s.a, s.b = lognormal, logarithm(mean)-v/2, math.Sqrt(v)
+	s.kind, s.a, s.b = lognormal, logarithm(mean)-float64(v/2), math.Sqrt(v)
 }
 
 // draw a value.

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 )
 
@@ -187,10 +188,10 @@ func (o *objects) byte() (byte, error) {
 }
 
 func cutObject(err error) error {
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return &Fault{Field: "file", Reason: TooLong, Fix: "a conversation takes at most 16 MiB"}
-	case io.EOF:
+	case errors.Is(err, io.EOF):
 		return &Fault{Field: "file", Reason: CutOff, Fix: "copy it again: the end is not there"}
 	}
 	return err

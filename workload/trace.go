@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"compress/flate"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -151,14 +153,12 @@ func (r *Request) cut(most int64) {
 }
 
 // skips counts a fault and goes on, where that is asked for.
-func (t *Trace) skips(err error) bool {
+func (t *Trace) skips(err error) {
 	var f *Fault
-	if !t.options.SkipBad || !errors.As(err, &f) || f.Field == "file" {
-		return false
+	if t.options.SkipBad && errors.As(err, &f) && f.Field != "file" {
+		t.Skipped[f.Reason]++
+		t.err = nil
 	}
-	t.Skipped[f.Reason]++
-	t.err = nil
-	return true
 }
 
 // ended says how reading ended: at the end of the file, with requests; or before.
@@ -185,8 +185,12 @@ func (t *Trace) skipped() (n int64) {
 
 // broken: what cannot be read, and where.
 func broken(line int64, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Fault{Line: line, Field: "file", Reason: CutOff, Fix: "copy it again: the end of the compressed file is not there"}
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+		return &Fault{Line: line, Field: "file", Value: err.Error(), Reason: Malformed, Fix: "copy it again: its compressed bytes were changed"}
 	}
 	return fmt.Errorf("line %d: %w", line, err)
 }

@@ -3,10 +3,12 @@ package workload
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,9 +143,23 @@ func TestFaults(t *testing.T) {
 		{`{"timestamp":0,"input_length":600,"output_length":1,"hash_ids":[1,"a"]}`, "line 1: hash_ids"},
 		{`{"timestamp":0,"input_length":600,"output_length":1,"hash_ids":7}`, "line 1: hash_ids = 7 is no text, number or list"},
 		{zipped(first)[:30], "is cut off"},
+		{zipped(first)[:12] + "xxxx" + zipped(first)[16:], "is not of the format"},
+		{zipped(first)[:len(zipped(first))-1] + "x", "gzip: invalid checksum is not of the format"},
+		{csvHead + "\"0\",\"5\",1,2\n\"1\",\"-5\",1,3\n", "line 3: input_tokens = -5 is negative"},
+		{csvHead + "0,\x00\xff,1,2\n", `line 2: input_tokens = "\x00\xff" is not a number`},
+		{csvHead + "0,9,1,2e9\n", "line 2: arrival_s = 2e9 is absurdly large"},
+		{csvHead + "0,9,1,1500000000000\n", "is absurdly large"},
+		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03+1,1,1\n", "line 2: TIMESTAMP = 2023-11-16 18:17:03+1 is not a number"},
+		{"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03-01:00,1,1\n2023-11-16 18:17:04,1,1\n", "line 3: TIMESTAMP = -59m59s is before"},
+		{`[{"conversations":[{"from":"human","value":"a`, "line 1: file is cut off"},
+		{`[{"conversations":"a"}]`, "line 1: conversations = \"a\" is no text, number or list"},
+		{`[{"conversations":[{"value":7}]}]`, "is no text, number or list"},
+		{`[{"conversations":[{"value":"a"} {"value":"b"}]}]`, "is not of the format"},
+		{"[\n{\"conversations\":[]}\n]", "file = 1 failed, 0 skipped holds no request"},
+		{"[7]", "line 1: file = 7 is not of the format"},
 		{"\x1f\x8b", "is cut off"},
 	} {
-		_, _, err := read(c.text, ReadOptions{})
+		_, _, err := read(c.text, ReadOptions{PerToken: 4})
 		var f *Fault
 		if !errors.As(err, &f) || !strings.Contains(f.Error(), c.says) || f.Fix == "" {
 			t.Errorf("%.60q: %v, want %q", c.text, err, c.says)
@@ -170,11 +186,11 @@ func TestFaultStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.Next()
+	_, _, none := tr.Next()
 	_, _, one := tr.Next()
 	_, _, two := tr.Next()
-	if one == nil || one != two {
-		t.Error(one, two)
+	if none != nil || one == nil || one != two {
+		t.Error(none, one, two)
 	}
 }
 
@@ -261,7 +277,28 @@ func TestConversations(t *testing.T) {
 	}
 	got := served(t, src, second)
 	want := []Request{{Prompt: 5, Output: 9}, {ID: 1, Prompt: 2, Output: 1}} // 18 and 34 bytes, 9 and 2
-	if d := cmp.Diff(want, got); d != "" || src.(*replay).Failed != 1 {
+	if d := cmp.Diff(want, got); d != "" || Recorded(src).Failed != 1 {
 		t.Error(d)
+	}
+}
+
+// TestUnquoted: texts of JSON are as long as they are in UTF-8.
+func TestUnquoted(t *testing.T) {
+	for _, text := range []string{"", "a", "\n\t\"\\/", "ü", "߿", "ࠀ", "\u2028", "😀", "a\u0000b", "\ud7ff", "\ue000"} {
+		plain, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, quoted := range []string{string(plain), strconv.QuoteToASCII(text)} {
+			if strings.ContainsAny(quoted, "xU") {
+				continue // not JSON
+			}
+			if n := unquoted([]byte(quoted[1 : len(quoted)-1])); n != int64(len(text)) {
+				t.Errorf("%s: %d, want %d", quoted, n, len(text))
+			}
+		}
+	}
+	if n := unquoted([]byte(`\ud83d\ude00`)); n != 4 {
+		t.Error(n)
 	}
 }

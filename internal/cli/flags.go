@@ -12,6 +12,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/spell"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -99,8 +100,11 @@ func (v *fieldValue) String() string { return "" }
 // Set reads a value in the field's unit.
 func (v *fieldValue) Set(s string) error {
 	x, err := v.parse(s)
+	if err == nil && v.counts() && x.Int() == 0 {
+		err = fmt.Errorf("%q is none, and leaving the flag out is the default", s)
+	}
 	if err != nil {
-		return &memwall.Error{Code: memwall.BadField, Field: v.field.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.field.Flag, err), Hint: v.field.Doc}
+		return &memwall.Error{Code: memwall.BadField, Field: v.field.Name, Value: s, Message: fmt.Sprintf("--%s: %s", v.field.Flag, err), Hint: v.hint(s)}
 	}
 	switch {
 	case v.at.Kind() == reflect.Map:
@@ -120,6 +124,19 @@ func (v *fieldValue) Set(s string) error {
 		v.at.Set(x.Convert(v.at.Type()))
 	}
 	return nil
+}
+
+// counts reports whether the field is a number of things of a training plan, of which 0 stands for one that is not given.
+func (v *fieldValue) counts() bool {
+	return slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
+}
+
+// hint is the words that may have been meant, else what the flag is about.
+func (v *fieldValue) hint(s string) string {
+	if near := spell.Nearest(s, v.field.Enum); len(near) > 0 {
+		return "did you mean: " + strings.Join(near, ", ")
+	}
+	return v.field.Doc
 }
 
 func (v *fieldValue) parse(s string) (reflect.Value, error) {

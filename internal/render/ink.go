@@ -90,18 +90,21 @@ var familyOf = map[string]family{
 }
 
 // subModels are prefixes of parts that belong to a model beside the main one.
-var subModels = []string{"draft.", "mmproj.", "reference.", "rollout."}
+var subModels = []string{"draft.", "mmproj.", "reference.", "reward.", "teacher.", "critic.", "rollout."}
 
-// familyFor finds the family of a ledger id. A cache of a model beside the main one grows like any other;
-// whatever else it has counts as weights.
+// trains is the model beside the main one whose parts are as many as the main one's.
+const trains = "critic."
+
+// familyFor finds the family of a ledger id. A cache of a model beside the main one grows like any other, and a critic
+// trains; whatever else such a model has counts as weights.
 func familyFor(id string) family {
 	if f, ok := familyOf[id]; ok {
 		return f
 	}
 	for _, p := range subModels {
 		if rest, ok := strings.CutPrefix(id, p); ok {
-			if familyOf[rest] == cache {
-				return cache
+			if f := familyOf[rest]; f == cache || p == trains {
+				return f
 			}
 			return weights
 		}

@@ -118,8 +118,16 @@ func (s *screen) step() {
 		s.page.para(join(pad(gap), say("run      ", dim)), say(runText(r)))
 	}
 	if m := s.a.Disk; m != nil && m.Checkpoint > 0 {
-		s.page.para(join(pad(gap), say("disk     ", dim)), say(m.Checkpoint.String()+" a checkpoint, "+m.OptimizerCheckpoint.String()+" more to go on from"))
+		s.page.para(join(pad(gap), say("disk     ", dim)), say(diskText(m)))
 	}
+}
+
+func diskText(m *memwall.Memory) string {
+	out := m.Checkpoint.String() + " a checkpoint, " + m.OptimizerCheckpoint.String() + " more to go on from"
+	if m.Swap > 0 {
+		out += ", " + m.Swap.String() + " of swap files"
+	}
+	return out
 }
 
 func took(x float64) string { return unit.Seconds(x).String() }

@@ -110,6 +110,34 @@ func (t *Table) Each(uses []Use, f func(i int, c Coef)) {
 	}
 }
 
+// Values gives coefficients, each by its number in index, that hear the same levels: those that say nothing of one
+// leave it alone. Each place is looked up once, whatever it says.
+func (t *Table) Values(index map[string]int, levels []Level, out []Coef) {
+	for name, i := range index {
+		out[i] = Coef{Value: t.start[name]}
+	}
+	ln := make([]float64, len(out))
+	for i := range levels {
+		l := &levels[i]
+		said := t.offsets[place{l.Name, l.Key}]
+		for j := range said {
+			if at, ok := index[said[j].coef]; ok {
+				ln[at] += l.by() * said[j].Value
+				out[at].Var += square(l.by() * said[j].StdErr)
+			}
+		}
+		for _, p := range t.priors[l.Name] {
+			if at, ok := index[p.coef]; ok && p.sigma > 0 && find(said, p.coef) == nil {
+				out[at].Var += square(l.by() * p.sigma)
+				out[at].Missing++
+			}
+		}
+	}
+	for i := range out {
+		out[i].Value *= math.Exp(ln[i])
+	}
+}
+
 // places adds what the table says at each of some levels.
 func (t *Table) places(levels []Level, out []heard) []heard {
 	for i := range levels {

@@ -146,6 +146,12 @@ func Wire(m *hardware.Machine) hardware.Link {
 	return m.Intra
 }
 
+// HandOver is how long a prompt of some tokens takes to be decoded elsewhere, once it is computed: the router's time and the
+// transfer of its caches.
+func (p *Pools) HandOver(prompt int64) float64 {
+	return p.c[p.base] + p.Transfer(Load{Users: 1, Prompt: prompt, Output: 1})
+}
+
 // Transfer is how long the caches of a prompt are on the way: each rank sends its own.
 func (p *Pools) Transfer(l Load) float64 {
 	if p.split.Wire.EachWay.Value <= 0 {

@@ -21,6 +21,8 @@ type Input struct {
 	Training   plan.Training
 	// Devices are all of them, over Nodes machines; 0 reads as 1.
 	Devices, Nodes int64
+	// Layers of the decoder; 0 where nobody says. Megatron-LM counts those of a stage that are computed again.
+	Layers int64
 	// Shape is for Megatron-LM, which builds the model from numbers; nil takes them from a checkpoint.
 	Shape *Shape
 }

@@ -48,5 +48,5 @@ func known(f *framework, key string) bool {
 			return true
 		}
 	}
-	return f.name == "trl" && Known("trl-sft trl-model transformers", key)
+	return f.name == "trl" && Known("trl-sft trl-gkd trl-model transformers", key)
 }

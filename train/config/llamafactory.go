@@ -12,7 +12,7 @@ func llamaFactory() *framework {
 	return &framework{
 		name: "llama-factory", title: "LLaMA-Factory", plan: "llama-factory", names: "llamafactory llama_factory",
 		says: map[string]string{
-			"objective": "sft pretrain dpo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "*",
+			"objective": "sft pretrain dpo ppo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "*", "reward_model": "*",
 			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ~ddp zero1 zero2 zero3",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "flash sdpa eager", "fused_kernels": "true", "fused_loss": "true", "compile": "true",
 			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
@@ -22,7 +22,7 @@ func llamaFactory() *framework {
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
 		}, deepspeedFile(zero)},
-		refuses: append(factoryRefuses(), zeroRefuses()...),
+		refuses: slices.Concat(factoryRefuses(), rewardRefuses, zeroRefuses()),
 	}
 }
 
@@ -34,15 +34,18 @@ func factoryRefuses() []refusal {
 		{"precision", func(in *Input) bool { return in.Training.Precision == "fp8" && fourBit(in) }, "is refused beside quantised weights", "precision = bf16-mixed"},
 		{"optimizer", func(in *Input) bool { return in.Training.Optimizer == "galore" && zero(in) }, "is refused beside DeepSpeed", "sharding = ddp"},
 		{"fused_loss", func(in *Input) bool {
-			return yes(in.Training.FusedLoss) != (yes(in.Training.Fused) && in.Training.Objective != "dpo")
-		}, "comes with Liger's kernels, and without them in preferences", "fused_loss = fused_kernels, false in dpo"},
-		{"packing", func(in *Input) bool { return yes(in.Training.Packing) && in.Training.Objective == "dpo" }, "packs samples, and preferences are never packed", "packing = false"},
+			return yes(in.Training.FusedLoss) != (yes(in.Training.Fused) && !scored(in))
+		}, "comes with Liger's kernels, and without them in preferences and answers", "fused_loss = fused_kernels, false in dpo and ppo"},
+		{"packing", func(in *Input) bool { return yes(in.Training.Packing) && scored(in) }, "packs samples, and preferences and prompts are never packed", "packing = false"},
 		{"reference_model", func(in *Input) bool { return in.Training.ReferenceModel == "none" }, "is always loaded for full weights", "without reference_model"},
 		{"frozen", func(in *Input) bool {
 			return slices.ContainsFunc(in.Training.Frozen, func(p string) bool { return translate(p, factoryParts) == "" })
 		}, "names a part that has no switch", "frozen = vision,projector"},
 	}
 }
+
+// scored: the loss is over preferences or rewards, and not over tokens alone.
+func scored(in *Input) bool { return has("dpo ppo", in.Training.Objective) }
 
 // factoryParts are the parts that freeze by a switch.
 var factoryParts = []string{"vision=freeze_vision_tower", "projector=freeze_multi_modal_projector", "language=freeze_language_model"}
@@ -68,6 +71,16 @@ func factoryRules() []rule {
 				s.set("ref_model", m)
 			}
 		}, get: func(in *Input, r *reader) { in.Training.ReferenceModel = r.text("ref_model") }},
+		{put: func(in *Input, s *section) {
+			if m := in.Training.RewardModel; m != "" {
+				s.set("reward_model", m)
+				s.set("reward_model_type", "full") // the default is an adapter of the model itself
+			}
+		}, get: func(in *Input, r *reader) {
+			if in.Training.RewardModel = r.text("reward_model"); r.root.textAt("reward_model_type") == "full" {
+				r.take("reward_model_type")
+			}
+		}},
 		fixed("dataset", "name_of_dataset"), fixed("template", "default"),
 		count("cutoff_len", sequence),
 		flag("packing", packing),
@@ -189,7 +202,7 @@ func putFactoryLiger(in *Input, s *section) {
 func getFactoryLiger(in *Input, r *reader) {
 	if on, said := r.flag("enable_liger_kernel"); said {
 		in.Training.Fused = &on
-		in.Training.FusedLoss = truth(on && in.Training.Objective != "dpo")
+		in.Training.FusedLoss = truth(on && !scored(in))
 	}
 }
 

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/memwall/memwall/plan"
 )
@@ -11,9 +13,9 @@ func megatron() *framework {
 	return &framework{
 		name: "megatron", title: "Megatron-LM", plan: "megatron", names: "megatron-lm megatron-core",
 		says: map[string]string{
-			"objective": "pretrain sft", "method": "~full", "optimizer": "adamw adamw-fused sgd", "precision": "bf16-mixed fp16-mixed fp32 fp8",
+			"objective": "pretrain sft", "method": "~full", "optimizer": "adamw adamw-fused sgd", "precision": "bf16-mixed fp16-mixed fp32 fp8 mxfp8 nvfp4",
 			"sharding": "ddp none zero1 zero2 zero3 fsdp2", "tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b interleaved",
-			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full",
+			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every",
 			"attention": "flash eager", "fused_loss": "true", "fused_kernels": "true", "tokens": "*", "offload.optimizer": "host", "packing": "~true",
 		},
 		parts: []part{{
@@ -36,6 +38,7 @@ func megatronRefuses() []refusal {
 		{"schedule", func(in *Input) bool { return scheduled(in) == "interleaved" && in.Training.VPP <= 1 }, "needs several chunks of a stage", "vpp = 2, or schedule = 1f1b"},
 		{"schedule", func(in *Input) bool { return scheduled(in) == "1f1b" && in.Training.VPP > 1 }, "has one chunk of a stage", "vpp = 1, or schedule = interleaved"},
 		{"sequence_parallel", func(in *Input) bool { return yes(in.Training.SequenceParallel) && in.Plan.TP <= 1 }, "shares norms among the ranks of a tensor group, and there is one rank", "sequence_parallel = false, or tp = 2"},
+		{"recompute", func(in *Input) bool { return every(in) > 0 && again(in) == 0 }, "is so many layers of each chunk of a stage, and the layers do not say how many", "recompute = full or selective"},
 		{"precision", func(in *Input) bool {
 			return place(in, optimizer) == "host" && in.Training.Precision == "fp32"
 		}, "has no optimizer on the host, which is the precision-aware one", "precision = bf16-mixed"},
@@ -118,6 +121,9 @@ func putShape(in *Input, s *section) {
 	if d == nil {
 		s.set("--use-checkpoint-args", true)
 		s.set("--load", "path/to/checkpoint")
+		if in.Layers > 0 {
+			s.set("--num-layers", in.Layers)
+		}
 		return
 	}
 	for _, c := range []struct {
@@ -144,8 +150,9 @@ func putShape(in *Input, s *section) {
 	}
 }
 
-// takeShape passes over what says which model it is.
-func takeShape(_ *Input, r *reader) {
+// takeShape passes over what says which model it is, but for the number of its layers.
+func takeShape(in *Input, r *reader) {
+	in.Layers, _ = r.optional("--num-layers")
 	for _, key := range []string{
 		"--use-checkpoint-args", "--load", "--num-layers", "--hidden-size", "--num-attention-heads", "--kv-channels", "--ffn-hidden-size", "--num-query-groups", "--max-position-embeddings",
 		"--num-experts", "--moe-router-topk", "--moe-ffn-hidden-size", "--group-query-attention", "--swiglu", "--untie-embeddings-and-output-weights", "--disable-bias-linear", "--normalization", "--position-embedding-type",
@@ -175,16 +182,29 @@ func getObjective(in *Input, r *reader) {
 
 func putMegatronPrecision(in *Input, s *section) {
 	p := in.Training.Precision
-	s.set("--bf16", p == "bf16-mixed" || p == "fp8")
+	s.set("--bf16", p == "bf16-mixed" || in.Training.Narrow())
 	s.set("--fp16", p == "fp16-mixed")
-	if p == "fp8" {
+	switch p {
+	case "fp8": // scales of tensors are the default
 		s.set("--fp8-format", "hybrid")
+	case "mxfp8":
+		s.set("--fp8-format", "e4m3")
+		s.set("--fp8-recipe", "mxfp8")
+	case "nvfp4":
+		s.set("--fp4-format", "e2m1")
+		s.set("--fp4-recipe", "nvfp4")
 	}
 }
 
 func getMegatronPrecision(in *Input, r *reader) {
-	bf16, fp16, fp8 := r.on("--bf16"), r.on("--fp16"), r.text("--fp8-format") != ""
-	in.Training.Precision = first("fp32", named{fp8, "fp8"}, named{bf16, "bf16-mixed"}, named{fp16, "fp16-mixed"})
+	const recipe = "--fp8-recipe"
+	bf16, fp16, fp8, fp4 := r.on("--bf16"), r.on("--fp16"), r.text("--fp8-format") != "", r.text("--fp4-format") != ""
+	r.take("--fp4-recipe") // there is one
+	how := r.text(recipe)
+	if how == "blockwise" {
+		r.keep(recipe)
+	}
+	in.Training.Precision = first("fp32", named{fp4, "nvfp4"}, named{fp8 && how == "mxfp8", "mxfp8"}, named{fp8, "fp8"}, named{bf16, "bf16-mixed"}, named{fp16, "fp16-mixed"})
 }
 
 // strategies of Megatron-FSDP. Its optim alone is the distributed optimizer.
@@ -246,9 +266,43 @@ func putRecompute(in *Input, s *section) {
 	case "selective":
 		s.set("--recompute-granularity", "selective")
 	}
+	if n := again(in); n > 0 {
+		s.set("--recompute-granularity", "full")
+		s.set("--recompute-method", "block")
+		s.set("--recompute-num-layers", n)
+	}
 }
 
-// getRecompute: units of several layers, and a part of a stage's layers, are no recomputation of a plan.
+// every is the N of a plan that computes one layer of N again; 0 for others.
+func every(in *Input) int64 {
+	if k, n, _ := strings.Cut(in.Training.Recompute, ":"); k == "every" {
+		n, _ := strconv.ParseInt(n, 10, 64)
+		return n
+	}
+	return 0
+}
+
+// chunk is the layers of a stage's chunk, where all have as many.
+func chunk(in *Input) int64 {
+	n := degree(in.Plan.PP) * degree(in.Training.VPP)
+	if in.Layers%n != 0 {
+		return 0
+	}
+	return in.Layers / n
+}
+
+// again is how many layers of each chunk are computed again: the block method's, since its units of the uniform method
+// are all computed again (megatron/core/transformer/transformer_block.py). 0 where they are no whole number.
+func again(in *Input) int64 {
+	n := every(in)
+	if n == 0 || chunk(in)%n != 0 {
+		return 0
+	}
+	return chunk(in) / n
+}
+
+// getRecompute: units of several layers, and a part of a stage's layers that is not one of so many, are no recomputation
+// of a plan.
 func getRecompute(in *Input, r *reader) {
 	const layers, how = "--recompute-num-layers", "--recompute-method"
 	n, _ := r.optional(layers)
@@ -258,7 +312,12 @@ func getRecompute(in *Input, r *reader) {
 	case "selective":
 		in.Training.Recompute = "selective"
 	case "full":
-		if in.Training.Recompute = "full"; r.text(how) != "uniform" || n > 1 {
+		in.Training.Recompute = "full"
+		switch method := r.text(how); {
+		case method == "uniform" && n <= 1:
+		case method == "block" && n > 0 && chunk(in) > n && chunk(in)%n == 0:
+			in.Training.Recompute = fmt.Sprintf("every:%d", chunk(in)/n)
+		default:
 			r.keep(how)
 			r.keep(layers)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // trainers are the configurations of TRL that name the file's part; TrainingArguments is what SFTTrainer took before.
-var trainers = map[string]string{"SFTConfig": "SFTConfig", "DPOConfig": "DPOConfig", "GRPOConfig": "GRPOConfig", "TrainingArguments": "SFTConfig"}
+var trainers = map[string]string{"SFTConfig": "SFTConfig", "DPOConfig": "DPOConfig", "GRPOConfig": "GRPOConfig", "GKDConfig": "GKDConfig", "TrainingArguments": "SFTConfig"}
 
 // fromPython reads the arguments of the configurations that a script makes, each a block under its class. Nothing is
 // run; values that are no literals stand as they are written.
@@ -29,7 +29,7 @@ func fromPython(data []byte) (*node, error) {
 		out.put(name, arguments(c.Args))
 	}
 	if class == "" {
-		return nil, wrong("script", "makes no SFTConfig, DPOConfig or GRPOConfig", "a script of TRL with one of them")
+		return nil, wrong("script", "makes no SFTConfig, DPOConfig, GRPOConfig or GKDConfig", "a script of TRL with one of them")
 	}
 	for _, c := range calls {
 		if c.Func() == "from_pretrained" {

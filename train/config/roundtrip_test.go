@@ -63,6 +63,7 @@ func (m maker) draw() Input {
 	if m.IntN(4) == 0 {
 		in.Model, in.Hub = "llama-3.3-70b", "meta-llama/Llama-3.3-70B-Instruct"
 	}
+	in.Layers = []int64{0, 32, 80, 126}[m.IntN(4)]
 	t := &in.Training
 	t.Objective, t.Method = m.of("objective", "sft dpo"), m.of("method", "full lora qlora dora")
 	t.Optimizer, t.Precision = m.of("optimizer", "adamw muon galore"), m.of("precision", "bf16-mixed bf16 fp8")
@@ -110,6 +111,12 @@ func (m maker) models(in *Input) {
 	t := &in.Training
 	if (t.Objective == "dpo" || t.Objective == "grpo") && m.IntN(2) == 0 {
 		t.ReferenceModel = m.of("reference_model", "none")
+	}
+	if t.Objective == "distill" && m.IntN(8) > 0 {
+		t.TeacherModel = "meta-llama/Llama-3.3-70B-Instruct"
+	}
+	if t.Objective == "ppo" && m.IntN(8) > 0 {
+		t.RewardModel = "Skywork/Skywork-Reward-Llama-3.1-8B"
 	}
 	if t.Objective == "grpo" {
 		t.Rollout = &plan.Rollout{Engine: m.of("rollout", "sglang"), Colocated: truth(m.IntN(2) == 0), Share: 0.3, Samples: 8, Output: 256, Prompt: t.SequenceLength - 256, Sleep: truth(m.IntN(2) == 0)}

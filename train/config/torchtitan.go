@@ -12,7 +12,7 @@ func torchtitan() *framework {
 	return &framework{
 		name: "torchtitan", title: "torchtitan", plan: "torchtitan",
 		says: map[string]string{
-			"objective": "~pretrain", "method": "~full", "optimizer": "adamw adamw-fused", "precision": "bf16-mixed bf16 fp32 fp8", "sharding": "none ddp fsdp2 hsdp",
+			"objective": "~pretrain", "method": "~full", "optimizer": "adamw adamw-fused", "precision": "bf16-mixed bf16 fp32 fp8 fp8-rowwise mxfp8", "sharding": "none ddp fsdp2 hsdp",
 			"tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b gpipe interleaved zbv", "sequence_parallel": "~true",
 			"sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every", "attention": "~sdpa ~flash",
 			"compile": "true", "tokens": "*", "packing": "~true", "offload.optimizer": "host", "offload.params": "host",
@@ -60,8 +60,11 @@ func titanRules() []rule {
 		made("model.flavor", func(in *Input) any { m, _ := titan(in); return m.flavor }),
 		made("model.hf_assets_path", func(in *Input) any { return "./assets/hf/" + in.Model }),
 		{put: func(in *Input, s *section) {
-			if in.Training.Precision == "fp8" {
-				s.set("model.converters", []string{titanFloat8})
+			if c, ok := titanNarrow[in.Training.Precision]; ok {
+				s.set("model.converters", []string{c.converter})
+				if c.recipe != "" {
+					s.set(c.converter+".recipe_name", c.recipe)
+				}
 			}
 		}},
 		{put: putTitanOptimizer, get: getTitanOptimizer},
@@ -81,7 +84,10 @@ func titanRules() []rule {
 	}
 }
 
-const titanFloat8 = "quantize.linear.float8"
+// titanNarrow are the converters that make products narrow, and their recipes; scales of tensors go without one.
+var titanNarrow = map[string]struct{ converter, recipe string }{
+	"fp8": {"quantize.linear.float8", ""}, "fp8-rowwise": {"quantize.linear.float8", "rowwise"}, "mxfp8": {"quantize.linear.mx", "mxfp8_cublas"},
+}
 
 func putTitanOptimizer(in *Input, s *section) {
 	s.set("optimizer.name", "AdamW")
@@ -162,12 +168,32 @@ func getTitanPrecision(in *Input, r *reader) {
 	default: // bfloat16 over float32 is the default of both
 		in.Training.Precision = "bf16-mixed"
 	}
+	getTitanNarrow(in, r)
+}
+
+// getTitanNarrow reads converters and their recipes. Earlier releases leave out what stands before a converter's last
+// point.
+func getTitanNarrow(in *Input, r *reader) {
 	const converters = "model.converters"
-	switch l := r.list(converters); {
-	case len(l) == 1 && strings.HasSuffix(l[0], "float8"):
-		in.Training.Precision = "fp8"
-	case len(l) > 0:
-		r.keep(converters)
+	l := r.list(converters)
+	if len(l) == 0 {
+		return
+	}
+	recipe, found := "", false
+	for name, c := range titanNarrow {
+		if len(l) > 1 || !strings.HasSuffix(c.converter, l[0]) {
+			continue
+		}
+		if recipe = c.converter + ".recipe_name"; r.text(recipe) == c.recipe {
+			in.Training.Precision, found = name, true
+		}
+	}
+	if found {
+		return
+	}
+	r.keep(converters)
+	if recipe != "" {
+		r.keep(recipe)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 
 // trl is a Python script with TRL's trainers, peft's LoraConfig and transformers' BitsAndBytesConfig.
 func trl() *framework {
-	says := trlSays(map[string]string{"sharding": "~none ~ddp"})
+	says := trlSays(map[string]string{"sharding": "~none ~ddp", "objective": "sft pretrain dpo grpo distill", "teacher_model": "*"})
 	return &framework{
 		name: "trl", title: "a script of TRL", plan: "transformers", names: "transformers peft",
 		says:    says,
-		parts:   []part{script("sft pretrain", "SFT", sft), script("dpo", "DPO", dpo), script("grpo", "GRPO", grpo)},
-		refuses: trlRefuses(),
+		parts:   []part{script("sft pretrain", "SFT", sft), script("dpo", "DPO", dpo), script("grpo", "GRPO", grpo), script("distill", "GKD", gkd, "trl-sft")},
+		refuses: trlRefuses(teacherRefuses...),
 	}
 }
 
@@ -24,12 +24,16 @@ var pythonKeys = adapterKeys{
 	targets: "LoraConfig.target_modules", save: "LoraConfig.modules_to_save",
 }
 
-// script is train.py for one trainer.
-func script(objectives, name string, own func(prefix string) []rule) part {
+// script is train.py for one trainer, whose configuration has the keys of others too.
+func script(objectives, name string, own func(prefix string) []rule, others ...string) part {
 	c := name + "Config"
 	p := c + "."
+	keys := ""
+	for _, list := range append([]string{"trl-" + strings.ToLower(name)}, append(others, "transformers")...) {
+		keys += c + "/" + list + " "
+	}
 	return part{
-		name: "train.py", keys: fmt.Sprintf("%s/trl-%s %s/transformers LoraConfig/peft BitsAndBytesConfig/bitsandbytes", c, strings.ToLower(name), c),
+		name: "train.py", keys: keys + "LoraConfig/peft BitsAndBytesConfig/bitsandbytes",
 		rules: joined(adapters(pythonKeys), []rule{
 			words(p+"model_init_kwargs.attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
 			{put: func(in *Input, s *section) {
@@ -62,7 +66,11 @@ func python(in *Input, name string, s *section) string {
 	if s.value("BitsAndBytesConfig") != nil {
 		imports = append(imports, "from transformers import BitsAndBytesConfig")
 	}
-	imports = append(imports, fmt.Sprintf("from trl import %s, %sTrainer", c, name))
+	from := "trl"
+	if name == "GKD" {
+		from = "trl.experimental.gkd"
+	}
+	imports = append(imports, fmt.Sprintf("from %s import %s, %sTrainer", from, c, name))
 	b.WriteString(strings.Join(imports[1:], "\n") + "\n\n")
 	arguments := []string{fmt.Sprintf("    model=%s,", quoted(fmt.Sprint(load(in)))), "    args=args,", "    train_dataset=load_dataset(\"path/to/dataset\", split=\"train\"),"}
 	for _, part := range []struct{ class, name, argument string }{{"BitsAndBytesConfig", "quantization", "quantization_config"}, {"LoraConfig", "lora", "peft_config"}, {c, "args", ""}} {
@@ -78,6 +86,9 @@ func python(in *Input, name string, s *section) string {
 		if part.argument != "" {
 			arguments = append(arguments, fmt.Sprintf("    %s=%s,", part.argument, part.name))
 		}
+	}
+	if name == "GKD" {
+		arguments = append(arguments, "    teacher_model=args.teacher_model_name_or_path,")
 	}
 	if name == "GRPO" {
 		b.WriteString("\n\ndef reward(completions, **kwargs):\n    return [float(len(c)) for c in completions]  # put your own here\n\n\n")

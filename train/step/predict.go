@@ -21,7 +21,14 @@ type Step struct {
 	TFLOPsPerDevice float64      // of the model's arithmetic, 1e12 operations a second
 	MFU, HFU        float64      // shares of the device's dense peak in 16 bits; see mfu.go
 	Bound           speed.Bound
-	Parts           []speed.Part
+	Parts           []Part
+}
+
+// Part of a step. Low and High are the band of a part that rests on measurements of its own; 0 where the step's is all
+// that is known.
+type Part struct {
+	speed.Part
+	Low, High float64
 }
 
 // Predictor is a run with its coefficients.
@@ -34,27 +41,54 @@ type Predictor struct {
 // With gives the run the coefficients of a table.
 func (m *Model) With(t *coef.Table) *Predictor {
 	p := &Predictor{Model: m, table: t}
-	for i, u := range m.uses {
-		c := t.At(u)
-		p.values[i], p.variance[i] = c.Value, c.Var
+	var all [coefficients]coef.Coef
+	t.Values(numbers(), m.levels(), all[:])
+	for i := range all {
+		p.values[i], p.variance[i] = all[i].Value, all[i].Var
 	}
 	return p
 }
 
 // Predict gives the time of a step with its parts.
 func (p *Predictor) Predict() (s Step) {
-	mid := p.Seconds(p.values[:])
-	s.Seconds = speed.Figure{Mid: mid, Low: mid, High: mid}
+	alone, t := p.alone(p.values[:])
+	s.Seconds = speed.Figure{Mid: alone, Low: alone, High: alone}
 	if spread, ok := p.table.Spread(p.Spread()); ok {
-		s.Seconds.Low, s.Seconds.High = spread.Band(mid, p.Variance())
+		s.Seconds.Low, s.Seconds.High = spread.Band(alone, p.Variance())
 		s.Seconds.Low = max(s.Seconds.Low, p.floor)
 	}
+	s.Parts = p.parts(alone, &t)
+	p.elsewhere(&s, &t)
+	mid := s.Seconds.Mid
 	s.TokensPerDevice = s.Seconds.Inverse().Times(p.tokens / float64(p.groups.devices))
 	s.TFLOPsPerDevice = p.flops.useful / mid / 1e12
 	s.MFU, s.HFU = p.flops.useful/mid/p.format.wide, p.flops.done/mid/p.format.wide
-	s.Parts = p.parts(mid)
-	s.Bound = speed.Largest(s.Parts)
+	s.Bound = bound(s.Parts)
 	return s
+}
+
+// elsewhere adds what lies in host memory and on NVMe.
+func (p *Predictor) elsewhere(s *Step, t *terms) {
+	copies, optimizer, nvme := p.aside.times(t.computed() + t.host)
+	for _, x := range []struct {
+		name  string
+		f     speed.Figure
+		bound speed.Bound
+	}{{"copies", copies, speed.Network}, {"host optimizer", optimizer, speed.Host}, {"nvme", nvme, speed.Network}} {
+		if x.f.High > 0 {
+			s.Seconds = s.Seconds.Plus(x.f)
+			s.Parts = append(s.Parts, Part{speed.Part{Name: x.name, Seconds: x.f.Mid, Bound: x.bound}, x.f.Low, x.f.High})
+		}
+	}
+}
+
+// bound is what the parts wait for most.
+func bound(parts []Part) speed.Bound {
+	list := make([]speed.Part, len(parts))
+	for i := range parts {
+		list[i] = parts[i].Part
+	}
+	return speed.Largest(list)
 }
 
 // Spread is the name of the errors that the band is made of: those of runs on a class of frameworks, with and
@@ -66,17 +100,18 @@ func (m *Model) Spread() string {
 	return "step-dense"
 }
 
-// Variance of the logarithm of the step's time, by what is not known of the coefficients.
+// Variance of the logarithm of the step's time on the devices, by what is not known of the coefficients.
 func (p *Predictor) Variance() (v float64) {
 	const by = 1e-3
-	mid := p.Seconds(p.values[:])
+	mid, _ := p.alone(p.values[:])
 	c := p.values
 	for i := range c {
 		if p.variance[i] == 0 {
 			continue
 		}
 		c[i] *= 1 + by
-		slope := (p.Seconds(c[:])/mid - 1) / by
+		more, _ := p.alone(c[:])
+		slope := (more/mid - 1) / by
 		c[i] = p.values[i]
 		v += slope * slope * p.variance[i]
 	}
@@ -84,8 +119,7 @@ func (p *Predictor) Variance() (v float64) {
 }
 
 // parts of a step, scaled to its time: waiting for slower ranks lengthens all of them.
-func (p *Predictor) parts(seconds float64) []speed.Part {
-	t := p.at(p.values[:])
+func (p *Predictor) parts(seconds float64, t *terms) []Part {
 	all := []speed.Part{
 		{Name: "products", Seconds: t.products, Bound: speed.Compute}, {Name: "experts", Seconds: t.experts, Bound: speed.Compute},
 		{Name: "attention", Seconds: t.attention, Bound: speed.Compute}, {Name: "element-wise", Seconds: t.elementwise, Bound: speed.Memory},
@@ -99,11 +133,11 @@ func (p *Predictor) parts(seconds float64) []speed.Part {
 	for _, x := range all {
 		sum += x.Seconds
 	}
-	out := all[:0]
+	out := make([]Part, 0, len(all))
 	for _, x := range all {
 		if x.Seconds > 0 {
 			x.Seconds *= seconds / sum
-			out = append(out, x)
+			out = append(out, Part{Part: x})
 		}
 	}
 	return out

@@ -1,6 +1,10 @@
 package step
 
-import "math"
+import (
+	"math"
+
+	"github.com/memwall/memwall/speed"
+)
 
 // once is what a step does a single time: gradients reduced among replicas, the optimizer, and the buckets that its
 // shards are sent in.
@@ -117,14 +121,11 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 		}
 	}
 	shards := float64(m.optimizerShards(replicas))
-	o.update += elements / shards * states / memory
+	o.update += elements / shards * speed.AdamBytes / memory
 	if m.in.Training.Sharding == "zero1" && m.class() == sharded {
 		o.buckets += shards * elements / bucket
 	}
 }
-
-// states are the bytes of a parameter that Adam's step reads and writes: gradient, master, two moments, weight.
-const states = 30
 
 // around is the seconds in which a buffer goes around a ring of replicas once; none for one.
 func (g *groups) around(bytes float64, replicas int64) float64 {

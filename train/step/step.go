@@ -59,11 +59,11 @@ type Model struct {
 	format format
 	step   work // of a whole step on the slowest rank, its bubbles included
 	once   once
+	aside  aside
 	tokens float64 // of a step, all devices together
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
-	uses   []Use
 }
 
 // groups are the sizes of the parallel groups, and how often each part runs.
@@ -79,9 +79,6 @@ type groups struct {
 // Compile works out what a step does. The error is a *plan.Problem, or that of the layout.
 func Compile(in Input) (*Model, error) {
 	m := &Model{in: in}
-	if err := offloads(in.Plan.Offload); err != nil {
-		return nil, err
-	}
 	if err := m.machine(); err != nil {
 		return nil, err
 	}
@@ -94,22 +91,10 @@ func Compile(in Input) (*Model, error) {
 	if err := m.work(); err != nil {
 		return nil, err
 	}
-	m.uses = m.coefficients()
+	if err := m.offload(); err != nil {
+		return nil, err
+	}
 	return m, nil
-}
-
-// offloads refuses what lies in host memory or on NVMe: nobody measured what that costs in training.
-func offloads(o *plan.Offload) error {
-	if o == nil {
-		return nil
-	}
-	for _, part := range []struct{ field, place string }{{"optimizer", o.Optimizer}, {"params", o.Params}, {"activations", o.Activations}} {
-		if part.place != "" && part.place != "none" {
-			return &plan.Problem{Field: "offload." + part.field, Value: part.place, Message: "the time of a step with its " + part.field + " offloaded is not described",
-				Fix: "leave it out to see the time without", Lacking: true}
-		}
-	}
-	return nil
 }
 
 func (m *Model) machine() error {
@@ -212,11 +197,10 @@ func (g *groups) ring() float64 {
 }
 
 func (m *Model) work() error {
-	main, list, err := m.kernels(0)
+	layers, head, err := m.part(0)
 	if err != nil {
 		return err
 	}
-	layers, head := m.part(main, list)
 	if p := m.prediction(); p > 0 {
 		if err := m.predict(p, &layers, &head); err != nil {
 			return err
@@ -238,26 +222,24 @@ func (m *Model) prediction() int {
 
 // predict adds the layers of multi-token prediction; each ends in the head again.
 func (m *Model) predict(part int, layers, head *work) error {
-	rank, list, err := m.kernels(part)
+	more, _, err := m.part(part)
 	if err != nil {
 		return err
 	}
-	p := &m.in.Model.Parts[part]
-	more, _ := m.part(rank, list)
 	layers.add(&more, 1)
 	again := *head
-	head.add(&again, float64(len(p.Layers)))
+	head.add(&again, float64(len(m.in.Model.Parts[part].Layers)))
 	return nil
 }
 
-// kernels of a part on one rank of the tensor and expert groups, all layers.
-func (m *Model) kernels(part int) (*speed.Rank, []speed.Kernel, error) {
+// kernels gives f what one rank of the tensor and expert groups runs of a part, all layers.
+func (m *Model) kernels(part int, f func(*speed.Kernel)) error {
 	placed, err := engine.Place(&m.in.Model.Parts[part], &m.in.Weights.Parts[part], shard.Parallel{TP: m.groups.tp, EP: m.groups.ep})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	r, list := speed.Kernels(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation})
-	return r, list, nil
+	speed.Walk(m.in.Model, &placed[0], model.Exec{ActBytes: activation, KVBytes: activation, StateBytes: activation}, f)
+	return nil
 }
 
 // activation is the bytes of a number between operators: all frameworks compute in 16 bits.

@@ -64,11 +64,18 @@ func (m *Model) sends(t *terms, c []float64) {
 	t.ring, t.hop = w.ring*c[atRing], w.hop*c[atHop]
 }
 
-// Seconds of a step by coefficients in the order of Uses: never less than its products at the peak.
+// Seconds of a step by coefficients in the order of Uses, with what lies elsewhere.
 func (m *Model) Seconds(c []float64) float64 {
+	s, t := m.alone(c)
+	copies, optimizer, nvme := m.aside.times(t.computed() + t.host)
+	return s + copies.Mid + optimizer.Mid + nvme.Mid
+}
+
+// alone is the step on the devices: never less than its products at the peak.
+func (m *Model) alone(c []float64) (float64, terms) {
 	t := m.at(c)
 	s := t.computed() + t.host + t.dispatch + t.tensor + t.gather + t.sent + t.ring + t.hop + t.reduce + t.update + t.fixed
-	return math.Max(m.floor, s*t.grow)
+	return math.Max(m.floor, s*t.grow), t
 }
 
 // Tokens of a step, all devices together.

@@ -125,11 +125,17 @@ var names = [coefficients]string{coefMultiply, coefNarrow, coefExperts, coefAtte
 	coefScan, coefScores, coefSum, coefUnpack, coefSteps, coefLaunch, coefDispatch, coefLoop, coefMatrix, coefTensor, coefGather, coefExposed, coefInside, coefAcross, coefRing, coefHop, coefReduce,
 	coefUpdate, coefFixed, coefBucket, coefStraggle, coefReport}
 
-// Uses are the coefficients that the run depends on.
-func (m *Model) Uses() []Use { return m.uses }
+// numbers are the places of coefficients in the list.
+var numbers = sync.OnceValue(func() map[string]int {
+	out := map[string]int{}
+	for i, name := range names {
+		out[name] = i
+	}
+	return out
+})
 
-// coefficients gives each the levels that it has offsets for.
-func (m *Model) coefficients() []Use {
+// Uses are the coefficients that the run depends on, each with the levels that it has offsets for.
+func (m *Model) Uses() []Use {
 	all, of := m.levels(), make([]uint64, 0, 32)
 	for i := range all {
 		of = append(of, usedBy()[all[i].Name])

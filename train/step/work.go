@@ -89,20 +89,8 @@ type weightSum struct{ elements, bytes float64 }
 type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
-func (m *Model) part(r *speed.Rank, list []speed.Kernel) (layers, head work) {
-	g := &m.groups
-	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
-	w := walker{m: m, at: step.Features(r.Spans, nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
-	if m.sequenceParallel() {
-		w.shard = float64(g.tp)
-	}
-	w.expertBy = m.expertShare()
-	for i := range list { // before fused products lose their tensors
-		k := &list[i]
-		w.hold(k)
-		w.out, w.count = &layers, float64(k.Count)
-		w.adapter(k)
-	}
+func (m *Model) part(part int) (layers, head work, err error) {
+	w := m.walker()
 	fuse := speed.Fuser{To: func(k *speed.Kernel) {
 		w.out, w.count = &layers, float64(k.Count)
 		if k.Layer == model.InPost {
@@ -110,11 +98,26 @@ func (m *Model) part(r *speed.Rank, list []speed.Kernel) (layers, head work) {
 		}
 		w.kernel(k)
 	}}
-	for i := range list {
-		fuse.Add(&list[i])
-	}
+	err = m.kernels(part, func(k *speed.Kernel) {
+		w.hold(k) // before fused products lose their tensors
+		w.out, w.count = &layers, float64(k.Count)
+		w.adapter(k)
+		fuse.Add(k)
+	})
 	fuse.Flush()
-	return layers, head
+	return layers, head, err
+}
+
+// walker of a pass over a micro-batch.
+func (m *Model) walker() *walker {
+	g := &m.groups
+	step := model.Step{Tokens: g.micro * g.sequence, Seqs: g.micro, Outputs: g.micro * g.sequence}
+	w := &walker{m: m, at: step.Features(m.in.Model.Spans(), nil), tokens: float64(step.Tokens), share: 1 / float64(g.cp), shard: 1, recipe: m.recompute(), held: &m.once.held}
+	if m.sequenceParallel() {
+		w.shard = float64(g.tp)
+	}
+	w.expertBy = m.expertShare()
+	return w
 }
 
 // expertShare: experts of a rank see the tokens of all ranks that hold others, and tensor ranks divide them.
@@ -345,13 +348,12 @@ func (w *walker) attention(k *speed.Kernel) {
 	w.operations(own*w.share, w.passes(k))
 	w.operations(core*w.share, passesOf{p.forward, 2})
 	w.out.wide += w.count * own * w.share * w.passes(k).all() / w.m.format.wide
-	seconds := w.count * core * w.share * p.all() / w.m.format.wide
-	w.out.attend += seconds
-	w.out.edges += seconds / float64(w.m.groups.sequence)
-	if !w.fused() {
-		w.out.misaligned += seconds * unevenHead(k.Attn.DimK)
-		scores := float64(k.Attn.Heads) * w.tokens * float64(w.m.groups.sequence)
-		w.out.scores += w.count * scores * w.share * (8*p.forward + 10) / w.memory()
+	if w.fused() {
+		seconds := w.count * core * w.share * p.all() / w.m.format.wide
+		w.out.attend += seconds
+		w.out.edges += seconds / float64(w.m.groups.sequence)
+	} else {
+		w.square(k, p)
 	}
 	w.out.launches += w.count * p.all() / 3
 	w.context(k)

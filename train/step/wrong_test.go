@@ -25,7 +25,6 @@ func TestWrong(t *testing.T) {
 		{"precision", func(in *step.Input) { in.Machine = machine(t, "8xa100-sxm-80gb"); in.Training.Precision = "fp8" }},
 		{"precision", func(in *step.Input) { in.Training.Precision = "nvfp4" }},
 		{"hardware", func(in *step.Input) { in.Machine = machine(t, "rtx-4090+rtx-3090") }},
-		{"offload.optimizer", func(in *step.Input) { in.Plan.Offload = &plan.Offload{Optimizer: "host"} }},
 		{"vpp", func(in *step.Input) { in.Plan.PP, in.Training.VPP = 8, 8 }},
 		{"pp", func(in *step.Input) { in.Plan.PP, in.Machine = 128, machine(t, "128xh100-sxm-80gb") }},
 	} {

@@ -66,7 +66,8 @@ BASE = {
     "model": "llama-3.2-1b", "method": "full", "weights": "bf16", "precision": "bf16-mixed", "optimizer": "adamw", "recompute": "none", "attention": "sdpa",
     "sequence_length": 2048, "micro_batch": 1,
 }
-LORA = {"method": "lora", "lora_rank": 16, "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}
+EVERYWHERE = ["all-linear"]
+LORA = {"method": "lora", "lora_rank": 16, "lora_targets": EVERYWHERE}
 QLORA = {**LORA, "method": "qlora", "weights": "nf4"}
 CHANGES = [
     {},
@@ -76,7 +77,7 @@ CHANGES = [
     *({"optimizer": o} for o in ("adamw-fused", "adamw-8bit", "paged-adamw-8bit", "adafactor", "sgd")),
     {"attention": "eager"}, {"attention": "eager", "sequence_length": 4096},
     {"weights": "f32"}, {"precision": "bf16"}, {"weights": "f32", "precision": "fp32"},
-    LORA, {**LORA, "sequence_length": 4096}, {**LORA, "lora_targets": ["all-linear"]}, {**LORA, "recompute": "full"},
+    LORA, {**LORA, "sequence_length": 4096}, {**LORA, "lora_targets": ["q_proj", "k_proj", "v_proj", "o_proj"]}, {**LORA, "recompute": "full"},
     QLORA, {**QLORA, "sequence_length": 4096}, {**QLORA, "recompute": "full"},
     *({"model": m} for m in ("qwen2.5-0.5b", "qwen3-1.7b")),
     *({"model": m, "recompute": "full", **how} for m in ("mistral-7b-v0.3", "llama-3.1-8b") for how in ({}, LORA, QLORA)),
@@ -119,8 +120,9 @@ def memory_rows(run, device, framework, got):
 
 
 def speed_rows(run, device, framework, got):
-    """The row of train-speed for a run with the framework's own optimizer, the only one that table knows."""
-    if got.get("oom") or run["optimizer"] != "adamw":
+    """The row of train-speed for a run with the framework's own optimizer and adapters on all layers, the only ones that
+    table knows."""
+    if got.get("oom") or run["optimizer"] != "adamw" or run.get("lora_targets", EVERYWHERE) != EVERYWHERE:
         return []
     return [("train-speed", {
         "model": run["model"], "method": run["method"], "weights": run["weights"].replace("bf16", ""), "precision": run["precision"], "device": device, "count": 1,
@@ -234,7 +236,7 @@ def prepared(run):
     targets = run["lora_targets"]
     if again:
         model.enable_input_require_grads()
-    return get_peft_model(model, LoraConfig(r=run["lora_rank"], target_modules=targets[0] if targets == ["all-linear"] else targets, lora_dropout=0.0, task_type="CAUSAL_LM"))
+    return get_peft_model(model, LoraConfig(r=run["lora_rank"], target_modules=targets[0] if targets == EVERYWHERE else targets, lora_dropout=0.0, task_type="CAUSAL_LM"))
 
 
 OPTIMIZERS = {

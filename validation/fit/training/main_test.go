@@ -41,7 +41,7 @@ func TestRowsCompile(t *testing.T) {
 			t.Errorf("%s: measured %g s, its products take %g", r.Name(), s, r.model.Floor())
 		}
 	}
-	if len(rows) < 950 || len(publishers) < 16 {
+	if len(rows) < 940 || len(publishers) < 16 {
 		t.Errorf("%d rows of %d publishers", len(rows), len(publishers))
 	}
 }

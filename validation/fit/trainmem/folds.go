@@ -3,16 +3,19 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// figure is one that a counter shows: what was measured, what ours grows with, and whether its ratio to allocated bytes is
-// fitted.
+// figure is one that a counter shows: what was measured, what ours is under a law, and whether its ratio to that is fitted.
 type figure struct {
 	measured func(*run) float64
+	ours     func(law, *run) float64
 	ratio    bool
 	// source is what is left out together.
 	source func(*run) string
+	// unseen, where it is not nil, predicts runs by laws that did not see them: a band is of those.
+	unseen func(rows []run) func(*run) float64
 }
 
 // maker is who measured: the repository of a source. file is the one file of it.
@@ -20,9 +23,9 @@ func maker(r *run) string { org, _, _ := strings.Cut(r.row.Source, ":"); return 
 func file(r *run) string  { return r.row.Source }
 
 func figures() []figure {
-	reserved := func(r *run) float64 { return counter("reserved")(r) + counter("unknown")(r) }
-	shown := func(r *run) float64 { return max(r.row.SMI, counter("nvidia-smi")(r)) }
-	return []figure{{counter("allocated"), false, maker}, {reserved, true, maker}, {shown, false, file}}
+	torch := func(r *run) float64 { return counter("reserved")(r) + counter("unknown")(r) }
+	allocated := func(_ law, r *run) float64 { return r.allocated }
+	return []figure{{counter("allocated"), allocated, false, maker, nil}, {torch, law.reserved, true, maker, nil}, {shown, law.shown, false, file, leftOut}}
 }
 
 // folds predicts each row by constants and bands that were fitted without its source: without all that its maker measured,
@@ -37,8 +40,8 @@ func folds() ([]byte, error) {
 	b.WriteString("line\tallocated\tlow\thigh\treserved\tlow\thigh\tnvidia-smi\tlow\thigh\n")
 	var tables []map[string]fold
 	kinds := figures()
-	for i, f := range kinds {
-		tables = append(tables, withoutEach(all, f, i == 2))
+	for _, f := range kinds {
+		tables = append(tables, withoutEach(all, f))
 	}
 	for i := range all {
 		r := &all[i]
@@ -46,7 +49,7 @@ func folds() ([]byte, error) {
 		for k, f := range kinds {
 			x := [3]float64{}
 			if f.measured(r) > 0 {
-				x = tables[k][f.source(r)].predict(r)
+				x = tables[k][f.source(r)].predict(f.ours, r)
 			}
 			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", x[0], x[1], x[2])
 		}
@@ -57,50 +60,42 @@ func folds() ([]byte, error) {
 
 // fold is what was fitted without a source.
 type fold struct {
-	law              [5]float64
-	shown            bool
+	law              law
 	ratio, low, high float64
 }
 
-func (f fold) mid(r *run) float64 {
-	if f.shown {
-		return r.shown(f.law)
-	}
-	return r.allocated * f.ratio
-}
-
-func (f fold) predict(r *run) [3]float64 {
-	mid := f.mid(r) / gib
+func (f fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
+	mid := f.ratio * ours(f.law, r) / gib
 	return [3]float64{mid, mid * min(1, f.low), mid * max(1, f.high)}
 }
 
 // withoutEach fits once for each source that is left out.
-func withoutEach(all []run, f figure, shown bool) map[string]fold {
+func withoutEach(all []run, f figure) map[string]fold {
 	out := map[string]fold{}
-	rows := pick(all, f.measured)
-	for i := range rows {
-		key := f.source(&rows[i])
-		if _, ok := out[key]; ok {
-			continue
+	for _, r := range pick(all, f.measured) {
+		key := f.source(&r)
+		if _, ok := out[key]; !ok {
+			out[key] = f.without(slices.DeleteFunc(slices.Clone(all), func(r run) bool { return f.source(&r) == key }))
 		}
-		var rest []run
-		for _, r := range rows {
-			if f.source(&r) != key {
-				rest = append(rest, r)
-			}
-		}
-		x := fold{shown: shown, ratio: 1}
-		if shown {
-			x.law = solve(pick(rest, func(r *run) float64 { return r.row.SMI }))
-		}
-		if f.ratio {
-			x.ratio = max(1, hundredth(pool(rest, f.measured, x.mid), 0.5))
-		}
-		spread := pool(rest, f.measured, x.mid)
-		x.low, x.high = hundredth(spread, 0.05), hundredth(spread, 0.95)
-		out[key] = x
 	}
 	return out
+}
+
+// without is the fit to the runs that are left.
+func (f figure) without(rest []run) fold {
+	both := pick(rest, func(r *run) float64 { return r.row.SMI })
+	x := fold{law: solve(both), ratio: 1}
+	rows := pick(rest, f.measured)
+	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
+	if f.ratio {
+		x.ratio = max(1, hundredth(pool(rows, f.measured, ours), 0.5))
+	}
+	if f.unseen != nil {
+		ours = f.unseen(both)
+	}
+	spread := pool(rows, f.measured, ours)
+	x.low, x.high = hundredth(spread, 0.05), hundredth(spread, 0.95)
+	return x
 }
 
 // pool gives measured over ours of all frameworks with enough runs, each weighing the same.

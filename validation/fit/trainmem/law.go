@@ -1,7 +1,9 @@
 package main
 
-// lawNames are the coefficients of what nvidia-smi shows beside allocated bytes: GiB at all and with several ranks, and
-// shares of logits, of the block that is computed, and of gathered parameters.
+// law is what nvidia-smi shows beside allocated bytes: GiB at all and with several ranks, which are the driver's, and shares
+// of logits, of the block that is computed, and of gathered parameters, which torch reserves.
+type law [5]float64
+
 var lawNames = []string{"context", "ranks", "logits", "block", "gathered"}
 
 // terms of a run, in bytes.
@@ -16,7 +18,7 @@ func (r *run) terms() [5]float64 {
 
 // solve gives the coefficients, none below zero, with the least sum of squared relative errors: coordinate descent on the
 // normal equations, which ends where no coefficient moves.
-func solve(rows []run) (c [5]float64) {
+func solve(rows []run) (c law) {
 	var a [5][5]float64
 	var y [5]float64
 	for i := range rows {
@@ -50,9 +52,9 @@ func solve(rows []run) (c [5]float64) {
 	return c
 }
 
-// leftOut predicts each run by coefficients that were fitted without its model.
+// leftOut predicts what nvidia-smi shows of each run by coefficients that were fitted without its model.
 func leftOut(rows []run) func(*run) float64 {
-	laws := map[string][5]float64{}
+	laws := map[string]law{}
 	return func(r *run) float64 {
 		key := r.row.Model + r.row.Ask.Weights
 		c, ok := laws[key]
@@ -66,15 +68,22 @@ func leftOut(rows []run) func(*run) float64 {
 			c = solve(rest)
 			laws[key] = c
 		}
-		return r.shown(c)
+		return c.shown(r)
 	}
 }
 
-// shown is what nvidia-smi shows under a law, no more than the device has.
-func (r *run) shown(law [5]float64) float64 {
-	n := r.allocated
-	for i, x := range r.terms() {
-		n += law[i] * x
+// outside is what the driver takes: the terms of context and channels.
+func (l law) outside(r *run) float64 { return l[0]*r.terms()[0] + l[1]*r.terms()[1] }
+
+// reserved is what torch reserves under a law: what is allocated and what the other terms keep, no more than the device has
+// beside the driver.
+func (l law) reserved(r *run) float64 {
+	n, x := r.allocated, r.terms()
+	for i := 2; i < len(x); i++ {
+		n += l[i] * x[i]
 	}
-	return min(n, max(r.allocated, r.capacity))
+	return max(r.allocated, min(n, r.capacity-l.outside(r)))
 }
+
+// shown is what nvidia-smi shows under a law.
+func (l law) shown(r *run) float64 { return l.reserved(r) + l.outside(r) }

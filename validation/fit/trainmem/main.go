@@ -91,12 +91,28 @@ func fit() ([]byte, error) {
 	for i, name := range lawNames {
 		fmt.Fprintf(&b, "law\t%s\t%d\t%.4f\t0\t0\n", name, len(both), law[i])
 	}
-	writeSpreads(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, false)
-	reserved := func(r *run) float64 { return counter("reserved")(r) + counter("unknown")(r) }
-	writeSpreads(&b, "reserved", pick(all, reserved), reserved, func(r *run) float64 { return r.allocated }, true)
-	shown := func(r *run) float64 { return max(r.row.SMI, counter("nvidia-smi")(r)) }
-	writeSpreads(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), false)
+	writeSpreads(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, nil)
+	known := map[string]bool{}
+	for _, r := range pick(all, shown) {
+		known[r.framework] = true
+	}
+	writeSpreads(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved, func(framework string) bool { return !known[framework] })
+	writeSpreads(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), nil)
 	return b.Bytes(), nil
+}
+
+// shown are the GiB that nvidia-smi was read to show.
+func shown(r *run) float64 { return max(r.row.SMI, counter("nvidia-smi")(r)) }
+
+// reserved are the GiB that torch was read to reserve, those of a counter that nobody names, or what nvidia-smi shows without
+// what the driver takes.
+func reserved(l law) func(*run) float64 {
+	return func(r *run) float64 {
+		if n := counter("reserved")(r) + counter("unknown")(r); n > 0 || shown(r) == 0 {
+			return n
+		}
+		return shown(r) - l.outside(r)/gib
+	}
 }
 
 // counter gives the row's GiB where that counter was read.
@@ -122,8 +138,8 @@ func pick(all []run, figure func(*run) float64) (out []run) {
 const fewest = 5
 
 // writeSpreads writes the 5th and 95th hundredth of measured over predicted for each framework, and for all together, in
-// which each framework with enough runs weighs the same. Where the ratio is fitted it is the median.
-func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio bool) {
+// which each framework with enough runs weighs the same. Where the ratio of a framework is fitted it is the median.
+func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio func(framework string) bool) {
 	of := map[string][]weighted{}
 	for i := range rows {
 		f := rows[i].framework
@@ -140,7 +156,7 @@ func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours fun
 	sort.Strings(names)
 	line := func(name string, x []weighted) {
 		mid := 1.0
-		if ratio {
+		if ratio != nil && ratio(name) {
 			mid = max(1, hundredth(x, 0.5))
 		}
 		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, name, len(x), mid, hundredth(x, 0.05)/mid, hundredth(x, 0.95)/mid)
@@ -151,7 +167,7 @@ func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours fun
 			continue
 		}
 		x := of[f]
-		if !ratio {
+		if ratio == nil {
 			x = mixed(x, pooled)
 		}
 		line(f, x)

@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/memwall/memwall/workload"
+)
+
+// Bounds of a replica, so that sums of blocks stay in an int64 and rows of a window in memory.
+const (
+	mostBlocks      = 1 << 40
+	mostBlockTokens = 1 << 20
+	mostOfRow       = 1 << 20 // groups, rows of a window, states
+	mostTokens      = 1 << 40 // of a step
+)
+
+// longestStep is the longest time that a clock may give.
+const longestStep = 1e8
+
+func (f *Fleet) check() error {
+	if len(f.Replicas) == 0 {
+		return errors.New("no replica")
+	}
+	if f.Router == nil {
+		return errors.New("no router")
+	}
+	if len(f.Prefills) > 0 && slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Policy == Static }) {
+		return errors.New("static batches compute their prompts themselves, not on servers of their own")
+	}
+	for i, r := range slices.Concat(f.Replicas, f.Prefills) {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("replica %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *Replica) check() error {
+	switch {
+	case r.Timer == nil || r.Policy == nil:
+		return errors.New("no clock or no rules")
+	case r.MaxSequences < 1:
+		return fmt.Errorf("%d sequences at once", r.MaxSequences)
+	case r.Budget < r.MaxSequences || r.Budget > mostTokens:
+		return fmt.Errorf("a step of %d tokens has no room for one of each of %d sequences, or for more than there are", r.Budget, r.MaxSequences)
+	case r.LongPrompt < 0 || r.MaxLength < 0 || r.MaxWaiting < 0 || r.MaxAdapters < 0 || r.SlotTokens < 0:
+		return fmt.Errorf("a bound below zero: %d tokens of a prompt in a step, %d of a request, %d who wait, %d adapters, %d tokens of a seat",
+			r.LongPrompt, r.MaxLength, r.MaxWaiting, r.MaxAdapters, r.SlotTokens)
+	case r.Reserve != nil && r.PrefixCache:
+		return errors.New("rows in one piece cannot be shared: no prefix cache where rows are reserved")
+	}
+	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || !(s.Acceptance >= 0 && s.Acceptance <= 1)) {
+		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Acceptance)
+	}
+	return r.Paging.check()
+}
+
+func (p *Paging) check() error {
+	switch {
+	case p.Blocks < 1 || p.Blocks > mostBlocks || p.BlockTokens < 1 || p.BlockTokens > mostBlockTokens:
+		return fmt.Errorf("a KV cache of %d blocks of %d tokens", p.Blocks, p.BlockTokens)
+	case p.Full < 1 || p.Full > mostOfRow || !among(p.Window) || !among(p.Rows) || !among(p.Fixed):
+		return fmt.Errorf("a row of %d blocks, windows of %d groups and %d rows, states of %d blocks", p.Full, p.Window, p.Rows, p.Fixed)
+	}
+	return nil
+}
+
+func among(n int64) bool { return n >= 0 && n <= mostOfRow }
+
+// follows checks a request of a source, which comes after another in time.
+func follows(r *workload.Request, last time.Duration) error {
+	switch {
+	case r.Prompt < 1 || r.Output < 1 || r.Prompt > 2*workload.MaxTokens || r.Output > workload.MaxTokens:
+		return fmt.Errorf("request %d has a prompt of %d tokens and an answer of %d", r.ID, r.Prompt, r.Output)
+	case r.Arrival < last || r.Arrival > never/4:
+		return fmt.Errorf("request %d arrives at %v, after one that arrives at %v", r.ID, r.Arrival, last)
+	}
+	left := r.Prompt
+	for _, s := range r.Spans {
+		if left -= s.Tokens; s.Tokens < 1 || left < 0 {
+			return fmt.Errorf("request %d begins with spans that are empty or longer than its prompt of %d tokens", r.ID, r.Prompt)
+		}
+	}
+	return nil
+}
+
+// span of time that a caller's function gave; what it is not to be is a fault of the run.
+func (m *meter) span(seconds float64, least time.Duration, what string) time.Duration {
+	if !(seconds >= 0 && seconds <= longestStep) || seconds == 0 && least > 0 {
+		m.fail(fmt.Errorf("%s of %v seconds", what, seconds))
+		return least
+	}
+	return max(least, time.Duration(math.Round(1e9*seconds)))
+}
+
+// fail ends a run, with the first fault.
+func (m *meter) fail(err error) {
+	if m.fault == nil {
+		m.fault = err
+	}
+}

@@ -1,0 +1,55 @@
+package memwall
+
+import (
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// Edge is what becomes of the same workload where every step takes so many times as long: at an edge of the 90 % band of a
+// step's time. A small error of a step is a large one of a queue.
+type Edge struct {
+	StepTime float64 `json:"step_time"`
+	Load
+	TTFT *Percentiles `json:"ttft_ms,omitempty"`
+	TPOT *Percentiles `json:"tpot_ms,omitempty"`
+	E2E  *Percentiles `json:"e2e_ms,omitempty"`
+}
+
+// mostForEdges are the requests up to which the edges are played too.
+const mostForEdges = 200_000
+
+// edges plays the workload at both edges of the time of a step.
+func (s *simulation) edges(out *Simulated, res *sim.Result) (err error) {
+	f := s.stepBand(res)
+	if res.Asked > mostForEdges || !f.Known() || f.Mid <= 0 {
+		return nil
+	}
+	if out.Low, err = s.edge(f.Low / f.Mid); err != nil {
+		return err
+	}
+	out.High, err = s.edge(f.High / f.Mid)
+	return err
+}
+
+func (s *simulation) edge(scale float64) (*Edge, error) {
+	other := *s
+	other.unwatched = true
+	res, err := other.run(variant{scale: scale})
+	if err != nil {
+		return nil, err
+	}
+	return &Edge{StepTime: four(scale), Load: loadOf(res), TTFT: percentiles(&res.First), TPOT: percentiles(&res.PerToken), E2E: percentiles(&res.Whole)}, nil
+}
+
+// stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.
+func (s *simulation) stepBand(res *sim.Result) speed.Figure {
+	n := max(1, res.Finished)
+	prompt, output := max(1, res.Prompt/n), max(1, res.Generated/n)
+	users := max(1, int64(res.Series.Running()+0.5))
+	if s.stream != nil {
+		return s.stream.Loop(stream.Test{Prompt: prompt, Generated: output}, users).Step
+	}
+	return s.model.Closed(serving.Load{Users: users, Prompt: prompt, Output: output}).PerToken
+}

@@ -1,0 +1,80 @@
+package validation
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+)
+
+// The laws of steps that validation/fit/steps fits to logs.
+//
+//go:embed rows/loads/laws.txt
+var lawText string
+
+// Law is the time of a step of a log's server:
+//
+//	Step + Sequence × sequences + Token × tokens of prompts + Cached × tokens cached by those who decode
+//	+ Pair × pairs of tokens of prompts + Experts × (1 - (1 - share)^tokens)
+//
+// in seconds, where Share is the share of its experts that a token takes (0 of a dense model), so that the last term is
+// in proportion to the experts that a step reaches. Blocks are those of the KV cache, of 16 tokens.
+type Law struct {
+	Step, Sequence, Token, Cached, Pair, Experts float64
+	Share                                        float64
+	Blocks                                       int64
+}
+
+// Seconds of a batch.
+func (l *Law) Seconds(b speed.Batch) float64 {
+	tokens := float64(b.Decodes + b.Prefill)
+	t := l.Step + l.Sequence*float64(b.Decodes) + l.Token*float64(b.Prefill) + l.Cached*float64(b.Decodes*b.Context)
+	t += l.Pair * float64(b.Prefill) * (float64(b.Cached) + float64(b.Prefill)/2)
+	return t + l.Experts*(1-math.Pow(1-l.Share, tokens))
+}
+
+// Replica of vLLM as a log's row asks for it.
+func (l *Law) Replica(r *memwall.Request) sim.Replica {
+	return sim.Replica{
+		Timer: l.Seconds, Policy: sim.Inflight, Paging: sim.Paging{Blocks: l.Blocks, BlockTokens: 16, Full: 1, PrefixCache: true},
+		MaxSequences: int64(r.MaxSeqs), Budget: int64(r.MaxBatchedTokens), MaxLength: int64(r.Context), Ahead: true,
+	}
+}
+
+// Laws by the names of their logs.
+func Laws() (map[string]Law, error) {
+	out := map[string]Law{}
+	for n, line := range strings.Split(strings.TrimSpace(lawText), "\n") {
+		if strings.HasPrefix(line, "#") || line == "" {
+			continue
+		}
+		var name string
+		var l Law
+		if _, err := fmt.Sscan(line, &name, &l.Blocks, &l.Share, &l.Step, &l.Sequence, &l.Token, &l.Cached, &l.Pair, &l.Experts); err != nil {
+			return nil, fmt.Errorf("laws.txt, line %d: %w", n+1, err)
+		}
+		out[name] = l
+	}
+	return out, nil
+}
+
+// ExpertShare is the share of its experts that a token takes in a layer of a model; 0 of a dense one.
+func ExpertShare(id string) (share float64, err error) {
+	got, err := (memwall.Catalog{}).Model(id)
+	if err != nil {
+		return 0, err
+	}
+	got.Spec.Model(id).Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			if m := k.Ops[i].Moe; m != nil && m.N > 0 {
+				share = float64(m.Used) / float64(m.N)
+			}
+		}
+	})
+	return share, nil
+}

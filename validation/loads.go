@@ -1,0 +1,196 @@
+package validation
+
+import (
+	"bytes"
+	"embed"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/workload"
+)
+
+//go:embed rows/loads
+var loadRows embed.FS
+
+// The measures of simulation: of runs in which requests arrive at their own time. With the steps of the log, a law of
+// steps was fitted to the log itself (validation/fit/steps), so that the scheduler alone is judged.
+var (
+	ownToken = Measure{Name: "simulated TPOT, steps of the log", About: "mean time of an output token, the law of steps fitted to the same log: the scheduler alone", Target: 0.02, Bandless: true, Fitted: true}
+	ownFirst = Measure{Name: "simulated TTFT, steps of the log", About: "mean time to the first token, the law of steps fitted to the same log: the scheduler alone", Target: 0.10, Bandless: true, Fitted: true}
+	simToken = Measure{Name: "simulated TPOT", About: "mean time of an output token, end to end; no row is fitted to", Target: 0.05, Bandless: true}
+	simFirst = Measure{Name: "simulated TTFT", About: "mean time to the first token, end to end; no row is fitted to", Target: 0.15, Bandless: true}
+)
+
+// SimulationMeasures in the order of the report.
+var SimulationMeasures = []*Measure{&ownToken, &ownFirst, &simToken, &simFirst}
+
+// Logged is a request of a log.
+type Logged struct {
+	workload.Request
+	First, End time.Duration
+}
+
+// Log reads the log of a run by its name.
+func Log(name string) ([]Logged, error) {
+	data, err := loadRows.ReadFile("rows/loads/" + name + ".tsv")
+	if err != nil {
+		return nil, fmt.Errorf("no log is called %s", name)
+	}
+	r := csv.NewReader(bytes.NewReader(data))
+	r.Comma = '\t'
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Logged, 0, len(rows))
+	for i, row := range rows[1:] {
+		l, err := logged(int64(i), row)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, i+2, err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// logged reads arrival, prompt, output, queued, scheduled, first, end.
+func logged(id int64, row []string) (l Logged, err error) {
+	var x [7]float64
+	for i := range x {
+		if x[i], err = strconv.ParseFloat(row[i], 64); err != nil {
+			return l, err
+		}
+	}
+	at := func(s float64) time.Duration { return time.Duration(1e9 * s) }
+	l.Request = workload.Request{ID: id, Arrival: at(x[0]), Prompt: int64(x[1]), Output: int64(x[2])}
+	l.First, l.End = at(x[5]), at(x[6])
+	return l, nil
+}
+
+// Traces gives the requests of logs, as lines of memwall's own format.
+type Traces struct{}
+
+// Trace of a log.
+func (Traces) Trace(name string) (io.ReadCloser, error) {
+	log, err := Log(name)
+	if err != nil {
+		return nil, err
+	}
+	var b []byte
+	for i := range log {
+		b = workload.AppendOwn(b, &log[i].Request)
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// Loads are the runs.
+func Loads() (Set, error) {
+	data, err := loadRows.ReadFile("rows/loads/runs.jsonl")
+	if err != nil {
+		return Set{}, err
+	}
+	s, err := parse("loads", data)
+	s.File = "loads/runs.jsonl"
+	return s, err
+}
+
+// CompareLoads simulates each run, end to end and with steps of its own log.
+func CompareLoads() (Set, []Comparison, error) {
+	set, err := Loads()
+	if err != nil {
+		return Set{}, nil, err
+	}
+	laws, err := Laws()
+	if err != nil {
+		return Set{}, nil, err
+	}
+	var out []Comparison
+	for i := range set.Rows {
+		r := &set.Rows[i]
+		if law, ok := laws[r.trace()]; ok {
+			r.Fit = true
+			tpot, ttft, err := Alone(r, law)
+			out = append(out, r.simulated(&ownToken, "tpot_ms", tpot, err)...)
+			out = append(out, r.simulated(&ownFirst, "ttft_ms", ttft, err)...)
+		}
+		tpot, ttft, err := whole(r)
+		out = append(out, r.simulated(&simToken, "tpot_ms", tpot, err)...)
+		out = append(out, r.simulated(&simFirst, "ttft_ms", ttft, err)...)
+	}
+	return set, out, nil
+}
+
+// trace that the row replays; "" where its arrivals are described.
+func (r *Row) trace() string {
+	if r.Ask.Workload == nil {
+		return ""
+	}
+	return r.Ask.Workload.Trace
+}
+
+// simulated compares a figure of a run, if the row has it.
+func (r *Row) simulated(m *Measure, figure string, ours float64, err error) []Comparison {
+	v, ok := r.Got[figure]
+	if !ok {
+		return nil
+	}
+	c := Comparison{Measure: m, Row: r, Figure: figure, Measured: v, Ours: exactly(ours)}
+	if err != nil {
+		c.Refused = err.Error()
+		return []Comparison{c}
+	}
+	c.judge()
+	return []Comparison{c}
+}
+
+// whole run, end to end: milliseconds of an output token and to the first one.
+func whole(r *Row) (tpot, ttft float64, err error) {
+	a, err := (&memwall.Asker{Traces: Traces{}}).Ask(&r.Ask)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case a.Simulated == nil || a.TTFT == nil || a.TPOT == nil:
+		return 0, 0, errors.New("the plan does not fit")
+	}
+	return a.TPOT.Mean, a.TTFT.Mean, nil
+}
+
+// Alone plays a log by the rules of its engine, with steps of a law.
+func Alone(r *Row, law Law) (tpot, ttft float64, err error) {
+	log, err := Log(r.trace())
+	if err != nil {
+		return 0, 0, err
+	}
+	src := make(Requests, 0, len(log))
+	for i := range log {
+		src = append(src, log[i].Request)
+	}
+	res, err := sim.Run(&sim.Fleet{Replicas: []sim.Replica{law.Replica(&r.Ask)}, Router: sim.RoundRobin()}, &src, sim.Options{})
+	if err != nil {
+		return 0, 0, err
+	}
+	return 1000 * res.PerToken.Mean().Seconds(), 1000 * res.First.Mean().Seconds(), nil
+}
+
+// Requests is a source of what is given.
+type Requests []workload.Request
+
+// Next of them.
+func (q *Requests) Next() (r workload.Request, ok bool, err error) {
+	if len(*q) == 0 {
+		return r, false, nil
+	}
+	r, *q = (*q)[0], (*q)[1:]
+	return r, true, nil
+}
+
+// After none comes another.
+func (*Requests) After(*workload.Request, time.Duration) (r workload.Request, ok bool) {
+	return r, false
+}
