@@ -169,7 +169,7 @@ func (s *screen) waits() {
 	low, high := edgesOf(v)
 	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal, left}}
 	tb.row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")[:columns]...)
-	if low == nil {
+	if v.Low == nil {
 		tb.rows[0][columns-1] = nil
 	}
 	for i, x := range []struct {
@@ -181,7 +181,7 @@ func (s *screen) waits() {
 		}
 		worth, name := timeScale(x.p.P99)
 		row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
-		if low != nil && low[i] != nil && high[i] != nil {
+		if low[i] != nil && high[i] != nil {
 			row = append(row, say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), dim))
 		}
 		tb.row(row[:min(len(row), columns)]...)
@@ -190,13 +190,13 @@ func (s *screen) waits() {
 	s.page.add(tb)
 }
 
-// edgesOf the band, by the rows of the table; nil where it was not played.
-func edgesOf(v *memwall.Simulated) (low, high []*memwall.Percentiles) {
-	if v.Low == nil || v.High == nil {
-		return nil, nil
-	}
-	rows := func(e *memwall.Edge) []*memwall.Percentiles {
-		return []*memwall.Percentiles{nil, e.TTFT, e.TPOT, nil, e.E2E}
+// edgesOf the band, by the rows of the table; nil where they were not played.
+func edgesOf(v *memwall.Simulated) (low, high [5]*memwall.Percentiles) {
+	rows := func(e *memwall.Edge) (out [5]*memwall.Percentiles) {
+		if e != nil {
+			out[1], out[2], out[4] = e.TTFT, e.TPOT, e.E2E
+		}
+		return out
 	}
 	return rows(v.Low), rows(v.High)
 }
