@@ -137,12 +137,14 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if slots := usualSlots; engine.ReadsGGUF(q.engine) && r.Sequences == 0 {
+	if slots := r.slots(); engine.ReadsGGUF(q.engine) && slots != plain.Sequences && slots > 0 {
 		plain.Sequences = slots
 		if q, err = a.prepare(&plain); err != nil {
 			return nil, nil, err
 		}
-		s.defaults = append(s.defaults, usedDefault{"sequences", slots})
+		if r.Sequences == 0 {
+			s.defaults = append(s.defaults, usedDefault{"sequences", slots})
+		}
 	}
 	s.q = q
 	for _, d := range s.defaults {
@@ -299,6 +301,17 @@ func (s *simulation) lengthOf(l *workload.Law, tokens plan.Int, usual float64, f
 type usedDefault struct {
 	field string
 	value any
+}
+
+// slots of a server that has some: sequences, where they do not stand for users; 0 where they do.
+func (r *Request) slots() plan.Int {
+	switch {
+	case r.Sequences == 0:
+		return usualSlots
+	case r.Workload != nil && r.Workload.Concurrency > 0:
+		return r.Sequences
+	}
+	return 0
 }
 
 // usualSlots that llama-server starts with.

@@ -38,14 +38,21 @@ func (p *progress) report() func(int64, time.Duration) {
 	}
 }
 
-// line says how far the simulation is: requests, rate, and how long it will go on.
+// line says how far the simulation is: requests, rate, and how long it will go on, as much of it as the line holds.
 func (p *progress) line(n int64, simulated, took time.Duration) string {
 	rate := float64(n) / took.Seconds()
-	s := fmt.Sprintf("%s requests, %s simulated, %s a second", unit.Count(n), unit.Seconds(simulated.Seconds()), unit.Count(int64(rate)))
+	words := []string{unit.Count(n) + " requests", unit.Count(int64(rate)) + "/s", unit.Seconds(simulated.Seconds()).String() + " simulated", "Ctrl-C: what is known"}
 	if p.of > n && n > 0 {
-		s = fmt.Sprintf("%s of %s, %s left", s, unit.Count(p.of), unit.Seconds(float64(p.of-n)/rate))
+		words[0] = unit.Count(n) + " of " + unit.Count(p.of) + " requests"
+		words[2] = unit.Seconds(float64(p.of-n)/rate).String() + " left"
 	}
-	return s + " (Ctrl-C: what is known so far)"
+	line := words[0]
+	for _, w := range words[1:] {
+		if len(line)+len(w)+2 < p.a.width() {
+			line += ", " + w
+		}
+	}
+	return line
 }
 
 // clear takes the line away.

@@ -42,9 +42,11 @@ func (a *app) sim() *cobra.Command {
 	for _, name := range []string{"from", "calibration"} {
 		group(flags.Lookup(name), groupWhat)
 	}
+	slots := workFlag{"slots", "N", "slots of llama-server (-np); of other engines --max-num-seqs", "8", nil, countOf(&f.request.Sequences)}
+	group(flags.VarPF(workValue{&slots}, slots.name, "", slots.doc), groupLlama)
 	f.files.flags(flags)
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit")
+	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
 	for _, name := range []string{"notes", "check"} {
 		group(flags.Lookup(name), groupOutput)
@@ -115,7 +117,7 @@ func heldUp(check string, a *memwall.Answer) error {
 		return checked(check, a.Verdict)
 	case s.Stopped:
 		return verdictError(unanswered)
-	case !s.Holds, s.GoalMet != nil && !*s.GoalMet:
+	case !s.Holds, s.GoalMet != nil && !*s.GoalMet, check == strict && s.High != nil && !s.High.Holds:
 		return verdictError(doesNotFit)
 	}
 	return checked(check, a.Verdict)

@@ -57,6 +57,9 @@ func simMark(v *memwall.Simulated) mark {
 	case v.GoalMet != nil && !*v.GoalMet:
 		return mark{'~', "holds, goal missed", inkTight}
 	}
+	if slow := v.High; slow != nil && !slow.Holds {
+		return mark{'~', "tight", inkTight}
+	}
 	return mark{'✓', "holds", bold}
 }
 
@@ -86,6 +89,8 @@ func (s *screen) simHeadline() {
 	var out []string
 	if at := v.DivergesAt; at != nil {
 		out = append(out, "the queue grows from "+since(*at)+" on, without end")
+	} else if slow := v.High; v.Holds && slow != nil && !slow.Holds {
+		out = append(out, "at the slow edge of the band the queue grows")
 	}
 	if p := v.TTFT; p != nil {
 		out = append(out, "first token "+pair99(p))
@@ -93,7 +98,7 @@ func (s *screen) simHeadline() {
 	if p := v.TPOT; p != nil {
 		out = append(out, "per token "+pair99(p))
 	}
-	out = append(out, unserved(v)...)
+	out = append(out, unserved(s.a)...)
 	s.page.para(pad(gap), say(strings.Join(out, " · ")))
 }
 
@@ -131,7 +136,8 @@ func timed(ms, worth float64) string {
 }
 
 // unserved are those whom nobody answered, and preemptions.
-func unserved(v *memwall.Simulated) (out []string) {
+func unserved(a *memwall.Answer) (out []string) {
+	v := a.Simulated
 	for _, x := range []struct {
 		n    int64
 		word string
@@ -140,7 +146,7 @@ func unserved(v *memwall.Simulated) (out []string) {
 			out = append(out, unit.Count(x.n)+" "+x.word)
 		}
 	}
-	switch p := v.Pool; {
+	switch p := poolOf(a); {
 	case p == nil:
 	case p.Preempted == 0:
 		out = append(out, "none preempted")
@@ -156,24 +162,43 @@ func (s *screen) waits() {
 	if v.TTFT == nil {
 		return
 	}
-	columns := 5
+	columns := 6
 	if s.page.st.width() < narrow {
 		columns = 4
 	}
-	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal}}
-	tb.row(dimmed("", "p50", "p90", "p99", "mean")[:columns]...)
-	for _, x := range []struct {
+	low, high := edgesOf(v)
+	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal, left}}
+	tb.row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")[:columns]...)
+	if v.Low == nil {
+		tb.rows[0][columns-1] = nil
+	}
+	for i, x := range []struct {
 		name string
 		p    *memwall.Percentiles
 	}{{"waits", v.Wait}, {"first token", v.TTFT}, {"per token", v.TPOT}, {"between tokens", v.ITL}, {"end to end", v.E2E}} {
-		if x.p != nil {
-			worth, name := timeScale(x.p.P99)
-			row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
-			tb.row(row[:columns]...)
+		if x.p == nil {
+			continue
 		}
+		worth, name := timeScale(x.p.P99)
+		row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
+		if low[i] != nil && high[i] != nil {
+			row = append(row, say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), dim))
+		}
+		tb.row(row[:min(len(row), columns)]...)
 	}
 	s.page.blank()
 	s.page.add(tb)
+}
+
+// edgesOf the band, by the rows of the table; nil where they were not played.
+func edgesOf(v *memwall.Simulated) (low, high [5]*memwall.Percentiles) {
+	rows := func(e *memwall.Edge) (out [5]*memwall.Percentiles) {
+		if e != nil {
+			out[1], out[2], out[4] = e.TTFT, e.TPOT, e.E2E
+		}
+		return out
+	}
+	return rows(v.Low), rows(v.High)
 }
 
 // labelled is a line behind a word.
@@ -218,11 +243,12 @@ func (s *screen) goal() {
 // overTime draws the use of the KV cache on a scale of all of it, and the queue on one of its longest.
 func (s *screen) overTime() {
 	v := s.a.Simulated
-	if v.Series == nil || v.Pool == nil {
+	p := poolOf(s.a)
+	if v.Series == nil || p == nil {
 		return
 	}
 	longest := peak(v.Series.Waiting)
-	s.labelled("KV in use", join(s.spark(v.Series.KV, 1, inkCache), say(fmt.Sprintf("peak %s, mean %s of %s tokens", percent(v.Pool.Peak), percent(v.Pool.Mean), unit.Count(v.Pool.Tokens)))))
+	s.labelled("KV in use", join(s.spark(v.Series.KV, 1, inkCache), say(fmt.Sprintf("peak %s, mean %s of %s tokens", percent(p.Peak), percent(p.Mean), unit.Count(p.Tokens)))))
 	if longest >= 1 {
 		s.labelled("queue", join(s.spark(v.Series.Waiting, longest, inkWorking), say("up to "+significant(longest, 3)+" wait")))
 	}
@@ -275,6 +301,9 @@ func runsOutWords(a *memwall.Answer) string {
 	case "kv_cache":
 		return "KV cache: who waits, waits for room in it"
 	case "max_num_seqs":
+		if strings.HasPrefix(a.Plan.Engine, "llama") || strings.HasPrefix(a.Plan.Engine, "ollama") {
+			return "slots: all of them are taken (--slots)"
+		}
 		seats := "as many as may run at once do"
 		if n := int64(a.Plan.MaxSeqs); n > 0 {
 			seats = unit.Count(n) + " run at once, and no more may"
@@ -286,7 +315,7 @@ func runsOutWords(a *memwall.Answer) string {
 
 // pool is how well the KV cache is used.
 func (s *screen) pool() {
-	p := s.a.Simulated.Pool
+	p := poolOf(s.a)
 	if p == nil {
 		return
 	}
@@ -297,6 +326,14 @@ func (s *screen) pool() {
 		s.labelled("preempted", say(fmt.Sprintf("%s, %s in all: their caches are computed again", plural(p.Preempted, "request", "requests"), plural(p.Preemptions, "time", "times"))))
 	}
 	s.labelled("waste", say(wasteWords(&p.Waste)))
+}
+
+// poolOf is how the KV cache was used; nil where nobody knows.
+func poolOf(a *memwall.Answer) *memwall.PoolUse {
+	if a.KV == nil {
+		return nil
+	}
+	return a.KV.PoolUse
 }
 
 // wasteWords say which places of the cache hold no token though they are taken.
@@ -335,7 +372,7 @@ func (s *screen) versus() {
 	}
 	tb := &table{sides: []side{left, decimal, right, decimal, decimal, right, right}}
 	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
-	s.versusRow(tb, outcome("the plan", &v.Load, nil, v.TTFT, v.Pool)...)
+	s.versusRow(tb, outcome("the plan", &v.Load, nil, v.TTFT, poolOf(s.a))...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
 		row := outcome(versusNames[o.Name], &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
