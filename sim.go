@@ -464,7 +464,7 @@ func (s *simulation) goal() (g sim.Goal) {
 func (p *player) replica(v variant) sim.Replica {
 	r := sim.Replica{
 		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
-		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
+		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
 	}
 	if p.rules.Rules == "prompts-first" {
 		r.Policy = sim.PromptsFirst

@@ -15,6 +15,8 @@ type Schedule struct {
 	Ahead bool
 	// Promise: who is admitted is sure of room for the longest answer.
 	Promise bool
+	// WholeRoom: a request is admitted only if its whole prompt finds room, not just the first piece of it.
+	WholeRoom bool
 	// SlotTokens is the cache that each sequence has from the start, in tokens; 0 where it is taken as needed.
 	SlotTokens int64
 	// PrefixCache keeps caches of requests that ended for others that begin alike.

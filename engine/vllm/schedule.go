@@ -9,6 +9,10 @@ import (
 // asyncScheduling is the first version that composes a step while the one before it is computed (#27614).
 var asyncScheduling = engine.V(0, 14, 0)
 
+// wholePrompts is the first version that asks room for a whole prompt before it admits it (scheduler_reserve_full_isl,
+// #37307 of March 2026, on by default in sources of May 2026).
+var wholePrompts = engine.V(0, 20, 0)
+
 // Schedule of vLLM V1 (v1/core/sched/scheduler.py). Prefix caching is on for all but recurrent models, whose states it
 // does not keep by default (vllm/config/vllm.py).
 func (Engine) Schedule(j *engine.Job) engine.Schedule {
@@ -17,6 +21,7 @@ func (Engine) Schedule(j *engine.Job) engine.Schedule {
 		Rules: "in-flight", MaxSequences: int64(p.MaxSeqs), StepTokens: int64(p.MaxBatchedTokens),
 		WholePrompts: !engine.On(p.ChunkedPrefill, true),
 		Ahead:        j.Version.AtLeast(asyncScheduling) && p.PP <= 1,
+		WholeRoom:    j.Version.AtLeast(wholePrompts),
 		PrefixCache:  engine.On(p.PrefixCache, j.Version.AtLeast(v1Default) && !recurrent(j.Model)),
 	}
 }
