@@ -11,7 +11,7 @@ import (
 // are of engines of another era than the plan's.
 func (m *Model) Evidence() (level string, rows, early int) {
 	d := &m.device
-	level, rows = m.table.Nearest(productCoefs[1], coef.Level{Name: "device", Key: d.id}, coef.Level{Name: "family", Key: d.family})
+	level, rows = m.table.Nearest(productMemory, coef.Level{Name: "device", Key: d.id}, coef.Level{Name: "family", Key: d.family})
 	switch {
 	case Early(m.in.Engine, m.in.Version):
 		return level, rows, 0

@@ -17,36 +17,47 @@ type experts struct {
 	at         expertCoefs
 }
 
-type expertCoefs struct{ floor, memory, compute, half, skew int }
+// expertCoefs are those of experts, and the share of the memory's rate that products of their class reach.
+type expertCoefs struct{ floor, memory, compute, half, skew, product int }
 
 func (b *book) experts(k *speed.Kernel) *experts {
 	e := &experts{rows: float64(k.Rows), cols: float64(k.Cols), held: float64(k.Batch), all: float64(k.Moe.N), used: float64(k.Moe.Used), weights: float64(k.Bytes)}
 	a := b.device.arithmetic(k.Scheme)
 	e.peak, e.in, e.quantise = a.peak, a.in, a.in < 2
-	l := b.mixtures(Class(k.Scheme), a.format)
-	e.at = expertCoefs{b.need("experts.floor", l), b.need("experts.memory", l), b.need("experts.compute", l), b.need("experts.half", l), b.need("experts.skew", nil)}
+	class := Class(k.Scheme)
+	l := b.mixtures(class, a.format)
+	e.at = expertCoefs{b.need("experts.floor", l), b.need("experts.memory", l), b.need("experts.compute", l), b.need("experts.half", l), b.need("experts.skew", nil),
+		b.need(productMemory, b.products(class, a.format))}
 	return e
 }
 
 // seconds of the tokens of all ranks that share the experts. Of E experts, T tokens that take k each reach
 // E (1 - (1 - k/E)^(T^skew)): choices are not independent. Rows of an expert fill tiles the worse the fewer
-// they are.
+// they are. Few rows of an expert are a product that waits for its weights: it reaches the share of the memory's rate
+// that products of the class reach on the device, times what the mixture's kernels keep of it. What they keep is
+// known from whole engines on devices with HBM; products are timed on others too.
 //
-//	floor + ((FLOPs / (peak × compute × n / (n + half)))^p + (bytes / (bandwidth × memory))^p)^(1/p),  n = rows of an expert
+//	floor + ((FLOPs / (peak × compute × n / (n + half)))^p + (bytes / (bandwidth × min(1, product × memory)))^p)^(1/p),  n = rows of an expert
 func (e *experts) seconds(p *point, d *device, c []float64) float64 {
 	touched, rows := e.touched(p, c), e.chosen(p)
 	n := rows / math.Max(1, touched)
-	return c[e.at.floor] + norm(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+	return c[e.at.floor] + norm(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*e.reached(c)))
 }
+
+// reached is the share of the memory's rate.
+func (e *experts) reached(c []float64) float64 { return share(c[e.at.product] * c[e.at.memory]) }
 
 func (e *experts) slopes(p *point, d *device, c, out []float64, times float64) float64 {
 	t := e.seconds(p, d, c)
 	floor := c[e.at.floor]
 	touched, rows := e.touched(p, c), e.chosen(p)
 	n := rows / math.Max(1, touched)
-	byWork, byBytes := overlapping(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*share(c[e.at.memory])))
+	byWork, byBytes := overlapping(e.work(n, rows, c), e.bytes(rows, touched)/(d.bandwidth*e.reached(c)))
 	out[e.at.floor] += times * floor
-	slowed(e.at.memory, byBytes*times, c, out)
+	if e.reached(c) < 1 {
+		out[e.at.memory] -= byBytes * times
+		out[e.at.product] -= byBytes * times
+	}
 	slowed(e.at.compute, byWork*times, c, out)
 	out[e.at.half] += times * byWork * c[e.at.half] / (n + c[e.at.half])
 	was := c[e.at.skew]

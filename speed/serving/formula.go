@@ -146,12 +146,12 @@ func (w *writer) product(g *product) string {
 	work, _ := g.sides(rows, &w.m.device, w.m.c)
 	arithmetic := fmt.Sprintf("%s / (%s × %s × %s) × %s", w.in("operations", 2*rows*g.rows*g.cols, "of a product"), w.in("peak", g.peak, "operations a second"), w.share("compute", g.at[2]),
 		w.in("filled", fill(rows, g.rows, w.m.device.sms), "share of the tiles and of the last wave that is of use"), w.in("slower", heated(work, w.m.c[g.at[3]])/work, "times as long at the clock that it can keep"))
-	return w.overlapped(g.at[0], arithmetic, g.bytes(rows), g.at[1])
+	return w.overlapped(g.at[0], arithmetic, g.bytes(rows), w.share("share", g.at[1]))
 }
 
 // overlapped is floor + overlap(arithmetic, bytes / (memory rate × share)).
-func (w *writer) overlapped(floor int, arithmetic string, bytes float64, memory int) string {
-	return fmt.Sprintf("%s + overlap(%s, %s / (%s × %s))", w.fitted("floor", floor), arithmetic, w.in("bytes", bytes, "moved"), w.bandwidth(), w.share("share", memory))
+func (w *writer) overlapped(floor int, arithmetic string, bytes float64, memory string) string {
+	return fmt.Sprintf("%s + overlap(%s, %s / (%s × %s))", w.fitted("floor", floor), arithmetic, w.in("bytes", bytes, "moved"), w.bandwidth(), memory)
 }
 
 func (w *writer) experts(e *experts) string {
@@ -159,12 +159,13 @@ func (w *writer) experts(e *experts) string {
 	each := w.in("rows", rows/math.Max(1, touched), fmt.Sprintf("of each of the %.4g experts that are reached", touched))
 	arithmetic := fmt.Sprintf("%s / (%s × %s × %s / (%s + %s))", w.in("operations", 2*rows*e.rows*e.cols, "of the chosen experts"), w.in("peak", e.peak, "operations a second"), w.share("compute", e.at.compute),
 		each, each, w.fitted("half", e.at.half))
-	return w.overlapped(e.at.floor, arithmetic, e.bytes(rows, touched), e.at.memory)
+	memory := fmt.Sprintf("min(1, %s × %s)", w.fitted("product_share", e.at.product), w.fitted("kept", e.at.memory))
+	return w.overlapped(e.at.floor, arithmetic, e.bytes(rows, touched), memory)
 }
 
 func (w *writer) attention(a *attention) string {
 	arithmetic := fmt.Sprintf("%s / (%s × %s)", w.in("operations", a.width*dot(&a.decode, &w.p.decode), "of the queries"), w.in("peak", a.peak, "operations a second"), w.share("compute", a.at.multiply))
-	return w.overlapped(a.at.floor, arithmetic, a.weights+dot(&a.read, &w.p.decode), a.at.memory)
+	return w.overlapped(a.at.floor, arithmetic, a.weights+dot(&a.read, &w.p.decode), w.share("share", a.at.memory))
 }
 
 func (w *writer) collective(l *collective) string {

@@ -20,7 +20,10 @@ type product struct {
 	at [4]int
 }
 
-var productCoefs = [4]string{"product.floor", "product.memory", "product.compute", "product.heat"}
+// productMemory is the share of the memory's rate that products reach.
+const productMemory = "product.memory"
+
+var productCoefs = [4]string{"product.floor", productMemory, "product.compute", "product.heat"}
 
 func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) product {
 	p := product{rows: float64(rows), cols: float64(cols), weights: float64(stored)}

@@ -10,7 +10,7 @@ var start = map[string]float64{
 	"product.floor": 5e-6, "product.memory": 0.85, "product.compute": 0.7, "product.heat": 0.03,
 	"attention.floor": 1e-5, "attention.memory": 0.85, "attention.multiply": 0.5, "attention.prefill": 0.6, "attention.half": 500,
 	"link.call": 5e-6, "link.peer": 2e-7, "link.once": 0.5, "link.ring": 0.7, "link.start": 5e-6,
-	"experts.floor": 1.4e-5, "experts.memory": 0.5, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
+	"experts.floor": 1.4e-5, "experts.memory": 1, "experts.compute": 0.4, "experts.half": 64, "experts.skew": 0.85,
 	"scan.floor": 2.5e-5, "scan.memory": 0.5, "scan.multiply": 0.02, "pointwise.memory": 1,
 	"host.layer": 1.2e-5, "host.step": 4e-4, "host.request": 8e-6, "host.prompt": 2e-3, "host.launch": 1e-5,
 	"front.base": 0.02, "front.steps": 4, "front.stream": 0.3, "front.batch": 0.5, "loop.burst": 0.2, "front.token": 2e-6,
