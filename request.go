@@ -31,6 +31,9 @@ type Request struct {
 	Replicas  plan.Int            `json:"replicas,omitempty" flag:"replicas" asks:"sim" doc:"servers behind a router, each with the hardware"`
 	Router    string              `json:"router,omitempty" flag:"router" asks:"sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
 	Scheduler string              `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
+	KVTier    plan.Size           `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
+	KVTierOn  string              `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
+	MaxQueued plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
 	KVBlocks  plan.Int            `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
 	Change    map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also      []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`

@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -55,7 +57,8 @@ type player struct {
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
-	seed        uint64 // of what is accepted of it
+	tier        *sim.Tier
+	spec        *workload.Spec
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -160,11 +163,33 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		return s, out, nil
 	}
-	if s.player, err = play(q, &ranks[0].KV, r.Scheduler); err != nil {
+	if s.player, err = play(q, &ranks[0].KV, r.Scheduler, &s.spec); err != nil {
 		return nil, nil, err
 	}
-	s.seed = uint64(s.spec.Seed)
+	if err := s.below(r); err != nil {
+		return nil, nil, err
+	}
 	return s, out, s.apart()
+}
+
+// below is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
+func (s *simulation) below(r *Request) error {
+	if r.KVTier <= 0 {
+		return nil
+	}
+	if s.stream != nil || !s.rules.PrefixCache {
+		return &Error{Code: BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: "kv_tier_bytes: nothing is evicted that could be asked for again", Hint: "vllm or sglang with their prefix cache, or leave it out"}
+	}
+	where := cmp.Or(r.KVTierOn, "host")
+	rate, err := s.q.linkTo(s.q.job.Device(0), where)
+	if err != nil {
+		return &Error{Code: Unsupported, Field: "kv_tier", Value: where, Message: err.Error(), Hint: "hardware of which that is known"}
+	}
+	page := s.paging(variant{})
+	row := float64(page.BlockTokens) * float64(s.kv.PerToken)
+	ranks := float64(max(1, s.q.request.TP) * max(1, s.q.request.PP))
+	s.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+	return nil
 }
 
 // apart are the servers that compute prompts for others.
@@ -174,7 +199,7 @@ func (s *simulation) apart() error {
 		return nil
 	}
 	ranks := q.sizer.Size(nil, q.job.Load())
-	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler)
+	p, err := play(q, &ranks[0].KV, s.q.original.Scheduler, &s.spec)
 	if err != nil {
 		return err
 	}
@@ -184,8 +209,8 @@ func (s *simulation) apart() error {
 }
 
 // play takes the rules of the engine and compiles the time of steps.
-func play(q *question, kv *engine.KV, scheduler string) (p player, err error) {
-	p = player{q: q, kv: kv}
+func play(q *question, kv *engine.KV, scheduler string, w *workload.Spec) (p player, err error) {
+	p = player{q: q, kv: kv, spec: w}
 	e, ok := q.engine.(engine.Scheduler)
 	if !ok {
 		return p, &Error{Code: Unsupported, Field: "engine", Value: q.engine.Name(), Message: fmt.Sprintf("how %s schedules many users is not described", q.engine.Name()), Hint: "vllm, sglang or tensorrt-llm"}
@@ -446,7 +471,20 @@ func (p *player) replica(v variant) sim.Replica {
 	}
 	p.time(&r, v)
 	p.vary(&r, v)
+	r.Tier = p.tier
+	p.admission(&r)
 	return r
+}
+
+// admission has who goes first, who is turned away and whose adapters find room. Replicas that share experts step together.
+func (p *player) admission(r *sim.Replica) {
+	r.Ranked, r.MaxWaiting = len(p.spec.Priorities) > 0, int(p.q.original.MaxQueued)
+	if p.spec.Adapters.Count > 0 {
+		r.MaxAdapters = int64(max(1, len(p.q.request.Adapters)))
+	}
+	if q := p.q.request; q.EP > max(1, q.TP) && q.DP > 1 && p.stream == nil {
+		r.Together, r.Ahead = true, false
+	}
 }
 
 // time gives a replica its clock.
@@ -464,7 +502,7 @@ func (p *player) time(r *sim.Replica, v variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: p.seed}
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front

@@ -11,14 +11,16 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// enoughRequests fill a server so many times over that the beginning and the end of a burst do not count.
-const enoughRequests = 6000
+// enoughRequests fill a server so many times over that the beginning and the end of a burst do not count: at least
+// leastRequests, and for each seat of a fleet perSeat.
+const leastRequests, perSeat, mostRequests = 6000, 6, 200_000
 
 // capacity is how many requests a second of the same mix end while the queue never empties: no queue stays short for long
 // where more arrive. Nil where too few fit to tell.
 func (s *simulation) capacity(v variant) (*float64, error) {
 	full := *s
 	full.spec = burst(s.spec)
+	full.spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.replicas())))
 	full.unwatched = true
 	var ends []time.Duration
 	full.each = func(d *sim.Done) {
@@ -42,7 +44,7 @@ func (s *simulation) capacity(v variant) (*float64, error) {
 // burst is a workload all at once: without the times between requests, and without users who give up.
 func burst(w workload.Spec) workload.Spec {
 	w.Arrivals, w.Rate, w.CV, w.Concurrency, w.DurationS = "burst", 0, nil, 0, 0
-	w.Requests, w.Patience = plan.Int(enoughRequests), workload.Law{}
+	w.Patience = workload.Law{}
 	if w.Sessions != nil {
 		together := *w.Sessions
 		together.ThinkS = workload.Law{}

@@ -56,8 +56,13 @@ func (s *server) receive(now time.Duration) {
 	for len(s.coming.heap) > 0 && s.coming.heap[0].at <= now {
 		at := s.coming.pop().slot
 		t := &s.slots.all[at]
-		t.remote, t.first = false, now
 		s.run(at)
+		if !t.remote {
+			t.state = prefills
+			s.partial = append(s.partial, at)
+			continue
+		}
+		t.remote, t.first = false, now
 		s.join(at)
 	}
 }

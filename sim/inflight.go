@@ -147,13 +147,13 @@ func (s *server) admissible() bool {
 	return ok || s.idle()
 }
 
-// entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, and a
-// first piece of the rest.
-type entry struct{ hits, cached, piece int64 }
+// entry is how a request would begin: with rows of its prompt that are cached, so many blocks of which nobody holds, those
+// after them that a tier has, and a first piece of the rest.
+type entry struct{ hits, stored, cached, piece int64 }
 
 func (s *server) entry(t *slot, budget int64) (e entry, ok bool) {
-	e.hits, e.cached = s.pool.match(t.Spans, t.goal)
-	rest := t.goal - e.hits*s.BlockTokens
+	e.hits, e.stored, e.cached = s.pool.match(t.Spans, t.goal)
+	rest := t.goal - (e.hits+e.stored)*s.BlockTokens
 	if e.piece = rest; s.LongPrompt > 0 {
 		e.piece = min(e.piece, s.LongPrompt)
 	}
@@ -179,7 +179,7 @@ func (s *server) fits(t *slot, e entry) bool {
 		return false
 	}
 	free := s.pool.free - e.cached
-	return s.blocksFor(&t.Request, e.hits*s.BlockTokens+e.piece, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
+	return s.blocksFor(&t.Request, (e.hits+e.stored)*s.BlockTokens+e.piece, e.hits) <= free && s.blocksFor(&t.Request, t.goal, 0) <= s.Blocks
 }
 
 // ends reports whether a request finds room to end, beside those who run.
@@ -217,6 +217,10 @@ func (s *server) admit(st *step, budget *int64, now time.Duration) {
 			continue
 		}
 		s.waiting.remove(i)
+		if e.stored > 0 {
+			s.fetch(at, e, now)
+			continue
+		}
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		if *budget -= e.piece; s.slots.all[at].state == prefills {
@@ -228,12 +232,17 @@ func (s *server) admit(st *step, budget *int64, now time.Duration) {
 // enter takes a request in: it holds what is cached of its prompt.
 func (s *server) enter(at int32, e entry, now time.Duration) {
 	t := &s.slots.all[at]
-	if t.preempted == 0 {
-		t.admitted, t.hits = now, e.hits
-		s.m.admitted(t, e.hits*s.BlockTokens)
-	}
 	t.state = prefills
 	s.run(at)
+	s.begins(t, e, now)
+}
+
+// begins with what is cached.
+func (s *server) begins(t *slot, e entry, now time.Duration) {
+	if t.preempted == 0 {
+		t.admitted, t.hits = now, e.hits+e.stored
+		s.m.admitted(t, t.hits*s.BlockTokens)
+	}
 	s.grasp(t, e.hits)
 	t.computed = e.hits * s.BlockTokens
 	s.pool.take(s.holding(t)) // windows and states of what is cached

@@ -20,6 +20,8 @@ type Paging struct {
 	Fixed               int64
 	// PrefixCache keeps what requests leave until its room is needed, for later ones that begin alike.
 	PrefixCache bool
+	// Tier keeps rows that were evicted; nil where they are lost.
+	Tier *Tier
 }
 
 // rows of so many tokens.
@@ -44,6 +46,9 @@ type pool struct {
 	lru   runs
 	loose int64 // blocks of rows that were evicted for others of their row: they come before the runs
 	named int64 // cached blocks in the runs
+	// stored are the rows in the tier, shelf the order in which they came there.
+	stored int64
+	shelf  runs
 }
 
 func newPool(p Paging) pool {
@@ -109,6 +114,7 @@ func (p *pool) evict(r *run, want int64) (got int64) {
 		node.left = slices.Delete(node.left, 0, 1)
 		r.blocks = 0
 	}
+	p.store(r.node, rows)
 	if node.rows == 0 {
 		p.spans.remove(r.node)
 	}
@@ -174,11 +180,12 @@ func (p *pool) leave(at int32, end, rows int64) {
 	}
 }
 
-// match are the rows at the beginning of a sequence of some tokens that are cached, and how many blocks of them are free
-// now: those would be taken from the free ones. The last token is always computed.
-func (p *pool) match(spans []workload.Span, tokens int64) (rows, free int64) {
+// match are the rows at the beginning of a sequence of some tokens that are cached, those after them that a tier has, and
+// how many blocks of the cached ones are free now: those would be taken from the free ones. The last token is always
+// computed.
+func (p *pool) match(spans []workload.Span, tokens int64) (rows, stored, free int64) {
 	if !p.PrefixCache || len(spans) == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	most := (tokens - 1) / p.BlockTokens
 	w := walk{pool: p}
@@ -189,13 +196,20 @@ func (p *pool) match(spans []workload.Span, tokens int64) (rows, free int64) {
 		}
 		node := &p.spans.nodes[w.at]
 		got := min(node.rows, full, most-rows)
+		if stored > 0 {
+			got = 0
+		}
 		rows += got
 		free += max(0, got-node.held()) * p.Full
-		if got < full {
+		below := int64(0)
+		if got == node.rows {
+			below = min(node.stored, full-got, most-rows-stored)
+		}
+		if stored += below; got+below < full {
 			break
 		}
 	}
-	return rows, free
+	return rows, stored, free
 }
 
 // walk goes along the spans of a prompt.

@@ -90,6 +90,10 @@ func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 			return
 		}
 		s.waiting.remove(i)
+		if e.stored > 0 {
+			s.fetch(at, e, now)
+			continue
+		}
 		s.enter(at, e, now)
 		s.compute(st, at, e.piece)
 		kept += t.Output - t.made

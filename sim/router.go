@@ -34,28 +34,47 @@ func (leastLoaded) choose(servers []*server, _ *workload.Request) (best int) {
 	return best
 }
 
-// PrefixAware takes the replica that has most of the prompt cached, unless it has more than twice the mean of the others'
-// requests; among equals the one with the fewest.
+// PrefixAware takes the replica that has most of the prompt cached, if that is more than a share of it, and the replica
+// with the fewest requests otherwise, or where one has many more than another (SGLang's router, policy cache_aware, with the
+// defaults of its router_args.py).
 func PrefixAware() Router { return prefixAware{} }
 
 type prefixAware struct{}
 
+const (
+	cachedShare = 0.3 // cache_threshold
+	moreByCount = 64  // balance_abs_threshold
+	moreByRatio = 1.5 // balance_rel_threshold
+)
+
 func (prefixAware) choose(servers []*server, r *workload.Request) (best int) {
-	total := int64(0)
-	for _, s := range servers {
-		total += s.load()
+	idlest, least, most := idlestOf(servers)
+	if most-least > moreByCount && float64(most) > moreByRatio*float64(least) {
+		return idlest
 	}
-	most, least := int64(-1), int64(0)
+	found, at := int64(0), idlest
 	for i, s := range servers {
-		if len(servers) > 1 && s.load() > 8+2*total/int64(len(servers)) {
-			continue
-		}
-		rows, _ := s.pool.match(r.Spans, r.Prompt)
-		if rows > most || rows == most && s.load() < least {
-			best, most, least = i, rows, s.load()
+		rows, stored, _ := s.pool.match(r.Spans, r.Prompt)
+		if n := (rows + stored) * s.BlockTokens; n > found || n == found && s.load() < servers[at].load() {
+			found, at = n, i
 		}
 	}
-	return best
+	if float64(found) > cachedShare*float64(r.Prompt) {
+		return at
+	}
+	return idlest
+}
+
+// idlestOf the servers, and the fewest and the most requests that one has.
+func idlestOf(servers []*server) (at int, least, most int64) {
+	least = servers[0].load()
+	for i, s := range servers {
+		n := s.load()
+		if most = max(most, n); n < least {
+			at, least = i, n
+		}
+	}
+	return at, least, most
 }
 
 // load is how many requests a server has.

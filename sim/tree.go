@@ -25,6 +25,9 @@ type span struct {
 	deep  []depth // how many rows they hold, fewest first
 	left  []part  // rows that nobody holds, by when they were left: deepest first
 	stamp uint32
+	// stored are the rows after those that a tier below has, shelved how often rows were put there.
+	stored  int64
+	shelved uint32
 }
 
 // depth is how many sequences hold so many rows.
@@ -84,7 +87,7 @@ func (t *tree) add(k spanKey) int32 {
 	if n := len(t.empty); n > 0 {
 		at, t.empty = t.empty[n-1], t.empty[:n-1]
 		old := &t.nodes[at]
-		*old = span{key: k, stamp: old.stamp, deep: old.deep[:0], left: old.left[:0]}
+		*old = span{key: k, stamp: old.stamp, shelved: old.shelved + 1, deep: old.deep[:0], left: old.left[:0]}
 	} else {
 		t.nodes = append(t.nodes, span{key: k})
 	}
@@ -99,7 +102,7 @@ func (t *tree) add(k spanKey) int32 {
 func (t *tree) remove(at int32) {
 	for at != nobody {
 		n := &t.nodes[at]
-		if n.rows > 0 || n.users > 0 || n.child > 0 {
+		if n.rows > 0 || n.users > 0 || n.child > 0 || n.stored > 0 {
 			return
 		}
 		parent := n.key.parent

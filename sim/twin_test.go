@@ -241,24 +241,33 @@ func (t *twin) choose(r *workload.Request) (best int) {
 		}
 		return best
 	}
-	total := 0
-	for _, s := range t.servers {
-		total += len(s.waiting) + len(s.running)
-	}
-	most, least := -1, 0
-	for i, s := range t.servers {
-		n := len(s.waiting) + len(s.running)
-		if len(t.servers) > 1 && n > 8+2*total/len(t.servers) {
-			continue
+	load := func(i int) int { return len(t.servers[i].waiting) + len(t.servers[i].running) }
+	idlest, busiest := 0, 0
+	for i := range t.servers {
+		if load(i) < load(idlest) {
+			idlest = i
 		}
+		if load(i) > load(busiest) {
+			busiest = i
+		}
+	}
+	if load(busiest)-load(idlest) > 64 && float64(load(busiest)) > 1.5*float64(load(idlest)) {
+		return idlest
+	}
+	most := int64(0)
+	best = idlest
+	for i, s := range t.servers {
 		shared := *r
 		shared.Prompt = r.Shared() // what comes after is nobody else's
-		hits := len(s.match(&twinSeq{r: shared}, min(r.Shared()/s.BlockTokens, (r.Prompt-1)/s.BlockTokens)))
-		if hits > most || hits == most && n < least {
-			best, most, least = i, hits, n
+		hits := int64(len(s.match(&twinSeq{r: shared}, min(r.Shared()/s.BlockTokens, (r.Prompt-1)/s.BlockTokens)))) * s.BlockTokens
+		if hits > most || hits == most && load(i) < load(best) {
+			best, most = i, hits
 		}
 	}
-	return best
+	if float64(most) > 0.3*float64(r.Prompt) {
+		return best
+	}
+	return idlest
 }
 
 func (t *twin) over(s *twinServer, q *twinSeq, now time.Duration, how Outcome) {
