@@ -243,7 +243,7 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 // operand is what help shows behind a flag.
 func operand(f *pflag.Flag) string {
 	if w, ok := f.Value.(workValue); ok {
-		return w.takes()
+		return w.operand
 	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
