@@ -77,8 +77,11 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 }
 
 // fieldNames lets a flag be called by its field's name too: --context for --ctx, --max_num_seqs for
-// --max-num-seqs.
+// --max-num-seqs. A name that is a flag's own is that flag.
 func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return f.Flag == name }) {
+		return pflag.NormalizedName(name)
+	}
 	word := strings.ReplaceAll(name, "-", "_")
 	if f := memwall.FieldByName(word); f != nil && f.Flag != "" {
 		return pflag.NormalizedName(f.Flag)
@@ -240,7 +243,7 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 // operand is what help shows behind a flag.
 func operand(f *pflag.Flag) string {
 	if w, ok := f.Value.(workValue); ok {
-		return w.takes()
+		return w.operand
 	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {

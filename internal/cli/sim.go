@@ -26,7 +26,7 @@ func (a *app) sim() *cobra.Command {
 		Use: "sim MODEL", Short: "does it hold the load: how long users wait, what runs out",
 		Long: "Requests arrive, wait, are batched step by step by the engine's own rules, find room in the KV cache or are preempted, and end. " +
 			"Say who asks (--rate or --users, or a recording with --trace) and for what (--prompt, --output). Lengths take k = 1,024, --requests takes k and M in decimal.",
-		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --prompt 1500 --output 400 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,0.8 --output exponential:300\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --speed 2 --ttft 500ms --tpot 50ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --replicas 2 --router prefix-aware --shared-prefix 2k --prefixes 50",
+		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,1\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --ttft 500ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --shared-prefix 2k --replicas 2",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runSim(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault

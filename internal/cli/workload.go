@@ -27,14 +27,6 @@ type workValue struct{ *workFlag }
 func (v workValue) Type() string   { return v.operand }
 func (v workValue) String() string { return "" }
 
-// takes is what help shows behind the flag.
-func (v workValue) takes() string {
-	if len(v.words) > 0 {
-		return strings.Join(v.words, "|")
-	}
-	return v.operand
-}
-
 // Set reads the flag's text.
 func (v workValue) Set(s string) error {
 	err := oneOf(s, v.words)
@@ -63,7 +55,7 @@ func (f *simFlags) workFlags(data memwall.LengthSource) []workFlag {
 	return []workFlag{
 		{"rate", "RATE", "requests that arrive a second, whoever is still served: 4, 90/min; of sessions, where there are turns", "4", nil, rateOf(&w.Rate)},
 		{"users", "N", "users of a closed loop instead: each asks again when its answer is there", "64", nil, countOf(&w.Concurrency)},
-		{"arrivals", "", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", "", []string{"poisson", "gamma", "closed", "burst", "trace"}, wordOf(&w.Arrivals)},
+		{"arrivals", "KIND", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", "", []string{"poisson", "gamma", "closed", "burst", "trace"}, wordOf(&w.Arrivals)},
 		{"cv", "X", "how uneven arrivals are: 0 evenly spaced, 1 as poisson, 3 in clumps", "2", nil, optionalOf(&w.CV)},
 		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", "lognormal:1500,0.5", nil, tokensOf(&w.Prompt, data)},
 		{"output", "TOKENS|LAW", "tokens of an answer, likewise", "exponential:300", nil, tokensOf(&w.Output, data)},
@@ -79,7 +71,7 @@ func (f *simFlags) workFlags(data memwall.LengthSource) []workFlag {
 		{"lora-adapters", "N[:ZIPF]", "how many adapters requests ask for, and how unevenly", "16:1", nil, choiceOf(&w.Adapters)},
 		{"priorities", "SHARES", "shares of requests with priority 0, 1, …: 0.1,0.9", "0.1,0.9", nil, sharesOf(&w.Priorities)},
 		{"trace", "FILE", "requests from a recording, packed or not; - for stdin", "azure.csv", nil, wordOf(&w.Trace)},
-		{"format", "", "format of the recording, where its beginning does not tell", "", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, wordOf(&w.Reading.Format)},
+		{"format", "FORMAT", "memwall, azure, mooncake, burstgpt, sharegpt or engine, where the recording's beginning does not tell", "", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, wordOf(&w.Reading.Format)},
 		{"speed", "X", "how much faster than recorded requests arrive", "2", nil, numberOf(&w.Reading.Speed)},
 		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", "32k", nil, lengthOf(&w.Reading.MaxPrompt)},
 		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
