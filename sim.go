@@ -130,9 +130,7 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 		plain.Sequences = 0
 	}
 	plain.Workload, plain.Versus, plain.Explain, plain.Goal = nil, nil, false, nil
-	if err := s.length(&plain); err != nil {
-		return nil, nil, err
-	}
+	s.length(&plain)
 	q, err := a.prepare(&plain)
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +167,8 @@ func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	if err := s.below(r); err != nil {
 		return nil, nil, err
 	}
-	return s, out, s.apart()
+	err = s.apart()
+	return s, out, err
 }
 
 // below is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
@@ -333,19 +332,17 @@ func arrivalsOf(w *workload.Spec) string {
 }
 
 // length gives the plan the context that prompts and answers of fixed lengths need, where nobody says.
-func (s *simulation) length(r *Request) error {
+func (s *simulation) length(r *Request) {
 	if r.Context > 0 {
-		return nil
+		return
 	}
 	if need := int64(s.spec.Prompt.Mean + s.spec.Output.Mean); need > defaultContext {
 		r.Context = plan.Int(need)
 	}
-	return nil
 }
 
 // variant changes one thing of the plan.
 type variant struct {
-	name       string
 	static     bool
 	contiguous bool
 	noPrefix   bool

@@ -47,7 +47,7 @@ func chatting(r *workload.Request, f *flow) {
 	r.Prompt, r.Output = f.between(200, 1800), f.between(50, 450)
 }
 
-func measure(b *testing.B, n int64, r Replica, src func() workload.Source) {
+func measure(b *testing.B, r Replica, src func() workload.Source) {
 	b.ReportAllocs()
 	var out *Result
 	for b.Loop() {
@@ -62,7 +62,7 @@ func measure(b *testing.B, n int64, r Replica, src func() workload.Source) {
 // BenchmarkOverload: twice what the server can take, so that the queue has tens of thousands.
 func BenchmarkOverload(b *testing.B) {
 	const n = 100_000
-	measure(b, n, replica(), func() workload.Source { return flowing(n, 10*time.Millisecond, chatting) })
+	measure(b, replica(), func() workload.Source { return flowing(n, 10*time.Millisecond, chatting) })
 }
 
 // BenchmarkPreempting: room for a few, so that most are preempted.
@@ -70,7 +70,7 @@ func BenchmarkPreempting(b *testing.B) {
 	const n = 20_000
 	r := replica()
 	r.Blocks = 3000
-	measure(b, n, r, func() workload.Source { return flowing(n, 60*time.Millisecond, chatting) })
+	measure(b, r, func() workload.Source { return flowing(n, 60*time.Millisecond, chatting) })
 }
 
 // BenchmarkPrefixes: prompts of blocks of 512 tokens, as traces of Mooncake have them.
@@ -78,7 +78,7 @@ func BenchmarkPrefixes(b *testing.B) {
 	const n = 20_000
 	r := replica()
 	r.Blocks = 200_000
-	measure(b, n, r, func() workload.Source {
+	measure(b, r, func() workload.Source {
 		return flowing(n, 100*time.Millisecond, func(r *workload.Request, f *flow) {
 			chat := uint64(f.between(0, 500))
 			turns := f.between(1, 40)
@@ -93,7 +93,7 @@ func BenchmarkPrefixes(b *testing.B) {
 // BenchmarkSessions: ten turns, each begins with all before.
 func BenchmarkSessions(b *testing.B) {
 	const n = 5_000
-	measure(b, n, replica(), func() workload.Source {
+	measure(b, replica(), func() workload.Source {
 		turns := map[uint64]int{}
 		f := flowing(n, time.Second, func(r *workload.Request, f *flow) {
 			r.Prompt, r.Output = f.between(50, 450), f.between(50, 450)

@@ -67,7 +67,7 @@ func (s *server) receive(now time.Duration) {
 	}
 }
 
-// idle reports whether nothing runs nor comes, so that all the room there is is free.
+// idle reports whether nothing runs nor comes, so that all the room is free.
 func (s *server) idle() bool { return s.seated() == 0 }
 
 // seated are those who run and those whose caches come.

@@ -35,11 +35,9 @@ func (q *queue) pushFront(x int32) {
 	q.n++
 }
 
-func (q *queue) pop() int32 {
-	x := q.first()
+func (q *queue) pop() {
 	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.n--
-	return x
 }
 
 // remove the i-th.

@@ -20,7 +20,6 @@ type slot struct {
 	joined     int64         // tick at which it joined them
 	hits       int64         // rows of the prompt that were found cached when it was first admitted
 	rows       int64         // rows of the spans that it holds
-	blocks     int64         // of its own
 	held       []int32       // spans
 	prev, next int32         // in the order of running
 	gen        uint32        // grows when the slot changes hands or state, so that what refers to the old one is stale

@@ -638,7 +638,7 @@ func (s *scripted) After(done *workload.Request, at time.Duration) (r workload.R
 	r.Arrival = at + s.think*time.Duration(done.ID%3)
 	if r.Prompt == 0 { // goes on where the last ended
 		before := done.Prompt + done.Output
-		r.Prompt = before + 1 + int64(r.ID%17)
+		r.Prompt = before + 1 + r.ID%17
 		r.Spans = append(slices.Clone(done.Spans), workload.Span{ID: done.Own, Tokens: before - done.Shared()})
 	}
 	return r, true
