@@ -140,9 +140,11 @@ func (r *Row) simulated(m *Measure, figure string, ours float64, err error) []Co
 	if !ok {
 		return nil
 	}
-	c := Comparison{Measure: m, Row: r, Figure: figure, Measured: v, Ours: exactly(ours)}
+	c := Comparison{Measure: m, Row: r, Figure: figure, Measured: v, Ours: exactly(ours), Refused: r.Refused}
 	if err != nil {
 		c.Refused = err.Error()
+	}
+	if c.Refused != "" {
 		return []Comparison{c}
 	}
 	c.judge()
