@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,10 +120,31 @@ func (x *explainer) fields(at string, v reflect.Value) {
 
 // plain numbers are their own formula; where they come from follows from the place they stand in.
 func (x *explainer) plain(at string, v float64) {
-	if _, ok := x.out[at]; ok {
+	if _, ok := x.out[at]; ok || x.simulated(at, v) {
 		return
 	}
 	x.out[at] = Explain{Value: v, Low: v, High: v, Basis: basisOf(at), Formula: ledger.Number(v), Unit: unitOf(at), Source: sourceOf(at)}
+}
+
+// played are the places of what a simulation found.
+var played = []string{"/requests", "/throughput", "/ttft_ms", "/tpot_ms", "/itl_ms", "/e2e_ms", "/wait_ms", "/goodput", "/goal_share", "/series", "/quantiles", "/versus", "/low", "/high", "/simulated_s", "/prompt_share", "/diverges_at_s", "/holds_requests_per_s"}
+
+// simulated numbers are counted while requests are played, by the engine's rules and with its steps' times.
+func (x *explainer) simulated(at string, v float64) bool {
+	if !slices.ContainsFunc(played, func(p string) bool { return strings.HasPrefix(at, p) }) {
+		return false
+	}
+	unit := ""
+	switch {
+	case strings.Contains(at, "_ms"):
+		unit = "ms"
+	case strings.HasSuffix(at, "_per_s"), strings.HasSuffix(at, "goodput"):
+		unit = "1/s"
+	case strings.HasSuffix(at, "_s"):
+		unit = "s"
+	}
+	x.out[at] = Explain{Value: v, Low: v, High: v, Basis: ledger.Derived, Formula: ledger.Number(v), Unit: unit, Source: "simulated: docs/guides/serve-users.md"}
+	return true
 }
 
 func basisOf(at string) ledger.Basis {

@@ -30,7 +30,7 @@ type Request struct {
 	Versus    []string            `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
 	Replicas  plan.Int            `json:"replicas,omitempty" flag:"replicas" asks:"sim" doc:"servers behind a router, each with the hardware"`
 	Router    string              `json:"router,omitempty" flag:"router" asks:"sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
-	Scheduler string              `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
+	Scheduler string              `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
 	KVTier    plan.Size           `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
 	KVTierOn  string              `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
 	MaxQueued plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`

@@ -6,8 +6,8 @@ import "time"
 type Result struct {
 	Asked, Finished, Failed, Refused, HungUp int64
 	Preemptions, Preempted                   int64 // times, and requests
-	// First token after arrival, time per further token, gaps between tokens, from arrival to the end, and the wait until
-	// a request was first computed.
+	// First token after arrival, time per further token, gaps between tokens (without the pauses of preemptions, which are
+	// in the time per token), from arrival to the end, and the wait until a request was first computed.
 	First, PerToken, Gap, Whole, Wait Sample
 	Prompt, Cached, Generated         int64 // tokens of admitted prompts, of them found cached, and generated
 	Good                              int64 // requests that met the goal

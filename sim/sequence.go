@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/workload"
+)
+
+// context that a slot has cached.
+func (s *server) context(t *slot) int64 {
+	if t.state == decodes && !s.draft.on() {
+		return t.computed + s.dec.tick - t.joined
+	}
+	return t.computed
+}
+
+// holding are the blocks of a slot's own.
+func (s *server) holding(t *slot) int64 { return s.blocksAt(t, max(t.reach, s.context(t))) }
+
+func (s *server) blocksAt(t *slot, context int64) int64 {
+	return s.blocksFor(&t.Request, context, t.rows)
+}
+
+// blocksFor are the blocks of a request's own, of some context, of which it shares the first rows.
+func (s *server) blocksFor(r *workload.Request, context, shared int64) int64 {
+	if context == 0 {
+		return 0
+	}
+	if s.Reserve != nil {
+		return s.Reserve(r) * s.Full
+	}
+	return s.pool.blocks(s.pool.rows(context), shared)
+}
+
+// windowed reports whether the windows of a sequence of some context still grow.
+func (s *server) windowed(context int64) bool {
+	return s.Reserve == nil && s.Window > 0 && context < s.Rows*s.BlockTokens
+}
+
+// join makes a decoder of a slot whose prompt is computed.
+func (s *server) join(at int32) {
+	t := &s.slots.all[at]
+	d := &s.dec
+	t.state, t.joined, t.gen = decodes, d.tick, t.gen+1
+	s.fresh++
+	remaining := t.Output - t.made
+	if s.draft.on() {
+		d.n, d.sum, d.left = d.n+1, d.sum+t.computed, d.left+remaining
+		return
+	}
+	d.join(t.computed, remaining, s.windowed(t.computed))
+	d.ends.push(due{d.tick + remaining - 1, t.turn, at, t.gen})
+	if s.windowed(t.computed) {
+		d.fills.push(due{d.tick + s.Rows*s.BlockTokens - t.computed, t.turn, at, t.gen})
+	}
+}
+
+// leave takes a slot out of the decoders: it has what it generated.
+func (s *server) leave(t *slot) {
+	d := &s.dec
+	t.gen++
+	if s.draft.on() {
+		d.n, d.sum, d.left = d.n-1, d.sum-t.computed, d.left-(t.Output-t.made)
+		return
+	}
+	now := s.context(t)
+	gained := now - t.computed
+	d.leave(t.joined, t.computed, t.Output-t.made-gained, s.windowed(now))
+	t.made += gained
+	t.computed = now
+}
+
+// release what a slot holds. What it computed beyond its spans stays under its own name, as far as its tokens are known.
+func (s *server) release(t *slot, known int64) {
+	s.keep(t, known)
+	s.pool.give(s.holding(t))
+	if s.Reserve != nil {
+		s.reserved -= s.Reserve(&t.Request)
+		s.final -= t.Prompt + t.Output
+	}
+	s.unhold(t)
+	t.rows, t.computed, t.reach = 0, 0, 0
+}
+
+// preempt sends a slot back to the front of the queue: it has to compute all again, and what it generated with it, but for
+// what is still cached then. One whose last token is being computed gives its room up and ends all the same.
+func (s *server) preempt(at int32) {
+	t := &s.slots.all[at]
+	switch t.state {
+	case decodes:
+		s.leave(t)
+	case prefills:
+		s.unlist(at)
+	}
+	s.quit(at)
+	t.preempted++
+	s.m.preempted++
+	s.again = true
+	known := s.known(t)
+	if t.state == ending {
+		s.release(t, known)
+		t.state = released
+		return
+	}
+	t.state = preempted
+	s.release(t, known)
+	t.goal = t.Prompt + t.made
+	if own := t.own(); own != 0 && s.PrefixCache {
+		t.Spans = append(slices.Clip(t.Spans), workload.Span{ID: own, Tokens: t.goal - t.Shared()})
+	}
+	t.state, t.apart = waits, false
+	if s.Ranked {
+		s.wait(at)
+		return
+	}
+	s.waiting.pushFront(at)
+}
+
+// known are the tokens of a slot that are cached and whose names are known: the one that is being computed is not.
+func (s *server) known(t *slot) int64 {
+	if s.cur != nil && t.computed > t.goal {
+		return t.computed - 1
+	}
+	return t.computed
+}
+
+// unlist a prompt that is no longer computed.
+func (s *server) unlist(at int32) {
+	for i, p := range s.partial {
+		if p == at {
+			s.partial = append(s.partial[:i], s.partial[i+1:]...)
+			return
+		}
+	}
+}
