@@ -100,7 +100,7 @@ func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 // simulated prepares the plan: its workload, its memory, its rules and its clock.
 func (a *Asker) simulated(r *Request) (*simulation, *Answer, error) {
 	s := &simulation{}
-	if err := errors.Join(r.variants(), r.Goal.checkGoal(), r.countReplicas()); err != nil {
+	if err := errors.Join(r.variants(), r.Goal.checkGoal(), r.countReplicas(), r.notNegative()); err != nil {
 		return nil, nil, asError(err)
 	}
 	if err := s.load(r); err != nil {

@@ -143,7 +143,7 @@ func (s *simulation) router() sim.Router {
 // replica of the plan.
 func (p *player) replica(v variant) sim.Replica {
 	r := sim.Replica{
-		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences), LongPrompt: p.rules.LongPrompt,
+		Policy: sim.Inflight, Paging: p.paging(v), MaxSequences: p.rules.MaxSequences, Budget: max(p.rules.StepTokens, p.rules.MaxSequences),
 		WholePrompts: p.rules.WholePrompts, Ahead: p.rules.Ahead, Promise: p.rules.Promise, WholeRoom: p.rules.WholeRoom, SlotTokens: p.rules.SlotTokens, MaxLength: int64(p.q.request.Context),
 	}
 	if p.rules.Rules == "prompts-first" {
@@ -159,6 +159,7 @@ func (p *player) replica(v variant) sim.Replica {
 // admission has who goes first, who is turned away and whose adapters find room. Replicas that share experts step together.
 func (p *player) admission(r *sim.Replica) {
 	r.Ranked, r.MaxWaiting = len(p.spec.Priorities) > 0, int(p.q.original.MaxQueued)
+	r.LongPrompt = int64(p.q.original.LongPrompt)
 	if p.spec.Adapters.Count > 0 {
 		r.MaxAdapters = int64(max(1, len(p.q.request.Adapters)))
 	}

@@ -7,8 +7,6 @@ type Schedule struct {
 	Rules string
 	// Sequences that run at once, and tokens of a step.
 	MaxSequences, StepTokens int64
-	// LongPrompt is the most tokens of one prompt in a step; 0 for no bound.
-	LongPrompt int64
 	// WholePrompts are computed in one step or not at all.
 	WholePrompts bool
 	// Ahead: a step is composed while the one before it is computed.

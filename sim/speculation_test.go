@@ -1,0 +1,40 @@
+package sim
+
+import "testing"
+
+// TestNoDraftAccepted (I12): where no draft is accepted, no request ends earlier than without speculation, and no token comes
+// sooner in the mean; where all are, a sequence gains width tokens in a step.
+func TestNoDraftAccepted(t *testing.T) {
+	plain := play(t, replica(), chat(t, 2000), Options{})
+	r := replica()
+	r.Speculation = &Speculation{Tokens: 3, Acceptance: 0, Seed: 1}
+	none := play(t, r, chat(t, 2000), Options{})
+	if none.PerToken.Mean() < plain.PerToken.Mean() || none.Whole.Mean() < plain.Whole.Mean() {
+		t.Errorf("with no draft accepted %v a token and %v in all, without drafts %v and %v", none.PerToken.Mean(), none.Whole.Mean(), plain.PerToken.Mean(), plain.Whole.Mean())
+	}
+	if none.Generated != plain.Generated {
+		t.Errorf("%d tokens with drafts, %d without", none.Generated, plain.Generated)
+	}
+	r.Speculation.Acceptance = 1
+	all := play(t, r, &list{{Prompt: 100, Output: 41}}, Options{})
+	if want := int64(1 + 10); all.Steps != want {
+		t.Errorf("40 tokens after the first in %d steps with it, want %d of four", all.Steps, want)
+	}
+}
+
+// TestDrafts: what is accepted in the mean is 1 + a + a² + … of the law.
+func TestDrafts(t *testing.T) {
+	const tokens, a, n = 4, 0.7, 200_000
+	d := newDrafting(&Speculation{Tokens: tokens, Acceptance: a, Seed: 7}, 0)
+	sum, want, power := 0.0, 0.0, 1.0
+	for range n {
+		sum += float64(d.gain())
+	}
+	for range tokens + 1 {
+		want += power
+		power *= a
+	}
+	if got := sum / n; got < 0.99*want || got > 1.01*want {
+		t.Errorf("%.4f tokens a step in the mean, want %.4f", got, want)
+	}
+}
