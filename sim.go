@@ -176,7 +176,7 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	for range s.replicas() {
 		f.Replicas = append(f.Replicas, s.replica(v))
 	}
-	s.disaggregate(&f)
+	s.disaggregate(&f, v)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {
 		return nil, s.faulty(err)

@@ -110,7 +110,7 @@ func ruled(r engine.Schedule, scheduler string) engine.Schedule {
 }
 
 // disaggregate gives a fleet the servers that compute prompts.
-func (s *simulation) disaggregate(f *sim.Fleet) {
+func (s *simulation) disaggregate(f *sim.Fleet, v variant) {
 	if s.prompts == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (s *simulation) disaggregate(f *sim.Fleet) {
 	}
 	d := s.q.request.Disaggregated
 	for range max(1, int64(d.Prefill)) * max(1, d.PrefillDP) {
-		r := s.prompts.replica(variant{})
+		r := s.prompts.replica(variant{scale: v.scale, noPrefix: v.noPrefix})
 		r.MaxLength = int64(s.q.request.Context)
 		f.Prefills = append(f.Prefills, r)
 	}

@@ -76,6 +76,7 @@ func (f *simFlags) workFlags(data memwall.LengthSource) []workFlag {
 		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", "32k", nil, lengthOf(&w.Reading.MaxPrompt)},
 		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
 		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, numberOf(&w.Reading.PerToken)},
+		{"disaggregate", "P:D", "workers that compute prompts and workers that generate, of --tp devices each, in place of some that do both", "1:3", nil, f.disaggregate},
 		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
 		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
 	}
@@ -87,6 +88,21 @@ func (f *simFlags) sessions() *workload.Sessions {
 		f.spec.Sessions = &workload.Sessions{}
 	}
 	return f.spec.Sessions
+}
+
+// disaggregate reads how many workers there are of each kind.
+func (f *simFlags) disaggregate(s string) error {
+	first, rest, _ := strings.Cut(s, ":")
+	prefill, err := parseWhole(first)
+	if err != nil {
+		return err
+	}
+	decode, err := parseWhole(rest)
+	if err != nil {
+		return err
+	}
+	f.request.Disaggregated = &plan.Disaggregated{Prefill: plan.Int(prefill), Decode: plan.Int(decode)}
+	return nil
 }
 
 // goalOf sets the bound of a percentile.
