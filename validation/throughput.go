@@ -38,7 +38,7 @@ func CompareThroughput() (Set, []Comparison, error) {
 }
 
 func throughputs() (Set, error) {
-	sets, err := Batches()
+	sets, err := load(&embedded, "rows/batches/*.jsonl")
 	if err != nil {
 		return Set{}, err
 	}
