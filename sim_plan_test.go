@@ -1,0 +1,75 @@
+package memwall
+
+import (
+	"fmt"
+	"testing"
+)
+
+// simulates asks for a simulation.
+func simulates(t *testing.T, request string) *Answer {
+	t.Helper()
+	a, err := askText(request)
+	if err != nil {
+		t.Fatalf("%s: %v", request, err)
+	}
+	if a.Simulated == nil {
+		t.Fatalf("%s: %s, and nothing was played", request, a.Verdict)
+	}
+	return a
+}
+
+// chats at a rate.
+func chats(rate float64) string {
+	return fmt.Sprintf(`"workload":{"rate":%g,"requests":2000,"prompt":{"law":"lognormal","mean":1000,"cv":0.5},"output":{"law":"exponential","mean":250}}`, rate)
+}
+
+// TestSimHolds: a rate far below what the plan holds at most is held, and one far above is not, since when is told.
+func TestSimHolds(t *testing.T) {
+	const model = `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100",`
+	low := simulates(t, model+chats(2)+`}`)
+	if !low.Holds || low.DivergesAt != nil || low.RunsOut != "nothing" || low.Capacity == nil {
+		t.Fatalf("2 a second: holds %v, %v, %s", low.Holds, low.DivergesAt, low.RunsOut)
+	}
+	if *low.Capacity < 8 || *low.Capacity > 60 {
+		t.Errorf("the most that the plan holds is %g requests a second", *low.Capacity)
+	}
+	high := simulates(t, model+chats(200)+`}`)
+	if high.Holds || high.DivergesAt == nil || high.RunsOut == "nothing" || len(high.Suggestions) == 0 {
+		t.Errorf("200 a second: holds %v since %v, %s, %d suggestions", high.Holds, high.DivergesAt, high.RunsOut, len(high.Suggestions))
+	}
+	if low.Low == nil || low.High == nil || low.Low.TPOT.Mean >= low.TPOT.Mean || low.High.TPOT.Mean <= low.TPOT.Mean {
+		t.Errorf("edges of the band %v %v around %v", low.Low, low.High, low.TPOT)
+	}
+}
+
+// TestSimVersus: what a technique buys is told beside the plan, on the load that shows it.
+func TestSimVersus(t *testing.T) {
+	const model = `{"ask":"sim","model":"llama-2-13b","hardware":"a100-pcie-40gb","engine":"vllm","context":2048,`
+	a := simulates(t, model+chats(2)+`,"versus":["static","contiguous-kv"]}`)
+	if len(a.Versus) != 2 {
+		t.Fatalf("%d techniques", len(a.Versus))
+	}
+	for _, v := range a.Versus {
+		if v.Capacity == nil || *v.Capacity >= *a.Capacity {
+			t.Errorf("%s holds %v, the plan %v", v.Name, v.Capacity, *a.Capacity)
+		}
+	}
+	if _, err := askText(model + chats(2) + `,"versus":["no-speculation"]}`); err == nil {
+		t.Error("speculation that is not there was taken away")
+	}
+}
+
+// TestSimPlans: what a plan says reaches the servers that are played.
+func TestSimPlans(t *testing.T) {
+	const model = `{"ask":"sim","model":"llama-3.1-70b","hardware":"16xh100","tp":4,`
+	whole := simulates(t, model+`"dp":4,`+chats(10)+`}`)
+	apart := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},`+chats(10)+`}`)
+	if apart.TPOT.P99 >= whole.TPOT.P99 || apart.TTFT.P50 <= whole.TTFT.P50 {
+		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.TPOT.P99, apart.TTFT.P50, whole.TPOT.P99, whole.TTFT.P50)
+	}
+	const small = `{"ask":"sim","model":"llama-3.1-8b","hardware":"rtx-4090","kv_blocks":700,"workload":{"rate":0.5,"requests":600,"prompt":{"law":"fixed","mean":2100},"output":{"law":"fixed","mean":40},"shared_prefix_tokens":2000,"prefixes":{"count":20}}`
+	without, below := simulates(t, small+`}`), simulates(t, small+`,"kv_tier_bytes":"64GiB"}`)
+	if below.KV.PrefixHitRate <= without.KV.PrefixHitRate || below.TTFT.Mean >= without.TTFT.Mean {
+		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g", below.KV.PrefixHitRate, below.TTFT.Mean, without.KV.PrefixHitRate, without.TTFT.Mean)
+	}
+}
