@@ -34,6 +34,7 @@ type Request struct {
 	KVTier     plan.Size           `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
 	KVTierOn   string              `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
 	LongPrompt plan.Int            `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
+	MaxLoRAs   plan.Int            `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
 	MaxQueued  plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
 	KVBlocks   plan.Int            `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
 	Change     map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`

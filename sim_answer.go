@@ -47,7 +47,7 @@ type Load struct {
 	Holds    bool       `json:"holds"`
 	Requests Requests   `json:"requests"`
 	Rate     Throughput `json:"throughput"`
-	// RunsOut is what requests waited for most: kv_cache, seats (max_num_seqs), compute, nothing.
+	// RunsOut is what requests waited for most: kv_cache, max_num_seqs, compute, max_loras, nothing.
 	RunsOut string `json:"runs_out"`
 	// DivergesAt is when the queue began to grow for good, in seconds; absent where it holds.
 	DivergesAt *float64 `json:"diverges_at_s,omitempty"`
@@ -224,7 +224,7 @@ const worthNaming = 0.01
 // runsOut is what requests waited for most.
 func runsOut(r *sim.Result) string {
 	most, name := time.Duration(worthNaming*float64(r.Whole.Mean())*float64(r.Whole.N())), "nothing"
-	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute"} {
+	for limit, word := range map[sim.Limit]string{sim.Room: "kv_cache", sim.Seats: "max_num_seqs", sim.Budget: "compute", sim.Adapters: "max_loras"} {
 		if w := r.Waiting[limit]; w > most {
 			most, name = w, word
 		}

@@ -73,3 +73,26 @@ func TestSimPlans(t *testing.T) {
 		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g", below.KV.PrefixHitRate, below.TTFT.Mean, without.KV.PrefixHitRate, without.TTFT.Mean)
 	}
 }
+
+// TestSimRunsOut: what those who wait wait for is named: adapters of which a step has one, seats, room.
+func TestSimRunsOut(t *testing.T) {
+	const model = `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100","workload":{"rate":10,"requests":1000,"prompt":{"mean":1000},"output":{"mean":200}`
+	for want, rest := range map[string]string{
+		"max_loras":    `,"adapters":{"count":16}}}`,
+		"max_num_seqs": `},"max_num_seqs":4}`,
+		"kv_cache":     `},"kv_blocks":400}`,
+		"nothing":      `}}`,
+	} {
+		if a := simulates(t, model+rest); a.RunsOut != want {
+			t.Errorf("%s: %s runs out, want %s", rest, a.RunsOut, want)
+		}
+	}
+}
+
+// TestSimSessionsGrow: turns that follow each other do not hide that more sessions begin than end.
+func TestSimSessionsGrow(t *testing.T) {
+	a := simulates(t, `{"ask":"sim","model":"gemma-3-27b","hardware":"2xh100","engine":"vllm","workload":{"rate":4,"requests":2000,"sessions":{"turns":{"mean":4}},"prompt":{"mean":500},"output":{"mean":300}}}`)
+	if a.Holds || a.DivergesAt == nil {
+		t.Errorf("holds with a first token after %g s in the median", a.TTFT.P50/1000)
+	}
+}

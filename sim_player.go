@@ -161,7 +161,7 @@ func (p *player) admission(r *sim.Replica) {
 	r.Ranked, r.MaxWaiting = len(p.spec.Priorities) > 0, int(p.q.original.MaxQueued)
 	r.LongPrompt = int64(p.q.original.LongPrompt)
 	if p.spec.Adapters.Count > 0 {
-		r.MaxAdapters = int64(max(1, len(p.q.request.Adapters)))
+		r.MaxAdapters = cmp.Or(int64(p.q.original.MaxLoRAs), int64(max(1, len(p.q.request.Adapters))))
 	}
 	if q := p.q.request; q.EP > max(1, q.TP) && q.DP > 1 && p.stream == nil {
 		r.Together, r.Ahead = true, false

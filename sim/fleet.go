@@ -48,6 +48,7 @@ type arrival struct {
 	at     time.Duration
 	seq    int64
 	r      workload.Request
+	open   bool          // it came by itself, not because another ended
 	remote bool          // its prompt is computed
 	began  time.Duration // when that began
 	ready  time.Duration
@@ -151,7 +152,9 @@ func (x *fleet) deliver() error {
 		some = x.servers[len(x.Replicas):]
 	}
 	s := some[x.Router.choose(some, &a.r)]
-	x.m.Queue.arrived(int64(s.waiting.n), a.at)
+	if a.open {
+		x.m.Queue.arrived(int64(s.waiting.n), a.at)
+	}
 	if s.serves(&a.r) && (len(x.Prefills) == 0 || x.servers[0].serves(&a.r)) {
 		x.hand(s, &a)
 	} else {
@@ -203,7 +206,7 @@ func (s *server) serves(r *workload.Request) bool {
 func (x *fleet) pull() error {
 	for !x.open || len(x.arrivals) == 0 || x.ahead.Arrival <= x.arrivals[0].at {
 		if x.open {
-			x.expect(x.ahead)
+			x.expect(x.ahead, true)
 		}
 		r, ok, err := x.src.Next()
 		if err != nil {
@@ -222,7 +225,7 @@ func (x *fleet) pull() error {
 }
 
 // expect a request after what the front end takes.
-func (x *fleet) expect(r workload.Request) {
+func (x *fleet) expect(r workload.Request, open bool) {
 	s := &x.Replicas[0]
 	if s.MaxLength > 0 && r.Prompt < s.MaxLength {
 		r.Output = min(r.Output, s.MaxLength-r.Prompt)
@@ -232,7 +235,7 @@ func (x *fleet) expect(r workload.Request) {
 		at += x.m.span(s.Front(r.Prompt), 0, "a front end that takes")
 	}
 	x.seq++
-	x.arrivals.push(arrival{at: at, seq: x.seq, r: r})
+	x.arrivals.push(arrival{at: at, seq: x.seq, r: r, open: open})
 }
 
 // done takes a request out of a server.
@@ -256,6 +259,6 @@ func (x *fleet) over(d *Done, now time.Duration) {
 			return
 		}
 		x.m.asked++
-		x.expect(r)
+		x.expect(r, false)
 	}
 }

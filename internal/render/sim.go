@@ -300,6 +300,8 @@ func runsOutWords(a *memwall.Answer) string {
 		return "compute: the budget of a step is full; prompts add " + share + " of the computed time"
 	case "kv_cache":
 		return "KV cache: who waits, waits for room in it"
+	case "max_loras":
+		return "adapters: the sequences of a step have as many as they may (max_loras)"
 	case "max_num_seqs":
 		if strings.HasPrefix(a.Plan.Engine, "llama") || strings.HasPrefix(a.Plan.Engine, "ollama") {
 			return "slots: all of them are taken (--slots)"
