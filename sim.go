@@ -162,7 +162,7 @@ func (s *simulation) players(r *Request, kv *engine.KV) (err error) {
 	if err = s.below(r); err != nil {
 		return err
 	}
-	return s.apart()
+	return s.apart(r)
 }
 
 // run plays the workload.

@@ -11,8 +11,8 @@ import (
 	"github.com/memwall/memwall/workload"
 )
 
-// enoughRequests fill a server so many times over that the beginning and the end of a burst do not count: at least
-// leastRequests, and for each seat of a fleet perSeat.
+// Requests of a burst fill a server so many times over that its beginning and its end do not count: leastRequests, more
+// where perSeat for each seat of the fleet are, and mostRequests at the most.
 const leastRequests, perSeat, mostRequests = 6000, 6, 200_000
 
 // capacity is how many requests a second of the same mix end while the queue never empties: no queue stays short for long

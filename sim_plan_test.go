@@ -67,6 +67,10 @@ func TestSimPlans(t *testing.T) {
 	if apart.TPOT.P99 >= whole.TPOT.P99 || apart.TTFT.P50 <= whole.TTFT.P50 {
 		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.TPOT.P99, apart.TTFT.P50, whole.TPOT.P99, whole.TTFT.P50)
 	}
+	two := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},"replicas":2,`+chats(10)+`}`)
+	if ratio := *two.Capacity / *apart.Capacity; ratio < 1.8 || ratio > 2.2 {
+		t.Errorf("two machines of both kinds of servers hold %.3g times as much as one", ratio)
+	}
 	const small = `{"ask":"sim","model":"llama-3.1-8b","hardware":"rtx-4090","kv_blocks":700,"workload":{"rate":0.5,"requests":600,"prompt":{"law":"fixed","mean":2100},"output":{"law":"fixed","mean":40},"shared_prefix_tokens":2000,"prefixes":{"count":20}}`
 	without, below := simulates(t, small+`}`), simulates(t, small+`,"kv_tier_bytes":"64GiB"}`)
 	if below.KV.PrefixHitRate <= without.KV.PrefixHitRate || below.TTFT.Mean >= without.TTFT.Mean {

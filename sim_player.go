@@ -30,27 +30,27 @@ type player struct {
 }
 
 // below is the tier that keeps what is evicted: each rank keeps its own part of a row, and reads it over its own link.
-func (s *simulation) below(r *Request) error {
+func (p *player) below(r *Request) error {
 	if r.KVTier <= 0 {
 		return nil
 	}
-	if s.stream != nil || !s.rules.PrefixCache {
+	if p.stream != nil || !p.rules.PrefixCache {
 		return &Error{Code: BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: "kv_tier_bytes: nothing is evicted that could be asked for again", Hint: "vllm or sglang with their prefix cache, or leave it out"}
 	}
 	where := cmp.Or(r.KVTierOn, "host")
-	rate, err := s.q.linkTo(s.q.job.Device(0), where)
+	rate, err := p.q.linkTo(p.q.job.Device(0), where)
 	if err != nil {
 		return &Error{Code: Unsupported, Field: "kv_tier", Value: where, Message: err.Error(), Hint: "hardware of which that is known"}
 	}
-	page := s.paging(variant{})
-	row := float64(page.BlockTokens) * float64(s.kv.PerToken)
-	ranks := float64(max(1, s.q.request.TP) * max(1, s.q.request.PP))
-	s.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
+	page := p.paging(variant{})
+	row := float64(page.BlockTokens) * float64(p.kv.PerToken)
+	ranks := float64(max(1, p.q.request.TP) * max(1, p.q.request.PP))
+	p.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
 	return nil
 }
 
 // apart are the servers that compute prompts for others.
-func (s *simulation) apart() error {
+func (s *simulation) apart(r *Request) error {
 	q := s.q.prompter
 	if q == nil {
 		return nil
@@ -61,8 +61,8 @@ func (s *simulation) apart() error {
 		return err
 	}
 	pools := s.q.split(p.model, s.model)
-	s.prompts, s.handover = &p, func(prompt int64) float64 { return pools.HandOver(prompt) }
-	return nil
+	s.prompts, s.handover = &p, pools.HandOver
+	return p.below(r)
 }
 
 // play takes the rules of the engine and compiles the time of steps.
@@ -118,7 +118,8 @@ func (s *simulation) disaggregate(f *sim.Fleet, v variant) {
 		f.Replicas[i].Handover = s.handover
 	}
 	d := s.q.request.Disaggregated
-	for range max(1, int64(d.Prefill)) * max(1, d.PrefillDP) {
+	first := s.q.request.Prompter()
+	for range max(1, int64(d.Prefill)) * max(1, first.DP) * max(1, int64(s.q.original.Replicas)) {
 		r := s.prompts.replica(variant{scale: v.scale, noPrefix: v.noPrefix})
 		r.MaxLength = int64(s.q.request.Context)
 		f.Prefills = append(f.Prefills, r)

@@ -128,14 +128,7 @@ func (s *server) compute(st *step, at int32, n int64) {
 // admissible reports whether the first who waits might be admitted now.
 func (s *server) admissible() bool {
 	s.why, s.frail = 0, false
-	if s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote {
-		return false
-	}
-	if s.seated() >= s.MaxSequences {
-		s.why = Seats
-		return false
-	}
-	i := s.turn()
+	i := s.upNext()
 	if i < 0 {
 		return false
 	}
@@ -201,34 +194,48 @@ func (s *server) promised() (n int64) {
 
 // admit those who wait, in order.
 func (s *server) admit(st *step, budget *int64, now time.Duration) {
-	for s.waiting.n > 0 && !s.slots.all[s.waiting.first()].remote {
-		if s.seated() >= s.MaxSequences {
-			s.why = Seats
-			return
-		}
-		i := s.turn()
+	for {
+		i := s.upNext()
 		if i < 0 {
 			return
 		}
-		at := s.waiting.at(i)
-		e, ok := s.entry(&s.slots.all[at], *budget)
-		if !ok {
-			if !s.idle() {
-				return
-			}
+		e, ok := s.entry(&s.slots.all[s.waiting.at(i)], *budget)
+		switch {
+		case ok:
+			s.takeIn(st, i, e, budget, now)
+		case s.idle():
 			s.refuse(i, now)
-			continue
+		default:
+			return
 		}
-		s.waiting.remove(i)
-		if e.stored > 0 {
-			s.fetch(at, e, now)
-			continue
-		}
-		s.enter(at, e, now)
-		s.compute(st, at, e.piece)
-		if *budget -= e.piece; s.slots.all[at].state == prefills {
-			s.partial = append(s.partial, at)
-		}
+	}
+}
+
+// upNext is the place in the queue of who is to be admitted next; -1 where nobody waits for it, has a seat, or room for his
+// adapter. Those whose prompts were computed elsewhere are received instead.
+func (s *server) upNext() int {
+	switch {
+	case s.waiting.n == 0 || s.slots.all[s.waiting.first()].remote:
+		return -1
+	case s.seated() >= s.MaxSequences:
+		s.why = Seats
+		return -1
+	}
+	return s.turn()
+}
+
+// takeIn admits one who waits, with a first piece of his prompt, or has come what a tier has of it.
+func (s *server) takeIn(st *step, i int, e entry, budget *int64, now time.Duration) {
+	at := s.waiting.at(i)
+	s.waiting.remove(i)
+	if e.stored > 0 {
+		s.fetch(at, e, now)
+		return
+	}
+	s.enter(at, e, now)
+	s.compute(st, at, e.piece)
+	if *budget -= e.piece; s.slots.all[at].state == prefills {
+		s.partial = append(s.partial, at)
 	}
 }
 

@@ -41,7 +41,6 @@ func (p *Paging) blocks(rows, shared int64) int64 {
 type pool struct {
 	Paging
 	free  int64 // blocks that a sequence could take, cached ones among them
-	freed int64 // how often blocks were given back: who waits for room need not look again before
 	spans tree
 	lru   runs
 	loose int64 // blocks of rows that were evicted for others of their row: they come before the runs
@@ -129,7 +128,6 @@ func (p *pool) give(n int64) {
 		return
 	}
 	p.free += n
-	p.freed++
 	if last := p.lru.back(); last != nil && last.node == nobody {
 		last.blocks += n
 		return
@@ -173,7 +171,6 @@ func (p *pool) leave(at int32, end, rows int64) {
 	node.left = append(node.left, part{end: end, stamp: node.stamp})
 	p.free += rows * p.Full
 	p.named += rows * p.Full
-	p.freed++
 	p.lru.push(run{node: at, stamp: node.stamp, blocks: rows * p.Full})
 	if p.lru.long() {
 		p.lru.compact(p.stale)

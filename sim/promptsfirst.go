@@ -65,40 +65,26 @@ func (p promptsFirst) compose(s *server, st *step, now, start time.Duration) boo
 // admitBold admits those who wait into a step of prompts.
 func (s *server) admitBold(st *step, budget *int64, now time.Duration) {
 	kept := int64(s.bold.share * float64(s.dec.left))
-	for s.waiting.n > 0 && len(s.partial) == 0 {
-		i := s.turn()
+	for len(s.partial) == 0 {
+		i := s.upNext()
 		if i < 0 {
 			return
 		}
-		at := s.waiting.at(i)
-		t := &s.slots.all[at]
-		if s.seated() >= s.MaxSequences {
-			s.why = Seats
-			return
-		}
+		t := &s.slots.all[s.waiting.at(i)]
 		e, ok := s.entry(t, *budget)
 		whole := s.pool.blocks(s.pool.rows(t.goal+t.Output-t.made+kept), e.hits)
 		if ok && whole > s.pool.free && !s.idle() {
 			s.why, ok = Room, false
 		}
-		if !ok && s.idle() {
+		switch {
+		case ok:
+			kept += t.Output - t.made
+			s.takeIn(st, i, e, budget, now)
+		case s.idle():
 			s.refuse(i, now)
-			continue
-		}
-		if !ok {
+		default:
 			s.bold.full = s.why == Room
 			return
-		}
-		s.waiting.remove(i)
-		if e.stored > 0 {
-			s.fetch(at, e, now)
-			continue
-		}
-		s.enter(at, e, now)
-		s.compute(st, at, e.piece)
-		kept += t.Output - t.made
-		if *budget -= e.piece; s.slots.all[at].state == prefills {
-			s.partial = append(s.partial, at)
 		}
 	}
 }

@@ -33,19 +33,11 @@ func (static) compose(s *server, st *step, now, start time.Duration) bool {
 func (s *server) gather(st *step, now time.Duration) {
 	s.why = 0
 	var longest int64
-	for s.waiting.n > 0 {
-		i := s.turn()
-		if i < 0 {
-			break
-		}
-		at := s.waiting.at(i)
-		t := &s.slots.all[at]
-		if s.seated() >= s.MaxSequences {
-			s.why = Seats
-			break
-		}
-		e, ok := s.entry(t, t.goal)
-		e.piece = t.goal - e.hits*s.BlockTokens // never in pieces
+	for i := s.upNext(); i >= 0; i = s.upNext() {
+		t := &s.slots.all[s.waiting.at(i)]
+		budget := t.goal
+		e, ok := s.entry(t, budget)
+		e.stored, e.piece = 0, t.goal-e.hits*s.BlockTokens // never in pieces, nor later than the others
 		if ok && !s.ends(t, e) {
 			s.why, ok = Room, false
 		}
@@ -57,9 +49,7 @@ func (s *server) gather(st *step, now time.Duration) {
 			break
 		}
 		longest = max(longest, t.goal)
-		s.waiting.remove(i)
-		s.enter(at, e, now)
-		s.compute(st, at, e.piece)
+		s.takeIn(st, i, e, &budget, now)
 	}
 	if st.batch.Prompts == 0 {
 		return
