@@ -135,7 +135,7 @@ func (g *groups) around(bytes float64, replicas int64) float64 {
 	return bytes * ring(replicas) / g.ring()
 }
 
-// bucket is the elements that ZeRO sends at a time.
+// bucket is the elements that ZeRO sends at a time. Only the fitted time of one rests on it: another size gives another time.
 const bucket = 0.25e9
 
 func (m *Model) optimizerShards(replicas int64) int64 {

@@ -10,7 +10,8 @@ type terms struct {
 	grow                                                                    float64 // by which waiting and the publication lengthen all
 }
 
-// hideable is how much of the computation what is gathered may overlap with.
+// hideable is how much of the computation what is gathered may overlap with: assumed, and hardly told by the rows. With all of
+// it, those left out by source are off by 9.0 % in place of 8.9, by model and by device by as much.
 const hideable = 0.8
 
 // slower is the larger of two times that run beside each other, somewhat more where they are alike: their power mean
