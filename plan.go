@@ -76,16 +76,20 @@ type Candidate struct {
 	Capacity   unit.Bytes `json:"capacity_bytes"`
 	USDPerHour *float64   `json:"usd_per_hour"`
 
-	Speed      *Speed            `json:"speed"`
-	Step       *TrainingStep     `json:"step,omitempty"`
-	SpeedRatio *float64          `json:"speed_ratio"`
-	Quality    *Quality          `json:"quality"`
-	Cost       *float64          `json:"cost"`
-	Why        string            `json:"why,omitempty"`
-	Flags      map[string]string `json:"flags,omitempty"`
-	price      float64
-	lacks      unit.Bytes // what the device or the host that has least leaves
-	way        string     // which way to run it, in words
+	Speed      *Speed        `json:"speed"`
+	Step       *TrainingStep `json:"step,omitempty"`
+	Run        *TrainingRun  `json:"run,omitempty"`
+	SpeedRatio *float64      `json:"speed_ratio"`
+	Quality    *Quality      `json:"quality"`
+	Cost       *float64      `json:"cost"`
+	// Why says which term decides that the plan wins or loses.
+	Why   string            `json:"why,omitempty"`
+	Flags map[string]string `json:"flags,omitempty"`
+	// Files run the plan, by their names.
+	Files map[string]string `json:"files,omitempty"`
+	price float64
+	lacks unit.Bytes // what the device or the host that has least leaves
+	way   string     // which way to run it, in words
 }
 
 // planner is a search for plans near one that was asked for.

@@ -11,6 +11,22 @@ type Goal struct {
 	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"milliseconds to the first token that requests should keep within, by percentile"`
 	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"milliseconds per further token that requests should keep within, by percentile"`
 	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
+	// Attainment is the share of requests that must keep within the strictest bounds of TTFT and TPOT at once.
+	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must keep within all bounds at once, such as 0.99"`
+	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
+	// another published score.
+	QualityLoss *float64   `json:"quality_loss,omitempty" doc:"most that formats may cost in quality, in percent of perplexity"`
+	Own         *Ownership `json:"own,omitempty" doc:"terms on which devices are bought, to compare with renting them"`
+}
+
+// Ownership is what owned devices cost beside their price.
+type Ownership struct {
+	LifetimeHours float64 `json:"lifetime_hours,omitempty" doc:"hours of use that a purchase is spread over"`
+	PerKWh        float64 `json:"usd_per_kwh,omitempty" doc:"dollars for a kilowatt-hour"`
+	// Overhead is what a site draws for each watt of the devices.
+	Overhead float64 `json:"overhead,omitempty" doc:"watts that a site draws for each watt of the devices: hosts, losses, cooling"`
+	// Purchase is the price of one device, where it is known better than by published prices.
+	Purchase float64 `json:"usd_per_device,omitempty" doc:"price of one device, in dollars"`
 }
 
 // Request is a question in flat JSON. Only Ask and Model are required; CONTRACT.md beside the project's
@@ -26,10 +42,10 @@ type Request struct {
 	Override   map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
 	For        string              `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
 	Goal       *Goal               `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
-	Workload   *workload.Spec      `json:"workload,omitempty" asks:"sim" doc:"who asks for what, and when"`
+	Workload   *workload.Spec      `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
 	Versus     []string            `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
-	Replicas   plan.Int            `json:"replicas,omitempty" flag:"replicas" asks:"sim" doc:"servers behind a router, each with the hardware"`
-	Router     string              `json:"router,omitempty" flag:"router" asks:"sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
+	Replicas   plan.Int            `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"servers behind a router, each with the hardware"`
+	Router     string              `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
 	Scheduler  string              `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
 	KVTier     plan.Size           `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
 	KVTierOn   string              `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
@@ -37,6 +53,7 @@ type Request struct {
 	MaxLoRAs   plan.Int            `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
 	MaxQueued  plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
 	KVBlocks   plan.Int            `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
+	MaxDevices plan.Int            `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
 	Change     map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also       []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
 	Text       string              `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`
