@@ -173,8 +173,9 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	}
 	defer func() { _ = closed() }() // it was only read
 	f := sim.Fleet{Router: s.router()}
+	alike := s.replica(v) // one clock for all: servers take turns
 	for range s.replicas() {
-		f.Replicas = append(f.Replicas, s.replica(v))
+		f.Replicas = append(f.Replicas, alike)
 	}
 	s.disaggregate(&f, v)
 	res, err := sim.Run(&f, src, s.options(v))

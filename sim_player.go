@@ -119,10 +119,10 @@ func (s *simulation) disaggregate(f *sim.Fleet, v variant) {
 	}
 	d := s.q.request.Disaggregated
 	first := s.q.request.Prompter()
+	alike := s.prompts.replica(variant{scale: v.scale, noPrefix: v.noPrefix})
+	alike.MaxLength = int64(s.q.request.Context)
 	for range max(1, int64(d.Prefill)) * max(1, first.DP) * max(1, int64(s.q.original.Replicas)) {
-		r := s.prompts.replica(variant{scale: v.scale, noPrefix: v.noPrefix})
-		r.MaxLength = int64(s.q.request.Context)
-		f.Prefills = append(f.Prefills, r)
+		f.Prefills = append(f.Prefills, alike)
 	}
 }
 

@@ -109,7 +109,9 @@ func (m *meter) room(s *server, took time.Duration) (used float64) {
 
 // admitted notes the first admission of a request.
 func (m *meter) admitted(t *slot, cached int64) {
-	m.Wait.add(t.admitted-t.Arrival, 1)
+	if t.ID >= m.opt.Settle {
+		m.Wait.add(t.admitted-t.Arrival, 1)
+	}
 	m.Prompt += t.Prompt
 	m.Cached += cached
 }
@@ -126,7 +128,7 @@ func (m *meter) over(d *Done) {
 	if d.Preempted > 0 {
 		m.Preempted++
 	}
-	if d.Outcome != Finished {
+	if d.Outcome != Finished || d.ID < m.opt.Settle {
 		return
 	}
 	first, whole := d.First-d.Arrival, d.End-d.Arrival
