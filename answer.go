@@ -40,6 +40,7 @@ type Answer struct {
 	// Surprises are plans that seemed better than they are, and why they lose.
 	Surprises   []Candidate       `json:"surprises,omitempty"`
 	NearestMiss *Candidate        `json:"nearest_miss,omitempty"`
+	Day         *DayPlan          `json:"day,omitempty"`
 	Sensitivity []WhatIf          `json:"sensitivity,omitempty"`
 	Upgrades    []WhatIf          `json:"upgrades,omitempty"`
 	Picks       []Pick            `json:"picks,omitempty"`

@@ -121,7 +121,7 @@ func checkDepth(data []byte) error {
 var lists = []string{"engine", "weights", "kv"}
 
 func isList(name string, value json.RawMessage) bool {
-	return slices.Contains(lists, name) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
+	return (name == "hardware" || slices.Contains(lists, name)) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
 }
 
 // joined is a list of words as one with commas; what is no list of words stays, and is refused as such.

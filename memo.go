@@ -50,7 +50,7 @@ func (a *Asker) remembering() *Asker {
 	if a.memo != nil {
 		return a
 	}
-	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, memo: newMemo()}
+	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Parallel: a.Parallel, memo: newMemo()}
 }
 
 // resolve finds a model.

@@ -33,7 +33,10 @@ type Asker struct {
 	Traces TraceSource
 	// Watch follows simulations; nil does not.
 	Watch *Watch
-	memo  *memo
+	// Parallel does something for each of n numbers from 0 and returns when all is done, in any order and at the same
+	// time as it likes; nil is one after the other. No answer depends on it.
+	Parallel func(n int, do func(i int))
+	memo     *memo
 }
 
 // Ask answers a request about models of the catalog.
@@ -73,6 +76,8 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	switch {
 	case r.Ask == askPlan && r.For == askTrain:
 		return a.planTrain(ctx, r)
+	case r.Ask == askPlan && r.aims():
+		return a.planGoal(ctx, r)
 	case r.Ask == askPlan:
 		return a.plan(ctx, r)
 	case r.Ask == askDiff:
@@ -95,6 +100,17 @@ func (a *Asker) Size(r *Request) (*Answer, error) {
 		return nil, asError(err)
 	}
 	return q.size(ranks), nil
+}
+
+// each does something for the numbers from 0 to n - 1.
+func (a *Asker) each(n int, do func(int)) {
+	if a.Parallel != nil {
+		a.Parallel(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
 }
 
 func (a *Asker) source() ModelSource {

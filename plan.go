@@ -87,9 +87,13 @@ type Candidate struct {
 	Flags map[string]string `json:"flags,omitempty"`
 	// Files run the plan, by their names.
 	Files map[string]string `json:"files,omitempty"`
-	price float64
-	lacks unit.Bytes // what the device or the host that has least leaves
-	way   string     // which way to run it, in words
+	// Of a plan for a goal: its fleet, and what became of the load on it.
+	Fleet     *Fleet     `json:"fleet,omitempty"`
+	Simulated *Simulated `json:"simulated,omitempty"`
+	price     float64
+	loss      float64    // of quality, in points
+	lacks     unit.Bytes // what the device or the host that has least leaves
+	way       string     // which way to run it, in words
 }
 
 // planner is a search for plans near one that was asked for.

@@ -42,16 +42,20 @@ func (p *planner) ways(loose bool) []way {
 }
 
 // choices reads the fields that have a list: what was asked for has its first word.
-func (p *planner) choices() {
-	p.among = map[string][]string{}
+func (p *planner) choices() { p.among = among(&p.asked) }
+
+// among are the lists of a request, whose fields then have their first words.
+func among(r *Request) map[string][]string {
+	out := map[string][]string{}
 	for _, name := range lists {
-		v := FieldByName(name).Value(&p.asked)
+		v := FieldByName(name).Value(r)
 		words := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
 		if len(words) > 1 {
-			p.among[name] = words
+			out[name] = words
 			v.SetString(words[0])
 		}
 	}
+	return out
 }
 
 // engineChange is the price of another program.

@@ -54,6 +54,7 @@ type Request struct {
 	MaxQueued  plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
 	KVBlocks   plan.Int            `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
 	MaxDevices plan.Int            `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
+	Day        *Day                `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
 	Change     map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also       []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
 	Text       string              `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`

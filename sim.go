@@ -37,6 +37,8 @@ type simulation struct {
 	// unwatched runs are not the plan's own; each is then what is told of their requests.
 	unwatched bool
 	each      func(*sim.Done)
+	// settling is how many requests go first without being counted.
+	settling int64
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -187,7 +189,7 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *simulation) options(v variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Each: s.each, Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	o := sim.Options{Goal: s.goal(), Settle: s.settling, Each: s.each, Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
 	w := s.q.asker.Watch
 	if w == nil || s.unwatched || v != (variant{}) {
 		return o

@@ -130,8 +130,8 @@ func (s *simulation) judge(out *Simulated, r *sim.Result) {
 		return
 	}
 	out.Goodput = rounded(float64(r.Good) / spanOf(r).Seconds())
-	if r.Asked > 0 {
-		out.GoalShare = rounded(float64(r.Good) / float64(r.Asked))
+	if counted := r.Asked - s.settling; counted > 0 {
+		out.GoalShare = rounded(float64(r.Good) / float64(counted))
 	}
 	g := s.q.original.Goal
 	met := r.Finished > 0 && within(&r.First, g.TTFT) && within(&r.PerToken, g.TPOT)

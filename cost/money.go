@@ -54,6 +54,8 @@ type Terms struct {
 	// Overhead is what a site draws for each watt of the devices: hosts, losses, cooling. 1 counts the devices
 	// alone.
 	Overhead float64
+	// Purchase is the price of one device, where it is known better than by published ones; else 0.
+	Purchase unit.USD
 }
 
 // Own is what owned devices cost an hour: their purchase over its lifetime, and their energy. Unknown where no
@@ -63,6 +65,9 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 		return Rate{}
 	}
 	rows := asked(device, func(p *hardware.Price) bool { return (p.Kind == "msrp" || p.Kind == "street") && p.Purchase > 0 })
+	if t.Purchase > 0 {
+		rows = []hardware.Price{{Device: device, Devices: 1, Purchase: t.Purchase, Kind: "street", Note: "as given"}}
+	}
 	r := rate(rows, func(p *hardware.Price) float64 { return float64(devices) * float64(p.Purchase) / t.LifetimeHours })
 	if r.PerHour.Known() {
 		energy := watts.Times(float64(devices) * t.Overhead * 3600 / joulesPerKWh * float64(t.PerKWh))

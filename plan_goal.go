@@ -1,0 +1,213 @@
+package memwall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/workload"
+)
+
+// Plans for a goal: which hardware, how much of it and run how, so that a load is served within bounds at the least cost.
+// A server is one replica; a fleet is as many of one kind as the load needs. Servers are estimated in a steady state
+// (plan_goal_steady.go), the most promising are played at the load (plan_goal_confirm.go), and what holds is ranked
+// (plan_goal_rank.go) with reasons (plan_goal_why.go).
+
+// aims reports whether a search for plans has a load and bounds to serve it within.
+func (r *Request) aims() bool {
+	g := r.Goal
+	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Own != nil)
+}
+
+// goalSearch looks for fleets.
+type goalSearch struct {
+	asker    *Asker
+	ctx      context.Context
+	original *Request
+	asked    Request // of one replica, as a question of fit
+	among    map[string][]string
+	goal     Goal
+	spec     workload.Spec
+	defaults []usedDefault
+	notes    []Note
+	// prompt and output are the mean lengths, rate the requests a second where they come by themselves.
+	prompt, output int64
+	rate           float64
+	order          *quality.Order
+	native         string // how weights are published
+	contenders     []*contender
+	nearest        *contender
+	refused        error // why the last server was, where none was sized
+	evaluated      Evaluated
+}
+
+// planGoal answers how to serve a load best.
+func (a *Asker) planGoal(ctx context.Context, r *Request) (*Answer, error) {
+	g := &goalSearch{asker: a.remembering(), ctx: ctx, original: r}
+	if err := g.read(); err != nil {
+		return nil, err
+	}
+	if err := g.enumerate(); err != nil {
+		return nil, err
+	}
+	if len(g.contenders) == 0 && g.nearest == nil && g.refused != nil {
+		return nil, g.refused
+	}
+	if err := g.confirm(); err != nil {
+		return nil, err
+	}
+	return g.answer()
+}
+
+// read takes the request apart: the load, the bounds, and what one replica is asked.
+func (g *goalSearch) read() error {
+	r := g.original
+	if r.Goal != nil {
+		g.goal = *r.Goal
+	}
+	if err := errors.Join(g.goal.checkGoal(), g.checkBounds(), r.countReplicas()); err != nil {
+		return asError(err)
+	}
+	if err := g.load(); err != nil {
+		return err
+	}
+	g.asked = *r
+	g.asked.Ask, g.asked.Goal, g.asked.Workload, g.asked.Explain, g.asked.All = "fit", nil, nil, false, false
+	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For = 0, "", 0, nil, ""
+	g.asked.PromptTokens, g.asked.OutputTokens, g.asked.Sequences = 0, 0, 0
+	g.among = among(&g.asked)
+	return nil
+}
+
+// load is the workload with its defaults: lengths vary, unless they are given, so that users do not ask in step.
+func (g *goalSearch) load() error {
+	w := workload.Spec{}
+	if g.original.Workload != nil {
+		w = *g.original.Workload
+	}
+	if d := g.original.Day; d != nil && w.Rate == 0 && w.Concurrency == 0 {
+		w.Rate = slices.Max(d.Rates)
+	}
+	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
+		return &Error{Code: BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace", Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
+	}
+	if w.Trace == "" {
+		g.vary(&w)
+		g.count(&w)
+	}
+	with := *g.original
+	with.Workload = &w
+	s := &simulation{}
+	if err := s.load(&with); err != nil {
+		return asError(err)
+	}
+	g.spec = s.spec
+	g.defaults = append(g.defaults, s.defaults...)
+	return g.means()
+}
+
+// vary fills in lengths about which nothing is said.
+func (g *goalSearch) vary(w *workload.Spec) {
+	if p := &w.Prompt; p.Law == "" && p.Mean == 0 && len(p.Values) == 0 && g.original.PromptTokens == 0 {
+		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1}
+		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1", usualPrompt)})
+	}
+	if o := &w.Output; o.Law == "" && o.Mean == 0 && len(o.Values) == 0 && g.original.OutputTokens == 0 {
+		*o = workload.Law{Law: "exponential", Mean: usualOutput}
+		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d", usualOutput)})
+	}
+}
+
+// judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
+const judgedRequests = 3000
+
+// count says how many requests are played where the workload does not.
+func (g *goalSearch) count(w *workload.Spec) {
+	if w.Requests == 0 && w.DurationS == 0 {
+		w.Requests = plan.Int(judgedRequests + settling(w, g.original))
+		g.defaults = append(g.defaults, usedDefault{"workload.requests", w.Requests})
+	}
+}
+
+// settling is how many requests pass before a fleet is as it stays: each user's first two, or as many as fill a server.
+func settling(w *workload.Spec, r *Request) int64 {
+	const least = 200
+	users := int64(w.Concurrency)
+	if w.Concurrency == 0 && w.Rate == 0 {
+		users = int64(r.Sequences)
+	}
+	return max(least, min(2*users, 20_000))
+}
+
+// means of the lengths, and the rate of requests that come by themselves.
+func (g *goalSearch) means() error {
+	s := &simulation{spec: g.spec, player: player{q: &question{asker: g.asker}}}
+	if s.spec.Trace == "" {
+		s.spec = burst(s.spec)
+		s.spec.Requests = surveyed
+	}
+	src, closed, err := s.source()
+	if err != nil {
+		return asError(err)
+	}
+	defer func() { _ = closed() }() // it was only read
+	l, err := workload.Survey(src)
+	if err != nil {
+		return s.faulty(err)
+	}
+	if l.Requests == 0 {
+		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
+	}
+	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
+		g.rate = l.Rate()
+	}
+	return nil
+}
+
+// surveyed requests tell the means of laws.
+const surveyed = 2000
+
+// checkBounds refuses shares and terms that are none.
+func (g *goalSearch) checkBounds() error {
+	goal := &g.goal
+	bad := func(field string, value any, message, hint string) error {
+		return &Error{Code: BadField, Field: "goal." + field, Value: fmt.Sprint(value), Message: fmt.Sprintf("goal.%s = %v %s", field, value, message), Hint: hint}
+	}
+	switch _, known := pointsOfTwice[goal.Minimize]; {
+	case !known:
+		return bad("minimize", shorten(goal.Minimize), "is not known", "cost, latency, devices or quality_loss")
+	case !(goal.Attainment >= 0 && goal.Attainment <= 1):
+		return bad("attainment", goal.Attainment, "is no share from 0 to 1", "such as 0.99")
+	case goal.Attainment > 0 && len(goal.TTFT) == 0 && len(goal.TPOT) == 0:
+		return bad("attainment", goal.Attainment, "is a share of requests within bounds, and there are none", "give ttft_ms or tpot_ms too")
+	case goal.QualityLoss != nil && !(*goal.QualityLoss >= 0 && *goal.QualityLoss <= 100):
+		return bad("quality_loss", *goal.QualityLoss, "is not from 0 to 100 percent", "such as 1; 100 for any format")
+	}
+	if err := goal.ordered(); err != nil {
+		return err
+	}
+	if err := g.original.Day.check(); err != nil {
+		return err
+	}
+	return goal.Own.check()
+}
+
+// ordered refuses a higher percentile with a lower bound: whoever keeps it keeps the other too.
+func (g *Goal) ordered() error {
+	for field, bounds := range map[string]map[string]float64{"ttft_ms": g.TTFT, "tpot_ms": g.TPOT} {
+		for a, most := range bounds {
+			for b, other := range bounds {
+				x, _ := percentile(a)
+				y, _ := percentile(b)
+				if x < y && most > other {
+					return &Error{Code: BadField, Field: "goal." + field, Value: fmt.Sprint(most), Message: fmt.Sprintf("goal.%s contradicts itself: %s may take %v ms and %s only %v ms, but %s is never the longer one", field, a, most, b, other, a), Hint: "leave out " + a + ", or give it the lower bound"}
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package memwall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+const (
+	// reported fleets have bands, and the first of them, one a kind of hardware, a curve.
+	reported, curved = 12, 3
+	// mostListed plans where all are asked for.
+	mostListed = 10_000
+)
+
+// answer writes what was found.
+func (g *goalSearch) answer() (*Answer, error) {
+	held := g.held()
+	if err := g.finish(held); err != nil {
+		return nil, err
+	}
+	shown := *g.original
+	shown.Ask, shown.Workload = askPlan, &g.spec
+	goal := g.goal
+	if goal.Minimize == "" {
+		goal.Minimize = g.minimize()
+		g.defaults = append(g.defaults, usedDefault{"goal.minimize", goal.Minimize})
+	}
+	if goal.QualityLoss == nil {
+		loss := g.affords()
+		goal.QualityLoss = &loss
+		g.defaults = append(g.defaults, usedDefault{"goal.quality_loss", loss})
+	}
+	shown.Goal = &goal
+	out := &Answer{Plan: &shown, Verdict: DoesNotFit, Evaluated: &g.evaluated}
+	g.describe(out)
+	for _, c := range held[:min(len(held), g.listed_(len(held)))] {
+		out.Candidates = append(out.Candidates, g.candidate(c))
+	}
+	if len(out.Candidates) > 0 {
+		out.Verdict = Fits
+		g.winner(out, held)
+	} else if c := g.closest(); c != nil {
+		miss := g.candidate(c)
+		out.NearestMiss = &miss
+	}
+	out.Surprises = g.surprises(held)
+	if g.original.All {
+		out.Candidates = append(out.Candidates, g.others()...)
+	}
+	g.remarks(held)
+	for _, d := range g.defaults {
+		g.note("default_used", "info", d.field, fmt.Sprintf("%s = %v by default", d.field, d.value))
+	}
+	out.Notes = g.notes
+	return out, nil
+}
+
+func (g *goalSearch) listed_(n int) int {
+	if g.original.All {
+		return n
+	}
+	return reported
+}
+
+// finish plays what only the fleets that are shown need: both edges of the band, the fleet that is sure, curves.
+func (g *goalSearch) finish(held []*contender) error {
+	shown := held[:min(len(held), reported)]
+	if err := g.together(shown, func(c *contender) error { return c.edge(g) }); err != nil {
+		return err
+	}
+	first := firstOfKinds(shown, curved)
+	return g.together(first, func(c *contender) error {
+		if err := c.surely(g); err != nil {
+			return err
+		}
+		return c.curve(g)
+	})
+}
+
+// firstOfKinds are the first contenders of each kind of hardware, at most so many.
+func firstOfKinds(all []*contender, most int) (out []*contender) {
+	for _, c := range all {
+		if len(out) < most && !slices.ContainsFunc(out, func(o *contender) bool { return o.kind == c.kind }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// describe the model.
+func (g *goalSearch) describe(out *Answer) {
+	for _, c := range append(slices.Clone(g.contenders), g.nearest) {
+		if c != nil {
+			out.Model = c.sim.q.modelInfo()
+			return
+		}
+	}
+}
+
+// candidate writes a contender: with its fleet where it has one, else as it was estimated.
+func (g *goalSearch) candidate(c *contender) Candidate {
+	q := c.sim.q
+	out := Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed, Flags: q.flags(), loss: c.loss}
+	if len(c.answer.Devices) > 0 {
+		out.Headroom = c.answer.Devices[0].Headroom
+	}
+	m := q.job.Machine
+	for i := range m.Groups {
+		out.Capacity += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
+	}
+	native := *c.answer.Plan
+	native.Weights, native.KV, native.KVV = g.native, "bf16", ""
+	out.Quality = qualityOf(q.judged(), &native, c.answer.Plan)
+	if c.fleet == nil {
+		return out
+	}
+	out.Fleet = g.fleetOf(c)
+	out.Capacity *= unit.Bytes(c.fleet.replicas)
+	out.USDPerHour, out.Cost = out.Fleet.USDPerHour, out.Fleet.USDPerMillion
+	full := *c.answer.Plan
+	full.Replicas = plan.Int(c.fleet.replicas)
+	out.Plan = &full
+	asked := c.request
+	asked.Replicas, asked.Ask, asked.Workload, asked.Goal = full.Replicas, g.original.Ask, g.original.Workload, g.original.Goal
+	out.Patch = patchOf(g.original, &asked)
+	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
+		out.Simulated = g.told(r)
+		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
+	}
+	return out
+}
+
+// told is a round as an answer has it.
+func (g *goalSearch) told(r *round) *Simulated {
+	s := &Simulated{Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole), Wait: percentiles(&r.res.Wait)}
+	r.sim.judge(s, r.res)
+	s.GoalMet = &r.meets
+	return s
+}
+
+func edgeOf(r *round) *Edge {
+	if r == nil || r.err != nil {
+		return nil
+	}
+	return &Edge{Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
+}
+
+// winner is the best fleet, with what only it is asked.
+func (g *goalSearch) winner(out *Answer, held []*contender) {
+	out.Pareto = front(out.Candidates)
+	for i := range out.Candidates {
+		out.Candidates[i].Why = g.why(held[i], held[0])
+	}
+	out.Best = &out.Candidates[0]
+	out.Day = g.day(held[0], out.Best.Fleet)
+}
+
+// closest is the contender that comes nearest where none holds: one that fits with the least time of a token, else the
+// one that lacks least memory.
+func (g *goalSearch) closest() *contender {
+	var best *contender
+	for _, c := range g.contenders {
+		if best == nil || g.misses(c) < g.misses(best) {
+			best = c
+		}
+	}
+	if best == nil {
+		return g.nearest
+	}
+	best.fleet = g.largest(best)
+	return best
+}
+
+// others are plans that were not played, as they were estimated.
+func (g *goalSearch) others() (out []Candidate) {
+	for _, c := range g.contenders {
+		if c.fleet != nil || len(out) == mostListed {
+			continue
+		}
+		if c.replicas > 0 {
+			c.fleet = &fleetPlan{replicas: c.replicas, objective: c.objective}
+		}
+		out = append(out, g.candidate(c))
+	}
+	return out
+}
+
+// remarks on what the ranking rests on.
+func (g *goalSearch) remarks(held []*contender) {
+	var unpriced []string
+	for _, c := range held {
+		if c.fleet.unpriced && !slices.Contains(unpriced, c.kind) {
+			unpriced = append(unpriced, c.kind)
+		}
+	}
+	if len(unpriced) > 0 {
+		g.note("unpriced", "warn", "goal.minimize", fmt.Sprintf("nobody's rent of %s is known: they are ranked apart, behind those with a price", strings.Join(unpriced, ", ")))
+	}
+	if g.goal.Own != nil {
+		var unsold []string
+		for _, c := range held {
+			if own := g.own(c, 1); !own.PerHour.Known() && !slices.Contains(unsold, c.kind) {
+				unsold = append(unsold, c.kind)
+			}
+		}
+		if len(unsold) > 0 {
+			g.note("no_purchase_price", "warn", "goal.own", fmt.Sprintf("no purchase price of %s is known: give usd_per_device", strings.Join(unsold, ", ")))
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package memwall
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+)
+
+// round is a load that a fleet of so many replicas was played at.
+type round struct {
+	sim   *simulation
+	res   *sim.Result
+	meets bool
+	err   error
+}
+
+const (
+	// batch of contenders that are played before anybody asks whether more need to be: how many are
+	// played at a time changes nothing.
+	batch = 8
+	// enoughFleets that hold, of as many kinds of hardware and engines as there are, end the search where the next could
+	// only be worse.
+	enoughFleets = 6
+	// mostPlayed contenders, and those of one kind of hardware.
+	mostPlayed, mostOfKind = 40, 8
+	// varied contenders are tried with other budgets of a step.
+	varied = 12
+)
+
+// confirm plays the most promising contenders at the load, best first, until no other promises more.
+func (g *goalSearch) confirm() error {
+	g.sort()
+	g.varySteps()
+	g.sort()
+	queue := g.queue()
+	for from := 0; from < len(queue); from += batch {
+		if from > 0 && g.done(queue[from]) {
+			break
+		}
+		if err := g.settle(queue[from:min(from+batch, len(queue))]); err != nil {
+			return err
+		}
+	}
+	return g.eachKind()
+}
+
+// sort by what a contender promises.
+func (g *goalSearch) sort() {
+	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+}
+
+// varySteps lets the first contenders contend with other budgets of a step too.
+func (g *goalSearch) varySteps() {
+	if g.asked.MaxBatchedTokens > 0 {
+		return
+	}
+	first := g.contenders[:min(varied, len(g.contenders))]
+	for _, c := range slices.Clone(first) {
+		if c.sim.stream != nil || c.replicas == 0 {
+			continue
+		}
+		for _, n := range stepTokens {
+			if n >= c.sim.q.request.MaxBatchedTokens {
+				continue
+			}
+			r := c.request
+			r.MaxBatchedTokens = n
+			r.Ask, r.Workload, r.Goal, r.Router = "fit", nil, nil, ""
+			g.contend(&c.machineChoice, &r, c.loss)
+		}
+	}
+}
+
+// queue of contenders that may be played: those that promise to keep within the bounds, not too many of a kind.
+func (g *goalSearch) queue() (out []*contender) {
+	of := map[string]int{}
+	for _, c := range g.contenders {
+		if c.replicas == 0 || c.most > 0 && c.replicas > c.most || of[c.kind] == mostOfKind {
+			continue
+		}
+		of[c.kind]++
+		if out = append(out, c); len(out) == mostPlayed {
+			break
+		}
+	}
+	return out
+}
+
+// done: enough fleets hold, and what comes next promises no better.
+func (g *goalSearch) done(next *contender) bool {
+	held := g.held()
+	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || g.ctx.Err() != nil
+}
+
+// held are the contenders with a fleet, the best first.
+func (g *goalSearch) held() (out []*contender) {
+	for _, c := range g.contenders {
+		if c.fleet != nil {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
+	return out
+}
+
+// mostKinds of hardware are all played, so that each has a fleet to compare.
+const mostKinds = 16
+
+// eachKind plays the best contender of each kind of hardware of which none was.
+func (g *goalSearch) eachKind() error {
+	var first []*contender
+	seen := map[string]bool{}
+	for _, c := range g.contenders {
+		if len(c.played) > 0 {
+			seen[c.kind] = true
+		}
+	}
+	for _, c := range g.contenders {
+		if c.replicas > 0 && !seen[c.kind] && len(first) < mostKinds {
+			seen[c.kind] = true
+			first = append(first, c)
+		}
+	}
+	return g.settle(first)
+}
+
+// settle finds the fewest replicas of each contender that hold the load within the bounds.
+func (g *goalSearch) settle(all []*contender) error {
+	err := g.together(all, func(c *contender) (err error) {
+		c.found, err = c.fewestOf(g, 1)
+		return err
+	})
+	for _, c := range all {
+		if c.found > 0 {
+			c.fleet = &fleetPlan{replicas: c.found, objective: g.objective(c, c.found)}
+		}
+	}
+	return err
+}
+
+// together does something for several contenders, at the same time where the asker can.
+func (g *goalSearch) together(all []*contender, do func(*contender) error) error {
+	errs := make([]error, len(all))
+	g.asker.each(len(all), func(i int) { errs[i] = do(all[i]) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return g.ctx.Err()
+}
+
+// tooFar: fleets of so many times the estimate, and some, are given up.
+const tooFar, andSome = 3, 3
+
+// fewestOf replicas that hold where every step takes so many times as long; 0 where none near the estimate do.
+func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
+	last := tooFar*c.replicas + andSome
+	if c.most > 0 {
+		last = min(last, c.most)
+	}
+	if n := int64(g.original.Replicas); n > 0 {
+		last = n
+	}
+	low, high := int64(0), int64(0) // holds not, holds
+	for n, step := min(c.replicas, last), int64(1); high == 0; n, step = min(n+step, last), 2*step {
+		r := c.play(g, n, scale)
+		switch {
+		case r.err != nil:
+			return 0, r.err
+		case r.meets:
+			high = n
+		case n == last:
+			return 0, nil
+		default:
+			low = n
+		}
+	}
+	if g.original.Replicas > 0 {
+		return high, nil
+	}
+	return c.between(g, low, high, scale)
+}
+
+// between the most replicas that do not hold and some that do. Where the estimate held at once, fewer may too.
+func (c *contender) between(g *goalSearch, low, high int64, scale float64) (int64, error) {
+	for high-low > 1 {
+		mid := low + (high-low)/2
+		if low == 0 {
+			mid = high - 1 // the estimate is rarely far off
+		}
+		r := c.play(g, mid, scale)
+		if r.err != nil {
+			return 0, r.err
+		}
+		if r.meets {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high, nil
+}
+
+// play the load on so many replicas. Rounds at the usual time of a step are kept.
+func (c *contender) play(g *goalSearch, replicas int64, scale float64) *round {
+	if r := c.played[replicas]; r != nil && scale == 1 {
+		return r
+	}
+	s, q := *c.sim, *c.sim.q
+	q.original.Replicas = plan.Int(replicas)
+	s.q, s.unwatched, s.settling = &q, true, g.settles()
+	r := &round{sim: &s}
+	if r.res, r.err = s.run(variant{scale: scale}); r.err == nil {
+		r.meets = g.meets(r.res)
+	}
+	if scale == 1 {
+		c.played[replicas] = r
+	}
+	return r
+}
+
+// settles is how many requests pass before any counts; of a recording all count.
+func (g *goalSearch) settles() int64 {
+	n := settling(&g.spec, g.original)
+	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests > 0 && int64(g.spec.Requests) < 4*n {
+		return 0
+	}
+	return n
+}
+
+// meets reports whether a run holds the load, every percentile lies within its bound and enough requests keep within all.
+func (g *goalSearch) meets(r *sim.Result) bool {
+	l := loadOf(r)
+	if r.Finished == 0 || r.Stopped || !l.Holds || !within(&r.First, g.goal.TTFT) || !within(&r.PerToken, g.goal.TPOT) {
+		return false
+	}
+	return g.goal.Attainment == 0 || float64(r.Good) >= g.goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
+}

@@ -1,0 +1,122 @@
+package memwall
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/memwall/memwall/cost"
+	"github.com/memwall/memwall/search"
+	"github.com/memwall/memwall/speed/serving"
+)
+
+// objective is what a fleet is ranked by: less is better.
+type objective struct {
+	impossible bool
+	unpriced   bool
+	by         [4]float64
+}
+
+func (o *objective) compare(p *objective) int {
+	flag := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return 1
+		}
+		return -1
+	}
+	if c := cmp.Or(flag(o.impossible, p.impossible), flag(o.unpriced, p.unpriced)); c != 0 {
+		return c
+	}
+	for i := range o.by {
+		if c := cmp.Compare(o.by[i], p.by[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// objective of a contender with so many replicas. Dollars, devices, the time of an answer and the loss of quality follow the
+// one that is to be least, in an order of their own.
+func (g *goalSearch) objective(c *contender, replicas int64) objective {
+	money := g.money(c, replicas)
+	life := g.life(c, replicas)
+	devices := float64(replicas * c.devices)
+	dollars := money.PerHour.Mid
+	o := objective{unpriced: !money.PerHour.Known()}
+	switch g.minimize() {
+	case "latency":
+		o.unpriced, o.by = false, [4]float64{life, dollars, devices, c.loss}
+	case "devices":
+		o.unpriced, o.by = false, [4]float64{devices, dollars, c.loss, life}
+	case "quality_loss":
+		o.by = [4]float64{c.loss, dollars, devices, life}
+	default:
+		o.by = [4]float64{dollars, devices, c.loss, life}
+	}
+	return o
+}
+
+func (g *goalSearch) minimize() string { return cmp.Or(g.goal.Minimize, "cost") }
+
+// life of a request, in seconds: as it was played, else as estimated.
+func (g *goalSearch) life(c *contender, replicas int64) float64 {
+	if r := c.played[replicas]; r != nil && r.err == nil && r.res.Whole.N() > 0 {
+		return r.res.Whole.Mean().Seconds()
+	}
+	at := c.at
+	if replicas != c.replicas || at == (serving.Closed{}) {
+		at = g.steady(c, g.usersOf(c, replicas))
+	}
+	return at.First + float64(g.output-1)*at.PerToken
+}
+
+// money is what a fleet costs an hour: its rent, or what it costs its owner where that is known and less.
+func (g *goalSearch) money(c *contender, replicas int64) cost.Rate {
+	m := c.sim.q.job.Machine
+	if len(m.Groups) != 1 {
+		return cost.Rate{}
+	}
+	id := m.Groups[0].Device.ID
+	n := int(replicas * c.devices)
+	rent := g.asker.rent(id, n)
+	if own := g.own(c, n); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
+		return own
+	}
+	return rent
+}
+
+// front are the fleets that no other beats in dollars, both times and quality at once.
+func front(fleets []Candidate) []int {
+	return search.Front(len(fleets), func(i, j int) (better, worse int) {
+		a, b := fleets[i].axes(), fleets[j].axes()
+		for k := range a {
+			switch c := cmp.Compare(a[k], b[k]); {
+			case c < 0:
+				better++
+			case c > 0:
+				worse++
+			}
+		}
+		return better, worse
+	})
+}
+
+// axes of the front: dollars an hour, both times at their 99th percentile, and loss of quality. What is not known is worst.
+func (c *Candidate) axes() (out [4]float64) {
+	for i := range out {
+		out[i] = math.Inf(1)
+	}
+	if c.USDPerHour != nil {
+		out[0] = *c.USDPerHour
+	}
+	if s := c.Simulated; s != nil && s.TTFT != nil {
+		out[1] = s.TTFT.P99
+	}
+	if s := c.Simulated; s != nil && s.TPOT != nil {
+		out[2] = s.TPOT.P99
+	}
+	out[3] = c.loss
+	return out
+}

@@ -1,0 +1,328 @@
+package memwall
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
+)
+
+// contender is a server that could be replicated to a fleet.
+type contender struct {
+	machineChoice
+	words   string
+	request Request // of one replica, as a question of sim
+	sim     *simulation
+	answer  *Answer // of its memory
+	loss    float64 // of quality, in points
+	most    int64   // replicas that there are devices for; 0 where nothing bounds them
+	steadyState
+	played map[int64]*round
+	found  int64 // replicas that hold the load; 0 where none do
+	fleet  *fleetPlan
+}
+
+// machineChoice is hardware for one replica, and how many devices there are of the kind.
+type machineChoice struct {
+	kind, name string
+	devices    int64
+	have       int64 // 0 where nobody says
+	whole      bool  // a node, or unlike devices: nothing smaller is rented
+}
+
+// replicaSizes are numbers of devices that a replica of one kind is tried with.
+var replicaSizes = []int64{1, 2, 4, 8, 16}
+
+// machines to try, kind by kind.
+func (g *goalSearch) machines() (out []machineChoice, err error) {
+	names := hardwareChoices(g.asked.Hardware)
+	if g.asked.Hardware == "" || g.asked.Hardware == anyHardware {
+		names = offered
+	}
+	for _, name := range names {
+		m, notes, err := g.asker.find(name, int(g.asked.Devices))
+		if err != nil {
+			return nil, asError(err)
+		}
+		for _, n := range notes {
+			g.note(n.Code, "info", "hardware", n.Text)
+		}
+		out = append(out, g.sizes(name, &m)...)
+	}
+	return out, nil
+}
+
+// note once.
+func (g *goalSearch) note(code, severity, field, text string) {
+	n := Note{Code: code, Severity: severity, Field: field, Text: text}
+	if !slices.Contains(g.notes, n) {
+		g.notes = append(g.notes, n)
+	}
+}
+
+// sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
+func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
+	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
+		return []machineChoice{{name, name, max(1, int64(m.Devices())), 0, true}}
+	}
+	base, counted := uncounted(name)
+	have := int64(0)
+	if counted || g.asked.Devices > 0 {
+		have = int64(m.Devices())
+	}
+	d := &m.Groups[0].Device
+	for _, n := range replicaSizes {
+		if have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
+			break
+		}
+		out = append(out, machineChoice{d.ID, manyOf(int(n), base), n, have, false})
+	}
+	return out
+}
+
+// uncounted is a machine's name without the number in front.
+func uncounted(name string) (base string, counted bool) {
+	digits := len(name) - len(strings.TrimLeft(name, "0123456789"))
+	rest := strings.TrimLeft(name[digits:], " ")
+	for _, times := range []string{"x", "×", "*"} {
+		if after, ok := strings.CutPrefix(rest, times); ok && digits > 0 && after != "" {
+			return strings.TrimSpace(after), true
+		}
+	}
+	return name, false
+}
+
+// enumerate makes every server that fits and whose formats cost no more quality than allowed.
+func (g *goalSearch) enumerate() error {
+	machines, err := g.machines()
+	if err != nil {
+		return err
+	}
+	for i := range machines {
+		for _, name := range g.engines(&machines[i]) {
+			if err := g.ctx.Err(); err != nil {
+				return err
+			}
+			g.enumerateOn(&machines[i], name)
+		}
+	}
+	return nil
+}
+
+// engines to try on a machine: those that were given, else those that serve many users there.
+func (g *goalSearch) engines(m *machineChoice) []string {
+	if list := g.among["engine"]; list != nil {
+		return list
+	}
+	if g.asked.Engine != "" {
+		return []string{g.asked.Engine}
+	}
+	parsed, _, err := g.asker.find(m.name, 0)
+	if err != nil || parsed.CPUOnly || len(parsed.Groups) == 0 {
+		return []string{"llama-server"}
+	}
+	d := &parsed.Groups[0].Device
+	switch {
+	case d.Vendor == "Apple", d.Vendor == "Intel":
+		return []string{"llama-server"}
+	case strings.HasPrefix(d.Kind, "HBM"):
+		return []string{"vllm", "sglang", "tensorrt-llm"}
+	}
+	return []string{"vllm", "sglang", "tensorrt-llm", "llama-server"}
+}
+
+// enumerateOn goes through layouts, formats and how prompts are computed on one machine.
+func (g *goalSearch) enumerateOn(m *machineChoice, engineName string) {
+	start := g.asked
+	start.Hardware, start.Devices, start.Engine = m.name, 0, engineName
+	p, err := g.asker.planner(&start)
+	if err != nil {
+		g.refused = err
+		g.evaluated.Decided++
+		return
+	}
+	p.among = g.among
+	g.remember(p)
+	for _, w := range g.layouts(p, m) {
+		for _, weights := range g.affordable(p.weightsAxis(p.q), g.weightsLoss) {
+			for _, cache := range g.affordable(p.cacheAxis(p.q), g.cacheLoss) {
+				r := start
+				for _, set := range []func(*Request){w.set, weights.set, cache.set} {
+					if set != nil {
+						set(&r)
+					}
+				}
+				g.contend(m, &r, weights.price+cache.price)
+			}
+		}
+	}
+}
+
+// remember what formats cost, which is the same on every machine.
+func (g *goalSearch) remember(p *planner) {
+	if g.order == nil {
+		g.order, g.native = p.order, p.q.request.Weights
+	}
+}
+
+// layouts of a machine: plain replicas of smaller groups are other fleets, unless the machine comes whole.
+func (g *goalSearch) layouts(p *planner, m *machineChoice) (out []way) {
+	for _, w := range append([]way{{set: func(*Request) {}}}, p.layouts()...) {
+		r := p.q.request
+		w.set(&r)
+		if plain := r.DP > 1 && r.EP <= max(1, r.TP); plain && !m.whole && p.asked.DP == 0 {
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// affordable settings of an axis of formats, whose prices then are their losses.
+func (g *goalSearch) affordable(a axis, loss func(name string) (points float64, known bool)) (out []setting) {
+	for _, s := range a.settings {
+		points, known := 0.0, true
+		if s.set != nil {
+			r := Request{}
+			s.set(&r)
+			points, known = loss(cmp.Or(r.Weights, r.KV))
+		}
+		if s.price = points; known && points <= g.affords() || s.set == nil || g.listed(a.field) {
+			out = append(out, s)
+		}
+	}
+	if f := FieldByName(a.field); len(out) > 1 && !f.Value(&g.asked).IsZero() && !g.listed(a.field) {
+		return out[:1]
+	}
+	return out
+}
+
+func (g *goalSearch) listed(field string) bool { return g.among[field] != nil }
+
+// usualLoss of quality that people take for half the bytes: formats of 8 bits stay within it.
+const usualLoss = 1.0
+
+func (g *goalSearch) affords() float64 {
+	if q := g.goal.QualityLoss; q != nil {
+		return *q
+	}
+	return usualLoss
+}
+
+// weightsLoss is what a recipe costs against the published weights. Where nobody published any of a model's losses, formats
+// of 8 bits pass and fewer do not, unless any loss is allowed.
+func (g *goalSearch) weightsLoss(name string) (points float64, known bool) {
+	r, from := dtype.FindRecipe(name), dtype.FindRecipe(g.native)
+	if r == nil || from == nil {
+		return 0, true
+	}
+	return g.difference(g.order.Weights(from), g.order.Weights(r))
+}
+
+func (g *goalSearch) cacheLoss(name string) (points float64, known bool) {
+	f := dtype.FindFormat(name)
+	if f == nil {
+		return 0, true
+	}
+	return g.difference(g.order.Cache(dtype.F16, dtype.F16), g.order.Cache(f, f))
+}
+
+// difference of two places of an order, in percent of perplexity. Where nobody published a loss there is no percent, and 8
+// bits and more are taken to lose nothing that shows.
+func (g *goalSearch) difference(from, to quality.Rank) (points float64, known bool) {
+	switch d := to.Loss() - from.Loss(); {
+	case math.IsInf(d, 0), math.IsNaN(d):
+		return 0, false
+	case to.Loss() >= 0 && from.Loss() >= 0:
+		return max(0, d), true
+	case to.Bits >= 8:
+		return 0, true
+	}
+	return 0, g.affords() >= 100
+}
+
+// contend sizes a server; one that fits contends.
+func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
+	g.evaluated.Decided++
+	if loss > g.affords() && !g.listed("weights") && !g.listed("kv") {
+		return
+	}
+	g.evaluated.Full++
+	c := &contender{machineChoice: *m, request: *r, loss: loss, played: map[int64]*round{}, most: g.mostReplicas(m)}
+	c.request.Ask, c.request.Workload = askSim, &g.spec
+	c.request.Goal = &Goal{TTFT: g.goal.TTFT, TPOT: g.goal.TPOT}
+	c.request.Router = g.original.Router
+	g.slots(c)
+	s, out, err := g.asker.simulated(&c.request)
+	if err != nil {
+		g.refused = err
+		return
+	}
+	s.ctx = g.ctx
+	c.sim, c.answer = s, out
+	if c.words = serverWords(s.q, m); out.Verdict != Fits {
+		g.miss(c)
+		return
+	}
+	g.estimate(c)
+	g.contenders = append(g.contenders, c)
+}
+
+// slots of llama-server are sequences at once: as many as the users that a device serves well.
+func (g *goalSearch) slots(c *contender) {
+	if c.request.Engine == "llama-server" && c.request.Sequences == 0 {
+		c.request.Sequences = usualSlots
+	}
+}
+
+// mostReplicas of a machine.
+func (g *goalSearch) mostReplicas(m *machineChoice) int64 {
+	bound := int64(g.original.MaxDevices)
+	if m.have > 0 && (bound == 0 || m.have < bound) {
+		bound = m.have
+	}
+	if bound == 0 {
+		return 0
+	}
+	return bound / m.devices
+}
+
+// miss keeps the server that lacks least memory.
+func (g *goalSearch) miss(c *contender) {
+	if len(c.answer.Devices) == 0 {
+		return
+	}
+	if g.nearest == nil || c.answer.Devices[0].Headroom > g.nearest.answer.Devices[0].Headroom {
+		g.nearest = c
+	}
+}
+
+// serverWords name a server: its devices, engine and version, layout and formats.
+func serverWords(q *question, m *machineChoice) string {
+	r := &q.request
+	words := []string{manyOf(int(m.devices), m.kind), q.engine.Name() + " " + engine.VersionName(q.engine, q.job.Version)}
+	if m.whole {
+		words[0] = m.kind
+	}
+	if l := (layout{max(1, r.TP), max(1, r.PP), max(1, r.DP), r.EP}); !engine.ReadsGGUF(q.engine) && (l.tp > 1 || l.pp > 1 || l.dp > 1) {
+		words = append(words, l.words())
+	}
+	words = append(words, r.Weights)
+	if r.KV != "" && dtype.FindFormat(r.KV) != nil && dtype.FindFormat(r.KV).Bits() < 16 {
+		words = append(words, "KV "+r.KV)
+	}
+	if n := r.MaxBatchedTokens; q.original.MaxBatchedTokens > 0 {
+		words = append(words, fmt.Sprintf("step %d", n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// stepTokens are budgets of a step that trade the first token against the others.
+var stepTokens = []plan.Int{512, 2048}

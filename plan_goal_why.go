@@ -1,0 +1,254 @@
+package memwall
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// Why a plan is where it is: the term that decides. Of dollars an hour that is the rent of a device or their number, of
+// the number of devices what a replica runs into first, and of that the part of a token's time that takes most.
+
+// why a contender with a fleet stands where it does beside the winner.
+func (g *goalSearch) why(c, winner *contender) string {
+	var words []string
+	if c != winner {
+		words = append(words, g.against(c, winner))
+	}
+	words = append(words, g.runsInto(c))
+	if p := g.largestPart(c); p != "" {
+		words = append(words, p)
+	}
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
+}
+
+// against the winner: rent or number of devices, whichever makes more of the difference.
+func (g *goalSearch) against(c, winner *contender) string {
+	a, b := g.money(c, c.fleet.replicas).PerHour.Mid, g.money(winner, winner.fleet.replicas).PerHour.Mid
+	n, m := float64(c.fleet.replicas*c.devices), float64(winner.fleet.replicas*winner.devices)
+	if a == 0 || b == 0 {
+		return devicesWords(n, m)
+	}
+	if math.Abs(math.Log((a/n)/(b/m))) > math.Abs(math.Log(n/m)) {
+		return fmt.Sprintf("$%s an hour for a device against $%s", unit.Significant(a/n, 3), unit.Significant(b/m, 3))
+	}
+	return devicesWords(n, m)
+}
+
+func devicesWords(n, m float64) string {
+	if n == m {
+		return ""
+	}
+	return fmt.Sprintf("%.0f devices against %.0f", n, m)
+}
+
+// runsInto is what keeps a fleet from being smaller: what happens with a replica less, or on a device less.
+func (g *goalSearch) runsInto(c *contender) string {
+	n := c.fleet.replicas
+	if n == 1 {
+		return ""
+	}
+	less := c.played[n-1]
+	if less == nil || less.err != nil || less.res.Finished == 0 {
+		return ""
+	}
+	return fmt.Sprintf("with %s %s", replicasWords(n-1), g.breaks(less))
+}
+
+func replicasWords(n int64) string {
+	if n == 1 {
+		return "one replica"
+	}
+	return fmt.Sprintf("%d replicas", n)
+}
+
+// breaks says which bound a round breaks, by the figure that breaks it most.
+func (g *goalSearch) breaks(r *round) string {
+	if l := loadOf(r.res); !l.Holds && !served(r.res) {
+		return "too many are refused"
+	} else if !l.Holds {
+		return "the queue grows without end"
+	}
+	worst, words := 1.0, "too few keep within the bounds"
+	for _, t := range []struct {
+		bounds map[string]float64
+		at     func(q float64) float64
+		what   string
+	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"}, {g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
+		for _, name := range slices.Sorted(keysOf(t.bounds)) {
+			p, err := percentile(name)
+			if err != nil {
+				continue
+			}
+			if x := t.at(p) / t.bounds[name]; x > worst {
+				worst, words = x, fmt.Sprintf("%s takes %s at %s", t.what, milliseconds(t.at(p)), name)
+			}
+		}
+	}
+	return words
+}
+
+func keysOf(m map[string]float64) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// milliseconds in three digits, so that what breaks a bound by little does not look like it.
+func milliseconds(ms float64) string {
+	if ms >= 10_000 {
+		return unit.Significant(ms/1000, 3) + " s"
+	}
+	return unit.Significant(ms, 3) + " ms"
+}
+
+// largestPart is where most of a token's time goes at the load.
+func (g *goalSearch) largestPart(c *contender) string {
+	users := g.usersOf(c, max(1, c.replicas))
+	if c.fleet != nil {
+		users = g.usersOf(c, c.fleet.replicas)
+	}
+	return partWords(c.parts(g, users))
+}
+
+func partWords(parts []speed.Part) string {
+	sum, most := 0.0, speed.Part{}
+	for _, p := range parts {
+		sum += p.Seconds
+		if p.Seconds > most.Seconds {
+			most = p
+		}
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %.0f %% of a token's %s", partNames(most), 100*most.Seconds/sum, milliseconds(1000*sum))
+}
+
+// partNames says what a part does.
+func partNames(p speed.Part) string {
+	switch {
+	case p.Name == "prompts of others":
+		return "prompts of others take"
+	case p.Bound == speed.Network:
+		return "traffic between devices (" + p.Name + ") takes"
+	case p.Bound == speed.Memory:
+		return "reading (" + p.Name + ") takes"
+	case p.Bound == speed.Compute:
+		return "arithmetic (" + p.Name + ") takes"
+	}
+	return p.Name + " takes"
+}
+
+// surprising losers are shown.
+const surprising = 2
+
+// surprises are the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the
+// caches of all users, whatever they take for it. The rule's price over the real one, against the winner's, tells how far
+// the rule is off.
+func (g *goalSearch) surprises(held []*contender) (out []Candidate) {
+	if len(held) == 0 {
+		return nil
+	}
+	winner := held[0]
+	type loser struct {
+		c   *contender
+		off float64
+	}
+	var losers []loser
+	base := g.thumb(winner)
+	for _, c := range g.contenders {
+		if c == winner || c.kind == winner.kind || c.fleet == nil && c.replicas > 0 {
+			continue
+		}
+		if naive := g.thumb(c); naive > 0 && base > 0 && naive < base*1.05 {
+			losers = append(losers, loser{c, math.Log(g.really(c)/naive) - math.Log(g.really(winner)/base)})
+		}
+	}
+	slices.SortStableFunc(losers, func(a, b loser) int { return -cmp.Compare(a.off, b.off) })
+	var kinds []string
+	for _, l := range losers {
+		if slices.Contains(kinds, l.c.kind) || l.off <= 0 || len(out) == surprising {
+			continue
+		}
+		kinds = append(kinds, l.c.kind)
+		s := g.candidate(l.c)
+		s.Why = g.whyNot(l.c, winner)
+		out = append(out, s)
+	}
+	return out
+}
+
+// thumb is the rent of as many devices as hold the weights and the caches of all users; 0 where that is not known.
+func (g *goalSearch) thumb(c *contender) float64 {
+	q := c.sim.q
+	m := q.job.Machine
+	users := float64(max(1, int64(g.spec.Concurrency)))
+	if g.rate > 0 {
+		users = math.Max(1, g.rate*(c.alone.First+float64(g.output)*c.alone.PerToken))
+	}
+	if len(m.Groups) != 1 || c.sim.kv == nil {
+		return 0
+	}
+	bytes := float64(q.job.Weights.Bytes()) + users*float64(g.prompt+g.output)*float64(c.sim.kv.PerToken)*float64(max(1, q.request.TP))
+	n := math.Ceil(bytes / float64(m.Groups[0].Device.Memory.Value))
+	return g.asker.rent(m.Groups[0].Device.ID, int(math.Min(n, 1e6))).PerHour.Mid
+}
+
+// really is what a contender's fleet rents for; without end where none holds.
+func (g *goalSearch) really(c *contender) float64 {
+	if c.fleet == nil {
+		return math.Inf(1)
+	}
+	return g.money(c, c.fleet.replicas).PerHour.Mid
+}
+
+// whyNot says why a contender that seemed cheap loses.
+func (g *goalSearch) whyNot(c, winner *contender) string {
+	if c.fleet != nil {
+		return g.why(c, winner)
+	}
+	words := "no number of replicas helps: "
+	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
+	if token > 0 && c.alone.PerToken > token {
+		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
+	}
+	if first > 0 && c.alone.First > first {
+		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
+	}
+	return "does not hold within reach of its estimate"
+}
+
+// misses is how far a contender is from the bounds with one user, as the worse of both ratios.
+func (g *goalSearch) misses(c *contender) float64 {
+	x := 0.0
+	if first := strictest(g.goal.TTFT).Seconds(); first > 0 {
+		x = math.Max(x, c.alone.First/first)
+	}
+	if token := strictest(g.goal.TPOT).Seconds(); token > 0 {
+		x = math.Max(x, c.alone.PerToken/token)
+	}
+	return x
+}
+
+// largest fleet that was played, or could be.
+func (g *goalSearch) largest(c *contender) *fleetPlan {
+	n := int64(1)
+	for k := range c.played {
+		n = max(n, k)
+	}
+	if len(c.played) == 0 {
+		n = max(1, min(c.replicas, cmp.Or(c.most, maxReplicas)))
+		c.play(g, n, 1)
+	}
+	return &fleetPlan{replicas: n, objective: g.objective(c, n)}
+}
