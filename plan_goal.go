@@ -112,14 +112,17 @@ func (g *goalSearch) load() error {
 // vary fills in lengths about which nothing is said.
 func (g *goalSearch) vary(w *workload.Spec) {
 	if p := &w.Prompt; p.Law == "" && p.Mean == 0 && len(p.Values) == 0 && g.original.PromptTokens == 0 {
-		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1}
-		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1", usualPrompt)})
+		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1, Min: 1, Max: longestPrompt}
+		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1,1-%d", usualPrompt, longestPrompt)})
 	}
 	if o := &w.Output; o.Law == "" && o.Mean == 0 && len(o.Values) == 0 && g.original.OutputTokens == 0 {
-		*o = workload.Law{Law: "exponential", Mean: usualOutput}
-		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d", usualOutput)})
+		*o = workload.Law{Law: "exponential", Mean: usualOutput, Min: 1, Max: longestOutput}
+		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d,1-%d", usualOutput, longestOutput)})
 	}
 }
+
+// Lengths of laws about which nothing is said stay within the usual context.
+const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
 
 // judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
 const judgedRequests = 3000

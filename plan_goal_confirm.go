@@ -76,7 +76,7 @@ func (g *goalSearch) varySteps() {
 func (g *goalSearch) queue() (out []*contender) {
 	of := map[string]int{}
 	for _, c := range g.contenders {
-		if c.replicas == 0 || c.most > 0 && c.replicas > c.most || of[c.kind] == mostOfKind {
+		if !c.possible() || of[c.kind] == mostOfKind {
 			continue
 		}
 		of[c.kind]++
@@ -104,26 +104,43 @@ func (g *goalSearch) held() (out []*contender) {
 	return out
 }
 
-// mostKinds of hardware are all played, so that each has a fleet to compare.
-const mostKinds = 16
+const (
+	// mostKinds of hardware are all played, so that each has a fleet to compare.
+	mostKinds = 16
+	// tries are how many contenders of a kind are played until one holds.
+	tries = 4
+)
 
-// eachKind plays the best contender of each kind of hardware of which none was.
+// eachKind plays contenders of each kind of hardware of which none holds yet.
 func (g *goalSearch) eachKind() error {
-	var first []*contender
-	seen := map[string]bool{}
-	for _, c := range g.contenders {
-		if len(c.played) > 0 {
-			seen[c.kind] = true
+	for range tries {
+		next := g.nextOfKinds()
+		if len(next) == 0 {
+			return nil
+		}
+		if err := g.settle(next); err != nil {
+			return err
 		}
 	}
-	for _, c := range g.contenders {
-		if c.replicas > 0 && !seen[c.kind] && len(first) < mostKinds {
-			seen[c.kind] = true
-			first = append(first, c)
-		}
-	}
-	return g.settle(first)
+	return nil
 }
+
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds.
+func (g *goalSearch) nextOfKinds() (next []*contender) {
+	var done []string
+	for _, c := range g.held() {
+		done = append(done, c.kind)
+	}
+	for _, c := range g.contenders {
+		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < mostKinds {
+			done, next = append(done, c.kind), append(next, c)
+		}
+	}
+	return next
+}
+
+// possible: by its estimate the contender holds the load with the devices that there are.
+func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c.replicas <= c.most) }
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
 func (g *goalSearch) settle(all []*contender) error {

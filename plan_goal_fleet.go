@@ -159,7 +159,11 @@ func priceWords(r *cost.Rate, devices int64) string {
 	if r.Price.Kind != "on-demand" {
 		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase), cmp.Or(r.Date, r.Price.Note, r.Source))
 	}
-	return fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", r.Price.Provider, r.PerHour.Mid, devices, r.Rows, r.Date)
+	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows", r.Price.Provider, r.PerHour.Mid, devices, r.Rows)
+	if r.Date != "" {
+		words += ", " + r.Date
+	}
+	return words
 }
 
 func certain(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
