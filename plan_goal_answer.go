@@ -45,6 +45,7 @@ func (g *goalSearch) answer() (*Answer, error) {
 		g.winner(out, held)
 	} else if c := g.closest(); c != nil {
 		miss := g.candidate(c)
+		miss.Why = g.whyNot(c, nil)
 		out.NearestMiss = &miss
 	}
 	out.Surprises = g.surprises(held)
@@ -159,8 +160,8 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	out.Day = g.day(held[0], out.Best.Fleet)
 }
 
-// closest is the contender that comes nearest where none holds: one that fits with the least time of a token, else the
-// one that lacks least memory.
+// closest is the contender that comes nearest where none holds: of those that fit the one whose times with one user are
+// nearest to their bounds, else the one that lacks least memory.
 func (g *goalSearch) closest() *contender {
 	var best *contender
 	for _, c := range g.contenders {
@@ -171,7 +172,11 @@ func (g *goalSearch) closest() *contender {
 	if best == nil {
 		return g.nearest
 	}
-	best.fleet = g.largest(best)
+	for n := range best.played {
+		if best.fleet == nil || n > best.fleet.replicas {
+			best.fleet = &fleetPlan{replicas: n, objective: g.objective(best, n)}
+		}
+	}
 	return best
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/unit"
 )
 
 // round is a load that a fleet of so many replicas was played at.
@@ -50,26 +51,48 @@ func (g *goalSearch) sort() {
 	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
-// varySteps lets the first contenders contend with other budgets of a step too.
+// varySteps lets the first contenders contend with other budgets of a step and numbers of sequences too.
 func (g *goalSearch) varySteps() {
-	if g.asked.MaxBatchedTokens > 0 {
-		return
-	}
-	first := g.contenders[:min(varied, len(g.contenders))]
-	for _, c := range slices.Clone(first) {
-		if c.sim.stream != nil || c.replicas == 0 {
+	for _, c := range slices.Clone(g.contenders[:min(varied, len(g.contenders))]) {
+		if c.replicas == 0 {
 			continue
 		}
-		for _, n := range stepTokens {
-			if n >= c.sim.q.request.MaxBatchedTokens {
-				continue
-			}
+		for _, vary := range g.variations(c) {
 			r := c.request
-			r.MaxBatchedTokens = n
 			r.Ask, r.Workload, r.Goal, r.Router = "fit", nil, nil, ""
+			vary(&r)
 			g.contend(&c.machineChoice, &r, c.loss)
 		}
 	}
+}
+
+// stepTokens are budgets of a step that trade the first token against the others, moreSlots what a llama-server that is
+// not short of memory has.
+var (
+	stepTokens = []plan.Int{512, 2048}
+	moreSlots  = []plan.Int{16, 64}
+)
+
+// variations of a server that need no more devices.
+func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
+	now := &c.sim.q.request
+	if c.sim.stream != nil {
+		for _, n := range moreSlots {
+			if g.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
+				out = append(out, func(r *Request) { r.Sequences = n })
+			}
+		}
+		return out
+	}
+	for _, n := range stepTokens {
+		if g.asked.MaxBatchedTokens == 0 && n < now.MaxBatchedTokens {
+			out = append(out, func(r *Request) { r.MaxBatchedTokens = n })
+		}
+	}
+	if n := plan.Int(unit.PadUp(c.users, 8)); g.asked.MaxSeqs == 0 && g.rate > 0 && n < now.MaxSeqs {
+		out = append(out, func(r *Request) { r.MaxSeqs = n })
+	}
+	return out
 }
 
 // queue of contenders that may be played: those that promise to keep within the bounds, not too many of a kind.

@@ -176,8 +176,12 @@ func (c *contender) parts(g *goalSearch, users int64) []speed.Part {
 	case s.prompts != nil:
 		return byName(s.q.split(s.prompts.model, s.model).Closed(g.loop(users)).Parts)
 	default:
-		f := s.model.Closed(g.loop(users))
+		l := g.loop(users)
+		f := s.model.Closed(l)
 		parts := byName(f.Parts)
+		if x := s.crossing; x != nil {
+			parts = append(parts, speed.Part{Name: "copies", Seconds: x(s.model.Decoding(l), f.Step), Bound: speed.Network})
+		}
 		if f.Others > 0 {
 			parts = append(parts, speed.Part{Name: "prompts of others", Seconds: f.Others, Bound: speed.Compute})
 		}

@@ -139,6 +139,8 @@ func partNames(p speed.Part) string {
 	switch {
 	case p.Name == "prompts of others":
 		return "prompts of others take"
+	case p.Name == "copies":
+		return "bringing weights from the host takes"
 	case p.Bound == speed.Network:
 		return "traffic between devices (" + p.Name + ") takes"
 	case p.Bound == speed.Memory:
@@ -212,20 +214,36 @@ func (g *goalSearch) really(c *contender) float64 {
 	return g.money(c, c.fleet.replicas).PerHour.Mid
 }
 
-// whyNot says why a contender that seemed cheap loses.
+// whyNot says why a contender that seemed cheap loses, or what the nearest lacks.
 func (g *goalSearch) whyNot(c, winner *contender) string {
-	if c.fleet != nil {
+	if winner != nil && c.fleet != nil {
 		return g.why(c, winner)
 	}
 	words := "no number of replicas helps: "
 	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
-	if token > 0 && c.alone.PerToken > token {
+	switch {
+	case len(c.answer.Devices) > 0 && c.answer.Verdict != Fits:
+		return unit.Bytes(-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+	case token > 0 && c.alone.PerToken > token:
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
-	}
-	if first > 0 && c.alone.First > first {
+	case first > 0 && c.alone.First > first:
 		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
+	case c.most > 0 && c.replicas > c.most:
+		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
 	}
-	return "does not hold within reach of its estimate"
+	return g.whyNone(c)
+}
+
+// whyNone of the fleets that were played holds.
+func (g *goalSearch) whyNone(c *contender) string {
+	n := int64(0)
+	for k := range c.played {
+		n = max(n, k)
+	}
+	if r := c.played[n]; r != nil && r.err == nil && r.res.Finished > 0 {
+		return "with " + replicasWords(n) + " " + g.breaks(r)
+	}
+	return ""
 }
 
 // misses is how far a contender is from the bounds with one user, as the worse of both ratios.
@@ -238,17 +256,4 @@ func (g *goalSearch) misses(c *contender) float64 {
 		x = math.Max(x, c.alone.PerToken/token)
 	}
 	return x
-}
-
-// largest fleet that was played, or could be.
-func (g *goalSearch) largest(c *contender) *fleetPlan {
-	n := int64(1)
-	for k := range c.played {
-		n = max(n, k)
-	}
-	if len(c.played) == 0 {
-		n = max(1, min(c.replicas, cmp.Or(c.most, maxReplicas)))
-		c.play(g, n, 1)
-	}
-	return &fleetPlan{replicas: n, objective: g.objective(c, n)}
 }

@@ -85,8 +85,8 @@ func (f *planFlags) owned() error {
 	if len(words) < 2 || len(words) > 4 {
 		return usage("own", f.own, "--own "+f.own+" is not lifetime, price of energy and what comes after them", "--own 3y,0.15,1.4")
 	}
-	t, err := parseSeconds(words[0])
-	o.LifetimeHours = t / 3600
+	var err error
+	o.LifetimeHours, err = lifetime(words[0])
 	for i, at := range []*float64{&o.PerKWh, &o.Overhead, &o.Purchase}[:len(words)-1] {
 		if err == nil {
 			*at, err = unit.ParseNumber(words[i+1])
@@ -97,6 +97,18 @@ func (f *planFlags) owned() error {
 	}
 	f.wanted().Own = o
 	return nil
+}
+
+// lifetime in hours: years and days are written so too.
+func lifetime(s string) (float64, error) {
+	for suffix, hours := range map[string]float64{"y": 365 * 24, "d": 24} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			x, err := unit.ParseNumber(number)
+			return x * hours, err
+		}
+	}
+	t, err := parseSeconds(s)
+	return t / 3600, err
 }
 
 // aim gives the request its load and its bounds. Without bounds, users and lengths are those of one plan that is to fit.

@@ -255,11 +255,7 @@ func (s *screen) goalMiss() {
 	if c == nil {
 		return
 	}
-	words := c.Change + " is " + gib(-c.Headroom, 1) + " GiB short"
-	if c.Fleet != nil {
-		words = fleetWords(c) + ": " + c.Why
-	}
-	s.page.para(pad(gap), join(say("nearest: "), say(words)))
+	s.page.para(pad(gap), join(say("nearest: "), say(fleetWords(c), bold), say(": "+c.Why)))
 }
 
 // goalSurprises are losers that looked better than they are.
