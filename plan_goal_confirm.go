@@ -95,19 +95,23 @@ func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
 	return out
 }
 
-// queue of contenders that may be played: those that promise to keep within the bounds, not too many of a kind.
-func (g *goalSearch) queue() (out []*contender) {
+// queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
+// before more of one.
+func (g *goalSearch) queue() []*contender {
 	of := map[string]int{}
+	var first, more []*contender
 	for _, c := range g.contenders {
-		if !c.possible() || of[c.kind] == mostOfKind {
+		if !c.possible() {
 			continue
 		}
-		of[c.kind]++
-		if out = append(out, c); len(out) == mostPlayed {
-			break
+		if of[c.kind]++; of[c.kind] <= mostOfKind {
+			first = append(first, c)
+		} else {
+			more = append(more, c)
 		}
 	}
-	return out
+	all := append(first, more...)
+	return all[:min(len(all), mostPlayed)]
 }
 
 // done: enough fleets hold, and what comes next promises no better.
