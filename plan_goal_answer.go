@@ -147,7 +147,7 @@ func edgeOf(r *round) *Edge {
 	if r == nil || r.err != nil {
 		return nil
 	}
-	return &Edge{Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
+	return &Edge{StepTime: four(r.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
 }
 
 // winner is the best fleet, with what only it is asked.
@@ -158,6 +158,11 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	}
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
+	for _, n := range held[0].sim.q.notes() {
+		if n.Severity == "warn" {
+			g.note(n.Code, n.Severity, n.Field, n.Text)
+		}
+	}
 }
 
 // closest is the contender that comes nearest where none holds: of those that fit the one whose times with one user are

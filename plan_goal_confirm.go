@@ -12,6 +12,7 @@ import (
 type round struct {
 	sim   *simulation
 	res   *sim.Result
+	scale float64 // of the time of steps; 0 is 1
 	meets bool
 	err   error
 }
@@ -172,7 +173,7 @@ func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
 func (g *goalSearch) settle(all []*contender) error {
 	err := g.together(all, func(c *contender) (err error) {
-		c.found, err = c.fewestOf(g, 1)
+		c.found, err = c.fewestOf(g, variant{})
 		return err
 	})
 	for _, c := range all {
@@ -198,8 +199,8 @@ func (g *goalSearch) together(all []*contender, do func(*contender) error) error
 // tooFar: fleets of so many times the estimate, and some, are given up.
 const tooFar, andSome = 3, 3
 
-// fewestOf replicas that hold where every step takes so many times as long; 0 where none near the estimate do.
-func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
+// fewestOf replicas of a variant that hold; 0 where none near the estimate do.
+func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
 	last := tooFar*c.replicas + andSome
 	if c.most > 0 {
 		last = min(last, c.most)
@@ -209,7 +210,7 @@ func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
 	}
 	low, high := int64(0), int64(0) // holds not, holds
 	for n, step := min(c.replicas, last), int64(1); high == 0; n, step = min(n+step, last), 2*step {
-		r := c.play(g, n, scale)
+		r := c.play(g, n, v)
 		switch {
 		case r.err != nil:
 			return 0, r.err
@@ -224,17 +225,17 @@ func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
 	if g.original.Replicas > 0 {
 		return high, nil
 	}
-	return c.between(g, low, high, scale)
+	return c.between(g, low, high, v)
 }
 
 // between the most replicas that do not hold and some that do. Where the estimate held at once, fewer may too.
-func (c *contender) between(g *goalSearch, low, high int64, scale float64) (int64, error) {
+func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, error) {
 	for high-low > 1 {
 		mid := low + (high-low)/2
 		if low == 0 {
 			mid = high - 1 // the estimate is rarely far off
 		}
-		r := c.play(g, mid, scale)
+		r := c.play(g, mid, v)
 		if r.err != nil {
 			return 0, r.err
 		}
@@ -247,19 +248,19 @@ func (c *contender) between(g *goalSearch, low, high int64, scale float64) (int6
 	return high, nil
 }
 
-// play the load on so many replicas. Rounds at the usual time of a step are kept.
-func (c *contender) play(g *goalSearch, replicas int64, scale float64) *round {
-	if r := c.played[replicas]; r != nil && scale == 1 {
+// play the load on so many replicas. Rounds of the plan itself are kept.
+func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
+	if r := c.played[replicas]; r != nil && v == (variant{}) {
 		return r
 	}
 	s, q := *c.sim, *c.sim.q
 	q.original.Replicas = plan.Int(replicas)
 	s.q, s.unwatched, s.settling = &q, true, g.settles()
-	r := &round{sim: &s}
-	if r.res, r.err = s.run(variant{scale: scale}); r.err == nil {
+	r := &round{sim: &s, scale: v.scale}
+	if r.res, r.err = s.run(v); r.err == nil {
 		r.meets = g.meets(r.res)
 	}
-	if scale == 1 {
+	if v == (variant{}) {
 		c.played[replicas] = r
 	}
 	return r

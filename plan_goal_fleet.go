@@ -64,18 +64,18 @@ func (c *contender) result() *sim.Result {
 	return nil
 }
 
-// edge plays the fleet at both edges of the band of a step's time.
+// edge plays the fleet at both edges of its band.
 func (c *contender) edge(g *goalSearch) error {
 	r := c.played[c.fleet.replicas]
 	if r == nil || r.err != nil {
 		return nil
 	}
-	f := r.sim.stepBand(r.res)
-	if !f.Known() {
+	fast, slow, ok := r.sim.extremes(r.res)
+	if !ok {
 		return nil
 	}
-	c.fleet.edges.low = c.play(g, c.fleet.replicas, f.Low/f.Mid)
-	c.fleet.edges.high = c.play(g, c.fleet.replicas, f.High/f.Mid)
+	c.fleet.edges.low = c.play(g, c.fleet.replicas, fast)
+	c.fleet.edges.high = c.play(g, c.fleet.replicas, slow)
 	return cmp.Or(c.fleet.edges.low.err, c.fleet.edges.high.err)
 }
 
@@ -88,8 +88,8 @@ func (c *contender) surely(g *goalSearch) (err error) {
 		c.fleet.sure = c.fleet.replicas
 		return nil
 	}
-	f := r.sim.stepBand(r.res)
-	c.fleet.sure, err = c.fewestOf(g, f.High/f.Mid)
+	_, slow, _ := r.sim.extremes(r.res)
+	c.fleet.sure, err = c.fewestOf(g, slow)
 	return err
 }
 
@@ -141,8 +141,7 @@ func (g *goalSearch) spend(c *contender, f *Fleet, output speed.Figure, busy flo
 	}
 	watts := c.watts(max(1, int64(f.UsersEach)), g, busy)
 	figure(watts.Times(float64(f.Devices)), &f.Watts, &f.WattsLow, &f.WattsHigh)
-	rent := g.asker.rent(m.Groups[0].Device.ID, int(f.Devices))
-	f.Owned = g.owned(c, rent)
+	f.Owned = g.owned(c, g.rent(c, f.Replicas))
 	money := g.money(c, f.Replicas)
 	figure(money.PerHour, &f.USDPerHour, &f.USDPerHourLow, &f.USDPerHourHigh)
 	if money.PerHour.Known() {

@@ -74,17 +74,20 @@ func (g *goalSearch) life(c *contender, replicas int64) float64 {
 
 // money is what a fleet costs an hour: its rent, or what it costs its owner where that is known and less.
 func (g *goalSearch) money(c *contender, replicas int64) cost.Rate {
+	rent := g.rent(c, replicas)
+	if own := g.own(c, int(replicas*c.devices)); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
+		return own
+	}
+	return rent
+}
+
+// rent of a fleet; unknown where devices are unlike.
+func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
 	m := c.sim.q.job.Machine
 	if len(m.Groups) != 1 {
 		return cost.Rate{}
 	}
-	id := m.Groups[0].Device.ID
-	n := int(replicas * c.devices)
-	rent := g.asker.rent(id, n)
-	if own := g.own(c, n); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
-		return own
-	}
-	return rent
+	return g.asker.rent(m.Groups[0].Device.ID, int(replicas*c.devices))
 }
 
 // front are the fleets that no other beats in dollars, both times and quality at once.

@@ -188,7 +188,7 @@ func (p *player) time(r *sim.Replica, v variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: uint64(p.spec.Seed)}
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: cmp.Or(v.acceptance, d.Acceptance), Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front

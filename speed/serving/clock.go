@@ -16,7 +16,7 @@ type Clock struct {
 	drafts float64
 	// tokens, outputs and all hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
 	tokens, outputs, all []float64
-	decode          [1 << 12]decodeTime
+	decode               [1 << 12]decodeTime
 }
 
 // clockStage has the kernels of a stage by what their time follows from.
