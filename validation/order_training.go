@@ -38,7 +38,11 @@ func trainingOrders(all []Comparison) (out []ordered, err error) {
 	if err != nil {
 		return nil, err
 	}
-	thumbs := thumbTrainer{NewTrainer(), map[int]float64{}}
+	trainer, err := NewTrainer()
+	if err != nil {
+		return nil, err
+	}
+	thumbs := thumbTrainer{trainer, map[int]float64{}}
 	for i := range trainingKinds {
 		k := &trainingKinds[i]
 		o := ordered{kind: &k.kind}
