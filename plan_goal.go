@@ -2,7 +2,6 @@ package memwall
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -68,8 +67,10 @@ func (g *goalSearch) read() error {
 	if r.Goal != nil {
 		g.goal = *r.Goal
 	}
-	if err := errors.Join(g.goal.checkGoal(), g.checkBounds(), r.countReplicas()); err != nil {
-		return asError(err)
+	for _, err := range []error{g.goal.checkGoal(), g.checkBounds(), r.countReplicas(), r.contradicts()} {
+		if err != nil {
+			return asError(err)
+		}
 	}
 	if err := g.load(); err != nil {
 		return err
@@ -197,6 +198,29 @@ func (g *goalSearch) checkBounds() error {
 		return err
 	}
 	return goal.Own.check()
+}
+
+// contradicts refuses two fields of which one rules the other out.
+func (r *Request) contradicts() error {
+	both := func(field, value, message, hint string) error {
+		return &Error{Code: ImpossiblePlan, Field: field, Value: value, Message: message, Hint: hint}
+	}
+	ranks := max(1, r.TP) * max(1, r.PP) * max(1, r.DP) * max(1, int64(r.Replicas))
+	switch w, d := r.Workload, r.Day; {
+	case r.MaxDevices < 0:
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("max_devices = %d is negative", int64(r.MaxDevices)), "a number from 1, or leave it out")
+	case r.MaxDevices > 0 && ranks > int64(r.MaxDevices):
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("tp × pp × dp × replicas = %d devices contradict max_devices = %d", ranks, int64(r.MaxDevices)), "smaller groups, or more devices")
+	case r.MaxDevices > 0 && r.Devices > int64(r.MaxDevices):
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("devices = %d contradict max_devices = %d", r.Devices, int64(r.MaxDevices)), "leave one of them out")
+	case d != nil && (r.Sequences > 0 || w != nil && (w.Concurrency > 0 || w.Trace != "")):
+		return both("day", "", "day contradicts a number of users and a trace: it tells the requests of each part of a day", "leave one of them out")
+	case d != nil && w != nil && w.Rate > 0 && len(d.Rates) > 0 && w.Rate != slices.Max(d.Rates):
+		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts day.rates, whose highest is %g", w.Rate, slices.Max(d.Rates)), "leave the rate out: the highest of the day is planned for")
+	case w != nil && w.Rate > 0 && (w.Concurrency > 0 || r.Sequences > 0):
+		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts %d users, who ask when they are answered", w.Rate, max(int64(w.Concurrency), int64(r.Sequences))), "leave one of them out")
+	}
+	return nil
 }
 
 // ordered refuses a higher percentile with a lower bound: whoever keeps it keeps the other too.

@@ -83,11 +83,7 @@ func (g *goalSearch) money(c *contender, replicas int64) cost.Rate {
 
 // rent of a fleet; unknown where devices are unlike.
 func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
-	m := c.sim.q.job.Machine
-	if len(m.Groups) != 1 {
-		return cost.Rate{}
-	}
-	return g.asker.rent(m.Groups[0].Device.ID, int(replicas*c.devices))
+	return g.asker.rentOf(c.sim.q.job.Machine, int(replicas*c.devices))
 }
 
 // front are the fleets that no other beats in dollars, both times and quality at once.

@@ -82,7 +82,7 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 	}
 	d := &m.Groups[0].Device
 	for _, n := range replicaSizes {
-		if have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
+		if most := int64(g.original.MaxDevices); most > 0 && n > most || have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
 			break
 		}
 		out = append(out, machineChoice{d.ID, manyOf(int(n), base), n, have, false})

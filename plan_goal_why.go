@@ -203,7 +203,7 @@ func (g *goalSearch) thumb(c *contender) float64 {
 	}
 	bytes := float64(q.job.Weights.Bytes()) + users*float64(g.prompt+g.output)*float64(c.sim.kv.PerToken)*float64(max(1, q.request.TP))
 	n := math.Ceil(bytes / float64(m.Groups[0].Device.Memory.Value))
-	return g.asker.rent(m.Groups[0].Device.ID, int(math.Min(n, 1e6))).PerHour.Mid
+	return g.asker.rentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
 }
 
 // really is what a contender's fleet rents for; without end where none holds.

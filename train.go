@@ -366,7 +366,7 @@ func (t *training) run(s *step.Step, perStep float64, tokens int64) *TrainingRun
 	if w := cost.Watts(d, cost.Load{Compute: s.HFU}); w.Known() {
 		r.KWh = rounded(w.Mid * float64(n) * days.Mid * 24 / 1000)
 	}
-	if rent := t.q.asker.rent(d.ID, n); rent.PerHour.Known() {
+	if rent := t.q.asker.rentOf(m, n); rent.PerHour.Known() {
 		r.USD = rounded(rent.PerHour.Mid * days.Mid * 24)
 		r.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, rent.Date)
 	}
