@@ -147,6 +147,11 @@ func (g *goalSearch) spend(c *contender, f *Fleet, output speed.Figure, busy flo
 	if money.PerHour.Known() {
 		f.Price = priceWords(&money, f.Devices)
 	}
+	for i := range f.Curve {
+		if p := &f.Curve[i]; p.Output > 0 && money.PerHour.Known() {
+			p.USDPerMillion = rounded(cost.PerMillion(money, certain(p.Output)).Mid)
+		}
+	}
 	if output.Known() {
 		figure(cost.JoulesPerToken(watts, int(f.Devices), output), &f.JoulesPerToken, &f.JoulesPerTokenLow, &f.JoulesPerTokenHigh)
 		figure(cost.PerMillion(money, output), &f.USDPerMillion, &f.USDPerMillionLow, &f.USDPerMillionHigh)

@@ -20,6 +20,7 @@ func (s *screen) goalPlans(all bool) {
 		s.goalBest()
 		s.fleets(all)
 		s.fleetFacts()
+		s.loads(s.a.Best.Fleet)
 	}
 	s.goalSurprises()
 	s.dayPlan()
@@ -232,6 +233,40 @@ func holdsWords(f *memwall.Fleet) string {
 		return fmt.Sprintf("up to %s requests/s within the bounds; %s", rateOf(*f.HoldsRate), each)
 	}
 	return each
+}
+
+// loads is what the best does at other loads: a column for each of a few.
+func (s *screen) loads(f *memwall.Fleet) {
+	var shown []memwall.CurvePoint
+	for _, p := range f.Curve {
+		if slices.Contains([]float64{0.25, 0.5, 1, 1.5, 2}, p.Share) && p.TTFT != nil && p.TPOT != nil {
+			shown = append(shown, p)
+		}
+	}
+	if len(shown) < 2 || s.page.st.width() < narrow {
+		return
+	}
+	tb := &table{sides: []side{left, right, right, right, right, right}}
+	rows := [][]text{{say("at other loads", bold)}, {say("first token p99, ms")}, {say("per token p99, ms")}, {say("$ a million tokens")}}
+	for i := range shown {
+		p := &shown[i]
+		sign := markOf(memwall.Fits)
+		if !p.Met {
+			sign = markOf(memwall.DoesNotFit)
+		}
+		rows[0] = append(rows[0], join(say(string(sign.sign)+" ", sign.ink), say(fmt.Sprintf("%.0f %%", 100*p.Share), dim)))
+		rows[1], rows[2] = append(rows[1], say(significant(p.TTFT.P99, 3))), append(rows[2], say(significant(p.TPOT.P99, 3)))
+		price := "—"
+		if p.USDPerMillion != nil {
+			price = significant(*p.USDPerMillion, 3)
+		}
+		rows[3] = append(rows[3], say(price))
+	}
+	for _, r := range rows {
+		tb.row(r...)
+	}
+	s.page.blank()
+	s.page.add(tb)
 }
 
 // owned compares buying with renting.
