@@ -3,6 +3,7 @@ package memwall
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/memwall/memwall/plan"
@@ -168,6 +169,9 @@ func (g *goalSearch) means() error {
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
 	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
 		g.rate = l.Rate()
+	}
+	if s := g.spec.Sessions; s != nil {
+		g.rate *= math.Max(1, s.Turns.Mean)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const (
 
 // answer writes what was found.
 func (g *goalSearch) answer() (*Answer, error) {
-	held := g.held()
+	held := unlike(g.held())
 	if err := g.finish(held); err != nil {
 		return nil, err
 	}
@@ -80,6 +80,24 @@ func (g *goalSearch) finish(held []*contender) error {
 		}
 		return c.curve(g)
 	})
+}
+
+// unlike leaves out fleets that do to the nanosecond what an earlier one does: settings that change nothing.
+func unlike(held []*contender) (out []*contender) {
+	for _, c := range held {
+		if !slices.ContainsFunc(out, func(o *contender) bool { return o.same(c) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (c *contender) same(o *contender) bool {
+	a, b := c.result(), o.result()
+	if a == nil || b == nil || c.name != o.name || c.fleet.replicas != o.fleet.replicas || c.sim.q.engine.Name() != o.sim.q.engine.Name() {
+		return false
+	}
+	return a.End == b.End && a.First.Mean() == b.First.Mean() && a.PerToken.Mean() == b.PerToken.Mean() && a.Whole.Mean() == b.Whole.Mean()
 }
 
 // firstOfKinds are the first contenders of each kind of hardware, at most so many.

@@ -224,7 +224,7 @@ func (g *goalSearch) whyNot(c, winner *contender) string {
 	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
 	switch {
 	case len(c.answer.Devices) > 0 && c.answer.Verdict != Fits:
-		return unit.Bytes(-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
 	case token > 0 && c.alone.PerToken > token:
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
 	case first > 0 && c.alone.First > first:
