@@ -112,7 +112,7 @@ func firstOfKinds(all []*contender, most int) (out []*contender) {
 
 // describe the model.
 func (g *goalSearch) describe(out *Answer) {
-	for _, c := range append(slices.Clone(g.contenders), g.nearest) {
+	for _, c := range append(slices.Concat(g.held(), g.contenders), g.nearest) {
 		if c != nil {
 			out.Model = c.sim.q.modelInfo()
 			return
@@ -143,14 +143,27 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	full := *c.answer.Plan
 	full.Replicas = plan.Int(c.fleet.replicas)
 	out.Plan = &full
-	asked := c.request
-	asked.Replicas, asked.Ask, asked.Workload, asked.Goal = full.Replicas, g.original.Ask, g.original.Workload, g.original.Goal
-	out.Patch = patchOf(g.original, &asked)
+	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
 		out.Simulated = g.told(r)
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
+}
+
+// patch leads from what was asked for to a plan of so many replicas. What is no part of a plan stays.
+func (g *goalSearch) patch(of *Request, replicas plan.Int) map[string]any {
+	to := *g.original
+	for _, f := range Fields() {
+		if f.OfAsk("fit") && f.Name != "ask" {
+			f.Value(&to).Set(f.Value(of))
+		}
+	}
+	to.PromptTokens, to.OutputTokens, to.Sequences, to.Devices, to.Replicas = g.original.PromptTokens, g.original.OutputTokens, g.original.Sequences, 0, replicas
+	if of.Engine == "llama-server" {
+		to.Sequences = of.Sequences
+	}
+	return patchOf(g.original, &to)
 }
 
 // told is a round as an answer has it.
