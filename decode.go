@@ -118,7 +118,7 @@ func checkDepth(data []byte) error {
 }
 
 // lists are fields of one word that a search for plans takes a list of.
-var lists = []string{"engine", "weights", "kv"}
+var lists = []string{"hardware", "engine", "weights", "kv", "framework", "method", "optimizer", "precision", "sharding", "recompute"}
 
 func isList(name string, value json.RawMessage) bool {
 	return slices.Contains(lists, name) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
@@ -175,10 +175,12 @@ func checkEnum(f *Field, v reflect.Value) error {
 	if f.Enum == nil || v.Kind() != reflect.String || v.String() == "" {
 		return nil
 	}
-	for _, w := range f.Enum {
-		if w == v.String() {
-			return nil
-		}
+	words := []string{v.String()}
+	if f.Listed() {
+		words = strings.Split(v.String(), ",")
+	}
+	if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(f.Enum, w) }) {
+		return nil
 	}
 	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()), Hint: "one of " + strings.Join(f.Enum, ", ")}
 }

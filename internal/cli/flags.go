@@ -155,7 +155,7 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 	case t.Kind() == reflect.Map:
 		x, err = parseOverride(s)
 	case t.Kind() == reflect.String:
-		x, err = s, oneOf(s, v.field.Enum)
+		x, err = s, v.known(s)
 	case t.Kind() == reflect.Bool:
 		x, err = parseBool(s)
 	case t.Kind() == reflect.Float64:
@@ -170,6 +170,19 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 		x, err = parseWhole(s)
 	}
 	return reflect.ValueOf(x), err
+}
+
+// known refuses words that are not among those of the field; a search for plans takes a list of some.
+func (v *fieldValue) known(s string) error {
+	if !v.field.Listed() {
+		return oneOf(s, v.field.Enum)
+	}
+	for _, w := range strings.Split(s, ",") {
+		if err := oneOf(w, v.field.Enum); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func oneOf(s string, words []string) error {

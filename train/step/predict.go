@@ -69,6 +69,9 @@ func (p *Predictor) Predict() (s Step) {
 	return s
 }
 
+// Middle is the seconds of a step without a band, for searches.
+func (p *Predictor) Middle() float64 { return p.Seconds(p.values[:]) }
+
 // elsewhere adds what lies in host memory and on NVMe.
 func (p *Predictor) elsewhere(s *Step, t *terms) {
 	copies, optimizer, nvme := p.aside.times(t.computed() + t.host)
