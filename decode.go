@@ -118,7 +118,7 @@ func checkDepth(data []byte) error {
 }
 
 // lists are fields of one word that a search for plans takes a list of.
-var lists = []string{"hardware", "engine", "weights", "kv", "framework", "method", "optimizer", "precision", "sharding", "recompute"}
+var lists = slices.Concat([]string{"hardware"}, servingLists, trainLists)
 
 func isList(name string, value json.RawMessage) bool {
 	return slices.Contains(lists, name) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))

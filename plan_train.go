@@ -28,6 +28,7 @@ type trainSearch struct {
 	want      string
 	layers    int64
 	experts   int64 // of a layer
+	context   int64
 	sites     []trainSite
 	notes     []Note
 	found     trainFound
@@ -57,7 +58,7 @@ func (a *Asker) planTrain(ctx context.Context, r *Request) (*Answer, error) {
 func (a *Asker) trainSearch(r *Request) (*trainSearch, error) {
 	s := &trainSearch{asker: a.remembering(), original: r, asked: *r}
 	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices = askTrain, "", nil, false, false, 0
-	for _, prepare := range []func() error{s.goal, s.choices, s.network, s.machines, s.batch, s.pins} {
+	for _, prepare := range []func() error{s.goal, s.choices, s.network, s.machines, s.batch, s.sequences, s.pins} {
 		if err := prepare(); err != nil {
 			return nil, err
 		}
@@ -70,7 +71,7 @@ func (a *Asker) trainSearch(r *Request) (*trainSearch, error) {
 func (s *trainSearch) goal() error {
 	g := s.original.Goal
 	if g == nil {
-		return nil
+		g = &Goal{}
 	}
 	switch {
 	case len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.QualityLoss != nil:
@@ -98,7 +99,8 @@ func (s *trainSearch) network() error {
 	if err := t.models(); err != nil {
 		return err
 	}
-	s.layers, s.experts = int64(len(t.job.Model.Decoder().Layers)), t.job.Model.Traits.Experts
+	m := t.job.Model
+	s.layers, s.experts, s.context = int64(len(m.Decoder().Layers)), m.Traits.Experts, m.Context
 	return nil
 }
 
@@ -126,6 +128,27 @@ func (s *trainSearch) batch() error {
 	n = unit.CeilDiv(usual, n) * n
 	s.asked.GlobalBatch = plan.Int(n)
 	s.note("default_used", "info", "global_batch", "global_batch = %d by default", n)
+	return nil
+}
+
+// usualSequence is a length in tokens, where nobody gives one.
+const usualSequence = 4096
+
+// sequences are the same for all plans too: as long, and filled where samples can be packed.
+func (s *trainSearch) sequences() error {
+	r := &s.asked
+	if r.SequenceLength == 0 {
+		r.SequenceLength = usualSequence
+		if s.context > 0 {
+			r.SequenceLength = plan.Int(min(usualSequence, s.context))
+		}
+		s.note("default_used", "info", "sequence_length", "sequence_length = %d by default", r.SequenceLength)
+	}
+	if r.Packing == nil && r.Data == "" && (r.Objective == "" || r.Objective == "pretrain" || r.Objective == "sft") {
+		yes := true
+		r.Packing = &yes
+		s.note("default_used", "info", "packing", "packing = true by default")
+	}
 	return nil
 }
 
@@ -166,6 +189,7 @@ func (s *trainSearch) fill(out *Answer, ranked []*trainPlan) {
 	out.Surprises = s.surprises(best)
 	out.Config = best.training.config()
 	out.Best.Files = out.Config
+	s.remarkHost(best)
 	for _, n := range best.training.notes() {
 		if n.Severity != "info" || n.Code == "no_config" || n.Code == "fabric_assumed" {
 			s.notes = append(s.notes, n)
@@ -191,11 +215,21 @@ func (s *trainSearch) detail(p *trainPlan) *trainDetail {
 	return d
 }
 
+// onHost is what the ranks of a node keep in its memory.
+func (d *trainDetail) onHost() unit.Bytes {
+	needs := d.training.q.hostNeeds(d.training.same(d.training.sizer.Deciding()))
+	return needs.High
+}
+
 // candidate is a plan as an answer shows it.
 func (s *trainSearch) candidate(p *trainPlan) (Candidate, *trainDetail) {
 	d := s.detail(p)
 	c := Candidate{Change: p.words(s.original), Verdict: Fits, Headroom: p.headroom, Capacity: p.site.capacity, USDPerHour: p.site.perHour}
 	c.Plan, c.Patch = d.training.q.plan(), s.patch(&p.request)
+	if room, known := d.training.q.hostCapacity(); known && p.request.Offload != nil {
+		left := room.Bytes() - d.onHost()
+		c.HostHeadroom = &left
+	}
 	if !p.timed() {
 		return c, d
 	}

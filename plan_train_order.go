@@ -111,7 +111,7 @@ func (f *trainFound) keepFront(p *trainPlan) {
 		return
 	}
 	for _, q := range f.front {
-		if _, worse := q.against(p); worse == 0 {
+		if better, worse := q.against(p); worse == 0 && (better > 0 || f.search.order(q, p) < 0) {
 			return
 		}
 	}

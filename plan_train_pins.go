@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/train"
 	"github.com/memwall/memwall/unit"
 )
@@ -132,19 +133,27 @@ func (s *trainSearch) refusal() error {
 	return &Error{Code: ImpossiblePlan, Message: "no groups of these devices go with what is given", Hint: "give less: what is absent is searched"}
 }
 
-// missed keeps the plan that lacks least.
-func (s *trainSearch) missed(x *trainSite, r *Request, t *training, worst *train.Rank) {
-	d := t.rank(worst)
-	room := headroom(&d)
-	if s.nearest != nil && room <= s.nearest.Headroom {
+// missed keeps the plan that lacks least, on devices or on the host.
+func (s *trainSearch) missed(x *trainSite, r *Request, t *training, worst *train.Rank, same []engine.Rank) {
+	room := headroom(&same[0])
+	c := Candidate{Verdict: DoesNotFit, Headroom: room, lacks: room}
+	if host, known := t.q.hostCapacity(); known && r.Offload != nil {
+		needs := t.q.hostNeeds(same)
+		left := host.Bytes() - needs.High
+		c.HostHeadroom, c.lacks = &left, min(room, left)
+	}
+	if s.nearest != nil && c.lacks <= s.nearest.lacks {
 		return
 	}
 	p := &trainPlan{request: *r, site: x}
-	s.nearest = &Candidate{Change: p.words(s.original), Verdict: DoesNotFit, Headroom: room, Capacity: x.capacity, USDPerHour: x.perHour, Plan: t.q.plan(), Patch: s.patch(r)}
-	if room >= 0 {
-		s.nearest.Verdict = Tight
+	c.Change, c.Capacity, c.USDPerHour, c.Plan, c.Patch, c.Why = p.words(s.original), x.capacity, x.perHour, t.q.plan(), s.patch(r), fills(worst)
+	if c.lacks >= 0 {
+		c.Verdict = Tight
 	}
-	s.nearest.Why = fills(worst)
+	if c.lacks < room {
+		c.Why = "what it keeps in the memory of a node"
+	}
+	s.nearest = &c
 }
 
 // fills says what fills a device at its peak.
@@ -157,7 +166,7 @@ func fills(r *train.Rank) string {
 			name, most = it.Name, it.Bytes
 		}
 	}
-	return fmt.Sprintf("%s take %s of %s GiB at %s", name, unit.Fixed(most.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1), phase.Name)
+	return fmt.Sprintf("%s are %s of %s GiB at %s", name, unit.Fixed(most.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1), phase.Name)
 }
 
 // remark says what the ranking rests on, and what it leaves out.
@@ -189,6 +198,14 @@ func (s *trainSearch) reason(word string) string {
 		}
 	}
 	return "it does not go with the rest"
+}
+
+// remarkHost says what a plan that keeps things on hosts takes for granted of them.
+func (s *trainSearch) remarkHost(best *trainDetail) {
+	n := best.onHost()
+	if _, known := best.training.q.hostCapacity(); !known && n > 0 {
+		s.note("host_unknown", "warn", "hardware", "the best plan keeps %s in the memory of each node, and how much that has is not known: %s,host=2TiB says it", n, best.site.words())
+	}
 }
 
 // remarkUnpriced names machines without a price, where money decides.

@@ -24,7 +24,7 @@ var thumbs = []thumb{
 		return p.site.peakPerDollar()
 	}},
 	{"the most operations a second", true, func(s *trainSearch, p *trainPlan) float64 {
-		if s.want == "cost" {
+		if s.want != "latency" {
 			return 0
 		}
 		return p.site.peak

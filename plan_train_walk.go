@@ -199,16 +199,15 @@ func (s *trainSearch) try(x *trainSite, r *Request) outcome {
 	s.evaluated.Full++
 	s.meet(t, r)
 	ranks := t.sizer.Deciding()
-	d := t.rank(&ranks[0])
-	v := t.q.verdict(t.same(ranks))
-	if v != Fits {
-		s.missed(x, r, t, &ranks[0])
-		if t.job.Framework.Keep.Offloads || headroom(&d) >= 0 && v != Tight {
+	same := t.same(ranks)
+	if t.q.verdict(same) != Fits {
+		s.missed(x, r, t, &ranks[0], same)
+		if t.job.Framework.Keep.Offloads || worst(same) == Fits {
 			return oddPlan
 		}
 		return shortPlan
 	}
-	s.found.add(s.plan(x, r, t, &d))
+	s.found.add(s.plan(x, r, t, &same[0]))
 	return fittingPlan
 }
 

@@ -61,42 +61,36 @@ func (s *trainSearch) why(d, best *trainDetail) string {
 		return "how long a step takes is not known"
 	case d.trainPlan == best.trainPlan:
 		return winning(d)
+	case s.want == "devices" && d.site.devices != best.site.devices:
+		return figures(float64(d.site.devices)/float64(best.site.devices)) + " times the devices, " + longer(d, best)
+	case s.want != "cost" || !best.priced():
+		return slowness(d, best)
+	case !d.priced():
+		return "no price is known; " + slowness(d, best)
+	case *d.site.perHour == *best.site.perHour:
+		return slowness(d, best)
 	}
-	var out []string
-	if n := float64(d.site.devices) / float64(best.site.devices); s.want == "devices" && n > 1 {
-		out = append(out, fmt.Sprintf("%s times the devices", figures(n)))
+	more := percentMore(d.perMillion/best.perMillion, "dearer", "cheaper") + ": rent × " + figures(*d.site.perHour / *best.site.perHour)
+	if d.perToken < best.perToken {
+		return more + ", " + longer(d, best)
 	}
-	if s.want == "cost" && best.priced() {
-		if !d.priced() {
-			return "no price of these devices is known; " + s.slowness(d, best)
-		}
-		out = append(out, percentMore(d.perMillion/best.perMillion, "dearer", "cheaper"))
-		if rent := *d.site.perHour / *best.site.perHour; rent != 1 {
-			out = append(out, "rent × "+figures(rent))
-		}
-	}
-	return strings.Join(append(out, s.slowness(d, best)), ", ")
+	return more + ", " + slowness(d, best)
 }
 
-// slowness says how much slower a plan is, and the terms that make it so, as shares of what the best one takes.
-func (s *trainSearch) slowness(d, best *trainDetail) string {
-	out := percentMore(d.perToken/best.perToken, "slower", "less time")
-	sign := 1.0
-	if d.perToken < best.perToken {
-		sign = -1
-	}
+// longer says how much more time a plan takes.
+func longer(d, best *trainDetail) string {
+	return percentMore(d.perToken/best.perToken, "slower", "less time")
+}
+
+// slowness says how much more time a plan takes, and the terms that make it so, as shares of what the best one takes.
+func slowness(d, best *trainDetail) string {
+	out := longer(d, best)
 	var more []trainTerm
 	base := best.terms()
 	for _, t := range d.terms() {
-		more = append(more, trainTerm{t.name, (t.seconds - secondsOf(base, t.name)) * sign / best.perToken})
+		more = append(more, trainTerm{t.name, (t.seconds - secondsOf(base, t.name)) / best.perToken})
 	}
-	for _, t := range base {
-		if !slices.ContainsFunc(more, func(x trainTerm) bool { return x.name == t.name }) {
-			more = append(more, trainTerm{t.name, -t.seconds * sign / best.perToken})
-		}
-	}
-	mark := map[float64]string{1: "+", -1: "−"}[sign]
-	if words := largest(more, mark); words != "" {
+	if words := largest(more, "+"); words != "" && d.perToken > best.perToken {
 		out += ": " + words
 	}
 	return out

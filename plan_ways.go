@@ -41,10 +41,13 @@ func (p *planner) ways(loose bool) []way {
 	return out
 }
 
+// servingLists are the fields of words whose lists a search for plans to serve goes through.
+var servingLists = []string{"engine", "weights", "kv"}
+
 // choices reads the fields that have a list: what was asked for has its first word.
 func (p *planner) choices() {
 	p.among = map[string][]string{}
-	for _, name := range lists {
+	for _, name := range servingLists {
 		v := FieldByName(name).Value(&p.asked)
 		words := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
 		if len(words) > 1 {
