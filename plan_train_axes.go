@@ -58,13 +58,17 @@ func ofNumbers(field string, at func(*Request) *int64, usual func(*trainSearch, 
 	}
 }
 
-// usualFrameworks to train with, where none is named: on one device, and for adapters, transformers; on several the
-// three that share a whole model's training in different ways. All keep a copy of the weights in 32 bits there, so that
-// none is quicker by training less well.
-func usualFrameworks(_ *trainSearch, x *trainSite, r *Request) []string {
+// usualFrameworks to train with, where none is named: for adapters, and on one device alone, transformers; else the three
+// that share a whole model's training in different ways. These keep a copy of the weights in 32 bits, so that none is
+// quicker by training less well.
+func usualFrameworks(s *trainSearch, x *trainSite, r *Request) []string {
 	adapters := r.Method != "" && r.Method != "full"
 	switch {
-	case x.devices == 1 && (r.Sharding == "" || r.Sharding == "none"), adapters:
+	case adapters:
+		return []string{"transformers"}
+	case x.devices == 1 && s.offloads:
+		return []string{"transformers", "deepspeed"}
+	case x.devices == 1 && len(s.sites) == 1:
 		return []string{"transformers"}
 	case r.VPP > 1 || r.EP > 1:
 		return []string{"megatron"}
@@ -158,27 +162,32 @@ func sequenceParallel(_ *trainSearch, _ *trainSite, r *Request) (out []func(*Req
 	return out
 }
 
-// usualShardings of a framework, where replicas have anything to share.
+// usualShardings of a framework, where replicas have anything to share: those that the rest of the plan goes with.
 func usualShardings(_ *trainSearch, x *trainSite, r *Request) []string {
 	f := frameworkOf(r)
-	replicas := x.devices / max(1, r.TP*r.PP)
-	if f == nil || replicas == 1 || megatronLike(r) {
+	if f == nil || megatronLike(r) {
 		return nil
 	}
+	sharers := x.devices / max(1, r.TP*r.PP) // replicas and the ranks of their context groups
+	titan := f.Name == "torchtitan"
 	var out []string
 	switch {
 	case f.Name == "deepspeed" && r.PP > 1:
 		return []string{"zero1"}
 	case f.Name == "deepspeed":
 		return []string{"zero1", "zero2", "zero3"}
-	case f.Name == "torchtitan" && max(r.TP, r.PP, r.CP, r.EP) > 1:
+	case sharers == 1 && titan:
+		return []string{"none"}
+	case sharers == 1:
+		return nil
+	case titan && max(r.TP, r.PP, r.CP, r.EP) > 1:
 		out = []string{"fsdp2"} // its DDP goes with no other groups
-	case f.Name == "torchtitan", f.Name == "torchtune":
+	case titan, f.Name == "torchtune":
 		out = []string{"ddp", "fsdp2"}
 	default:
 		out = []string{"ddp", "fsdp"}
 	}
-	if x.perNode < x.devices {
+	if nodes, replicas := int64(x.machine.Nodes), x.replicas(r); nodes > 1 && replicas > nodes && replicas%nodes == 0 {
 		out = append(out, "hsdp")
 	}
 	return out

@@ -166,7 +166,7 @@ func fills(r *train.Rank) string {
 			name, most = it.Name, it.Bytes
 		}
 	}
-	return fmt.Sprintf("%s are %s of %s GiB at %s", name, unit.Fixed(most.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1), phase.Name)
+	return fmt.Sprintf("%s are %s of %s at %s", name, most, r.Usable.Bytes(), phase.Name)
 }
 
 // remark says what the ranking rests on, and what it leaves out.

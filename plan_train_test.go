@@ -358,14 +358,25 @@ func TestTrainPlanTwice(t *testing.T) {
 	}
 }
 
-// TestTrainPlanFiles: the best plan of usual questions has files to run it.
+// TestTrainPlanFiles: the best plan has files to run it, and so has every other of frameworks that memwall writes for.
 func TestTrainPlanFiles(t *testing.T) {
-	for _, c := range []struct{ model, on, method string }{
-		{"llama-3.1-8b", "8xh100", ""}, {"llama-3.1-70b", "64xh100", ""}, {"llama-3.1-8b", "rtx-4090", "qlora"}, {"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora"}, {"llama-3.1-70b", "8xh100", "lora"}, {"mixtral-8x7b", "16xh100", ""},
+	for _, c := range []struct{ model, on, method, framework string }{
+		{"llama-3.1-8b", "8xh100", "", ""}, {"llama-3.1-70b", "64xh100", "", ""}, {"llama-3.1-8b", "rtx-4090", "qlora", ""}, {"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora", ""},
+		{"llama-3.1-70b", "8xh100", "lora", ""}, {"mixtral-8x7b", "16xh100", "", "megatron"}, {"llama-3.1-8b", "8xh100", "", "torchtitan"}, {"llama-3.1-70b", "64xh100", "", "torchtitan"},
+		{"llama-3.1-8b", "h100", "", "deepspeed"}, {"llama-3.1-8b", "4xh100", "", "deepspeed"}, {"llama-3.1-70b", "32xh200", "", "deepspeed,transformers"},
 	} {
-		a := planned1(t, trainAsk(c.model, c.on, func(r *Request) { r.Method = c.method }))
+		a := planned1(t, trainAsk(c.model, c.on, func(r *Request) { r.Method, r.Framework = c.method, c.framework }))
 		if a.Best == nil || len(a.Best.Files) == 0 || len(a.Config) == 0 {
 			t.Errorf("%s on %s: %+v without files: %v", c.model, c.on, a.Best, a.Notes)
+			continue
+		}
+		for _, x := range a.Candidates {
+			again := *x.Plan
+			again.Ask = askTrain
+			b, err := (&Asker{}).trained(&again)
+			if err != nil || len(b.config()) == 0 {
+				t.Errorf("%s on %s, %s: no files: %v %v", c.model, c.on, x.Change, err, b.notes())
+			}
 		}
 	}
 }

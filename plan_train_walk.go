@@ -17,6 +17,7 @@ import (
 // Settings that are tried, the least needs first.
 var (
 	chunkSettings     = []int64{1, 2, 4, 8}
+	titanChunks       = []int64{1, 2} // its schedules have no more
 	microSettings     = []int64{1, 2, 4, 8, 16}
 	recomputeSettings = []string{"full", "selective", "none"}
 )
@@ -161,6 +162,9 @@ func (x *trainSite) replicas(r *Request) int64 {
 func chunksOf(r *Request) []int64 {
 	if r.VPP > 0 || r.PP <= 1 || !grouped(r) || r.Schedule != "" && r.Schedule != "interleaved" {
 		return []int64{r.VPP}
+	}
+	if f := frameworkOf(r); f.Name == "torchtitan" {
+		return titanChunks
 	}
 	return chunkSettings
 }

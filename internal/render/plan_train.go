@@ -36,7 +36,7 @@ func (s *screen) trainHead() {
 	if a.Model != nil {
 		name = modelName(a.Model)
 	}
-	asked := []string{name, strings.ReplaceAll(a.Plan.Hardware, ",", ", ")}
+	asked := append([]string{name}, strings.Split(a.Plan.Hardware, ",")...)
 	for _, w := range []string{a.Plan.Method, a.Plan.Framework} {
 		if w != "" {
 			asked = append(asked, strings.ReplaceAll(w, ",", ", "))
@@ -125,14 +125,22 @@ func (s *screen) trainColumns() *table {
 	if s.a.Best.Run != nil {
 		time, cost = "run", "cost"
 	}
-	tb.row(nil, say("plan", bold), say(time, dim), say(cost, dim), say("free, GiB", dim))
+	tb.row(s.fitting(nil, say("plan", bold), say(time, dim), say(cost, dim), say("free, GiB", dim))...)
 	return tb
+}
+
+// fitting leaves out the columns that a narrow page has no room for: money and room.
+func (s *screen) fitting(row ...text) []text {
+	if s.page.st.width() < narrow {
+		return row[:3]
+	}
+	return row
 }
 
 // trainRow adds a plan, and why it stands there below it.
 func (s *screen) trainRow(tb *table, i int, why bool) {
 	c := &s.a.Candidates[i]
-	tb.wrapped(1, s.planCells(), say(fmt.Sprint(i+1), dim), say(changeOf(c)), say(timeOf(c)), say(runCost(c)), say(gib(c.Headroom, 1)))
+	tb.wrapped(1, s.planCells(), s.fitting(say(fmt.Sprint(i+1), dim), say(changeOf(c)), say(timeOf(c)), say(runCost(c)), say(gib(c.Headroom, 1)))...)
 	if !why {
 		return
 	}
@@ -141,12 +149,18 @@ func (s *screen) trainRow(tb *table, i int, why bool) {
 	}
 }
 
-// planCells is the width of the column of plans.
-func (s *screen) planCells() int { return max(16, s.page.st.width()-41) }
+// planCells is the width of the column of plans: what the others leave.
+func (s *screen) planCells() int {
+	if width := s.page.st.width(); width < narrow {
+		return max(12, width-20)
+	}
+	return s.page.st.width() - 41
+}
 
 // Plans that are shown unasked.
 const (
 	mostLayouts   = 6
+	mostOthers    = 3
 	mostTradeOffs = 4
 )
 
@@ -174,17 +188,33 @@ func (s *screen) trainTable(all bool) {
 	}
 }
 
-// shownPlans are indices of candidates: of each layout the best, unless all are asked for.
+// shownPlans are indices of candidates: of each layout the best, and the best of machines, methods and frameworks that
+// have none among these; all where all are asked for.
 func (s *screen) shownPlans(all bool) (out []int) {
-	var seen []string
+	var layouts, kinds []string
+	others := 0
 	for i := range s.a.Candidates {
-		layout := layoutKey(&s.a.Candidates[i])
-		if !all && (slices.Contains(seen, layout) || len(out) == mostLayouts) {
+		c := &s.a.Candidates[i]
+		layout, kind := layoutKey(c), kindKey(c)
+		isNew := !slices.Contains(kinds, kind)
+		switch {
+		case all:
+		case slices.Contains(layouts, layout):
+			continue
+		case len(layouts) < mostLayouts:
+		case isNew && others < mostOthers:
+			others++
+		default:
 			continue
 		}
-		out, seen = append(out, i), append(seen, layout)
+		out, layouts, kinds = append(out, i), append(layouts, layout), append(kinds, kind)
 	}
 	return out
+}
+
+// kindKey tells what is trained where by what.
+func kindKey(c *memwall.Candidate) string {
+	return fmt.Sprint(c.Plan.Hardware, c.Plan.Devices, c.Plan.Method, c.Plan.Framework)
 }
 
 // layoutKey tells plans apart that are more than a micro-batch, chunks or recomputation from each other.
