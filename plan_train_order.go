@@ -213,7 +213,7 @@ func (p *trainPlan) words(asked *Request) string {
 	if r.SequenceParallel != nil && asked.SequenceParallel == nil && *r.SequenceParallel {
 		out = append(out, "sp")
 	}
-	if r.Sharding != asked.Sharding {
+	if r.Sharding != asked.Sharding && r.Sharding != "none" {
 		out = append(out, r.Sharding)
 	}
 	if r.MicroBatch != asked.MicroBatch {
