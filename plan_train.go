@@ -57,7 +57,7 @@ func (a *Asker) planTrain(ctx context.Context, r *Request) (*Answer, error) {
 
 func (a *Asker) trainSearch(r *Request) (*trainSearch, error) {
 	s := &trainSearch{asker: a.remembering(), original: r, asked: *r}
-	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices = askTrain, "", nil, false, false, 0
+	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices, s.asked.Among = askTrain, "", nil, false, false, 0, nil
 	for _, prepare := range []func() error{s.goal, s.choices, s.network, s.machines, s.batch, s.sequences, s.pins} {
 		if err := prepare(); err != nil {
 			return nil, err
@@ -246,7 +246,7 @@ func (s *trainSearch) candidate(p *trainPlan) (Candidate, *trainDetail) {
 // patch from what was asked to a plan.
 func (s *trainSearch) patch(r *Request) map[string]any {
 	out := patchOf(s.original, r)
-	for _, f := range []string{"ask", "for", "goal", "all", "max_devices"} {
+	for _, f := range []string{"ask", "for", "goal", "all", "max_devices", "among"} {
 		delete(out, f)
 	}
 	return out

@@ -47,8 +47,8 @@ func ofWords(field string, at func(*Request) *string, usual func(*trainSearch, *
 // ofNumbers is an axis of numbers where none is given.
 func ofNumbers(field string, at func(*Request) *int64, usual func(*trainSearch, *trainSite, *Request) []int64) func(*trainSearch, *trainSite, *Request) []func(*Request) {
 	return func(s *trainSearch, x *trainSite, r *Request) (out []func(*Request)) {
-		var numbers []int64
-		if *at(r) == 0 {
+		numbers := s.numbers(field)
+		if numbers == nil && *at(r) == 0 {
 			numbers = usual(s, x, r)
 		}
 		for _, n := range numbers {
@@ -56,6 +56,14 @@ func ofNumbers(field string, at func(*Request) *int64, usual func(*trainSearch, 
 		}
 		return out
 	}
+}
+
+// numbers of a list that was given for a field; nil without one.
+func (s *trainSearch) numbers(field string) (out []int64) {
+	for _, n := range s.original.Among[field] {
+		out = append(out, int64(n))
+	}
+	return out
 }
 
 // usualFrameworks to train with, where none is named: for adapters, and on one device alone, transformers; else the three
@@ -70,9 +78,9 @@ func usualFrameworks(s *trainSearch, x *trainSite, r *Request) []string {
 		return []string{"transformers", "deepspeed"}
 	case x.devices == 1 && len(s.sites) == 1:
 		return []string{"transformers"}
-	case r.VPP > 1 || r.EP > 1:
+	case r.VPP > 1 || r.EP > 1 || s.original.Among["vpp"] != nil || s.original.Among["ep"] != nil:
 		return []string{"megatron"}
-	case r.TP > 1 || r.PP > 1 || r.CP > 1:
+	case r.TP > 1 || r.PP > 1 || r.CP > 1 || s.original.Among["tp"] != nil || s.original.Among["pp"] != nil || s.original.Among["cp"] != nil:
 		return []string{"megatron", "torchtitan"}
 	}
 	return []string{"megatron", "torchtitan", "deepspeed"}

@@ -57,7 +57,7 @@ func (s *trainSearch) anySites() error {
 	}
 	for _, id := range offered {
 		for n := int64(1); n <= most; n *= 2 {
-			if s.original.Devices > 0 && n != s.original.Devices || !s.offered(id, n) {
+			if !s.counts(n) || !s.offered(id, n) {
 				continue
 			}
 			if err := s.addSite(id, n); err != nil {
@@ -66,6 +66,14 @@ func (s *trainSearch) anySites() error {
 		}
 	}
 	return nil
+}
+
+// counts reports whether so many devices may be tried.
+func (s *trainSearch) counts(n int64) bool {
+	if list := s.numbers("devices"); list != nil {
+		return slices.Contains(list, n)
+	}
+	return s.original.Devices == 0 || n == s.original.Devices
 }
 
 // offered together are devices of one node, and of several where they are made for that: cards of a workstation have no
@@ -82,6 +90,14 @@ func (s *trainSearch) offered(id string, n int64) bool {
 // namedSites are the machines of a list. One that states no number is searched up to the most that there may be.
 func (s *trainSearch) namedSites(names []string) error {
 	for _, name := range names {
+		if list := s.numbers("devices"); list != nil {
+			for _, n := range list {
+				if err := s.addSite(name, n); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		if err := s.addSite(name, s.original.Devices); err != nil {
 			return err
 		}

@@ -34,6 +34,9 @@ var trainAsked = []*Request{
 	trainAsk("llama-3.1-8b", "rtx-4090", func(r *Request) { r.Method = "lora,qlora" }),
 	trainAsk("llama-3.1-8b", "8xh100,8xa100-sxm-80gb", func(r *Request) { r.Framework, r.Goal = "megatron", &Goal{Minimize: "cost"} }),
 	trainAsk("mixtral-8x7b", "16xh100", func(r *Request) { r.Framework, r.PP = "megatron", 1 }),
+	trainAsk("llama-3.1-70b", "64xh100", func(r *Request) {
+		r.Framework, r.Among = "megatron", map[string][]plan.Int{"tp": {2, 8}, "pp": {2, 4}, "vpp": {2, 4, 8}}
+	}),
 	trainAsk("llama-3.1-8b", "h100", func(r *Request) { r.Framework, r.MaxDevices, r.Goal = "megatron", 8, &Goal{Minimize: "devices"} }),
 }
 
@@ -79,7 +82,7 @@ func (s *trainSearch) eachByHand(x *trainSite, r *Request, from int) {
 		}
 		return
 	}
-	for _, v := range chunksOf(r) {
+	for _, v := range s.chunksOf(r) {
 		for _, m := range s.microsOf(r) {
 			for _, w := range s.recomputesOf(r) {
 				to := *r
@@ -139,7 +142,7 @@ func TestTrainPlansKeepTheirWord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again.Ask, again.For, again.Goal, again.MaxDevices = askTrain, "", nil, 0
+			again.Ask, again.For, again.Goal, again.MaxDevices, again.Among = askTrain, "", nil, 0, nil
 			b, err := (&Asker{}).trained(again)
 			if err != nil {
 				t.Errorf("%s on %s, %s: %v", r.Model, r.Hardware, c.Change, err)
@@ -340,6 +343,47 @@ func TestTrainPlanLists(t *testing.T) {
 	}
 	if _, err := Decode([]byte(`{"ask":"plan","model":"x","method":["full","lorra"]}`)); err == nil {
 		t.Error("a word of a list that is not known is taken")
+	}
+}
+
+// TestTrainPlanNumbers: a list of numbers is a set to search, from JSON and from text.
+func TestTrainPlanNumbers(t *testing.T) {
+	r, err := Decode([]byte(`{"ask":"plan","for":"train","model":"llama-3.1-8b","hardware":"h100","devices":[16,8,8],"framework":"megatron","tp":[2,4],"among":{"pp":[1,2],"vpp":[2,4]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SetAmong("micro_batch", "1,2"); err != nil {
+		t.Fatal(err)
+	}
+	r.All = true
+	a := planned1(t, r)
+	found := map[string]bool{}
+	for _, c := range a.Candidates {
+		p := c.Plan
+		found[fmt.Sprint("devices ", p.Devices)], found[fmt.Sprint("tp ", p.TP)], found[fmt.Sprint("pp ", p.PP)], found[fmt.Sprint("vpp ", max(1, p.VPP))], found[fmt.Sprint("micro ", p.MicroBatch)] = true, true, true, true, true
+	}
+	for _, want := range []string{"devices 8", "devices 16", "tp 2", "tp 4", "pp 1", "pp 2", "vpp 2", "vpp 4", "micro 1", "micro 2"} {
+		if !found[want] {
+			t.Errorf("no plan of %s", want)
+		}
+	}
+	if len(found) != 11 { // and one chunk where there is no pipeline
+		t.Errorf("plans of %v", found)
+	}
+	again, err := json.Marshal(a.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Decode(again); err != nil || len(b.Among) != 5 {
+		t.Errorf("%s: %v", again, err)
+	}
+	for _, bad := range []string{`"tp":[0,2]`, `"tp":["x"]`, `"sequence_length":[1,2]`, `"among":{"sequence_length":[1]}`, `"among":[1]`, `"tp":[1.5]`} {
+		if _, err := Decode([]byte(`{"ask":"plan","for":"train","model":"llama-3.1-8b","hardware":"h100",` + bad + `}`)); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+	if _, err := Ask(&Request{Ask: askPlan, Model: "llama-3.1-8b", Hardware: "h100", Among: map[string][]plan.Int{"tp": {1, 2}}}); err == nil {
+		t.Error("plans that serve take a list of numbers")
 	}
 }
 

@@ -80,25 +80,25 @@ const (
 
 // inner tries what goes with a layout, unless the plan of it that needs least decides all.
 func (s *trainSearch) inner(x *trainSite, r *Request) {
-	micros, recomputes, chunks := s.microsOf(r), s.recomputesOf(r), chunksOf(r)
+	micros, recomputes, chunks := s.microsOf(r), s.recomputesOf(r), s.chunksOf(r)
 	if s.hopeless(x, r, micros, recomputes) {
 		s.evaluated.Decided += len(micros) * len(recomputes) * len(chunks)
 		return
 	}
-	var fewest [][]bool // which plans do not fit with the fewest chunks: none of them does with more
+	var whole [][]bool // which plans do not fit with stages in one chunk: none of them does with more
 	for _, v := range chunks {
 		short := make([][]bool, len(micros))
 		for i, m := range micros {
 			short[i] = make([]bool, len(recomputes))
-			if fewest != nil && r.Schedule == "" {
-				copy(short[i], fewest[i])
+			if whole != nil && r.Schedule == "" {
+				copy(short[i], whole[i])
 			}
 			to := *r
 			to.VPP, to.MicroBatch = v, m
 			s.chain(x, &to, recomputes, short[i], short[max(0, i-1)])
 		}
-		if fewest == nil {
-			fewest = short
+		if v == 1 {
+			whole = short
 		}
 	}
 }
@@ -159,7 +159,10 @@ func (x *trainSite) replicas(r *Request) int64 {
 }
 
 // chunksOf a stage: one where there is no pipeline.
-func chunksOf(r *Request) []int64 {
+func (s *trainSearch) chunksOf(r *Request) []int64 {
+	if list := s.numbers("vpp"); list != nil && r.PP > 1 {
+		return list
+	}
 	if r.VPP > 0 || r.PP <= 1 || !grouped(r) || r.Schedule != "" && r.Schedule != "interleaved" {
 		return []int64{r.VPP}
 	}
@@ -171,6 +174,9 @@ func chunksOf(r *Request) []int64 {
 
 // microsOf a request: what is given, else those that divide what a replica has of the global batch.
 func (s *trainSearch) microsOf(r *Request) []plan.Int {
+	if list := s.original.Among["micro_batch"]; list != nil {
+		return list
+	}
 	if r.MicroBatch > 0 || r.Accumulation > 0 && r.GlobalBatch > 0 {
 		return []plan.Int{r.MicroBatch}
 	}

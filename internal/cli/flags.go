@@ -67,6 +67,9 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}
+		if slices.Contains(asks, "plan") && f.ListedNumbers() {
+			v.among = r
+		}
 		p := flags.VarPF(v, f.Flag, "", f.Doc)
 		if f.Type == reflect.TypeFor[*bool]() || f.Type.Kind() == reflect.Bool {
 			p.NoOptDefVal = "true"
@@ -93,6 +96,7 @@ func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 type fieldValue struct {
 	field *memwall.Field
 	at    reflect.Value
+	among *memwall.Request // that a list of numbers goes to; nil where none is taken
 }
 
 // Type names the kind of value for help.
@@ -102,6 +106,9 @@ func (v *fieldValue) String() string { return "" }
 
 // Set reads a value in the field's unit.
 func (v *fieldValue) Set(s string) error {
+	if v.among != nil && strings.Contains(s, ",") {
+		return v.among.SetAmong(v.field.Name, s)
+	}
 	x, err := v.parse(s)
 	if err == nil && v.counts() && x.Int() == 0 {
 		err = fmt.Errorf("%q is none, and leaving the flag out is the default", s)
