@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/train/config"
 	"github.com/memwall/memwall/train/step"
 	"github.com/memwall/memwall/unit"
 )
@@ -29,6 +30,7 @@ type trainSearch struct {
 	layers    int64
 	experts   int64 // of a layer
 	context   int64
+	titan     bool // torchtitan has the model
 	sites     []trainSite
 	notes     []Note
 	found     trainFound
@@ -101,6 +103,7 @@ func (s *trainSearch) network() error {
 	}
 	m := t.job.Model
 	s.layers, s.experts, s.context = int64(len(m.Decoder().Layers)), m.Traits.Experts, m.Context
+	s.titan = config.Trains("torchtitan", q.resolved.ID, q.resolved.Hub)
 	return nil
 }
 
@@ -115,9 +118,10 @@ func (s *trainSearch) batch() error {
 	if s.asked.GlobalBatch > 0 || s.asked.Accumulation > 0 {
 		return nil
 	}
-	n := int64(1)
+	n, most := int64(1), int64(16*usualBatch)
 	for i := range s.sites {
-		if lcm := n / gcd(n, s.sites[i].devices) * s.sites[i].devices; lcm <= 16*usualBatch {
+		most = max(most, s.sites[i].devices)
+		if lcm := n / gcd(n, s.sites[i].devices) * s.sites[i].devices; lcm <= most {
 			n = lcm
 		}
 	}

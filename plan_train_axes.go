@@ -70,20 +70,26 @@ func (s *trainSearch) numbers(field string) (out []int64) {
 // that share a whole model's training in different ways. These keep a copy of the weights in 32 bits, so that none is
 // quicker by training less well.
 func usualFrameworks(s *trainSearch, x *trainSite, r *Request) []string {
-	adapters := r.Method != "" && r.Method != "full"
-	switch {
+	grouped := []string{"megatron", "torchtitan"}
+	if !s.titan || r.VPP > 1 || r.EP > 1 || s.lists("vpp", "ep") {
+		grouped = grouped[:1]
+	}
+	switch adapters := r.Method != "" && r.Method != "full"; {
 	case adapters:
 		return []string{"transformers"}
 	case x.devices == 1 && s.offloads:
 		return []string{"transformers", "deepspeed"}
 	case x.devices == 1 && len(s.sites) == 1:
 		return []string{"transformers"}
-	case r.VPP > 1 || r.EP > 1 || s.original.Among["vpp"] != nil || s.original.Among["ep"] != nil:
-		return []string{"megatron"}
-	case r.TP > 1 || r.PP > 1 || r.CP > 1 || s.original.Among["tp"] != nil || s.original.Among["pp"] != nil || s.original.Among["cp"] != nil:
-		return []string{"megatron", "torchtitan"}
+	case max(r.TP, r.PP, r.CP, r.EP, r.VPP) > 1 || s.lists("tp", "pp", "cp", "ep", "vpp"):
+		return grouped
 	}
-	return []string{"megatron", "torchtitan", "deepspeed"}
+	return append(grouped, "deepspeed")
+}
+
+// lists reports whether any of these fields has a list of numbers.
+func (s *trainSearch) lists(fields ...string) bool {
+	return slices.ContainsFunc(fields, func(f string) bool { return s.original.Among[f] != nil })
 }
 
 // grouped frameworks have tensor, pipeline, context and expert groups; others share by data alone.

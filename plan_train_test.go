@@ -407,7 +407,7 @@ func TestTrainPlanFiles(t *testing.T) {
 	for _, c := range []struct{ model, on, method, framework string }{
 		{"llama-3.1-8b", "8xh100", "", ""}, {"llama-3.1-70b", "64xh100", "", ""}, {"llama-3.1-8b", "rtx-4090", "qlora", ""}, {"llama-3.1-70b", "2xrtx-4090,host=256GiB", "qlora", ""},
 		{"llama-3.1-70b", "8xh100", "lora", ""}, {"mixtral-8x7b", "16xh100", "", "megatron"}, {"llama-3.1-8b", "8xh100", "", "torchtitan"}, {"llama-3.1-70b", "64xh100", "", "torchtitan"},
-		{"llama-3.1-8b", "h100", "", "deepspeed"}, {"llama-3.1-8b", "4xh100", "", "deepspeed"}, {"llama-3.1-70b", "32xh200", "", "deepspeed,transformers"},
+		{"mamba2-2.7b", "8xh100", "", ""}, {"qwen3-30b-a3b", "16xh100", "", ""}, {"llama-3.1-8b", "h100", "", "deepspeed"}, {"llama-3.1-8b", "4xh100", "", "deepspeed"}, {"llama-3.1-70b", "32xh200", "", "deepspeed,transformers"},
 	} {
 		a := planned1(t, trainAsk(c.model, c.on, func(r *Request) { r.Method, r.Framework = c.method, c.framework }))
 		if a.Best == nil || len(a.Best.Files) == 0 || len(a.Config) == 0 {
