@@ -133,8 +133,8 @@ func (g *goalSearch) held() (out []*contender) {
 }
 
 const (
-	// mostKinds of hardware are all played, so that each has a fleet to compare.
-	mostKinds = 16
+	// everyKind of hardware are all played, so that each has a fleet to compare.
+	everyKind = 16
 	// tries are how many contenders of a kind are played until one holds.
 	tries = 4
 )
@@ -160,7 +160,7 @@ func (g *goalSearch) nextOfKinds() (next []*contender) {
 		done = append(done, c.kind)
 	}
 	for _, c := range g.contenders {
-		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < mostKinds {
+		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < everyKind {
 			done, next = append(done, c.kind), append(next, c)
 		}
 	}

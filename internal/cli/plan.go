@@ -18,6 +18,7 @@ type planFlags struct {
 	all      bool
 	what     bool
 	train    bool
+	config   bool
 }
 
 func (a *app) plan() *cobra.Command {
@@ -48,8 +49,9 @@ func (a *app) plan() *cobra.Command {
 	group(flags.Lookup("calibration"), groupWhat)
 	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
 	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
+	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	for _, name := range []string{"all", "what-if", "notes"} {
+	for _, name := range []string{"all", "what-if", "config", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
@@ -76,6 +78,9 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	answer, err := a.timed(r, unread)
 	if err != nil || a.json {
 		return err
+	}
+	if f.config {
+		return a.writeConfig(answer)
 	}
 	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
 }
