@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,8 @@ type Config struct {
 	OpenFile              func(name string) (io.ReadCloser, error)
 	CreateFile            func(name string) (File, error)
 	Traces                memwall.TraceSource // nil: recordings are refused
+	// Now is the time; nil is the clock's.
+	Now func() time.Time
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
@@ -94,6 +97,9 @@ func (c Config) filled() Config {
 	}
 	if c.OpenFile == nil {
 		c.OpenFile = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.CreateFile == nil {
 		c.CreateFile = createFile

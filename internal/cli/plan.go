@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
@@ -89,12 +87,12 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	ctx, stop := a.until()
 	defer stop()
-	start := time.Now()
+	start := a.Now()
 	answer, err := a.asker.AskContext(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	answer.Wall = time.Since(start).Seconds()
+	answer.Wall = a.Now().Sub(start).Seconds()
 	answer.Notes = append(notes, answer.Notes...)
 	if a.json {
 		err = writeJSON(a.Stdout, answer, true)
