@@ -36,6 +36,7 @@ type goalSearch struct {
 	// prompt and output are the mean lengths, rate the requests a second where they come by themselves.
 	prompt, output int64
 	rate           float64
+	longest        int64 // prompt and answer together; 0 where a law has no end
 	order          *quality.Order
 	native         string // how weights are published
 	contenders     []*contender
@@ -167,6 +168,9 @@ func (g *goalSearch) means() error {
 		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
+		g.longest = l.Prompt.Max + l.Output.Max
+	}
 	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
 		g.rate = l.Rate()
 	}

@@ -82,6 +82,9 @@ func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
 		for _, n := range moreSlots {
 			if g.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
 				out = append(out, func(r *Request) { r.Sequences = n })
+				if c := g.tightContext(); c > 0 {
+					out = append(out, func(r *Request) { r.Sequences, r.Context = n, c })
+				}
 			}
 		}
 		return out
@@ -95,6 +98,15 @@ func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
 		out = append(out, func(r *Request) { r.MaxSeqs = n })
 	}
 	return out
+}
+
+// tightContext is one that just holds the longest request, where that is less than the usual one: slots of llama-server have
+// room for all of it from the start. 0 where there is none.
+func (g *goalSearch) tightContext() plan.Int {
+	if n := unit.PadUp(g.longest, 1024); g.asked.Context == 0 && g.longest > 0 && n < defaultContext {
+		return plan.Int(n)
+	}
+	return 0
 }
 
 // queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
