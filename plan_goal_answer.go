@@ -230,6 +230,15 @@ func (g *goalSearch) others() (out []Candidate) {
 	return out
 }
 
+// closeEngines: the two best fleets are of the same hardware and cost the same, and have other engines.
+func (g *goalSearch) closeEngines(held []*contender) bool {
+	if len(held) < 2 {
+		return false
+	}
+	a, b := held[0], held[1]
+	return a.name == b.name && a.fleet.by[0] == b.fleet.by[0] && a.sim.q.engine.Name() != b.sim.q.engine.Name()
+}
+
 // remarks on what the ranking rests on.
 func (g *goalSearch) remarks(held []*contender) {
 	var unpriced []string
@@ -237,6 +246,9 @@ func (g *goalSearch) remarks(held []*contender) {
 		if c.fleet.unpriced && !slices.Contains(unpriced, c.kind) {
 			unpriced = append(unpriced, c.kind)
 		}
+	}
+	if g.closeEngines(held) {
+		g.note("engines_close", "info", "engine", "the first fleets differ in their engines alone: which of them is faster is less certain than that they hold (docs/accuracy.md, plans in order)")
 	}
 	if len(unpriced) > 0 {
 		g.note("unpriced", "warn", "goal.minimize", fmt.Sprintf("nobody's rent of %s is known: they are ranked apart, behind those with a price", strings.Join(unpriced, ", ")))
