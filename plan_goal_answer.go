@@ -157,6 +157,7 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	}
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
+	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
 }
 
 // closest is the contender that comes nearest where none holds: one that fits with the least time of a token, else the
