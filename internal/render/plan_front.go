@@ -29,6 +29,7 @@ type front struct {
 	a      *memwall.Answer
 	first  bool // the time is that to the first token
 	steps  bool // plans that train
+	paid   bool // of which money is compared
 	spots  []spot
 	xs, ys string
 }
@@ -38,6 +39,9 @@ func (f *front) read() {
 	a := f.a
 	if f.steps = a.Plan != nil && a.Plan.For == "train"; f.steps {
 		f.xs, f.ys = "memory free of a device, GiB", "seconds of a step"
+		if f.paid = f.machines() > 1; f.paid {
+			f.xs = "$ per million tokens"
+		}
 	} else {
 		g := goalDrawn(a)
 		f.first = len(g.TTFT) > 0 && len(g.TPOT) == 0
@@ -54,6 +58,17 @@ func (f *front) read() {
 	}
 }
 
+// machines counts the hardware of plans that train: on one, money is time, and memory is what plans differ in.
+func (f *front) machines() int {
+	seen := map[string]bool{}
+	for i := range f.a.Candidates {
+		if c := &f.a.Candidates[i]; c.Plan != nil && c.Cost != nil {
+			seen[c.Plan.Hardware] = true
+		}
+	}
+	return len(seen)
+}
+
 func goalDrawn(a *memwall.Answer) memwall.Goal {
 	if a.Plan == nil || a.Plan.Goal == nil {
 		return memwall.Goal{}
@@ -64,6 +79,11 @@ func goalDrawn(a *memwall.Answer) memwall.Goal {
 func (f *front) add(i int, c *memwall.Candidate) {
 	s := spot{c: c, at: i, meet: i >= 0, priced: true}
 	switch {
+	case f.steps && c.Step != nil && f.paid:
+		s.y = extent{c.Step.Seconds, c.Step.SecondsLow, c.Step.SecondsHigh}
+		if s.priced = c.Cost != nil && *c.Cost > 0; s.priced {
+			s.x = exactly(*c.Cost)
+		}
 	case f.steps && c.Step != nil:
 		s.x, s.y = exactly(c.Headroom.GiB()), extent{c.Step.Seconds, c.Step.SecondsLow, c.Step.SecondsHigh}
 	case !f.steps && c.Fleet != nil && c.Simulated != nil && f.time(c.Simulated.TTFT, c.Simulated.TPOT) > 0:
@@ -126,7 +146,7 @@ func (f *front) title() string {
 	case len(f.spots) == 0:
 		return "No plan was played: " + modelName(f.a.Model)
 	case f.steps:
-		return fmt.Sprintf("The fastest of %s trains %s at %s tokens/s a device", plural(n, "plan", "plans"), modelName(f.a.Model), unit.Rate(paceOf(&f.a.Candidates[0])))
+		return fmt.Sprintf("The best of %s trains %s at %s tokens/s a device", plural(n, "plan", "plans"), modelName(f.a.Model), unit.Rate(paceOf(&f.a.Candidates[0])))
 	case n <= 1:
 		return fmt.Sprintf("%s: the only plan found that holds %s", fleetDrawn(&f.a.Candidates[0]), askers(f.a))
 	}
@@ -176,7 +196,7 @@ func askers(a *memwall.Answer) string {
 
 func (f *front) subtitle() []string {
 	if f.steps {
-		return []string{"filled: the fastest; whiskers: bands of the named"}
+		return []string{"filled: no other is better in all that plans are compared by; whiskers: bands of the named"}
 	}
 	out := []string{strings.Join(append([]string{modelName(f.a.Model)}, boundsDrawn(f.a)...), " · ")}
 	if len(f.spots) == 0 {
@@ -232,7 +252,18 @@ func (f *front) names() (out []*spot) {
 }
 
 func (f *front) newKind(shown []*spot, p *spot) bool {
-	return p.c.Fleet != nil && !slices.ContainsFunc(shown, func(q *spot) bool { return q.c.Fleet.Hardware == p.c.Fleet.Hardware })
+	return !slices.ContainsFunc(shown, func(q *spot) bool { return kindDrawn(q.c) == kindDrawn(p.c) })
+}
+
+// kindDrawn is the hardware of a plan.
+func kindDrawn(c *memwall.Candidate) string {
+	switch {
+	case c.Fleet != nil:
+		return c.Fleet.Hardware
+	case c.Plan != nil:
+		return c.Plan.Hardware
+	}
+	return ""
 }
 
 // name of a plan: its devices, or how it trains.
@@ -256,8 +287,13 @@ func (f *front) lines(p *spot) (out []string) {
 }
 
 func (f *front) words(p *spot) []string {
-	if f.steps {
-		return []string{tick(p.x.mid) + " GiB free", figures(p.y, tick) + " s a step"}
+	switch step := figures(p.y, tick) + " s a step"; {
+	case f.paid && p.priced:
+		return []string{"$" + dollars(p.x.mid) + " per million tokens", step}
+	case f.paid:
+		return []string{"no price known", step}
+	case f.steps:
+		return []string{tick(p.x.mid) + " GiB free", step}
 	}
 	_, server, _ := strings.Cut(p.c.Change, ", ")
 	if n := p.c.Fleet.Replicas; n > 1 {

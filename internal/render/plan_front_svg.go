@@ -53,7 +53,7 @@ func (f *front) draw(s *svgPage) {
 	f.dots(c)
 	var all []callout
 	for _, p := range shown {
-		all = append(all, callout{f.px(c, p), c.py(p.y.mid), "t", broken(f.name(p), flagsAt, strongLetter, 2), f.lines(p)})
+		all = append(all, callout{f.px(c, p), c.py(p.y.mid), "t", broken(f.name(p), flagsAt, strongLetter, 3), f.lines(p)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
 	c.callouts(flagsAt, all)
@@ -78,7 +78,7 @@ func (f *front) scales(c *chart) {
 	for _, most := range f.bounds() {
 		y.high = max(y.high, 1.05*most)
 	}
-	if c.y = spanScale(y.low, y.high); f.steps {
+	if c.y = spanScale(y.low, y.high); f.steps && !f.paid {
 		c.x = linearScale(x.high)
 	} else if x.high > 0 {
 		c.x = logScale(x.low/1.15, x.high*1.15)
@@ -151,7 +151,7 @@ func (f *front) line(c *chart) {
 
 // order of plans from the one that is best in what the chart has across: the least money, the most memory left.
 func (f *front) order(a, b *spot) int {
-	if f.steps {
+	if f.steps && !f.paid {
 		return cmp.Compare(b.x.mid, a.x.mid)
 	}
 	return cmp.Compare(a.x.mid, b.x.mid)
