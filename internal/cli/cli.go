@@ -36,6 +36,7 @@ type Config struct {
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
 	CreateFile            func(name string) (File, error)
+	MakeFolder            func(name string) error
 	Traces                memwall.TraceSource // nil: recordings are refused
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
@@ -97,6 +98,9 @@ func (c Config) filled() Config {
 	}
 	if c.CreateFile == nil {
 		c.CreateFile = createFile
+	}
+	if c.MakeFolder == nil {
+		c.MakeFolder = makeFolder
 	}
 	if c.Args == nil {
 		c.Args = []string{}

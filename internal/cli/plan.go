@@ -17,6 +17,7 @@ type planFlags struct {
 	all   bool
 	what  bool
 	train bool
+	files planFiles
 }
 
 func (a *app) plan() *cobra.Command {
@@ -47,6 +48,7 @@ func (a *app) plan() *cobra.Command {
 	for _, name := range []string{"all", "what-if", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
+	f.files.flags(flags)
 	complete(c)
 	return c
 }
@@ -67,7 +69,15 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if f.goal.Minimize != "" {
 		r.Goal = &f.goal
 	}
+	out, err := f.files.open(a)
+	if err != nil {
+		return err
+	}
+	defer out.abandon()
 	answer, err := a.timed(r, unread)
+	if err == nil {
+		err = out.finish(answer)
+	}
 	if err != nil || a.json {
 		return err
 	}
