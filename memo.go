@@ -105,6 +105,20 @@ func (a *Asker) shared() *engine.Shared {
 	return a.memo.shared
 }
 
+// rentOf so many devices of a machine's kind: as the instance that was named, where somebody rents that, else from
+// whoever rents such devices. Unknown where devices are unlike.
+func (a *Asker) rentOf(m *hardware.Machine, devices int) cost.Rate {
+	if len(m.Groups) != 1 {
+		return cost.Rate{}
+	}
+	if m.Node != "" {
+		if r := a.rent(m.Node, devices); r.PerHour.Known() {
+			return r
+		}
+	}
+	return a.rent(m.Groups[0].Device.ID, devices)
+}
+
 // rent of devices.
 func (a *Asker) rent(device string, devices int) cost.Rate {
 	if a.memo == nil {

@@ -2,8 +2,8 @@ package memwall
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/memwall/memwall/plan"
@@ -68,8 +68,10 @@ func (g *goalSearch) read() error {
 	if r.Goal != nil {
 		g.goal = *r.Goal
 	}
-	if err := errors.Join(g.goal.checkGoal(), g.checkBounds(), r.countReplicas()); err != nil {
-		return asError(err)
+	for _, err := range []error{g.goal.checkGoal(), g.checkBounds(), r.countReplicas(), r.contradicts()} {
+		if err != nil {
+			return asError(err)
+		}
 	}
 	if err := g.load(); err != nil {
 		return err
@@ -112,14 +114,17 @@ func (g *goalSearch) load() error {
 // vary fills in lengths about which nothing is said.
 func (g *goalSearch) vary(w *workload.Spec) {
 	if p := &w.Prompt; p.Law == "" && p.Mean == 0 && len(p.Values) == 0 && g.original.PromptTokens == 0 {
-		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1}
-		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1", usualPrompt)})
+		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1, Min: 1, Max: longestPrompt}
+		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1,1-%d", usualPrompt, longestPrompt)})
 	}
 	if o := &w.Output; o.Law == "" && o.Mean == 0 && len(o.Values) == 0 && g.original.OutputTokens == 0 {
-		*o = workload.Law{Law: "exponential", Mean: usualOutput}
-		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d", usualOutput)})
+		*o = workload.Law{Law: "exponential", Mean: usualOutput, Min: 1, Max: longestOutput}
+		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d,1-%d", usualOutput, longestOutput)})
 	}
 }
+
+// Lengths of laws about which nothing is said stay within the usual context.
+const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
 
 // judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
 const judgedRequests = 3000
@@ -165,6 +170,9 @@ func (g *goalSearch) means() error {
 	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
 		g.rate = l.Rate()
 	}
+	if s := g.spec.Sessions; s != nil {
+		g.rate *= math.Max(1, s.Turns.Mean)
+	}
 	return nil
 }
 
@@ -194,6 +202,29 @@ func (g *goalSearch) checkBounds() error {
 		return err
 	}
 	return goal.Own.check()
+}
+
+// contradicts refuses two fields of which one rules the other out.
+func (r *Request) contradicts() error {
+	both := func(field, value, message, hint string) error {
+		return &Error{Code: ImpossiblePlan, Field: field, Value: value, Message: message, Hint: hint}
+	}
+	ranks := max(1, r.TP) * max(1, r.PP) * max(1, r.DP) * max(1, int64(r.Replicas))
+	switch w, d := r.Workload, r.Day; {
+	case r.MaxDevices < 0:
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("max_devices = %d is negative", int64(r.MaxDevices)), "a number from 1, or leave it out")
+	case r.MaxDevices > 0 && ranks > int64(r.MaxDevices):
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("tp × pp × dp × replicas = %d devices contradict max_devices = %d", ranks, int64(r.MaxDevices)), "smaller groups, or more devices")
+	case r.MaxDevices > 0 && r.Devices > int64(r.MaxDevices):
+		return both("max_devices", fmt.Sprint(int64(r.MaxDevices)), fmt.Sprintf("devices = %d contradict max_devices = %d", r.Devices, int64(r.MaxDevices)), "leave one of them out")
+	case d != nil && (r.Sequences > 0 || w != nil && (w.Concurrency > 0 || w.Trace != "")):
+		return both("day", "", "day contradicts a number of users and a trace: it tells the requests of each part of a day", "leave one of them out")
+	case d != nil && w != nil && w.Rate > 0 && len(d.Rates) > 0 && w.Rate != slices.Max(d.Rates):
+		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts day.rates, whose highest is %g", w.Rate, slices.Max(d.Rates)), "leave the rate out: the highest of the day is planned for")
+	case w != nil && w.Rate > 0 && (w.Concurrency > 0 || r.Sequences > 0):
+		return both("workload.rate", fmt.Sprint(w.Rate), fmt.Sprintf("workload.rate = %g contradicts %d users, who ask when they are answered", w.Rate, max(int64(w.Concurrency), int64(r.Sequences))), "leave one of them out")
+	}
+	return nil
 }
 
 // ordered refuses a higher percentile with a lower bound: whoever keeps it keeps the other too.

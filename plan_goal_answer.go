@@ -18,7 +18,7 @@ const (
 
 // answer writes what was found.
 func (g *goalSearch) answer() (*Answer, error) {
-	held := g.held()
+	held := unlike(g.held())
 	if err := g.finish(held); err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ func (g *goalSearch) answer() (*Answer, error) {
 		g.winner(out, held)
 	} else if c := g.closest(); c != nil {
 		miss := g.candidate(c)
+		miss.Why = g.whyNot(c, nil)
 		out.NearestMiss = &miss
 	}
 	out.Surprises = g.surprises(held)
@@ -81,6 +82,24 @@ func (g *goalSearch) finish(held []*contender) error {
 	})
 }
 
+// unlike leaves out fleets that do to the nanosecond what an earlier one does: settings that change nothing.
+func unlike(held []*contender) (out []*contender) {
+	for _, c := range held {
+		if !slices.ContainsFunc(out, func(o *contender) bool { return o.same(c) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (c *contender) same(o *contender) bool {
+	a, b := c.result(), o.result()
+	if a == nil || b == nil || c.name != o.name || c.fleet.replicas != o.fleet.replicas || c.sim.q.engine.Name() != o.sim.q.engine.Name() {
+		return false
+	}
+	return a.End == b.End && a.First.Mean() == b.First.Mean() && a.PerToken.Mean() == b.PerToken.Mean() && a.Whole.Mean() == b.Whole.Mean()
+}
+
 // firstOfKinds are the first contenders of each kind of hardware, at most so many.
 func firstOfKinds(all []*contender, most int) (out []*contender) {
 	for _, c := range all {
@@ -93,7 +112,7 @@ func firstOfKinds(all []*contender, most int) (out []*contender) {
 
 // describe the model.
 func (g *goalSearch) describe(out *Answer) {
-	for _, c := range append(slices.Clone(g.contenders), g.nearest) {
+	for _, c := range append(slices.Concat(g.held(), g.contenders), g.nearest) {
 		if c != nil {
 			out.Model = c.sim.q.modelInfo()
 			return
@@ -124,14 +143,27 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	full := *c.answer.Plan
 	full.Replicas = plan.Int(c.fleet.replicas)
 	out.Plan = &full
-	asked := c.request
-	asked.Replicas, asked.Ask, asked.Workload, asked.Goal = full.Replicas, g.original.Ask, g.original.Workload, g.original.Goal
-	out.Patch = patchOf(g.original, &asked)
+	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
 		out.Simulated = g.told(r)
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
+}
+
+// patch leads from what was asked for to a plan of so many replicas. What is no part of a plan stays.
+func (g *goalSearch) patch(of *Request, replicas plan.Int) map[string]any {
+	to := *g.original
+	for _, f := range Fields() {
+		if f.OfAsk("fit") && f.Name != "ask" {
+			f.Value(&to).Set(f.Value(of))
+		}
+	}
+	to.PromptTokens, to.OutputTokens, to.Sequences, to.Devices, to.Replicas = g.original.PromptTokens, g.original.OutputTokens, g.original.Sequences, 0, replicas
+	if of.Engine == "llama-server" {
+		to.Sequences = of.Sequences
+	}
+	return patchOf(g.original, &to)
 }
 
 // told is a round as an answer has it.
@@ -146,7 +178,7 @@ func edgeOf(r *round) *Edge {
 	if r == nil || r.err != nil {
 		return nil
 	}
-	return &Edge{Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
+	return &Edge{StepTime: four(r.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
 }
 
 // winner is the best fleet, with what only it is asked.
@@ -158,10 +190,15 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
 	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
+	for _, n := range held[0].sim.q.notes() {
+		if n.Severity == "warn" {
+			g.note(n.Code, n.Severity, n.Field, n.Text)
+		}
+	}
 }
 
-// closest is the contender that comes nearest where none holds: one that fits with the least time of a token, else the
-// one that lacks least memory.
+// closest is the contender that comes nearest where none holds: of those that fit the one whose times with one user are
+// nearest to their bounds, else the one that lacks least memory.
 func (g *goalSearch) closest() *contender {
 	var best *contender
 	for _, c := range g.contenders {
@@ -172,7 +209,11 @@ func (g *goalSearch) closest() *contender {
 	if best == nil {
 		return g.nearest
 	}
-	best.fleet = g.largest(best)
+	for n := range best.played {
+		if best.fleet == nil || n > best.fleet.replicas {
+			best.fleet = &fleetPlan{replicas: n, objective: g.objective(best, n)}
+		}
+	}
 	return best
 }
 

@@ -5,12 +5,14 @@ import (
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/unit"
 )
 
 // round is a load that a fleet of so many replicas was played at.
 type round struct {
 	sim   *simulation
 	res   *sim.Result
+	scale float64 // of the time of steps; 0 is 1
 	meets bool
 	err   error
 }
@@ -50,41 +52,67 @@ func (g *goalSearch) sort() {
 	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
-// varySteps lets the first contenders contend with other budgets of a step too.
+// varySteps lets the first contenders contend with other budgets of a step and numbers of sequences too.
 func (g *goalSearch) varySteps() {
-	if g.asked.MaxBatchedTokens > 0 {
-		return
-	}
-	first := g.contenders[:min(varied, len(g.contenders))]
-	for _, c := range slices.Clone(first) {
-		if c.sim.stream != nil || c.replicas == 0 {
+	for _, c := range slices.Clone(g.contenders[:min(varied, len(g.contenders))]) {
+		if c.replicas == 0 {
 			continue
 		}
-		for _, n := range stepTokens {
-			if n >= c.sim.q.request.MaxBatchedTokens {
-				continue
-			}
+		for _, vary := range g.variations(c) {
 			r := c.request
-			r.MaxBatchedTokens = n
 			r.Ask, r.Workload, r.Goal, r.Router = "fit", nil, nil, ""
+			vary(&r)
 			g.contend(&c.machineChoice, &r, c.loss)
 		}
 	}
 }
 
-// queue of contenders that may be played: those that promise to keep within the bounds, not too many of a kind.
-func (g *goalSearch) queue() (out []*contender) {
-	of := map[string]int{}
-	for _, c := range g.contenders {
-		if c.replicas == 0 || c.most > 0 && c.replicas > c.most || of[c.kind] == mostOfKind {
-			continue
+// stepTokens are budgets of a step that trade the first token against the others, moreSlots what a llama-server that is
+// not short of memory has.
+var (
+	stepTokens = []plan.Int{512, 2048}
+	moreSlots  = []plan.Int{16, 64}
+)
+
+// variations of a server that need no more devices.
+func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
+	now := &c.sim.q.request
+	if c.sim.stream != nil {
+		for _, n := range moreSlots {
+			if g.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
+				out = append(out, func(r *Request) { r.Sequences = n })
+			}
 		}
-		of[c.kind]++
-		if out = append(out, c); len(out) == mostPlayed {
-			break
+		return out
+	}
+	for _, n := range stepTokens {
+		if g.asked.MaxBatchedTokens == 0 && n < now.MaxBatchedTokens {
+			out = append(out, func(r *Request) { r.MaxBatchedTokens = n })
 		}
 	}
+	if n := plan.Int(unit.PadUp(c.users, 8)); g.asked.MaxSeqs == 0 && g.rate > 0 && n < now.MaxSeqs {
+		out = append(out, func(r *Request) { r.MaxSeqs = n })
+	}
 	return out
+}
+
+// queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
+// before more of one.
+func (g *goalSearch) queue() []*contender {
+	of := map[string]int{}
+	var first, more []*contender
+	for _, c := range g.contenders {
+		if !c.possible() {
+			continue
+		}
+		if of[c.kind]++; of[c.kind] <= mostOfKind {
+			first = append(first, c)
+		} else {
+			more = append(more, c)
+		}
+	}
+	all := append(first, more...)
+	return all[:min(len(all), mostPlayed)]
 }
 
 // done: enough fleets hold, and what comes next promises no better.
@@ -104,31 +132,48 @@ func (g *goalSearch) held() (out []*contender) {
 	return out
 }
 
-// mostKinds of hardware are all played, so that each has a fleet to compare.
-const mostKinds = 16
+const (
+	// everyKind of hardware are all played, so that each has a fleet to compare.
+	everyKind = 16
+	// tries are how many contenders of a kind are played until one holds.
+	tries = 4
+)
 
-// eachKind plays the best contender of each kind of hardware of which none was.
+// eachKind plays contenders of each kind of hardware of which none holds yet.
 func (g *goalSearch) eachKind() error {
-	var first []*contender
-	seen := map[string]bool{}
-	for _, c := range g.contenders {
-		if len(c.played) > 0 {
-			seen[c.kind] = true
+	for range tries {
+		next := g.nextOfKinds()
+		if len(next) == 0 {
+			return nil
+		}
+		if err := g.settle(next); err != nil {
+			return err
 		}
 	}
-	for _, c := range g.contenders {
-		if c.replicas > 0 && !seen[c.kind] && len(first) < mostKinds {
-			seen[c.kind] = true
-			first = append(first, c)
-		}
-	}
-	return g.settle(first)
+	return nil
 }
+
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds.
+func (g *goalSearch) nextOfKinds() (next []*contender) {
+	var done []string
+	for _, c := range g.held() {
+		done = append(done, c.kind)
+	}
+	for _, c := range g.contenders {
+		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < everyKind {
+			done, next = append(done, c.kind), append(next, c)
+		}
+	}
+	return next
+}
+
+// possible: by its estimate the contender holds the load with the devices that there are.
+func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c.replicas <= c.most) }
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
 func (g *goalSearch) settle(all []*contender) error {
 	err := g.together(all, func(c *contender) (err error) {
-		c.found, err = c.fewestOf(g, 1)
+		c.found, err = c.fewestOf(g, variant{})
 		return err
 	})
 	for _, c := range all {
@@ -154,8 +199,8 @@ func (g *goalSearch) together(all []*contender, do func(*contender) error) error
 // tooFar: fleets of so many times the estimate, and some, are given up.
 const tooFar, andSome = 3, 3
 
-// fewestOf replicas that hold where every step takes so many times as long; 0 where none near the estimate do.
-func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
+// fewestOf replicas of a variant that hold; 0 where none near the estimate do.
+func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
 	last := tooFar*c.replicas + andSome
 	if c.most > 0 {
 		last = min(last, c.most)
@@ -165,7 +210,7 @@ func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
 	}
 	low, high := int64(0), int64(0) // holds not, holds
 	for n, step := min(c.replicas, last), int64(1); high == 0; n, step = min(n+step, last), 2*step {
-		r := c.play(g, n, scale)
+		r := c.play(g, n, v)
 		switch {
 		case r.err != nil:
 			return 0, r.err
@@ -180,17 +225,17 @@ func (c *contender) fewestOf(g *goalSearch, scale float64) (int64, error) {
 	if g.original.Replicas > 0 {
 		return high, nil
 	}
-	return c.between(g, low, high, scale)
+	return c.between(g, low, high, v)
 }
 
 // between the most replicas that do not hold and some that do. Where the estimate held at once, fewer may too.
-func (c *contender) between(g *goalSearch, low, high int64, scale float64) (int64, error) {
+func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, error) {
 	for high-low > 1 {
 		mid := low + (high-low)/2
 		if low == 0 {
 			mid = high - 1 // the estimate is rarely far off
 		}
-		r := c.play(g, mid, scale)
+		r := c.play(g, mid, v)
 		if r.err != nil {
 			return 0, r.err
 		}
@@ -203,19 +248,19 @@ func (c *contender) between(g *goalSearch, low, high int64, scale float64) (int6
 	return high, nil
 }
 
-// play the load on so many replicas. Rounds at the usual time of a step are kept.
-func (c *contender) play(g *goalSearch, replicas int64, scale float64) *round {
-	if r := c.played[replicas]; r != nil && scale == 1 {
+// play the load on so many replicas. Rounds of the plan itself are kept.
+func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
+	if r := c.played[replicas]; r != nil && v == (variant{}) {
 		return r
 	}
 	s, q := *c.sim, *c.sim.q
 	q.original.Replicas = plan.Int(replicas)
 	s.q, s.unwatched, s.settling = &q, true, g.settles()
-	r := &round{sim: &s}
-	if r.res, r.err = s.run(variant{scale: scale}); r.err == nil {
+	r := &round{sim: &s, scale: v.scale}
+	if r.res, r.err = s.run(v); r.err == nil {
 		r.meets = g.meets(r.res)
 	}
-	if scale == 1 {
+	if v == (variant{}) {
 		c.played[replicas] = r
 	}
 	return r

@@ -85,9 +85,8 @@ func (g *goalSearch) day(c *contender, f *Fleet) *DayPlan {
 		out.Mean += float64(min(n, out.Peak)) / float64(len(d.Rates))
 	}
 	out.Mean, out.Headroom, out.Each = four(out.Mean), four(out.Headroom), four(out.Each)
-	if f.USDPerHour != nil {
-		out.USDFixed = rounded(24 * *f.USDPerHour)
-		out.USDScaled = rounded(24 * *f.USDPerHour * out.Mean / float64(out.Peak))
+	if rent := g.rent(c, c.fleet.replicas); rent.PerHour.Known() { // who owns devices saves nothing by leaving them idle but energy
+		out.USDFixed, out.USDScaled = rounded(24*rent.PerHour.Mid), rounded(24*rent.PerHour.Mid*out.Mean/float64(out.Peak))
 	}
 	return out
 }

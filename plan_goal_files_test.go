@@ -178,7 +178,7 @@ func TestScriptsAreShell(t *testing.T) {
 		t.Skip("no shell here")
 	}
 	handing := func(name string) *Request {
-		r := asEngine(name, "4xh100", 3)
+		r := asEngine(name, "h100", 3)
 		r.Disaggregated = &plan.Disaggregated{Prefill: 1, Decode: 3}
 		return r
 	}

@@ -64,18 +64,18 @@ func (c *contender) result() *sim.Result {
 	return nil
 }
 
-// edge plays the fleet at both edges of the band of a step's time.
+// edge plays the fleet at both edges of its band.
 func (c *contender) edge(g *goalSearch) error {
 	r := c.played[c.fleet.replicas]
 	if r == nil || r.err != nil {
 		return nil
 	}
-	f := r.sim.stepBand(r.res)
-	if !f.Known() {
+	fast, slow, ok := r.sim.extremes(r.res)
+	if !ok {
 		return nil
 	}
-	c.fleet.edges.low = c.play(g, c.fleet.replicas, f.Low/f.Mid)
-	c.fleet.edges.high = c.play(g, c.fleet.replicas, f.High/f.Mid)
+	c.fleet.edges.low = c.play(g, c.fleet.replicas, fast)
+	c.fleet.edges.high = c.play(g, c.fleet.replicas, slow)
 	return cmp.Or(c.fleet.edges.low.err, c.fleet.edges.high.err)
 }
 
@@ -88,8 +88,8 @@ func (c *contender) surely(g *goalSearch) (err error) {
 		c.fleet.sure = c.fleet.replicas
 		return nil
 	}
-	f := r.sim.stepBand(r.res)
-	c.fleet.sure, err = c.fewestOf(g, f.High/f.Mid)
+	_, slow, _ := r.sim.extremes(r.res)
+	c.fleet.sure, err = c.fewestOf(g, slow)
 	return err
 }
 
@@ -141,12 +141,16 @@ func (g *goalSearch) spend(c *contender, f *Fleet, output speed.Figure, busy flo
 	}
 	watts := c.watts(max(1, int64(f.UsersEach)), g, busy)
 	figure(watts.Times(float64(f.Devices)), &f.Watts, &f.WattsLow, &f.WattsHigh)
-	rent := g.asker.rent(m.Groups[0].Device.ID, int(f.Devices))
-	f.Owned = g.owned(c, rent)
+	f.Owned = g.owned(c, g.rent(c, f.Replicas))
 	money := g.money(c, f.Replicas)
 	figure(money.PerHour, &f.USDPerHour, &f.USDPerHourLow, &f.USDPerHourHigh)
 	if money.PerHour.Known() {
 		f.Price = priceWords(&money, f.Devices)
+	}
+	for i := range f.Curve {
+		if p := &f.Curve[i]; p.Output > 0 && money.PerHour.Known() {
+			p.USDPerMillion = rounded(cost.PerMillion(money, certain(p.Output)).Mid)
+		}
 	}
 	if output.Known() {
 		figure(cost.JoulesPerToken(watts, int(f.Devices), output), &f.JoulesPerToken, &f.JoulesPerTokenLow, &f.JoulesPerTokenHigh)
@@ -159,7 +163,11 @@ func priceWords(r *cost.Rate, devices int64) string {
 	if r.Price.Kind != "on-demand" {
 		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase), cmp.Or(r.Date, r.Price.Note, r.Source))
 	}
-	return fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", r.Price.Provider, r.PerHour.Mid, devices, r.Rows, r.Date)
+	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows", r.Price.Provider, r.PerHour.Mid, devices, r.Rows)
+	if r.Date != "" {
+		words += ", " + r.Date
+	}
+	return words
 }
 
 func certain(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
@@ -172,8 +180,12 @@ func (c *contender) parts(g *goalSearch, users int64) []speed.Part {
 	case s.prompts != nil:
 		return byName(s.q.split(s.prompts.model, s.model).Closed(g.loop(users)).Parts)
 	default:
-		f := s.model.Closed(g.loop(users))
+		l := g.loop(users)
+		f := s.model.Closed(l)
 		parts := byName(f.Parts)
+		if x := s.crossing; x != nil {
+			parts = append(parts, speed.Part{Name: "copies", Seconds: x(s.model.Decoding(l), f.Step), Bound: speed.Network})
+		}
 		if f.Others > 0 {
 			parts = append(parts, speed.Part{Name: "prompts of others", Seconds: f.Others, Bound: speed.Compute})
 		}

@@ -15,7 +15,11 @@ type CurvePoint struct {
 	Users *int64       `json:"users,omitempty"`
 	TTFT  *Percentiles `json:"ttft_ms"`
 	TPOT  *Percentiles `json:"tpot_ms"`
-	Met   bool         `json:"met"`
+	// Output is the tokens of answers a second, USDPerMillion what a million of them costs: who pays by the hour pays more
+	// for each where the fleet is idle.
+	Output        float64  `json:"output_tokens_per_s"`
+	USDPerMillion *float64 `json:"usd_per_million_tokens"`
+	Met           bool     `json:"met"`
 }
 
 // loaded plays a share of the load on a contender's fleet.
@@ -39,7 +43,8 @@ func (c *contender) loaded(g *goalSearch, share float64) (*round, CurvePoint) {
 		return r, p
 	}
 	r.meets = g.meets(r.res)
-	p.Met, p.Rate, p.TTFT, p.TPOT = r.meets, loadOf(r.res).Rate.Requests, percentiles(&r.res.First), percentiles(&r.res.PerToken)
+	rate := loadOf(r.res).Rate
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, rate.Requests, rate.Output, percentiles(&r.res.First), percentiles(&r.res.PerToken)
 	return r, p
 }
 

@@ -38,7 +38,7 @@ func (o *Ownership) terms() cost.Terms {
 
 // own is what so many devices cost their owner an hour; unknown without terms or a price.
 func (g *goalSearch) own(c *contender, devices int) cost.Rate {
-	if g.goal.Own == nil {
+	if g.goal.Own == nil || len(c.sim.q.job.Machine.Groups) != 1 {
 		return cost.Rate{}
 	}
 	return cost.Own(c.sim.q.job.Machine.Groups[0].Device.ID, devices, g.watts(c), g.goal.Own.terms())

@@ -37,11 +37,12 @@ func (o *objective) compare(p *objective) int {
 	return 0
 }
 
-// objective of a contender with so many replicas. Dollars, devices, the time of an answer and the loss of quality follow the
-// one that is to be least, in an order of their own.
+// objective of a contender with so many replicas: what is to be least, then what else counts. Between fleets that cost the
+// same, loss of quality and the time of an answer are weighed as in a search for what fits (plan_price.go).
 func (g *goalSearch) objective(c *contender, replicas int64) objective {
 	money := g.money(c, replicas)
 	life := g.life(c, replicas)
+	alike := c.loss + pointsOfTwice[g.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
 	devices := float64(replicas * c.devices)
 	dollars := money.PerHour.Mid
 	o := objective{unpriced: !money.PerHour.Known()}
@@ -49,11 +50,11 @@ func (g *goalSearch) objective(c *contender, replicas int64) objective {
 	case "latency":
 		o.unpriced, o.by = false, [4]float64{life, dollars, devices, c.loss}
 	case "devices":
-		o.unpriced, o.by = false, [4]float64{devices, dollars, c.loss, life}
+		o.unpriced, o.by = false, [4]float64{devices, dollars, alike}
 	case "quality_loss":
 		o.by = [4]float64{c.loss, dollars, devices, life}
 	default:
-		o.by = [4]float64{dollars, devices, c.loss, life}
+		o.by = [4]float64{dollars, devices, alike}
 	}
 	return o
 }
@@ -74,17 +75,16 @@ func (g *goalSearch) life(c *contender, replicas int64) float64 {
 
 // money is what a fleet costs an hour: its rent, or what it costs its owner where that is known and less.
 func (g *goalSearch) money(c *contender, replicas int64) cost.Rate {
-	m := c.sim.q.job.Machine
-	if len(m.Groups) != 1 {
-		return cost.Rate{}
-	}
-	id := m.Groups[0].Device.ID
-	n := int(replicas * c.devices)
-	rent := g.asker.rent(id, n)
-	if own := g.own(c, n); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
+	rent := g.rent(c, replicas)
+	if own := g.own(c, int(replicas*c.devices)); own.PerHour.Known() && (!rent.PerHour.Known() || own.PerHour.Mid < rent.PerHour.Mid) {
 		return own
 	}
 	return rent
+}
+
+// rent of a fleet; unknown where devices are unlike.
+func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
+	return g.asker.rentOf(c.sim.q.job.Machine, int(replicas*c.devices))
 }
 
 // front are the fleets that no other beats in dollars, both times and quality at once.

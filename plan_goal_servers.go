@@ -2,7 +2,6 @@ package memwall
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quality"
 )
@@ -37,8 +37,11 @@ type machineChoice struct {
 	whole      bool  // a node, or unlike devices: nothing smaller is rented
 }
 
-// replicaSizes are numbers of devices that a replica of one kind is tried with.
-var replicaSizes = []int64{1, 2, 4, 8, 16}
+// replicaSizes are numbers of devices that a replica of one kind is tried with: those beyond usual are for models that
+// nothing smaller holds.
+var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
+
+const usualSize = 16
 
 // machines to try, kind by kind.
 func (g *goalSearch) machines() (out []machineChoice, err error) {
@@ -79,7 +82,7 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 	}
 	d := &m.Groups[0].Device
 	for _, n := range replicaSizes {
-		if have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
+		if most := int64(g.original.MaxDevices); most > 0 && n > most || have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
 			break
 		}
 		out = append(out, machineChoice{d.ID, manyOf(int(n), base), n, have, false})
@@ -106,6 +109,9 @@ func (g *goalSearch) enumerate() error {
 		return err
 	}
 	for i := range machines {
+		if machines[i].devices > usualSize && g.fitsOn(machines[i].kind) {
+			continue
+		}
 		for _, name := range g.engines(&machines[i]) {
 			if err := g.ctx.Err(); err != nil {
 				return err
@@ -114,6 +120,11 @@ func (g *goalSearch) enumerate() error {
 		}
 	}
 	return nil
+}
+
+// fitsOn reports whether a server of fewer devices of a kind fits.
+func (g *goalSearch) fitsOn(kind string) bool {
+	return slices.ContainsFunc(g.contenders, func(c *contender) bool { return c.kind == kind })
 }
 
 // engines to try on a machine: those that were given, else those that serve many users there.
@@ -150,17 +161,99 @@ func (g *goalSearch) enumerateOn(m *machineChoice, engineName string) {
 	}
 	p.among = g.among
 	g.remember(p)
-	for _, w := range g.layouts(p, m) {
-		for _, weights := range g.affordable(p.weightsAxis(p.q), g.weightsLoss) {
-			for _, cache := range g.affordable(p.cacheAxis(p.q), g.cacheLoss) {
-				r := start
-				for _, set := range []func(*Request){w.set, weights.set, cache.set} {
+	had := len(g.contenders)
+	for _, w := range g.arrangements(p, m) {
+		for _, f := range g.formats(p) {
+			r := start
+			w.set(&r)
+			f.set(&r)
+			g.contend(m, &r, f.price)
+		}
+	}
+	if len(g.contenders) == had {
+		g.spilled(p, m, &start)
+	}
+}
+
+// arrangements of a server: groups of its devices, workers of two kinds, and drafting.
+func (g *goalSearch) arrangements(p *planner, m *machineChoice) (out []way) {
+	for _, w := range append(g.layouts(p, m), g.pools(p, m)...) {
+		for _, d := range g.drafts(p) {
+			out = append(out, way{set: func(r *Request) { w.set(r); d(r) }})
+		}
+	}
+	return out
+}
+
+// formats of weights and cache that cost no more than allowed.
+func (g *goalSearch) formats(p *planner) (out []setting) {
+	for _, weights := range g.affordable(p.weightsAxis(p.q), g.weightsLoss) {
+		for _, cache := range g.affordable(p.cacheAxis(p.q), g.cacheLoss) {
+			out = append(out, setting{price: weights.price + cache.price, set: func(r *Request) {
+				for _, set := range []func(*Request){weights.set, cache.set} {
 					if set != nil {
-						set(&r)
+						set(r)
 					}
 				}
-				g.contend(m, &r, weights.price+cache.price)
-			}
+			}})
+		}
+	}
+	return out
+}
+
+// pools are workers that compute prompts beside workers that generate, where the devices are a data centre's.
+func (g *goalSearch) pools(p *planner, m *machineChoice) (out []way) {
+	r := &g.asked
+	d := p.q.job.Device(0)
+	if r.Disaggregated != nil || r.PP > 0 || r.DP > 0 || r.EP > 0 || m.whole || engine.ReadsGGUF(p.q.engine) || d == nil || !strings.HasPrefix(d.Kind, "HBM") {
+		return nil
+	}
+	for tp := int64(1); tp < m.devices; tp *= 2 {
+		workers := m.devices / tp
+		if r.TP > 0 && r.TP != tp || workers > mostWorkers {
+			continue
+		}
+		for prefill := int64(1); prefill < workers; prefill++ {
+			out = append(out, way{set: func(r *Request) {
+				r.TP, r.Disaggregated = tp, &plan.Disaggregated{Prefill: plan.Int(prefill), Decode: plan.Int(workers - prefill)}
+			}})
+		}
+	}
+	return out
+}
+
+// mostWorkers of both kinds in one unit that is replicated.
+const mostWorkers = 4
+
+// drafts are numbers of tokens that are drafted at a time: none, and some where there is something that drafts.
+func (g *goalSearch) drafts(p *planner) (out []func(*Request)) {
+	r := &g.asked
+	if r.DraftTokens > 0 || engine.ReadsGGUF(p.q.engine) || r.DraftModel == "" && p.q.job.Model.Part(model.PartMTP) == nil {
+		return []func(*Request){func(*Request) {}}
+	}
+	out = append(out, func(r *Request) { r.DraftModel = "" })
+	tokens := []plan.Int{1, 3}
+	if r.DraftModel != "" {
+		tokens = []plan.Int{2, 4}
+	}
+	for _, n := range tokens {
+		out = append(out, func(r *Request) { r.DraftTokens = n })
+	}
+	return out
+}
+
+// spilled keeps on the host what the devices have no room for.
+func (g *goalSearch) spilled(p *planner, m *machineChoice, start *Request) {
+	if !p.spillable(p.q) || p.placedByHand() {
+		return
+	}
+	for _, f := range g.formats(p) {
+		r := *start
+		f.set(&r)
+		g.slots(&r)
+		if to := p.placed(&r); to != nil {
+			g.contend(m, to, f.price)
+			return
 		}
 	}
 }
@@ -259,7 +352,7 @@ func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
 	c.request.Ask, c.request.Workload = askSim, &g.spec
 	c.request.Goal = &Goal{TTFT: g.goal.TTFT, TPOT: g.goal.TPOT}
 	c.request.Router = g.original.Router
-	g.slots(c)
+	g.slots(&c.request)
 	s, out, err := g.asker.simulated(&c.request)
 	if err != nil {
 		g.refused = err
@@ -275,10 +368,10 @@ func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
 	g.contenders = append(g.contenders, c)
 }
 
-// slots of llama-server are sequences at once: as many as the users that a device serves well.
-func (g *goalSearch) slots(c *contender) {
-	if c.request.Engine == "llama-server" && c.request.Sequences == 0 {
-		c.request.Sequences = usualSlots
+// slots of llama-server are sequences at once.
+func (g *goalSearch) slots(r *Request) {
+	if r.Engine == "llama-server" && r.Sequences == 0 {
+		r.Sequences = usualSlots
 	}
 }
 
@@ -303,26 +396,3 @@ func (g *goalSearch) miss(c *contender) {
 		g.nearest = c
 	}
 }
-
-// serverWords name a server: its devices, engine and version, layout and formats.
-func serverWords(q *question, m *machineChoice) string {
-	r := &q.request
-	words := []string{manyOf(int(m.devices), m.kind), q.engine.Name() + " " + engine.VersionName(q.engine, q.job.Version)}
-	if m.whole {
-		words[0] = m.kind
-	}
-	if l := (layout{max(1, r.TP), max(1, r.PP), max(1, r.DP), r.EP}); !engine.ReadsGGUF(q.engine) && (l.tp > 1 || l.pp > 1 || l.dp > 1) {
-		words = append(words, l.words())
-	}
-	words = append(words, r.Weights)
-	if r.KV != "" && dtype.FindFormat(r.KV) != nil && dtype.FindFormat(r.KV).Bits() < 16 {
-		words = append(words, "KV "+r.KV)
-	}
-	if n := r.MaxBatchedTokens; q.original.MaxBatchedTokens > 0 {
-		words = append(words, fmt.Sprintf("step %d", n))
-	}
-	return strings.Join(words, ", ")
-}
-
-// stepTokens are budgets of a step that trade the first token against the others.
-var stepTokens = []plan.Int{512, 2048}

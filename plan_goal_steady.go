@@ -44,7 +44,8 @@ func (g *goalSearch) steady(c *contender, users int64) serving.Closed {
 	case s.prompts != nil:
 		return s.q.split(s.prompts.model, s.model).Mean(g.loop(users))
 	default:
-		return s.model.Mean(g.loop(users))
+		l := g.loop(users)
+		return lengthened(s.model.Mean(l), s.crossing, s.model, l)
 	}
 }
 

@@ -3,6 +3,7 @@ package memwall
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func (g *goalSearch) breaks(r *round) string {
 		at     func(q float64) float64
 		what   string
 	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"}, {g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
-		for _, name := range slices.Sorted(keysOf(t.bounds)) {
+		for _, name := range slices.Sorted(maps.Keys(t.bounds)) {
 			p, err := percentile(name)
 			if err != nil {
 				continue
@@ -91,16 +92,6 @@ func (g *goalSearch) breaks(r *round) string {
 		}
 	}
 	return words
-}
-
-func keysOf(m map[string]float64) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // milliseconds in three digits, so that what breaks a bound by little does not look like it.
@@ -139,6 +130,8 @@ func partNames(p speed.Part) string {
 	switch {
 	case p.Name == "prompts of others":
 		return "prompts of others take"
+	case p.Name == "copies":
+		return "bringing weights from the host takes"
 	case p.Bound == speed.Network:
 		return "traffic between devices (" + p.Name + ") takes"
 	case p.Bound == speed.Memory:
@@ -153,38 +146,48 @@ func partNames(p speed.Part) string {
 const surprising = 2
 
 // surprises are the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the
-// caches of all users, whatever they take for it. The rule's price over the real one, against the winner's, tells how far
-// the rule is off.
+// caches of all users, whatever time they take. The rule's price over the real one, against the winner's, tells how far the
+// rule is off. One of each kind of hardware stands for it: its best fleet, or the server that the rule likes most.
 func (g *goalSearch) surprises(held []*contender) (out []Candidate) {
 	if len(held) == 0 {
 		return nil
 	}
-	winner := held[0]
-	type loser struct {
-		c   *contender
-		off float64
-	}
-	var losers []loser
-	base := g.thumb(winner)
-	for _, c := range g.contenders {
-		if c == winner || c.kind == winner.kind || c.fleet == nil && c.replicas > 0 {
-			continue
-		}
-		if naive := g.thumb(c); naive > 0 && base > 0 && naive < base*1.05 {
-			losers = append(losers, loser{c, math.Log(g.really(c)/naive) - math.Log(g.really(winner)/base)})
-		}
-	}
-	slices.SortStableFunc(losers, func(a, b loser) int { return -cmp.Compare(a.off, b.off) })
-	var kinds []string
-	for _, l := range losers {
-		if slices.Contains(kinds, l.c.kind) || l.off <= 0 || len(out) == surprising {
-			continue
-		}
-		kinds = append(kinds, l.c.kind)
-		s := g.candidate(l.c)
-		s.Why = g.whyNot(l.c, winner)
+	losers := g.losers(held)
+	for _, l := range losers[:min(len(losers), surprising)] {
+		s := g.candidate(l.contender)
+		s.Why = g.whyNot(l.contender, held[0])
 		out = append(out, s)
 	}
+	return out
+}
+
+// loser is a contender, by how much the rule of thumb is off, as a logarithm, and what the rule says.
+type loser struct {
+	*contender
+	off, naive float64
+}
+
+// losers that the rule of thumb prefers to the winner, those about which it is most wrong first.
+func (g *goalSearch) losers(held []*contender) (out []loser) {
+	winner := held[0]
+	base := g.thumb(winner)
+	best := map[string]loser{}
+	for _, c := range slices.Concat(held, g.contenders) {
+		naive := g.thumb(c)
+		if c.kind == winner.kind || naive == 0 || base == 0 {
+			continue
+		}
+		l := loser{c, math.Log(g.really(c)/naive) - math.Log(g.really(winner)/base), naive}
+		if b, ok := best[c.kind]; !ok || b.fleet == nil && l.naive < b.naive {
+			best[c.kind] = l
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(best)) {
+		if l := best[kind]; l.naive < 1.05*base && l.off > 0 {
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b loser) int { return cmp.Or(-cmp.Compare(a.off, b.off), cmp.Compare(a.naive, b.naive)) })
 	return out
 }
 
@@ -201,7 +204,7 @@ func (g *goalSearch) thumb(c *contender) float64 {
 	}
 	bytes := float64(q.job.Weights.Bytes()) + users*float64(g.prompt+g.output)*float64(c.sim.kv.PerToken)*float64(max(1, q.request.TP))
 	n := math.Ceil(bytes / float64(m.Groups[0].Device.Memory.Value))
-	return g.asker.rent(m.Groups[0].Device.ID, int(math.Min(n, 1e6))).PerHour.Mid
+	return g.asker.rentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
 }
 
 // really is what a contender's fleet rents for; without end where none holds.
@@ -212,20 +215,36 @@ func (g *goalSearch) really(c *contender) float64 {
 	return g.money(c, c.fleet.replicas).PerHour.Mid
 }
 
-// whyNot says why a contender that seemed cheap loses.
+// whyNot says why a contender that seemed cheap loses, or what the nearest lacks.
 func (g *goalSearch) whyNot(c, winner *contender) string {
-	if c.fleet != nil {
+	if winner != nil && c.fleet != nil {
 		return g.why(c, winner)
 	}
 	words := "no number of replicas helps: "
 	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
-	if token > 0 && c.alone.PerToken > token {
+	switch {
+	case len(c.answer.Devices) > 0 && c.answer.Verdict != Fits:
+		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+	case token > 0 && c.alone.PerToken > token:
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
-	}
-	if first > 0 && c.alone.First > first {
+	case first > 0 && c.alone.First > first:
 		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
+	case c.most > 0 && c.replicas > c.most:
+		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
 	}
-	return "does not hold within reach of its estimate"
+	return g.whyNone(c)
+}
+
+// whyNone of the fleets that were played holds.
+func (g *goalSearch) whyNone(c *contender) string {
+	n := int64(0)
+	for k := range c.played {
+		n = max(n, k)
+	}
+	if r := c.played[n]; r != nil && r.err == nil && r.res.Finished > 0 {
+		return "with " + replicasWords(n) + " " + g.breaks(r)
+	}
+	return ""
 }
 
 // misses is how far a contender is from the bounds with one user, as the worse of both ratios.
@@ -238,17 +257,4 @@ func (g *goalSearch) misses(c *contender) float64 {
 		x = math.Max(x, c.alone.PerToken/token)
 	}
 	return x
-}
-
-// largest fleet that was played, or could be.
-func (g *goalSearch) largest(c *contender) *fleetPlan {
-	n := int64(1)
-	for k := range c.played {
-		n = max(n, k)
-	}
-	if len(c.played) == 0 {
-		n = max(1, min(c.replicas, cmp.Or(c.most, maxReplicas)))
-		c.play(g, n, 1)
-	}
-	return &fleetPlan{replicas: n, objective: g.objective(c, n)}
 }

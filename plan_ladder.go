@@ -201,10 +201,8 @@ func (p *planner) rented(q *question) (b unit.Bytes, perHour *float64) {
 	for i := range m.Groups {
 		b += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
 	}
-	if len(m.Groups) == 1 {
-		if r := p.asker.rent(m.Groups[0].Device.ID, m.Groups[0].Count); r.PerHour.Known() {
-			perHour = rounded(r.PerHour.Mid)
-		}
+	if r := p.asker.rentOf(m, m.Devices()); r.PerHour.Known() {
+		perHour = rounded(r.PerHour.Mid)
 	}
 	return b, perHour
 }

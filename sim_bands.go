@@ -22,25 +22,39 @@ const mostForEdges = 200_000
 
 // edges plays the workload at both edges of the time of a step.
 func (s *simulation) edges(out *Simulated, res *sim.Result) (err error) {
-	f := s.stepBand(res)
-	if res.Asked > mostForEdges || !f.Known() || f.Mid <= 0 {
+	fast, slow, ok := s.extremes(res)
+	if res.Asked > mostForEdges || !ok {
 		return nil
 	}
-	if out.Low, err = s.edge(f.Low / f.Mid); err != nil {
+	if out.Low, err = s.edge(fast); err != nil {
 		return err
 	}
-	out.High, err = s.edge(f.High / f.Mid)
+	out.High, err = s.edge(slow)
 	return err
 }
 
-func (s *simulation) edge(scale float64) (*Edge, error) {
+// extremes are the plan at both edges of the time of a step and, where drafting is assumed to succeed so often, of that
+// assumption; ok is false where no band is known.
+func (s *simulation) extremes(res *sim.Result) (fast, slow variant, ok bool) {
+	f := s.stepBand(res)
+	if !f.Known() || f.Mid <= 0 {
+		return fast, slow, false
+	}
+	fast.scale, slow.scale = f.Low/f.Mid, f.High/f.Mid
+	if s.speculation != nil && s.q.request.Acceptance == nil {
+		fast.acceptance, slow.acceptance = mostAcceptance, leastAcceptance
+	}
+	return fast, slow, true
+}
+
+func (s *simulation) edge(v variant) (*Edge, error) {
 	other := *s
 	other.unwatched = true
-	res, err := other.run(variant{scale: scale})
+	res, err := other.run(v)
 	if err != nil {
 		return nil, err
 	}
-	return &Edge{StepTime: four(scale), Load: loadOf(res), TTFT: percentiles(&res.First), TPOT: percentiles(&res.PerToken), E2E: percentiles(&res.Whole)}, nil
+	return &Edge{StepTime: four(v.scale), Load: loadOf(res), TTFT: percentiles(&res.First), TPOT: percentiles(&res.PerToken), E2E: percentiles(&res.Whole)}, nil
 }
 
 // stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.

@@ -25,6 +25,7 @@ type player struct {
 	// plain is the model without speculation, where the plan has some.
 	plain       *serving.Model
 	speculation *serving.Speculation
+	crossing    crossing
 	tier        *sim.Tier
 	spec        *workload.Spec
 }
@@ -83,6 +84,9 @@ func play(q *question, kv *engine.KV, scheduler string, w *workload.Spec) (p pla
 	}
 	in.MaxSequences = p.rules.MaxSequences
 	p.speculation = in.Speculation
+	if p.crossing, err = q.crossing(in); err != nil {
+		return p, err
+	}
 	if p.model, err = q.compiled(in); err != nil || in.Speculation == nil {
 		return p, err
 	}
@@ -184,11 +188,18 @@ func (p *player) time(r *sim.Replica, v variant) {
 	if p.plain != nil && (v.noSpec || v.static) {
 		m = p.plain
 	} else if d := p.speculation; d != nil {
-		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: d.Acceptance, Seed: uint64(p.spec.Seed)}
+		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: cmp.Or(v.acceptance, d.Acceptance), Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
 	r.Front = m.Front
 	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
+	if x := p.crossing; x != nil {
+		r.Timer = func(b speed.Batch) float64 {
+			b = perStage(b, stages)
+			step := clock.Step(b)
+			return scale * (step + x(b, step))
+		}
+	}
 }
 
 // perStage is what a stage of a pipeline computes at a time: the sequences are spread over its stages, and in the time that

@@ -14,6 +14,7 @@ type variant struct {
 	noPrefix   bool
 	noSpec     bool
 	scale      float64 // of the time of steps; 0 is 1
+	acceptance float64 // of drafted tokens; 0 is the plan's
 }
 
 // versus plays the same workload with one technique less.

@@ -24,7 +24,7 @@ func (q *question) price(v *Speed, total speed.Figure, turns int) {
 	}
 	watts := cost.Watts(d, load)
 	figure(cost.JoulesPerToken(watts.Figure, n, total), &v.JoulesPerToken, &v.JoulesPerTokenLow, &v.JoulesPerTokenHigh)
-	rent := q.asker.rent(d.ID, n)
+	rent := q.asker.rentOf(m, n)
 	if !rent.PerHour.Known() {
 		return
 	}

@@ -72,20 +72,35 @@ func (q *question) fromHost(f *serving.Figures, in *serving.In, b speed.Batch, l
 	return nil
 }
 
-// stepReads are the bytes of a stage's hosted weights that a decode step reads: all of them when layers are copied, of
-// experts in place only those that tokens go to.
+// stepReads are the bytes of a stage's hosted weights that a step reads: all of them when layers are copied, of experts in
+// place only those that tokens go to.
 func (q *question) stepReads(h *engine.Hosted, in *serving.In, b speed.Batch) float64 {
 	if !h.InPlace || h.Experts == 0 {
 		return float64(h.Bytes)
 	}
-	stage := &in.Stages[min(int(h.Stage), len(in.Stages)-1)]
-	r := speed.Walk(in.Model, stage, in.Exec, nil)
-	p := r.Points(b)
-	all := unit.Bytes(0)
+	stage := stageOf(h, in)
+	return readsOf(h, speed.Walk(in.Model, stage, in.Exec, nil), expertBytes(stage), b)
+}
+
+func stageOf(h *engine.Hosted, in *serving.In) *engine.Placed {
+	return &in.Stages[min(int(h.Stage), len(in.Stages)-1)]
+}
+
+// expertBytes are all experts of a stage.
+func expertBytes(stage *engine.Placed) (all unit.Bytes) {
 	for _, s := range stage.ExpertSums() {
 		all += unit.Bytes(s.Count) * s.Bytes
 	}
-	used := min(1, r.Work(&p).Experts/float64(all))
+	return all
+}
+
+// readsOf are stepReads of a rank that was walked, and has so many bytes of experts.
+func readsOf(h *engine.Hosted, r *speed.Rank, experts unit.Bytes, b speed.Batch) float64 {
+	if !h.InPlace || h.Experts == 0 || experts == 0 {
+		return float64(h.Bytes)
+	}
+	p := r.Points(b)
+	used := min(1, r.Work(&p).Experts/float64(experts))
 	return float64(h.Bytes-h.Experts) + used*float64(h.Experts)
 }
 

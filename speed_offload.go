@@ -36,11 +36,15 @@ func (q *question) offloaded(f *serving.Figures, in *serving.In, b speed.Batch) 
 
 // moves are what a step brings over the link of a rank of the first stage.
 func (q *question) moves(in *serving.In, b speed.Batch) (out []speed.Move, err error) {
-	o := q.request.Offload
-	if o == nil {
+	if q.request.Offload == nil {
 		return nil, nil
 	}
-	r := speed.Walk(in.Model, &in.Stages[0], in.Exec, nil)
+	return q.movesOf(speed.Walk(in.Model, &in.Stages[0], in.Exec, nil), in, b)
+}
+
+// movesOf are the same of a rank that was walked.
+func (q *question) movesOf(r *speed.Rank, in *serving.In, b speed.Batch) (out []speed.Move, err error) {
+	o := q.request.Offload
 	p := r.Points(b)
 	w := r.Work(&p)
 	expertsAt := o.Experts

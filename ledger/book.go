@@ -60,6 +60,13 @@ func (k *Book) record(n node) Num {
 	if k == nil {
 		return Num{V: n.v}
 	}
+	return k.write(n)
+}
+
+// write is apart, so that callers inline the way without a book alone: both would be 250 kB more of program.
+//
+//go:noinline
+func (k *Book) write(n node) Num {
 	k.nodes = append(k.nodes, n)
 	return Num{V: n.v, ref: int32(len(k.nodes))}
 }

@@ -156,7 +156,7 @@ func (x *fleet) deliver() error {
 	}
 	s := some[x.Router.choose(some, &a.r)]
 	if a.open {
-		x.m.Queue.arrived(int64(s.waiting.n), a.at)
+		x.m.Queue.arrived(int64(s.waiting.n), a.r.Arrival, a.at)
 	}
 	if s.serves(&a.r) && (len(x.Prefills) == 0 || x.servers[0].serves(&a.r)) {
 		x.hand(s, &a)

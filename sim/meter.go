@@ -37,8 +37,9 @@ type Queue struct {
 	Peak, AtEnd int64
 	// Since is when it was last empty before the last arrival.
 	Since, LastArrival time.Duration
-	// arrivals, and how many waited at the last two powers of two of them.
+	// arrivals, when the last of them set out, and how many waited at the last two powers of two of them.
 	arrivals     int64
+	out          time.Duration
 	half, recent int64
 }
 
@@ -171,9 +172,9 @@ func (m *meter) result() *Result {
 	return r
 }
 
-// arrived notes the queue when a request comes.
-func (q *Queue) arrived(waiting int64, at time.Duration) {
-	q.LastArrival = at
+// arrived notes the queue when a request comes that set out at a time.
+func (q *Queue) arrived(waiting int64, out, at time.Duration) {
+	q.LastArrival, q.out = at, max(q.out, out)
 	if waiting == 0 {
 		q.Since = at
 	}
@@ -187,9 +188,13 @@ func (q *Queue) arrived(waiting int64, at time.Duration) {
 const finePoints = 16
 
 // Diverges reports whether the queue grew for as long as requests arrived, and since when: it was not empty for more than
-// the second half of that time, and at the end longer than halfway through.
+// the second half of that time, and at the end longer than halfway through. Where all came at once, as the users of a
+// closed loop do, none grows.
 func (r *Result) Diverges() (since time.Duration, grows bool) {
 	q := &r.Queue
+	if q.out <= r.Began {
+		return q.Since, false
+	}
 	span := q.LastArrival - r.Began
 	if late := q.LastArrival-q.Since > span/2 && q.AtEnd > 1; !late {
 		return q.Since, false

@@ -1,24 +1,20 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows/copies.tsv
-var copyRows string
+const copyRows packed.File = "rows/copies.tsv"
 
 // Predictions of each copy by a share of the link that was fitted without its device. The fit
 // (validation/fit/copies) writes them.
-//
-//go:embed rows/copy-folds.tsv
-var copyFolds string
+const copyFolds packed.File = "rows/copy-folds.tsv"
 
 var hostCopies = Measure{Name: "copies from the host, new device", About: "GB/s of a large copy from page-locked memory, its device left out of the fit", Target: 0.10}
 
@@ -33,18 +29,13 @@ type Copy struct {
 
 // Copies reads them. The error names the line.
 func Copies() (out []Copy, err error) {
-	for i, text := range strings.Split(strings.TrimSpace(copyRows), "\n") {
-		if i == 0 {
-			continue
-		}
-		c, err := readCopy(strings.Split(text, "\t"))
-		if err != nil {
-			return nil, fmt.Errorf("copies.tsv, line %d: %w", i+1, err)
-		}
-		c.Line = i + 1
+	err = eachRow(copyRows, func(line int, cells []string) error {
+		c, err := readCopy(cells)
+		c.Line = line
 		out = append(out, c)
-	}
-	return out, nil
+		return err
+	})
+	return out, err
 }
 
 func readCopy(cells []string) (c Copy, err error) {
@@ -71,7 +62,7 @@ func readCopy(cells []string) (c Copy, err error) {
 
 // CompareCopies puts the stored predictions beside the measurements, and beside both the rate of the link.
 func CompareCopies() (Set, []Comparison, error) {
-	f, err := readFolds("copy-folds.tsv", copyFolds, 3)
+	f, err := readFolds(copyFolds, 3)
 	if err != nil {
 		return Set{}, nil, err
 	}

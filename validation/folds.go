@@ -3,6 +3,8 @@ package validation
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // folds are predictions of rows by fits that lacked them, by the line of the row. The programs below
@@ -11,9 +13,9 @@ import (
 type folds map[int][]float64
 
 // readFolds reads a table of them: a header, then the line of a row and so many numbers.
-func readFolds(name, text string, numbers int) (folds, error) {
+func readFolds(file packed.File, numbers int) (folds, error) {
 	out := folds{}
-	err := eachRow(name, []byte(text), func(_ int, cells []string) error {
+	err := eachRow(file, func(_ int, cells []string) error {
 		line, x, err := readFold(cells, numbers)
 		out[line] = x
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/train/step"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // script is what measures on a GPU. Its plan needs neither a GPU nor torch.
@@ -54,7 +55,7 @@ func measured(cells []string) []string {
 
 // The columns that the script writes are those of the tables here.
 func TestGPUColumns(t *testing.T) {
-	tables := map[string][]byte{"train-memory": trainingRows, "train-speed": trainSpeedRows, "decode": streamRows}
+	tables := map[string]packed.File{"train-memory": trainingRows, "train-speed": trainSpeedRows, "decode": streamRows}
 	seen := 0
 	for _, h := range gpuPlan(t)["header"] {
 		rows, ok := tables[h[0]]
@@ -62,8 +63,11 @@ func TestGPUColumns(t *testing.T) {
 			continue // kernels are read by a package of their own
 		}
 		seen++
-		first, _, _ := strings.Cut(string(rows), "\n")
-		if want := strings.Split(first, "\t"); !reflect.DeepEqual(h[1:], want) {
+		lines, err := rows.Lines()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Split(lines[0], "\t"); !reflect.DeepEqual(h[1:], want) {
 			t.Errorf("%s has columns %q, want %q", h[0], h[1:], want)
 		}
 	}
@@ -103,7 +107,10 @@ func TestGPUModels(t *testing.T) {
 // Every row that it would write can be read, and memwall has a prediction for it.
 func TestGPURows(t *testing.T) {
 	count := map[string]int{}
-	trainer := NewTrainer()
+	trainer, err := NewTrainer()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range gpuPlan(t)["row"] {
 		count[row[0]]++
 		if err := predicted(trainer, row[0], measured(row)); err != nil {
@@ -177,8 +184,13 @@ func TestGPUMerge(t *testing.T) {
 	write(from, "train-memory.tsv", "header\n"+strings.Join(memory, "\t")+"\n")
 	write(from, "kernels.tsv", "header\n"+strings.Join(kernel, "\t")+"\n")
 	write(from, "source.txt", "measured, NVIDIA X, 2026-01-02\n")
-	write(into, "rows/train-memory.tsv", string(trainingRows))
-	write(into, "rows/train-memory-sources.txt", trainingSources)
+	for _, f := range []packed.File{trainingRows, trainingSources} {
+		text, err := f.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(into, string(f), string(text))
+	}
 	write(into, "kernels/rows.tsv", "")
 	write(into, "kernels/sources.tsv", "aic\tsomewhere\n")
 	if out, err := exec.Command(python, script, "--merge", from, into).CombinedOutput(); err != nil {

@@ -1,16 +1,15 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows/host-adam.tsv
-var hostAdamRows string
+const hostAdamRows packed.File = "rows/host-adam.tsv"
 
 // HostAdam is a measured step of Adam in a host's memory, as one of speed.Adams runs it: all parameters of a node.
 type HostAdam struct {
@@ -29,7 +28,7 @@ func (r *HostAdam) Publisher() string {
 
 // HostAdams reads them. The error names the line.
 func HostAdams() (out []HostAdam, err error) {
-	err = eachRow("host-adam.tsv", []byte(hostAdamRows), func(line int, cells []string) error {
+	err = eachRow(hostAdamRows, func(line int, cells []string) error {
 		r, err := readHostAdam(cells)
 		r.Line = line
 		out = append(out, r)

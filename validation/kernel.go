@@ -1,7 +1,6 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,14 +8,13 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/validation/kernels"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // Predictions of each kernel by coefficients that were fitted without it: without any kernel of its device, and
 // without any of about its size; and what the datasheet allows. The fit (validation/fit/serving -study) writes them,
 // in microseconds.
-//
-//go:embed rows/kernel-folds.tsv
-var kernelFolds string
+const kernelFolds packed.File = "rows/kernel-folds.tsv"
 
 // Columns of kernelFolds.
 const (
@@ -54,7 +52,7 @@ const kernelRefit = "no law is for a product in this format"
 
 // CompareKernels puts the stored predictions beside the rows of validation/kernels.
 func CompareKernels() (Set, []Comparison, error) {
-	f, err := readFolds("kernel-folds.tsv", kernelFolds, kernelCols)
+	f, err := readFolds(kernelFolds, kernelCols)
 	if err != nil {
 		return Set{}, nil, err
 	}

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"math"
 	"strings"
@@ -10,12 +9,11 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // The laws of steps that validation/fit/steps fits to logs.
-//
-//go:embed rows/loads/laws.txt
-var lawText string
+const lawText packed.File = "rows/loads/laws.txt"
 
 // Law is the time of a step of a log's server:
 //
@@ -48,8 +46,12 @@ func (l *Law) Replica(r *memwall.Request) sim.Replica {
 
 // Laws by the names of their logs.
 func Laws() (map[string]Law, error) {
+	lines, err := lawText.Lines()
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]Law{}
-	for n, line := range strings.Split(strings.TrimSpace(lawText), "\n") {
+	for n, line := range lines {
 		if strings.HasPrefix(line, "#") || line == "" {
 			continue
 		}

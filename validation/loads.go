@@ -2,7 +2,6 @@ package validation
 
 import (
 	"bytes"
-	"embed"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,11 +11,9 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/validation/packed"
 	"github.com/memwall/memwall/workload"
 )
-
-//go:embed rows/loads
-var loadRows embed.FS
 
 // The measures of simulation: of runs in which requests arrive at their own time. With the steps of the log, a law of
 // steps was fitted to the log itself (validation/fit/steps), so that the scheduler alone is judged.
@@ -38,7 +35,7 @@ type Logged struct {
 
 // Log reads the log of a run by its name.
 func Log(name string) ([]Logged, error) {
-	data, err := loadRows.ReadFile("rows/loads/" + name + ".tsv")
+	data, err := packed.File("rows/loads/" + name + ".tsv").Read()
 	if err != nil {
 		return nil, fmt.Errorf("no log is called %s", name)
 	}
@@ -91,11 +88,7 @@ func (Traces) Trace(name string) (io.ReadCloser, error) {
 
 // Loads are the runs.
 func Loads() (Set, error) {
-	data, err := loadRows.ReadFile("rows/loads/runs.jsonl")
-	if err != nil {
-		return Set{}, err
-	}
-	s, err := parse("loads", data)
+	s, err := readSet("loads", "rows/loads/runs.jsonl")
 	s.File = "loads/runs.jsonl"
 	return s, err
 }

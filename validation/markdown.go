@@ -21,6 +21,7 @@ func (r *Report) Markdown() string {
 	scoreTable(&b, r.Fitted)
 	naiveTable(&b, r.Scores)
 	peerTable(&b, r.Besides)
+	orderTable(&b, r.Orders)
 	callTable(&b, r.Calls)
 	b.WriteString("\n## The worst rows\n\n")
 	for i := range r.Scores {

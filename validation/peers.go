@@ -1,22 +1,18 @@
 package validation
 
 import (
-	"embed"
 	"fmt"
-	"io/fs"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // What other programs say about the same rows. peers/*.tsv has their figures, found by running them once over the
 // files of the rows; the first lines say which version and how.
-
-//go:embed peers/*.tsv
-var peerFiles embed.FS
 
 // Peer is a program with its total on devices for questions.
 type Peer struct {
@@ -39,19 +35,19 @@ type Errors struct {
 
 // Peers reads the figures of all peers.
 func Peers() ([]Peer, error) {
-	names, err := fs.Glob(peerFiles, "peers/*.tsv")
+	files, err := packed.Glob("peers/*.tsv")
 	if err != nil {
 		return nil, err
 	}
 	var out []Peer
-	for _, name := range names {
-		data, err := peerFiles.ReadFile(name)
+	for _, f := range files {
+		data, err := f.Read()
 		if err != nil {
 			return nil, err
 		}
 		p, err := parsePeer(string(data))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", f, err)
 		}
 		out = append(out, p)
 	}

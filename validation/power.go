@@ -1,15 +1,11 @@
 package validation
 
 import (
-	"embed"
 	"fmt"
 
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/hardware"
 )
-
-//go:embed rows/power/*.jsonl
-var powerRows embed.FS
 
 // PowerRun is a row of measured power with the work that drew it.
 type PowerRun struct {
@@ -22,11 +18,7 @@ type PowerRun struct {
 // Power reads the rows of measured power. Those that are not refused come with their load: what the run's own
 // throughput says the device read and multiplied, so that the law of power is judged apart from that of speed.
 func Power() (Set, []PowerRun, error) {
-	data, err := powerRows.ReadFile("rows/power/runs.jsonl")
-	if err != nil {
-		return Set{}, nil, err
-	}
-	s, err := parse("power", data)
+	s, err := readSet("power", "rows/power/runs.jsonl")
 	if err != nil {
 		return s, nil, err
 	}

@@ -91,7 +91,7 @@ type listed struct {
 
 func (w works) rank(r *Row) (*listed, error) {
 	tp, ep := max(1, r.Ask.TP), max(1, r.Ask.EP)
-	name := fmt.Sprintf("%s %s %d %d", r.Ask.Model, r.Ask.Weights, tp, ep)
+	name := fmt.Sprintf("%s %s %s %d %d", r.Ask.Model, r.Ask.Weights, r.Ask.KV, tp, ep)
 	if k := w[name]; k != nil {
 		return k, nil
 	}
@@ -116,7 +116,11 @@ func (w works) rank(r *Row) (*listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	rank, kernels := speed.Kernels(m, &placed[0], model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4})
+	exec := model.Exec{ActBytes: 2, KVBytes: 2, StateBytes: 4}
+	if r.Ask.KV == "fp8" {
+		exec.KVBytes = 1
+	}
+	rank, kernels := speed.Kernels(m, &placed[0], exec)
 	w[name] = &listed{rank, kernels}
 	return w[name], nil
 }

@@ -17,6 +17,8 @@ type Report struct {
 	Scores, Fitted []Score
 	Groups         []Score // by what was asked for
 	Besides        []Beside
+	// Orders are how well plans are put in order, by how they are grouped.
+	Orders []Order
 	// Calls are verdicts beside what reports say of plans, by kind.
 	Calls []Calls
 }
@@ -55,6 +57,9 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	r.Besides = besides(peers, all)
+	if r.Orders, err = Orders(all); err != nil {
+		return nil, err
+	}
 	calls, err := CallVerdicts(asker, sets)
 	if err != nil {
 		return nil, err

@@ -4,23 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows/*.jsonl rows/batches/throughput.jsonl rows/reports/*.jsonl
-var embedded embed.FS
-
-// batched are rows that only fits read: a program that asks for none of them does not carry them.
+// static are rows that only fits read: a program that asks for none of them does not carry them.
 //
-//go:embed rows/batches/*.jsonl
-var batched embed.FS
+//go:embed rows/batches/static.jsonl
+var static []byte
 
 // Set is one collection of measurements.
 type Set struct {
@@ -64,30 +60,41 @@ type line struct {
 }
 
 // Load reads the embedded sets whose questions are asked.
-func Load() ([]Set, error) { return load(&embedded, "rows/*.jsonl") }
+func Load() ([]Set, error) { return load("rows/*.jsonl") }
 
 // Batches reads the sets "static" and "throughput", of runs that no question asks for: batches that start and end
 // together, whose errors are in speed/serving/leftout.tsv, and as many users as a server takes (throughput.go).
-func Batches() ([]Set, error) { return load(&batched, "rows/batches/*.jsonl") }
+func Batches() ([]Set, error) {
+	alone, err := parse("static", static)
+	if err != nil {
+		return nil, err
+	}
+	most, err := throughputs()
+	return []Set{alone, most}, err
+}
 
-func load(from *embed.FS, pattern string) ([]Set, error) {
-	names, err := fs.Glob(from, pattern)
+func load(pattern string) ([]Set, error) {
+	files, err := packed.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
 	var sets []Set
-	for _, name := range names {
-		data, err := from.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		s, err := parse(strings.TrimSuffix(path.Base(name), ".jsonl"), data)
+	for _, f := range files {
+		s, err := readSet(strings.TrimSuffix(f.Name(), ".jsonl"), f)
 		if err != nil {
 			return nil, err
 		}
 		sets = append(sets, s)
 	}
 	return sets, nil
+}
+
+func readSet(name string, file packed.File) (Set, error) {
+	data, err := file.Read()
+	if err != nil {
+		return Set{}, err
+	}
+	return parse(name, data)
 }
 
 func parse(name string, data []byte) (Set, error) {

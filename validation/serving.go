@@ -1,12 +1,10 @@
 package validation
 
-import _ "embed"
+import "github.com/memwall/memwall/validation/packed"
 
 // Predictions of each run at fixed concurrency by coefficients that were fitted without it: without any run of its
 // model on its device, and without any of its model. The fit (validation/fit/serving) writes them.
-//
-//go:embed rows/serving-folds.tsv
-var servingFolds string
+const servingFolds packed.File = "rows/serving-folds.tsv"
 
 // The measures of serving. The coefficients of each comparison never saw the row.
 var (
@@ -33,7 +31,7 @@ var servingFigures = []struct {
 
 // CompareServing puts the stored predictions beside the measurements of the set "serving".
 func CompareServing(sets []Set) ([]Comparison, error) {
-	f, err := readFolds("serving-folds.tsv", servingFolds, 3*len(servingFigures))
+	f, err := readFolds(servingFolds, 3*len(servingFigures))
 	if err != nil {
 		return nil, err
 	}

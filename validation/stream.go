@@ -1,17 +1,17 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows/decode.tsv
-var streamRows []byte
-
-//go:embed rows/decode-sources.txt
-var streamSources string
+const (
+	streamRows    = packed.File("rows/decode.tsv")
+	streamSources = packed.File("rows/decode-sources.txt")
+)
 
 // StreamRow is a measured speed of one stream: of a prompt, of an answer, or of both.
 type StreamRow struct {
@@ -43,9 +43,12 @@ func (r *StreamRow) Name() string { return fmt.Sprintf("decode:%d", r.Line) }
 
 // Streams reads the measurements of single streams.
 func Streams() ([]StreamRow, error) {
-	sources := strings.Split(streamSources, "\n")
+	sources, err := streamSources.Lines()
+	if err != nil {
+		return nil, err
+	}
 	var out []StreamRow
-	err := eachRow("decode.tsv", streamRows, func(line int, cells []string) error {
+	err = eachRow(streamRows, func(line int, cells []string) error {
 		r, err := streamRow(cells, sources)
 		r.Line = line
 		out = append(out, r)

@@ -1,20 +1,18 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // Predictions of each row of single streams by coefficients that were fitted without it: without any row of its
 // model, and without any row of its hardware. The fit (validation/fit/stream) writes them, and last what a rule of
 // thumb says: answers read the weights at 80 % of the memory's rate, prompts are multiplied at half the peak.
-//
-//go:embed rows/decode-folds.tsv
-var streamFolds string
+const streamFolds packed.File = "rows/decode-folds.tsv"
 
 // The measures of single streams. The coefficients of each comparison never saw the row.
 var (
@@ -46,7 +44,7 @@ func CompareStreams(asker *memwall.Asker) (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	folds, err := readFolds("decode-folds.tsv", streamFolds, streamCols)
+	folds, err := readFolds(streamFolds, streamCols)
 	if err != nil {
 		return Set{}, nil, err
 	}

@@ -10,6 +10,7 @@ type Summary struct {
 	Groups   []MeasureRow `json:"groups,omitempty"`
 	Reasons  []ReasonRow  `json:"refused"`
 	Peers    []PeerRow    `json:"peers,omitempty"`
+	Orders   []OrderRow   `json:"orders"`
 	Verdicts []CallsRow   `json:"verdicts"`
 }
 
@@ -87,6 +88,9 @@ func (r *Report) Summary() *Summary {
 	s := &Summary{Used: r.Used, Refused: r.Refused, Met: r.Met(), Measures: measureRows(r.Scores), Fitted: measureRows(r.Fitted), Groups: measureRows(r.Groups)}
 	for _, x := range r.Reasons {
 		s.Reasons = append(s.Reasons, ReasonRow{x.Rows, x.Text})
+	}
+	for i := range r.Orders {
+		s.Orders = append(s.Orders, r.Orders[i].row())
 	}
 	for i := range r.Calls {
 		c := &r.Calls[i]

@@ -5,11 +5,17 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // eachRow hands on the cells of every line behind the header of a table, with the line's number from 1. What it
 // returns names file and line.
-func eachRow(name string, table []byte, read func(line int, cells []string) error) error {
+func eachRow(file packed.File, read func(line int, cells []string) error) error {
+	table, err := file.Read()
+	if err != nil {
+		return err
+	}
 	scan := bufio.NewScanner(bytes.NewReader(table))
 	scan.Buffer(nil, 1<<20)
 	for n := 1; scan.Scan(); n++ {
@@ -17,7 +23,7 @@ func eachRow(name string, table []byte, read func(line int, cells []string) erro
 			continue
 		}
 		if err := read(n, strings.Split(scan.Text(), "\t")); err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, n, err)
+			return fmt.Errorf("%s, line %d: %w", file.Name(), n, err)
 		}
 	}
 	return scan.Err()

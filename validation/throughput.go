@@ -1,15 +1,10 @@
 package validation
 
-import (
-	_ "embed"
-	"fmt"
-)
+import "github.com/memwall/memwall/validation/packed"
 
 // Predictions of the largest throughput of each run, to which nothing is fitted, with its band and what a rule of
 // thumb says. The fit (validation/fit/serving) writes them.
-//
-//go:embed rows/throughput-folds.tsv
-var throughputFolds string
+const throughputFolds packed.File = "rows/throughput-folds.tsv"
 
 var throughput = Measure{Name: "largest throughput", About: "output tokens/s of as many users as the server takes; no row is fitted to", Target: 0.10}
 
@@ -17,7 +12,7 @@ const throughputFigure = "output_tokens_per_s"
 
 // CompareThroughput puts the stored predictions beside the set "throughput".
 func CompareThroughput() (Set, []Comparison, error) {
-	f, err := readFolds("throughput-folds.tsv", throughputFolds, 4)
+	f, err := readFolds(throughputFolds, 4)
 	if err != nil {
 		return Set{}, nil, err
 	}
@@ -38,15 +33,7 @@ func CompareThroughput() (Set, []Comparison, error) {
 }
 
 func throughputs() (Set, error) {
-	sets, err := load(&embedded, "rows/batches/*.jsonl")
-	if err != nil {
-		return Set{}, err
-	}
-	for _, s := range sets {
-		if s.Name == "throughput" {
-			s.File = "batches/throughput.jsonl"
-			return s, nil
-		}
-	}
-	return Set{}, fmt.Errorf("no rows are called throughput")
+	s, err := readSet("throughput", "rows/batches/throughput.jsonl")
+	s.File = "batches/throughput.jsonl"
+	return s, err
 }

@@ -1,11 +1,9 @@
 package validation
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
@@ -13,13 +11,13 @@ import (
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows/train-memory.tsv
-var trainingRows []byte
-
-//go:embed rows/train-memory-sources.txt
-var trainingSources string
+const (
+	trainingRows    = packed.File("rows/train-memory.tsv")
+	trainingSources = packed.File("rows/train-memory-sources.txt")
+)
 
 // TrainingRow is the measured memory of a training run, on the device that holds most unless its source says otherwise.
 type TrainingRow struct {
@@ -45,9 +43,12 @@ func (r *TrainingRow) Name() string { return fmt.Sprintf("train-memory:%d", r.Li
 
 // Trainings reads the measurements of training runs.
 func Trainings() ([]TrainingRow, error) {
-	sources := strings.Split(trainingSources, "\n")
+	sources, err := trainingSources.Lines()
+	if err != nil {
+		return nil, err
+	}
 	var out []TrainingRow
-	err := eachRow("train-memory.tsv", trainingRows, func(line int, cells []string) error {
+	err = eachRow(trainingRows, func(line int, cells []string) error {
 		r, err := trainingRow(cells, sources)
 		r.Line = line
 		out = append(out, r)

@@ -1,17 +1,15 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // Predictions of each row by constants and bands that were fitted without its source (validation/fit/trainmem).
-//
-//go:embed rows/train-memory-folds.tsv
-var trainingFolds string
+const trainingFolds packed.File = "rows/train-memory-folds.tsv"
 
 // trainingCols are three figures with their bands, in GiB.
 const trainingCols = 9
@@ -38,7 +36,7 @@ func CompareTraining() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	left, err := readFolds("train-memory-folds.tsv", trainingFolds, trainingCols)
+	left, err := readFolds(trainingFolds, trainingCols)
 	if err != nil {
 		return Set{}, nil, err
 	}

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,19 +8,16 @@ import (
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train/step"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // Rows of measured training speed: what each source states of its run. Device is what the run had, Peaks another
 // device whose peaks stand in where nobody publishes its own. Shapes of models that the catalog lacks are in train-models.tsv, as config.json has them.
-//
-//go:embed rows/train-speed.tsv
-var trainSpeedRows []byte
-
-//go:embed rows/train-sources.txt
-var trainSourceRows string
-
-//go:embed rows/train-models.tsv
-var trainShapeRows string
+const (
+	trainSpeedRows  = packed.File("rows/train-speed.tsv")
+	trainSourceRows = packed.File("rows/train-sources.txt")
+	trainShapeRows  = packed.File("rows/train-models.tsv")
+)
 
 // TrainSpeed is a measured training speed.
 type TrainSpeed struct {
@@ -63,9 +59,12 @@ func (r *TrainSpeed) Untold() string {
 
 // TrainSpeeds reads the measurements of training speed.
 func TrainSpeeds() ([]TrainSpeed, error) {
-	sources := strings.Split(trainSourceRows, "\n")
+	sources, err := trainSourceRows.Lines()
+	if err != nil {
+		return nil, err
+	}
 	var out []TrainSpeed
-	err := eachRow("train-speed.tsv", trainSpeedRows, func(line int, cells []string) error {
+	err = eachRow(trainSpeedRows, func(line int, cells []string) error {
 		r, err := trainSpeed(cells, sources)
 		r.Line = line
 		out = append(out, r)
@@ -147,12 +146,14 @@ func (r *TrainSpeed) flags(words []string) error {
 }
 
 // trainShapes are the configs of models that the catalog lacks, by id.
-func trainShapes() map[string]json.RawMessage {
+func trainShapes() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
-	for i, line := range strings.Split(strings.TrimSpace(trainShapeRows), "\n") {
-		if id, config, ok := strings.Cut(line, "\t"); ok && i > 0 {
-			out[id] = json.RawMessage(config)
+	err := eachRow(trainShapeRows, func(_ int, cells []string) error {
+		if len(cells) != 2 {
+			return fmt.Errorf("%d cells, want 2", len(cells))
 		}
-	}
-	return out
+		out[cells[0]] = json.RawMessage(cells[1])
+		return nil
+	})
+	return out, err
 }

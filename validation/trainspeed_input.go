@@ -20,8 +20,9 @@ type Trainer struct {
 }
 
 // NewTrainer reads the shapes of models that the catalog lacks.
-func NewTrainer() *Trainer {
-	return &Trainer{trainShapes(), map[string]*model.Model{}, map[string]*model.Weights{}}
+func NewTrainer() (*Trainer, error) {
+	shapes, err := trainShapes()
+	return &Trainer{shapes, map[string]*model.Model{}, map[string]*model.Weights{}}, err
 }
 
 // Compile the run of a row.

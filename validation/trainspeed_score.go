@@ -1,18 +1,16 @@
 package validation
 
 import (
-	_ "embed"
 	"fmt"
 	"strconv"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/validation/packed"
 )
 
 // Predictions of each row of training speed by coefficients that were fitted without it: without any row of its
 // publisher, of its model, and of the family of its devices. The fit (validation/fit/training) writes them.
-//
-//go:embed rows/train-folds.tsv
-var trainFolds string
+const trainFolds packed.File = "rows/train-folds.tsv"
 
 // The measures of training speed. The coefficients of each comparison never saw the row.
 var (
@@ -45,7 +43,7 @@ func CompareTrainSpeeds() (Set, []Comparison, error) {
 	if err != nil {
 		return Set{}, nil, err
 	}
-	f, err := readFolds("train-folds.tsv", trainFolds, trainCols)
+	f, err := readFolds(trainFolds, trainCols)
 	if err != nil {
 		return Set{}, nil, err
 	}

@@ -97,6 +97,7 @@ func TestBounds(t *testing.T) {
 		return
 	}
 	boundCalls(t, r.Calls, held)
+	boundOrders(t, r.Orders, held)
 	for i := range r.Scores {
 		s := &r.Scores[i]
 		b, ok := held[s.Measure.Name]
@@ -129,6 +130,9 @@ func writeBounds(t *testing.T, r *Report, held map[string]bound) {
 			n = bound{min(n.median, o.median), min(n.p90, o.p90), min(n.max, o.max), max(n.equal, o.equal), max(n.cover, o.cover), max(n.used, o.used)}
 		}
 		fmt.Fprintf(&b, "%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%d\n", s.Measure.Name, n.median, n.p90, n.max, n.equal, n.cover, n.used)
+	}
+	for i := range r.Orders {
+		b.WriteString(writeOrder(&r.Orders[i], held))
 	}
 	for i := range r.Calls {
 		c := &r.Calls[i]

@@ -76,7 +76,7 @@ func CallVerdicts(asker *memwall.Asker, sets []Set) ([]Call, error) {
 			all = append(all, setCalls(&sets[i])...)
 		}
 	}
-	reports, err := load(&embedded, "rows/reports/*.jsonl")
+	reports, err := load("rows/reports/*.jsonl")
 	if err != nil {
 		return nil, err
 	}

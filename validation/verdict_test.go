@@ -93,7 +93,7 @@ func TestRan(t *testing.T) {
 
 // TestReports: every report has a source and says whether the plan ran.
 func TestReports(t *testing.T) {
-	sets, err := load(&embedded, "rows/reports/*.jsonl")
+	sets, err := load("rows/reports/*.jsonl")
 	if err != nil || len(sets) == 0 {
 		t.Fatal(len(sets), err)
 	}

@@ -102,6 +102,9 @@ func Name(model string) string {
 // page collects lines at levels of two spaces.
 type page struct{ lines []string }
 
+// add a line. It is not inlined, which would be 20 kB in the places that call it.
+//
+//go:noinline
 func (p *page) add(level int, text string) {
 	p.lines = append(p.lines, strings.Repeat("  ", level)+text)
 }

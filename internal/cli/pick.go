@@ -49,7 +49,7 @@ func (f *planFlags) picked(at, goal string) error {
 	switch goal {
 	case "size":
 	case "speed":
-		f.goal.Minimize = "latency"
+		f.wanted().Minimize = "latency"
 	default:
 		return usage("goal", goal, fmt.Sprintf("--goal %s is not known", goal), "size or speed")
 	}
@@ -63,10 +63,7 @@ func (a *app) runPick(f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	r.Ask, r.All = "pick", f.all
-	if f.goal.Minimize != "" {
-		r.Goal = &f.goal
-	}
+	r.Ask, r.All, r.Goal = "pick", f.all, f.goal
 	answer, err := a.timed(r, notes)
 	if err != nil || a.json {
 		return err

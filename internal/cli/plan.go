@@ -12,20 +12,25 @@ import (
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	fitFlags
-	goal  memwall.Goal
-	all   bool
-	what  bool
-	train bool
-	files planFiles
+	simFlags
+	minimize string
+	own      string
+	all      bool
+	what     bool
+	train    bool
+	config   bool
+	beside   planFiles
 }
 
 func (a *app) plan() *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan MODEL", Short: "what to change so that it fits, cheapest first",
-		Long:    "Changes are asked again one by one, the cheapest in quality and speed first, and then together. What a flag gives is kept; what none gives is searched. Without --on, the answer is the smallest hardware.",
-		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --on 2xh100 --users 32\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k",
+		Use: "plan MODEL", Short: "the best plan: what to change so that it fits, or what to serve or train it with",
+		Long: "Without a goal, changes are asked again one by one, the cheapest in quality and speed first, and then together. " +
+			"With a load and bounds (--users or --rate, --ttft, --tpot) it is fleets that are searched: hardware and how much of it, engine, formats, groups of devices. " +
+			"They are estimated in a steady state, and the best are played at the load. What a flag gives is kept; what none gives is searched; a list with commas is a set. " +
+			"--on any, or no --on, looks at hardware that people rent or buy.",
+		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --users 50 --ttft 2s --tpot 50ms --on h100,a100,l40s\nmemwall plan qwen3-8b --rate 8 --tpot 30ms --on any --minimize cost\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
@@ -33,22 +38,24 @@ func (a *app) plan() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
+	f.addWork(c, a.Data)
 	requestFlags(flags, &f.request, "plan", "train")
+	flags.SetNormalizeFunc(simNames)
+	f.addGoal(flags)
 	flags.BoolVar(&f.train, "train", false, "plans that train the model: groups of devices, micro-batches, recomputation")
 	group(flags.Lookup("train"), groupWhat)
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
-	flags.StringVar(&f.goal.Minimize, "minimize", "", "latency, quality_loss, cost or devices: what to have least of")
-	group(flags.Lookup("minimize"), groupWhat)
 	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
 	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
+	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	for _, name := range []string{"all", "what-if", "notes"} {
+	for _, name := range []string{"all", "what-if", "config", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
-	f.files.flags(flags)
+	f.beside.flags(flags)
 	complete(c)
 	return c
 }
@@ -62,24 +69,28 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if err := a.tune(f.calibration); err != nil {
 		return err
 	}
-	r.Ask = "plan"
+	r.Ask, r.All = "plan", f.all
 	if f.train {
 		r.For = "train"
 	}
-	if f.goal.Minimize != "" {
-		r.Goal = &f.goal
+	if err := f.aim(r); err != nil {
+		return err
 	}
-	out, err := f.files.open(a)
+	out, err := f.beside.open(a)
 	if err != nil {
 		return err
 	}
 	defer out.abandon()
+	a.asker.Parallel = parallel
 	answer, err := a.timed(r, unread)
 	if err == nil {
 		err = out.finish(answer)
 	}
 	if err != nil || a.json {
 		return err
+	}
+	if f.config {
+		return a.writeConfig(answer)
 	}
 	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
 }

@@ -77,7 +77,7 @@ func (f *simFlags) workFlags(data memwall.LengthSource) []workFlag {
 		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
 		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, numberOf(&w.Reading.PerToken)},
 		{"disaggregate", "P:D", "workers that compute prompts and workers that generate, of --tp devices each, in place of some that do both", "1:3", nil, f.disaggregate},
-		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
+		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms; p50:300ms,p99:1s for others", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
 		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
 	}
 }
@@ -105,17 +105,22 @@ func (f *simFlags) disaggregate(s string) error {
 	return nil
 }
 
-// goalOf sets the bound of a percentile.
+// goalOf sets the bound of a percentile, the 99th unless another is named.
 func (f *simFlags) goalOf(which func(*memwall.Goal) *map[string]float64) func(string) error {
 	return func(s string) error {
-		t, err := unit.ParseSeconds(s)
-		if err != nil {
-			return err
+		bounds := map[string]float64{}
+		for _, word := range strings.Split(s, ",") {
+			name, text, named := strings.Cut(word, ":")
+			if !named {
+				name, text = "p99", word
+			}
+			t, err := unit.ParseSeconds(text)
+			if err != nil {
+				return err
+			}
+			bounds[name] = t.Milliseconds()
 		}
-		if f.goal == nil {
-			f.goal = &memwall.Goal{}
-		}
-		*which(f.goal) = map[string]float64{"p99": t.Milliseconds()}
+		*which(f.wanted()) = bounds
 		return nil
 	}
 }

@@ -38,23 +38,6 @@ func noFleet(t testing.TB) *memwall.Answer {
 	return a
 }
 
-// paidTraining are plans that train on two kinds of hardware, one of which nobody sells.
-func paidTraining(t testing.TB) *memwall.Answer {
-	a := answer(t, "plan-train")
-	for i := range a.Candidates {
-		c, cost := &a.Candidates[i], 0.2+float64(i)/50
-		c.Cost = &cost
-		if i%2 > 0 {
-			cost /= 2
-			c.Plan.Hardware = "256xl40s"
-			c.Step.Seconds, c.Step.SecondsLow, c.Step.SecondsHigh = c.Step.Seconds*2, c.Step.SecondsLow*2, c.Step.SecondsHigh*2
-		}
-		c.Change = c.Plan.Hardware + ", " + c.Change
-	}
-	a.Candidates[4].Cost, a.Pareto = nil, []int{0, 1}
-	return a
-}
-
 // charts are the pictures of plans, by name.
 func charts(t testing.TB) map[string][]byte {
 	return map[string][]byte{
@@ -65,7 +48,7 @@ func charts(t testing.TB) map[string][]byte {
 		"no-fleet-front":    PlanFrontSVG(noFleet(t)),
 		"no-fleet-curve":    PlanCurveSVG(noFleet(t)),
 		"plan-train-front":  PlanFrontSVG(answer(t, "plan-train")),
-		"paid-train-front":  PlanFrontSVG(paidTraining(t)),
+		"train-cost-front":  PlanFrontSVG(answer(t, "plan-train-cost")),
 		"plan-ladder-front": PlanFrontSVG(answer(t, "plan")),
 	}
 }

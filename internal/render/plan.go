@@ -22,6 +22,10 @@ func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
 		s.trainPlans(opt.All)
 		return s.page.String()
 	}
+	if a.Plan.Goal != nil && a.Plan.Workload != nil {
+		s.goalPlans(opt.All)
+		return s.page.String()
+	}
 	s.planHead()
 	s.planBest()
 	if a.Plan.Hardware == "" {

@@ -289,7 +289,7 @@ func (f *front) lines(p *spot) (out []string) {
 func (f *front) words(p *spot) []string {
 	switch step := figures(p.y, tick) + " s a step"; {
 	case f.paid && p.priced:
-		return []string{"$" + dollars(p.x.mid) + " per million tokens", step}
+		return []string{"$" + dollarsDrawn(p.x.mid) + " per million tokens", step}
 	case f.paid:
 		return []string{"no price known", step}
 	case f.steps:
@@ -301,13 +301,13 @@ func (f *front) words(p *spot) []string {
 	}
 	money := "no price known"
 	if p.priced {
-		money = "$" + figures(p.x, dollars) + " an hour"
+		money = "$" + figures(p.x, dollarsDrawn) + " an hour"
 	}
 	return []string{server, money, figures(p.y, tick) + " ms"}
 }
 
-// dollars have cents where these count.
-func dollars(x float64) string {
+// dollarsDrawn has cents where these count.
+func dollarsDrawn(x float64) string {
 	switch {
 	case x < 0.1:
 		return tick(x)

@@ -25,6 +25,7 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	}
 	p.blank()
 	p.scores(r.Scores)
+	p.orders(r.Orders)
 	p.calls(r.Calls)
 	p.peers(r.Besides)
 	if show.By != "" {
@@ -32,6 +33,7 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	}
 	if show.Worst {
 		p.worst(r.Scores)
+		p.misordered(r.Orders)
 	}
 	if show.Refused {
 		p.reasons(r.Reasons)

@@ -8,6 +8,9 @@ import (
 // kindBuilder is a writing aid: each call appends one operator and gives its value.
 type kindBuilder struct{ k model.Kind }
 
+// op appends. It is not inlined, which would be 60 kB in the places that call it.
+//
+//go:noinline
 func (b *kindBuilder) op(o model.Op, in ...model.Val) model.Val {
 	o.In = [4]model.Val{model.None, model.None, model.None, model.None}
 	copy(o.In[:], in)
@@ -22,7 +25,9 @@ func vector(role dtype.Role, n int64, by model.Split, unit int64) *model.Tensor 
 	return &model.Tensor{Role: role, Batch: 1, Segs: []model.Seg{{Rows: n, By: by, Unit: unit}}, Cols: 1, Dims: 1}
 }
 
-// matrix with rows cut one way and columns another; either may be Whole.
+// matrix with rows cut one way and columns another; either may be Whole. It is not inlined either.
+//
+//go:noinline
 func matrix(role dtype.Role, rows model.Seg, cols model.Seg) *model.Tensor {
 	return &model.Tensor{Role: role, Batch: 1, Segs: []model.Seg{rows}, Cols: cols.Rows, ColsBy: cols.By, ColUnit: cols.Unit, Dims: 2, Adapt: true}
 }

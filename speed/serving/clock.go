@@ -6,16 +6,17 @@ import (
 )
 
 // Clock tells the time of steps as Step does, for those who ask for millions: of a kernel that does not tell the tokens
-// of prompts from others it keeps the time by the number of tokens, and of decoding attention by sequences and context.
+// of prompts from others it keeps the time by the number of tokens, of experts by that of all ranks that share them, and
+// of decoding attention by sequences and context.
 // It is not safe for concurrent use.
 type Clock struct {
 	m      *Model
 	stages []clockStage
 	draft  *Clock
 	drafts float64
-	// tokens and outputs hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
-	tokens, outputs []float64
-	decode          [1 << 12]decodeTime
+	// tokens, outputs and all hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
+	tokens, outputs, all []float64
+	decode               [1 << 12]decodeTime
 }
 
 // clockStage has the kernels of a stage by what their time follows from.
@@ -23,6 +24,7 @@ type clockStage struct {
 	stage *stage
 	apart []apart // of sequences that go on, and of prompts
 	joint []op
+	mixed []op // experts
 }
 
 // apart is a kernel with a time for sequences that go on and another for prompts.
@@ -61,23 +63,28 @@ func newClockStage(s *stage) clockStage {
 			out.apart = append(out.apart, apart{l, o.count})
 			continue
 		}
+		if _, ok := o.law.(*experts); ok {
+			out.mixed = append(out.mixed, o)
+			continue
+		}
 		out.joint = append(out.joint, o)
 	}
 	return out
 }
 
 // Step is the time of a batch, in seconds: that of Model.Step to rounding, and of drafting where the plan speculates.
-// Batches that this cannot take apart (replicas that share experts, kernels launched one by one) are timed whole.
+// Batches that this cannot take apart (kernels launched one by one) are timed whole.
 func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	if c.draft != nil && b.Decodes > 0 {
 		seconds = c.drafts * c.draft.Step(speed.Batch{Decodes: b.Decodes, Context: b.Context})
 	}
-	if c.m.peers > 1 || c.m.in.Eager {
+	if c.m.in.Eager {
 		return seconds + c.m.Step(b)
 	}
 	p := point{batch: b}
 	decodes := int64(c.m.width) * b.Decodes
 	seconds += kept(&c.tokens, decodes+b.Prefill, c.perTokens) + kept(&c.outputs, decodes+b.Finished, c.perOutputs)
+	seconds += kept(&c.all, int64(c.m.peers)*decodes+b.Prefill, c.perAll)
 	if b.Decodes > 0 {
 		seconds += c.decoding(b.Decodes, b.Context)
 	}
@@ -115,8 +122,20 @@ func (c *Clock) perTokens(n float64) float64 { return c.jointly(n, 0) }
 // perOutputs is what rows with logits add.
 func (c *Clock) perOutputs(n float64) float64 { return c.jointly(1, n) - c.jointly(1, 0) }
 
+// perAll are the experts of so many tokens of all ranks that share them.
+func (c *Clock) perAll(n float64) (seconds float64) {
+	p := point{all: n}
+	for i := range c.stages {
+		for j := range c.stages[i].mixed {
+			o := &c.stages[i].mixed[j]
+			seconds += o.count * o.seconds(&p, &c.m.device, c.m.c)
+		}
+	}
+	return seconds
+}
+
 func (c *Clock) jointly(tokens, outputs float64) (seconds float64) {
-	p := point{tokens: tokens, all: tokens, outputs: outputs}
+	p := point{tokens: tokens, outputs: outputs}
 	for i := range c.stages {
 		for j := range c.stages[i].joint {
 			o := &c.stages[i].joint[j]

@@ -19,14 +19,15 @@ import (
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "engine/vllm/fitted.tsv", "table to write")
-	flag.Parse()
+	tables.Start()
 	table, err := fit()
 	if err == nil {
-		err = os.WriteFile(*out, table, 0o644)
+		err = tables.Write(*out, table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)

@@ -32,8 +32,8 @@ func TestGPURows(t *testing.T) {
 			kinds[r.Kind]++
 		}
 	}
-	if first, _, _ := strings.Cut(string(table), "\n"); columns != first {
-		t.Errorf("columns %q, want %q", columns, first)
+	if lines, err := table.Lines(); err != nil || columns != lines[0] {
+		t.Errorf("columns %q, want %q (%v)", columns, lines[0], err)
 	}
 	for _, k := range []string{"gemm", "prefill", "decode"} {
 		if kinds[k] == 0 {

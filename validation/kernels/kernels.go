@@ -5,17 +5,17 @@ package kernels
 import (
 	"bufio"
 	"bytes"
-	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/validation/packed"
 )
 
-//go:embed rows.tsv
-var table []byte
-
-//go:embed sources.tsv
-var sources []byte
+const (
+	table   = packed.File("kernels/rows.tsv")
+	sources = packed.File("kernels/sources.tsv")
+)
 
 // Row is a kernel that was timed.
 type Row struct {
@@ -44,8 +44,12 @@ func Load() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := table.Read()
+	if err != nil {
+		return nil, err
+	}
 	var rows []Row
-	scan := bufio.NewScanner(bytes.NewReader(table))
+	scan := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; scan.Scan(); n++ {
 		if n == 1 {
 			continue
@@ -90,9 +94,13 @@ var sizes = map[string]int{"gemm": 3, "prefill": 5, "decode": 5, "allreduce": 1}
 
 // keys are the sources and reasons that rows name by a word.
 func keys() (map[string]string, error) {
+	lines, err := sources.Lines()
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]string{"": ""}
-	for line := range strings.Lines(string(sources)) {
-		key, text, ok := strings.Cut(strings.TrimSpace(line), "\t")
+	for _, line := range lines {
+		key, text, ok := strings.Cut(line, "\t")
 		if !ok {
 			return nil, fmt.Errorf("sources.tsv: %q has no text", line)
 		}

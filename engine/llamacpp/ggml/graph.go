@@ -160,6 +160,9 @@ func (g *Graph) sourcesOf(x ID) []ID {
 	return g.src[nd.src : int(nd.src)+int(nd.sources)]
 }
 
+// new makes a node. It is not inlined, which would be 80 kB in the places that call it.
+//
+//go:noinline
 func (g *Graph) new(op OpCode, t Type, ne extent, src ...ID) ID {
 	g.all = append(g.all, node{op: op, typ: t, ne: ne, src: int32(len(g.src)), sources: uint8(len(src))})
 	g.src = append(g.src, src...)

@@ -14,12 +14,13 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "speed/copies.tsv", "table to write")
 	folds := flag.String("folds", "validation/rows/copy-folds.tsv", "predictions of left-out rows to write")
-	flag.Parse()
+	tables.Start()
 	table, left, err := fit()
 	for _, err := range []error{err, write(*out, table), write(*folds, left)} {
 		if err != nil {
@@ -34,7 +35,7 @@ func write(path string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	return os.WriteFile(path, data, 0o644)
+	return tables.Write(path, data)
 }
 
 // fit solves the problem with all rows, and without each device for the band and the predictions.

@@ -15,14 +15,15 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/validation"
 	"github.com/memwall/memwall/validation/fit/internal/study"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "cost/power.tsv", "table to write")
-	flag.Parse()
+	tables.Start()
 	table, err := fit()
 	if err == nil {
-		err = os.WriteFile(*out, table, 0o644)
+		err = tables.Write(*out, table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "power:", err)

@@ -14,13 +14,14 @@ import (
 	"path/filepath"
 
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "speed/serving", "folder of the tables")
 	folds := flag.String("folds", "validation/rows", "folder of the predictions of rows that were left out")
 	study := flag.Bool("study", false, "leave out models, devices and kernels as well")
-	flag.Parse()
+	tables.Start()
 	if err := run(*out, *folds, *study); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
 		os.Exit(1)
@@ -119,5 +120,5 @@ func (f *fitted) leaveOut(out, folds string, most []most) error {
 }
 
 func write(folder, name string, data []byte) error {
-	return os.WriteFile(filepath.Join(folder, name), data, 0o644)
+	return tables.Write(filepath.Join(folder, name), data)
 }

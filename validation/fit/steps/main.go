@@ -14,14 +14,15 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("o", "validation/rows/loads/laws.txt", "where to write the laws")
-	flag.Parse()
+	tables.Start()
 	text, err := laws()
 	if err == nil {
-		err = os.WriteFile(*out, []byte(text), 0o644)
+		err = tables.Write(*out, []byte(text))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -7,6 +7,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 	"os"
 	"time"
 )
@@ -14,7 +15,7 @@ import (
 func main() {
 	out := flag.String("out", "speed/stream/fitted.tsv", "table to write")
 	folds := flag.String("folds", "validation/rows/decode-folds.tsv", "predictions of left-out rows to write")
-	flag.Parse()
+	tables.Start()
 	start := time.Now()
 	if err := run(*out, *folds); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
@@ -58,10 +59,10 @@ func run(out, folds string) error {
 	list(os.Stderr, "in sample", rows, inside, nil)
 	list(os.Stderr, "models left out", rows, rates(models), models)
 	list(os.Stderr, "hardware left out", rows, rates(hardware), hardware)
-	if err := os.WriteFile(folds, writeFolds(rows, models, hardware), 0o644); err != nil {
+	if err := tables.Write(folds, writeFolds(rows, models, hardware)); err != nil {
 		return err
 	}
-	return os.WriteFile(out, table.Write(), 0o644)
+	return tables.Write(out, table.Write())
 }
 
 func rates(outs []out) []float64 {

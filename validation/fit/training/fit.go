@@ -25,7 +25,10 @@ func load() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := validation.NewTrainer()
+	t, err := validation.NewTrainer()
+	if err != nil {
+		return nil, err
+	}
 	refused := map[string]int{}
 	for i := range all {
 		if all[i].Refused != "" {

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "train/step/fitted.tsv", "table to write")
 	folds := flag.String("folds", "validation/rows/train-folds.tsv", "predictions of left-out rows to write")
 	verbose := flag.Bool("v", false, "list the worst rows")
-	flag.Parse()
+	tables.Start()
 	start := time.Now()
 	if err := run(*out, *folds, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
@@ -50,10 +51,10 @@ func run(out, folds string, verbose bool) error {
 	for i, l := range leavings {
 		r.coverage(l.name, all[i])
 	}
-	if err := os.WriteFile(folds, writeFolds(rows, all), 0o644); err != nil {
+	if err := tables.Write(folds, writeFolds(rows, all)); err != nil {
 		return err
 	}
-	return os.WriteFile(out, table.Write(), 0o644)
+	return tables.Write(out, table.Write())
 }
 
 // leavings are the ways in which rows are left out: with all of one publisher, of one model, of one family of devices.

@@ -14,21 +14,22 @@ import (
 
 	"github.com/memwall/memwall/train"
 	"github.com/memwall/memwall/validation"
+	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
 func main() {
 	out := flag.String("out", "train/fitted.tsv", "table to write")
 	left := flag.String("folds", "validation/rows/train-memory-folds.tsv", "predictions to write, each by a fit without the row's source")
-	flag.Parse()
+	tables.Start()
 	table, err := fit()
 	if err == nil {
-		err = os.WriteFile(*out, table, 0o644)
+		err = tables.Write(*out, table)
 	}
 	if err == nil {
 		table, err = folds()
 	}
 	if err == nil {
-		err = os.WriteFile(*left, table, 0o644)
+		err = tables.Write(*left, table)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trainmem:", err)

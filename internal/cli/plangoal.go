@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
+)
+
+// addGoal adds the flags of what a plan is for, beside the bounds of a workload.
+func (f *planFlags) addGoal(flags *pflag.FlagSet) {
+	for _, w := range []workFlag{
+		{"attainment", "SHARE", "requests that must keep within both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })},
+		{"minimize", "WHAT", "cost, latency, devices or quality_loss: what to have least of", "", []string{"cost", "latency", "devices", "quality_loss"}, wordOf(&f.minimize)},
+		{"quality-loss", "PERCENT", "most that formats may cost in perplexity, or as much of another score: 1 without the flag, 100 for any", "1", nil, f.qualityLoss},
+		{"own", "TIME,USD,X[,USD]", "terms of an owner: lifetime, dollars for a kilowatt-hour, watts of the site for each of the devices, price of a device", "3y,0.15,1.4", nil, wordOf(&f.own)},
+		{"day", "RATES", "requests a second in equal parts of a day, with commas, for a fleet that grows and shrinks", "2,1,1,3,8,9,7,4", nil, f.day},
+		{"start", "TIME", "with --day: how long it takes until a new replica serves", "5min", nil, f.start},
+	} {
+		group(flags.VarPF(workValue{&w}, w.name, "", w.doc), groupWorkload)
+	}
+}
+
+// wanted is the goal, which comes with the first flag that says something of it.
+func (f *simFlags) wanted() *memwall.Goal {
+	if f.goal == nil {
+		f.goal = &memwall.Goal{}
+	}
+	return f.goal
+}
+
+func (f *planFlags) shareOf(which func(*memwall.Goal) *float64) func(string) error {
+	return func(s string) error {
+		number, percent := strings.CutSuffix(s, "%")
+		x, err := unit.ParseNumber(number)
+		if percent {
+			x /= 100
+		}
+		*which(f.wanted()) = x
+		return err
+	}
+}
+
+func (f *planFlags) qualityLoss(s string) error {
+	x, err := unit.ParseNumber(strings.TrimSuffix(s, "%"))
+	f.wanted().QualityLoss = &x
+	return err
+}
+
+func (f *planFlags) day(s string) error {
+	var rates []float64
+	for _, word := range strings.Split(s, ",") {
+		x, err := unit.ParseNumber(strings.TrimSpace(word))
+		if err != nil {
+			return err
+		}
+		rates = append(rates, x)
+	}
+	f.ofDay().Rates = rates
+	return nil
+}
+
+func (f *planFlags) start(s string) error { return secondsOf(&f.ofDay().Start)(s) }
+
+func (f *planFlags) ofDay() *memwall.Day {
+	if f.request.Day == nil {
+		f.request.Day = &memwall.Day{}
+	}
+	return f.request.Day
+}
+
+// owned reads the terms of an owner.
+func (f *planFlags) owned() error {
+	if f.own == "" {
+		return nil
+	}
+	words := strings.Split(f.own, ",")
+	o := &memwall.Ownership{Overhead: 1}
+	if len(words) < 2 || len(words) > 4 {
+		return usage("own", f.own, "--own "+f.own+" is not lifetime, price of energy and what comes after them", "--own 3y,0.15,1.4")
+	}
+	var err error
+	o.LifetimeHours, err = lifetime(words[0])
+	for i, at := range []*float64{&o.PerKWh, &o.Overhead, &o.Purchase}[:len(words)-1] {
+		if err == nil {
+			*at, err = unit.ParseNumber(words[i+1])
+		}
+	}
+	if err != nil {
+		return usage("own", f.own, "--own: "+err.Error(), "--own 3y,0.15,1.4")
+	}
+	f.wanted().Own = o
+	return nil
+}
+
+// lifetime in hours: years and days are written so too.
+func lifetime(s string) (float64, error) {
+	for suffix, hours := range map[string]float64{"y": 365 * 24, "d": 24} {
+		if number, ok := strings.CutSuffix(s, suffix); ok {
+			x, err := unit.ParseNumber(number)
+			return x * hours, err
+		}
+	}
+	t, err := parseSeconds(s)
+	return t / 3600, err
+}
+
+// aim gives the request its load and its bounds. Without bounds, users and lengths are those of one plan that is to fit.
+func (f *planFlags) aim(r *memwall.Request) error {
+	if err := f.owned(); err != nil {
+		return err
+	}
+	if f.minimize != "" {
+		f.wanted().Minimize = f.minimize
+	}
+	r.Goal = f.goal
+	w := f.spec
+	g := f.goal
+	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Own != nil || g.QualityLoss != nil) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
+	if bounded && r.For != "train" {
+		r.Workload = &w
+		return nil
+	}
+	return f.plain(r, &w)
+}
+
+// plain takes users and lengths that are numbers into the plan.
+func (f *planFlags) plain(r *memwall.Request, w *workload.Spec) error {
+	for _, x := range []struct {
+		flag string
+		law  workload.Law
+		at   *plan.Int
+	}{{"prompt", w.Prompt, &r.PromptTokens}, {"output", w.Output, &r.OutputTokens}} {
+		if x.law.Law != "" && x.law.Law != "fixed" {
+			return usage(x.flag, x.law.Law, "--"+x.flag+": lengths that vary belong to a load, and there is no goal for one", "--ttft 2s or --tpot 50ms beside it, or a number of tokens")
+		}
+		if x.law.Mean > 0 {
+			*x.at = plan.Int(x.law.Mean)
+		}
+	}
+	if w.Concurrency > 0 {
+		r.Sequences = w.Concurrency
+	}
+	return nil
+}
+
+// parallel does something for each of n numbers, as many at a time as there are processors.
+func parallel(n int, do func(int)) {
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range n {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			do(i)
+		})
+	}
+	wg.Wait()
+}

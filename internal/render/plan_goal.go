@@ -1,0 +1,351 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// goalPlans draws the fleets that serve a load within bounds: the best, a table of all, why each stands where it does, what
+// was expected to be better, and how to run the best.
+func (s *screen) goalPlans(all bool) {
+	s.goalTitle()
+	if s.a.Best == nil {
+		s.goalMiss()
+	} else {
+		s.goalBest()
+		s.fleets(all)
+		s.fleetFacts()
+		s.loads(s.a.Best.Fleet)
+	}
+	s.goalSurprises()
+	s.dayPlan()
+	s.goalFiles()
+	s.searchedFor()
+	s.footnotes()
+	s.notes()
+}
+
+// goalTitle is line 1: how many fleets hold, the load, the bounds.
+func (s *screen) goalTitle() {
+	m, words := markOf(memwall.Fits), plural(s.fleetsHeld(), "fleet holds", "fleets hold")
+	if s.a.Best == nil {
+		m, words = markOf(memwall.DoesNotFit), "no fleet holds"
+	}
+	rest := []string{s.a.Plan.Model}
+	if s.a.Model != nil {
+		rest = []string{modelName(s.a.Model)}
+	}
+	rest = append(append(rest, loadWords(s.a)), s.boundWords()...)
+	s.page.dotted(join(say(string(m.sign)+" "+words, m.ink), say("   ")), rest)
+}
+
+// fleetsHeld counts those that were seen to hold.
+func (s *screen) fleetsHeld() (n int64) {
+	for i := range s.a.Candidates {
+		if f := s.a.Candidates[i].Fleet; f != nil && (f.Meets == "yes" || f.Meets == "likely") {
+			n++
+		}
+	}
+	return n
+}
+
+// boundWords are "first token p99 < 500 ms".
+func (s *screen) boundWords() (out []string) {
+	g := s.a.Plan.Goal
+	for _, b := range []struct {
+		what string
+		by   map[string]float64
+	}{{"first token", g.TTFT}, {"per token", g.TPOT}} {
+		for _, name := range slices.Sorted(maps.Keys(b.by)) {
+			worth, label := timeScale(b.by[name])
+			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, significant(b.by[name]/worth, 3), hard, label))
+		}
+	}
+	if g.Attainment > 0 {
+		out = append(out, percent(g.Attainment)+" within both")
+	}
+	return out
+}
+
+// goalBest is line 2.
+func (s *screen) goalBest() {
+	b := s.a.Best
+	x := join(say("least "+minimized(s.a.Plan.Goal.Minimize)+": "), say(fleetWords(b), bold))
+	for _, words := range []string{dollarsAnHour(b.Fleet), millionWords(b.Fleet), meetsWords(b.Fleet)} {
+		if words != "" {
+			x = join(x, say(", "+words))
+		}
+	}
+	s.page.para(pad(gap), x)
+}
+
+func minimized(what string) string {
+	switch what {
+	case "latency":
+		return "time"
+	case "quality_loss":
+		return "loss of quality"
+	}
+	return what
+}
+
+// fleetWords are "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
+func fleetWords(c *memwall.Candidate) string {
+	if c.Fleet == nil || c.Fleet.Replicas == 1 {
+		return c.Change
+	}
+	return fmt.Sprintf("%d ×%s(%s)", c.Fleet.Replicas, hard, c.Change)
+}
+
+func dollarsAnHour(f *memwall.Fleet) string {
+	if f.USDPerHour == nil {
+		return "price not known"
+	}
+	return "$" + cents(*f.USDPerHour) + " an hour"
+}
+
+// cents are shown of amounts below a thousand.
+func cents(x float64) string {
+	if x < 1000 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return unit.Count(int64(x + 0.5))
+}
+
+func millionWords(f *memwall.Fleet) string {
+	if f.USDPerMillion == nil {
+		return ""
+	}
+	return "$" + significant(*f.USDPerMillion, 3) + " a million tokens"
+}
+
+func meetsWords(f *memwall.Fleet) string {
+	switch f.Meets {
+	case "yes":
+		return "holds also at the slow edge of the band"
+	case "likely":
+		return "likely: not at the slow edge of the band"
+	case "no":
+		return "does not hold"
+	}
+	return "estimated, not played"
+}
+
+// fleets is the table.
+func (s *screen) fleets(all bool) {
+	shown := s.a.Candidates
+	if !all {
+		shown = shown[:min(len(shown), usualRungs)]
+	}
+	tb := &table{sides: []side{right, left, decimal, decimal, decimal}}
+	tb.row(nil, say("fleet", bold), say("$ an hour", dim), say("first p99", dim), say("token p99", dim))
+	cells := max(20, s.page.st.width()-48)
+	for i := range shown {
+		c := &shown[i]
+		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(c)), say(rentDollars(c)), say(p99(c, true)), say(p99(c, false)))
+	}
+	if s.page.st.width() >= defaultWidth {
+		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+	}
+	if s.page.st.width() > defaultWidth+20 {
+		tb.column(6, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+	}
+	s.page.blank()
+	s.page.add(tb)
+	s.page.para(pad(gap), say("times in ms, of the requests that were played; * no other is better in price, both times and quality", dim))
+	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
+		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
+	}
+}
+
+// ranked is a number, with a star on the front.
+func (s *screen) ranked(i int) string {
+	star := ""
+	if slices.Contains(s.a.Pareto, i) {
+		star = "*"
+	}
+	return star + fmt.Sprint(i+1)
+}
+
+func rentDollars(c *memwall.Candidate) string {
+	if c.USDPerHour == nil {
+		return "—"
+	}
+	return cents(*c.USDPerHour)
+}
+
+func p99(c *memwall.Candidate, first bool) string {
+	if c.Simulated == nil {
+		return "—"
+	}
+	p := c.Simulated.TPOT
+	if first {
+		p = c.Simulated.TTFT
+	}
+	if p == nil {
+		return "—"
+	}
+	return significant(p.P99, 3)
+}
+
+func meetsShort(f *memwall.Fleet) string {
+	if f == nil {
+		return "—"
+	}
+	return map[string]string{"estimated": "est."}[f.Meets] + map[string]string{"yes": "yes", "likely": "likely", "no": "no"}[f.Meets]
+}
+
+// fleetFacts are what else is known of the best: why, what it could hold, what makes it sure, energy, owning.
+func (s *screen) fleetFacts() {
+	b := s.a.Best
+	f := b.Fleet
+	s.page.blank()
+	if b.Why != "" {
+		s.labelled("why", say(b.Why))
+	}
+	s.labelled("holds", say(holdsWords(f)))
+	if n := f.Sure; n != nil && *n > f.Replicas {
+		s.labelled("sure", say(fmt.Sprintf("with %s also at the slow edge of the band", plural(*n, "replica", "replicas"))))
+	}
+	if f.Watts != nil && f.JoulesPerToken != nil {
+		s.labelled("power", say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", significant(*f.Watts/1000, 2), significant(*f.WattsLow/1000, 2), significant(*f.WattsHigh/1000, 2), significant(*f.JoulesPerToken, 2))))
+	}
+	if f.Price != "" {
+		s.labelled("price", say(f.Price+"; from $"+cents(*f.USDPerHourLow)+" to $"+cents(*f.USDPerHourHigh)))
+	}
+	s.owned(f.Owned)
+	if q := b.Quality; q != nil {
+		s.labelled("quality", say(qualityOf(q)+" against the published weights, measured on "+q.MeasuredOn))
+	}
+}
+
+func holdsWords(f *memwall.Fleet) string {
+	each := significant(f.UsersEach, 2) + " requests at once in each replica"
+	switch {
+	case f.HoldsUsers != nil:
+		return fmt.Sprintf("up to %s within the bounds; %s", people(*f.HoldsUsers), each)
+	case f.HoldsRate != nil:
+		return fmt.Sprintf("up to %s requests/s within the bounds; %s", rateOf(*f.HoldsRate), each)
+	}
+	return each
+}
+
+// loads is what the best does at other loads: a column for each of a few.
+func (s *screen) loads(f *memwall.Fleet) {
+	var shown []memwall.CurvePoint
+	for _, p := range f.Curve {
+		if slices.Contains([]float64{0.25, 0.5, 1, 1.5, 2}, p.Share) && p.TTFT != nil && p.TPOT != nil {
+			shown = append(shown, p)
+		}
+	}
+	if len(shown) < 2 || s.page.st.width() < narrow {
+		return
+	}
+	tb := &table{sides: []side{left, right, right, right, right, right}}
+	rows := [][]text{{say("at other loads", bold)}, {say("first token p99, ms")}, {say("per token p99, ms")}, {say("$ a million tokens")}}
+	for i := range shown {
+		p := &shown[i]
+		sign := markOf(memwall.Fits)
+		if !p.Met {
+			sign = markOf(memwall.DoesNotFit)
+		}
+		rows[0] = append(rows[0], join(say(string(sign.sign)+" ", sign.ink), say(fmt.Sprintf("%.0f %%", 100*p.Share), dim)))
+		rows[1], rows[2] = append(rows[1], say(significant(p.TTFT.P99, 3))), append(rows[2], say(significant(p.TPOT.P99, 3)))
+		price := "—"
+		if p.USDPerMillion != nil {
+			price = significant(*p.USDPerMillion, 3)
+		}
+		rows[3] = append(rows[3], say(price))
+	}
+	for _, r := range rows {
+		tb.row(r...)
+	}
+	s.page.blank()
+	s.page.add(tb)
+}
+
+// owned compares buying with renting.
+func (s *screen) owned(o *memwall.Owned) {
+	if o == nil || o.USDPerHour == nil {
+		return
+	}
+	words := fmt.Sprintf("$%s, then $%s an hour with its share of the price", cents(o.Purchase), cents(*o.USDPerHour))
+	if o.BreakEvenHours != nil {
+		words += fmt.Sprintf("; dearer than rent for less than %s hours of use", unit.Count(int64(*o.BreakEvenHours+0.5)))
+	}
+	if o.Cheaper != "" {
+		words += "; " + o.Cheaper
+	}
+	s.labelled("to own", say(words))
+}
+
+// goalMiss is what comes nearest.
+func (s *screen) goalMiss() {
+	c := s.a.NearestMiss
+	if c == nil {
+		return
+	}
+	s.page.para(pad(gap), join(say("nearest: "), say(fleetWords(c), bold), say(": "+c.Why)))
+}
+
+// goalSurprises are losers that looked better than they are.
+func (s *screen) goalSurprises() {
+	if len(s.a.Surprises) == 0 {
+		return
+	}
+	s.page.blank()
+	s.page.line(pad(gap), say("cheaper at first sight", bold))
+	for i := range s.a.Surprises {
+		c := &s.a.Surprises[i]
+		s.page.para(pad(gap), join(say(fleetWords(c)), say(": "+c.Why, dim)))
+	}
+}
+
+// dayPlan is how the fleet goes over a day.
+func (s *screen) dayPlan() {
+	d := s.a.Day
+	if d == nil {
+		return
+	}
+	var rates, replicas []float64
+	for _, p := range d.Parts {
+		rates, replicas = append(rates, p.Rate), append(replicas, float64(p.Replicas))
+	}
+	s.page.blank()
+	s.page.line(pad(gap), say("over a day", bold))
+	s.labelled("load", join(s.spark(rates, peak(rates)*1.001, inkWorking), say("up to "+rateOf(peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
+	s.labelled("replicas", join(s.spark(replicas, peak(replicas)*1.001, inkCache), say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, significant(d.Mean, 3)))))
+	s.labelled("headroom", say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", percent(d.Headroom), unit.Seconds(d.StartS))))
+	if d.USDFixed != nil && d.USDScaled != nil {
+		s.labelled("a day", say(fmt.Sprintf("$%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
+	}
+}
+
+// goalFiles are how to run the best.
+func (s *screen) goalFiles() {
+	if s.a.Best == nil {
+		return
+	}
+	whole := s.a
+	s.a = &memwall.Answer{Flags: whole.Best.Flags}
+	s.commands()
+	s.a = whole
+	if f := whole.Best.Files; len(f) > 0 {
+		s.page.para(pad(gap), say(strings.Join(slices.Sorted(maps.Keys(f)), ", ")+": --files DIR writes them", dim))
+	}
+}
+
+// searchedFor is how many servers were sized.
+func (s *screen) searchedFor() {
+	e := s.a.Evaluated
+	if e == nil {
+		return
+	}
+	s.page.blank()
+	s.page.para(pad(gap), say(fmt.Sprintf("%s servers looked at, %s of them sized and timed; the best were played with %s requests", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full)), unit.Count(int64(s.a.Plan.Workload.Requests))), dim))
+}
