@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/workload"
 )
 
 func prepared(b *testing.B, r *Request) *question {
@@ -55,5 +56,15 @@ func BenchmarkTrainSearch(b *testing.B) {
 			b.ReportMetric(float64(last.Decided), "decided")
 			b.ReportMetric(float64(last.Full), "sized")
 		})
+	}
+}
+
+// BenchmarkGoal is a goal over three kinds of hardware, simulations included, one after the other.
+func BenchmarkGoal(b *testing.B) {
+	r := &Request{Ask: askPlan, Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb,a100-sxm-80gb,l40s", Goal: &Goal{TTFT: map[string]float64{"p99": 2000}, TPOT: map[string]float64{"p99": 50}}, Workload: &workload.Spec{Concurrency: 50}}
+	for b.Loop() {
+		if a, err := Ask(r); err != nil || a.Best == nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -111,8 +111,8 @@ func (f *Field) OwnedBy(engine string) bool {
 
 // ofAsk refuses fields of other questions.
 func (r *Request) ofAsk() error {
-	if len(r.Among) > 0 && r.Ask == askPlan && r.For != askTrain {
-		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))), Message: "lists of numbers are searched by plans that train", Hint: "one number, or none: what is absent is searched"}
+	if len(r.Among) > 0 && r.Ask == askPlan && r.For != askTrain && !r.aims() {
+		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))), Message: "lists of numbers are searched by plans that train, and by plans for a load", Hint: "one number, or none: what is absent is searched"}
 	}
 	for i := range Fields() {
 		f := &Fields()[i]

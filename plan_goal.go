@@ -78,7 +78,7 @@ func (g *goalSearch) read() error {
 	}
 	g.asked = *r
 	g.asked.Ask, g.asked.Goal, g.asked.Workload, g.asked.Explain, g.asked.All = "fit", nil, nil, false, false
-	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For = 0, "", 0, nil, ""
+	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For, g.asked.Among = 0, "", 0, nil, "", nil
 	g.asked.PromptTokens, g.asked.OutputTokens, g.asked.Sequences = 0, 0, 0
 	g.among = among(&g.asked)
 	return nil

@@ -145,7 +145,7 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	out.Plan = &full
 	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
-		out.Simulated = g.told(r)
+		out.Simulated = g.told(c.whole(r))
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
@@ -178,7 +178,7 @@ func edgeOf(r *round) *Edge {
 	if r == nil || r.err != nil {
 		return nil
 	}
-	return &Edge{StepTime: four(r.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
+	return &Edge{StepTime: four(r.as.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
 }
 
 // winner is the best fleet, with what only it is asked.

@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"slices"
+	"time"
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
@@ -12,7 +13,7 @@ import (
 type round struct {
 	sim   *simulation
 	res   *sim.Result
-	scale float64 // of the time of steps; 0 is 1
+	as    variant
 	meets bool
 	err   error
 }
@@ -256,7 +257,8 @@ func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
 	s, q := *c.sim, *c.sim.q
 	q.original.Replicas = plan.Int(replicas)
 	s.q, s.unwatched, s.settling = &q, true, g.settles()
-	r := &round{sim: &s, scale: v.scale}
+	g.giveUp(&s)
+	r := &round{sim: &s, as: v}
 	if r.res, r.err = s.run(v); r.err == nil {
 		r.meets = g.meets(r.res)
 	}
@@ -282,4 +284,67 @@ func (g *goalSearch) meets(r *sim.Result) bool {
 		return false
 	}
 	return g.goal.Attainment == 0 || float64(r.Good) >= g.goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
+}
+
+// giveUp ends a run as soon as more requests took longer than a bound than its percentile allows.
+func (g *goalSearch) giveUp(s *simulation) {
+	judged := float64(g.spec.Requests) - float64(s.settling)
+	if g.spec.Trace != "" || judged <= 0 || g.spec.DurationS > 0 || !g.bounded() {
+		return
+	}
+	var late []lateness
+	for _, b := range []struct {
+		by    map[string]float64
+		token bool
+	}{{g.goal.TTFT, false}, {g.goal.TPOT, true}} {
+		for name, ms := range b.by {
+			if q, err := percentile(name); err == nil {
+				late = append(late, lateness{bound: ms, token: b.token, left: (1-q)*judged + 1})
+			}
+		}
+	}
+	over := false
+	s.hopeless = func() bool { return over }
+	s.each = func(d *sim.Done) {
+		if d.Outcome != sim.Finished || d.ID < s.settling {
+			return
+		}
+		for i := range late {
+			over = late[i].sees(d) || over
+		}
+	}
+}
+
+// lateness counts down the requests that may still be late.
+type lateness struct {
+	bound float64 // milliseconds
+	token bool
+	left  float64
+}
+
+// sees a request; true when too many were late.
+func (l *lateness) sees(d *sim.Done) bool {
+	t := d.First - d.Arrival
+	if l.token {
+		if d.Generated < 2 {
+			return l.left < 0
+		}
+		t = (d.End - d.First) / time.Duration(d.Generated-1)
+	}
+	if 1000*t.Seconds() > l.bound {
+		l.left--
+	}
+	return l.left < 0
+}
+
+// whole is the round with all of its requests, where it was given up.
+func (c *contender) whole(r *round) *round {
+	if r.err != nil || !r.res.Stopped {
+		return r
+	}
+	s := *r.sim
+	s.hopeless, s.each = nil, nil
+	out := &round{sim: &s, as: r.as}
+	out.res, out.err = s.run(r.as)
+	return out
 }

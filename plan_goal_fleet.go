@@ -74,8 +74,8 @@ func (c *contender) edge(g *goalSearch) error {
 	if !ok {
 		return nil
 	}
-	c.fleet.edges.low = c.play(g, c.fleet.replicas, fast)
-	c.fleet.edges.high = c.play(g, c.fleet.replicas, slow)
+	c.fleet.edges.low = c.whole(c.play(g, c.fleet.replicas, fast))
+	c.fleet.edges.high = c.whole(c.play(g, c.fleet.replicas, slow))
 	return cmp.Or(c.fleet.edges.low.err, c.fleet.edges.high.err)
 }
 

@@ -43,6 +43,27 @@ var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
 
 const usualSize = 16
 
+// replicaSizes to try: those that were listed, else the usual ones.
+func (g *goalSearch) replicaSizes() (out []int64) {
+	for _, n := range g.original.Among["devices"] {
+		out = append(out, int64(n))
+	}
+	if out == nil {
+		return replicaSizes
+	}
+	return out
+}
+
+// grouped: where a list of numbers was given for groups of devices, a server has one of them.
+func (g *goalSearch) grouped(r *Request) bool {
+	for name, has := range map[string]int64{"tp": max(1, r.TP), "pp": max(1, r.PP), "ep": max(1, r.EP)} {
+		if list := g.original.Among[name]; list != nil && !slices.Contains(list, plan.Int(has)) {
+			return false
+		}
+	}
+	return true
+}
+
 // machines to try, kind by kind.
 func (g *goalSearch) machines() (out []machineChoice, err error) {
 	names := hardwareChoices(g.asked.Hardware)
@@ -81,7 +102,7 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 		have = int64(m.Devices())
 	}
 	d := &m.Groups[0].Device
-	for _, n := range replicaSizes {
+	for _, n := range g.replicaSizes() {
 		if most := int64(g.original.MaxDevices); most > 0 && n > most || have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
 			break
 		}
@@ -356,6 +377,9 @@ func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
 	s, out, err := g.asker.simulated(&c.request)
 	if err != nil {
 		g.refused = err
+		return
+	}
+	if !g.grouped(&s.q.request) {
 		return
 	}
 	s.ctx = g.ctx

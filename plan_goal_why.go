@@ -55,7 +55,10 @@ func (g *goalSearch) runsInto(c *contender) string {
 		return ""
 	}
 	less := c.played[n-1]
-	if less == nil || less.err != nil || less.res.Finished == 0 {
+	if less == nil {
+		return ""
+	}
+	if less = c.whole(less); less.err != nil || less.res.Finished == 0 {
 		return ""
 	}
 	return fmt.Sprintf("with %s %s", replicasWords(n-1), g.breaks(less))
@@ -241,8 +244,10 @@ func (g *goalSearch) whyNone(c *contender) string {
 	for k := range c.played {
 		n = max(n, k)
 	}
-	if r := c.played[n]; r != nil && r.err == nil && r.res.Finished > 0 {
-		return "with " + replicasWords(n) + " " + g.breaks(r)
+	if r := c.played[n]; r != nil {
+		if r = c.whole(r); r.err == nil && r.res.Finished > 0 {
+			return "with " + replicasWords(n) + " " + g.breaks(r)
+		}
 	}
 	return ""
 }

@@ -246,12 +246,9 @@ func TestTrainPlanGoals(t *testing.T) {
 	a := with("name=x,memory=192GiB,bandwidth=8TB/s,bf16=2000TFLOPS,8xh100", "cost")
 	priced, unpriced := false, false
 	for _, c := range a.Candidates {
-		if c.Cost == nil {
-			unpriced = true
-		} else if unpriced {
+		priced, unpriced = priced || c.Cost != nil, unpriced || c.Cost == nil
+		if c.Cost != nil && unpriced {
 			t.Errorf("%s has a price and stands behind one without", c.Change)
-		} else {
-			priced = true
 		}
 	}
 	if !priced || !unpriced || !slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "unpriced" }) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/unit"
 )
 
 // Which term decides: what a token takes, by term, of a plan and of the best one.
@@ -143,10 +145,4 @@ func percentMore(ratio float64, more, less string) string {
 }
 
 // figures are two digits of a number.
-func figures(x float64) string {
-	switch {
-	case x >= 9.95:
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.1f", x)
-}
+func figures(x float64) string { return unit.Significant(x, 2) }
