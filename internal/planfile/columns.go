@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 // column is a name and what a plan has there.
@@ -50,7 +51,7 @@ var columns = []column{
 	{"usd_per_hour", func(r *row) string { return known(r.USDPerHour) }},
 	fleet("usd_per_hour_high", func(f *memwall.Fleet) string { return known(f.USDPerHourHigh) }),
 	fleet("usd_per_million_tokens_low", func(f *memwall.Fleet) string { return known(f.USDPerMillionLow) }),
-	fleet("usd_per_million_tokens", func(f *memwall.Fleet) string { return known(f.USDPerMillion) }),
+	{"usd_per_million_tokens", func(r *row) string { return known(r.Cost) }},
 	fleet("usd_per_million_tokens_high", func(f *memwall.Fleet) string { return known(f.USDPerMillionHigh) }),
 	fleet("watts", func(f *memwall.Fleet) string { return known(f.Watts) }),
 	fleet("joules_per_token", func(f *memwall.Fleet) string { return known(f.JoulesPerToken) }),
@@ -66,6 +67,12 @@ var columns = []column{
 	trained("step_s_high", func(s *memwall.TrainingStep) string { return figure(s.SecondsHigh) }),
 	trained("tokens_per_s_per_device", func(s *memwall.TrainingStep) string { return figure(s.PerDevice) }),
 	trained("mfu", func(s *memwall.TrainingStep) string { return figure(s.MFU) }),
+	split("prefill_workers", func(d *plan.Disaggregated) string { return whole(d.Prefill) }),
+	split("decode_workers", func(d *plan.Disaggregated) string { return whole(d.Decode) }),
+	asked("framework", func(p *memwall.Request) string { return text(p.Framework) }),
+	asked("sharding", func(p *memwall.Request) string { return text(p.Sharding) }),
+	asked("micro_batch", func(p *memwall.Request) string { return given(p.MicroBatch) }),
+	asked("recompute", func(p *memwall.Request) string { return text(p.Recompute) }),
 	{"pareto", onFront},
 	{"why", func(r *row) string { return text(r.Why) }},
 	{"command", func(r *row) string { return text(command(r)) }},
@@ -79,6 +86,16 @@ func asked(name string, of func(*memwall.Request) string) column {
 		}
 		return of(r.Plan)
 	}}
+}
+
+// split is a column of workers of two kinds.
+func split(name string, of func(*plan.Disaggregated) string) column {
+	return asked(name, func(p *memwall.Request) string {
+		if p.Disaggregated == nil {
+			return ""
+		}
+		return of(p.Disaggregated)
+	})
 }
 
 func fleet(name string, of func(*memwall.Fleet) string) column {

@@ -21,7 +21,7 @@ func someAnswer() *memwall.Answer {
 		Quality:   &memwall.Quality{Metric: "+ppl", Mid: 0.25},
 		Flags:     map[string]string{"vllm": "-vllm serve x", "vllm (prompts)": "vllm serve y"},
 	}
-	full.Plan.MaxSeqs = 64
+	full.Plan.MaxSeqs, full.Plan.Disaggregated, full.Cost = 64, &plan.Disaggregated{Prefill: 1, Decode: 3}, ptr(0.75)
 	return &memwall.Answer{Pareto: []int{0}, Candidates: []memwall.Candidate{full, {Change: "not played", Fleet: &memwall.Fleet{Meets: "estimated"}}, {Change: "trains", Step: &memwall.TrainingStep{Seconds: 2, MFU: 0.5}, Plan: &memwall.Request{Hardware: "8xh100", Devices: 8}}, {}}}
 }
 
@@ -53,7 +53,7 @@ func TestRowsComeBack(t *testing.T) {
 	}
 	for i, want := range []map[string]string{
 		{"rank": "1", "hardware": "h100-sxm-80gb", "devices": "6", "engine": "vllm@0.24", "tp": "2", "ep": "", "max_seqs": "64", "meets": "likely", "sure_replicas": "4", "ttft_p99_ms": "250.5", "ttft_p99_ms_high": "400", "ttft_p99_ms_low": "",
-			"tpot_p99_ms": "0", "e2e_p50_ms": "", "usd_per_hour": "4.5", "usd_per_hour_low": "4", "usd_per_hour_high": "", "watts": "900.25", "headroom_bytes": "-7", "quality_change": "0.25", "pareto": "yes", "why": "a \"quote\", a comma\nand a line"},
+			"tpot_p99_ms": "0", "e2e_p50_ms": "", "usd_per_hour": "4.5", "usd_per_hour_low": "4", "usd_per_hour_high": "", "usd_per_million_tokens": "0.75", "decode_workers": "3", "micro_batch": "", "watts": "900.25", "headroom_bytes": "-7", "quality_change": "0.25", "pareto": "yes", "why": "a \"quote\", a comma\nand a line"},
 		{"plan": "not played", "meets": "estimated", "ttft_p99_ms": "", "usd_per_hour": "", "pareto": "", "model": ""},
 		{"plan": "trains", "step_s": "2", "mfu": "0.5", "replicas": "", "hardware": "8xh100", "devices": "8", "pareto": "no"},
 		{"rank": "4", "plan": "", "why": "", "command": ""},

@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -234,7 +235,7 @@ func timeWords(ms float64) string {
 	return tick(ms) + " ms"
 }
 
-// names are the winner, the best of other kinds of hardware, and what else nothing beats.
+// names are the winner, the best of other kinds of hardware, and what else nothing beats and stands apart from these.
 func (f *front) names() (out []*spot) {
 	pick := func(want func(*spot) bool) {
 		for i := range f.spots {
@@ -246,13 +247,19 @@ func (f *front) names() (out []*spot) {
 	pick(func(p *spot) bool { return p.at <= 0 })
 	pick(func(p *spot) bool { return p.best && f.newKind(out, p) })
 	pick(func(p *spot) bool { return p.meet && f.newKind(out, p) })
-	pick(func(p *spot) bool { return p.best })
-	pick(func(p *spot) bool { return p.meet && f.steps })
+	pick(func(p *spot) bool { return p.best && apart(out, p) })
+	pick(func(p *spot) bool { return p.meet && f.steps && apart(out, p) })
 	return out
 }
 
 func (f *front) newKind(shown []*spot, p *spot) bool {
 	return !slices.ContainsFunc(shown, func(q *spot) bool { return kindDrawn(q.c) == kindDrawn(p.c) })
+}
+
+// apart: a plan differs from those that have a name by more than a tenth in money or time.
+func apart(shown []*spot, p *spot) bool {
+	differ := func(a, b float64) bool { return math.Abs(a-b) > 0.1*max(a, b) }
+	return !slices.ContainsFunc(shown, func(q *spot) bool { return !differ(p.x.mid, q.x.mid) && !differ(p.y.mid, q.y.mid) })
 }
 
 // kindDrawn is the hardware of a plan.
