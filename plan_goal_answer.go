@@ -189,6 +189,7 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	}
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
+	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
 	for _, n := range held[0].sim.q.notes() {
 		if n.Severity == "warn" {
 			g.note(n.Code, n.Severity, n.Field, n.Text)

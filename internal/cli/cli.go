@@ -37,6 +37,7 @@ type Config struct {
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
 	CreateFile            func(name string) (File, error)
+	MakeFolder            func(name string) error
 	Traces                memwall.TraceSource // nil: recordings are refused
 	// Now is the time; nil is the clock's.
 	Now func() time.Time
@@ -103,6 +104,9 @@ func (c Config) filled() Config {
 	}
 	if c.CreateFile == nil {
 		c.CreateFile = createFile
+	}
+	if c.MakeFolder == nil {
+		c.MakeFolder = makeFolder
 	}
 	if c.Args == nil {
 		c.Args = []string{}

@@ -17,6 +17,7 @@ type planFlags struct {
 	what     bool
 	train    bool
 	config   bool
+	beside   planFiles
 }
 
 func (a *app) plan() *cobra.Command {
@@ -52,6 +53,7 @@ func (a *app) plan() *cobra.Command {
 	for _, name := range []string{"all", "what-if", "config", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
+	f.beside.flags(flags)
 	complete(c)
 	return c
 }
@@ -72,8 +74,16 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if err := f.aim(r); err != nil {
 		return err
 	}
+	out, err := f.beside.open(a)
+	if err != nil {
+		return err
+	}
+	defer out.abandon()
 	a.asker.Parallel = parallel
 	answer, err := a.timed(r, unread)
+	if err == nil {
+		err = out.finish(answer)
+	}
 	if err != nil || a.json {
 		return err
 	}
