@@ -78,7 +78,10 @@ func (g *goalSearch) finish(held []*contender) error {
 		if err := c.surely(g); err != nil {
 			return err
 		}
-		return c.curve(g)
+		if err := c.curve(g); err != nil || c != first[0] {
+			return err
+		}
+		return c.mostLoad(g)
 	})
 }
 
@@ -145,7 +148,7 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	out.Plan = &full
 	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
-		out.Simulated = g.told(c.whole(r))
+		out.Simulated = g.told(r.whole(g))
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
@@ -190,10 +193,14 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
 	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
-	for _, n := range held[0].sim.q.notes() {
+	q := held[0].sim.q
+	for _, n := range q.notes() {
 		if n.Severity == "warn" {
 			g.note(n.Code, n.Severity, n.Field, n.Text)
 		}
+	}
+	for _, u := range q.unsaid() {
+		g.note("unsaid", "warn", u.Field, u.Field+" is not in the command: "+u.Why)
 	}
 }
 

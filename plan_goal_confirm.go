@@ -148,8 +148,8 @@ func (g *goalSearch) held() (out []*contender) {
 const (
 	// everyKind of hardware are all played, so that each has a fleet to compare.
 	everyKind = 16
-	// tries are how many contenders of a kind are played until one holds.
-	tries = 4
+	// tries are how many times contenders of a kind are played until one holds, ofEach at a time.
+	tries, ofEach = 4, 3
 )
 
 // eachKind plays contenders of each kind of hardware of which none holds yet.
@@ -166,15 +166,23 @@ func (g *goalSearch) eachKind() error {
 	return nil
 }
 
-// nextOfKinds are the best contenders that were not played, of kinds of which none holds.
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds: servers that do both, and pairs of
+// workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
 func (g *goalSearch) nextOfKinds() (next []*contender) {
-	var done []string
+	held := map[string]bool{}
 	for _, c := range g.held() {
-		done = append(done, c.kind)
+		held[c.kind] = true
 	}
+	type sort struct {
+		kind  string
+		split bool
+	}
+	of := map[sort]int{}
 	for _, c := range g.contenders {
-		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < everyKind {
-			done, next = append(done, c.kind), append(next, c)
+		k := sort{c.kind, c.sim.prompts != nil}
+		if c.possible() && len(c.played) == 0 && !held[c.kind] && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
+			of[k]++
+			next = append(next, c)
 		}
 	}
 	return next
@@ -261,32 +269,52 @@ func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, e
 	return high, nil
 }
 
-// play the load on so many replicas. Rounds of the plan itself are kept.
+// play the load on so many replicas, for as long as they may meet the goal. Rounds of the plan itself are kept.
 func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
 	if r := c.played[replicas]; r != nil && v == (variant{}) {
 		return r
 	}
-	s, q := *c.sim, *c.sim.q
-	q.original.Replicas = plan.Int(replicas)
-	s.q, s.unwatched, s.settling = &q, true, g.settles()
-	g.giveUp(&s)
-	r := &round{sim: &s, as: v}
-	if r.res, r.err = s.run(v); r.err == nil {
-		r.meets = g.meets(r.res)
-	}
+	r := c.on(g, replicas, v)
+	g.giveUp(r.sim)
+	r.run(g)
 	if v == (variant{}) {
 		c.played[replicas] = r
 	}
 	return r
 }
 
+// on is a round that was not played yet.
+func (c *contender) on(g *goalSearch, replicas int64, v variant) *round {
+	s, q := *c.sim, *c.sim.q
+	q.original.Replicas = plan.Int(replicas)
+	s.q, s.unwatched, s.settling = &q, true, g.settles()
+	return &round{sim: &s, as: v}
+}
+
+// run a round.
+func (r *round) run(g *goalSearch) *round {
+	if r.res, r.err = r.sim.run(r.as); r.err == nil {
+		r.meets = g.meets(r.res)
+	}
+	return r
+}
+
+// whole is the round with all of its requests, where it was given up.
+func (r *round) whole(g *goalSearch) *round {
+	if r.err != nil || !r.res.Stopped {
+		return r
+	}
+	s := *r.sim
+	s.hopeless, s.each = nil, nil
+	return (&round{sim: &s, as: r.as}).run(g)
+}
+
 // settles is how many requests pass before any counts; of a recording all count.
 func (g *goalSearch) settles() int64 {
-	n := settling(&g.spec, g.original)
-	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests > 0 && int64(g.spec.Requests) < 4*n {
+	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests == 0 {
 		return 0
 	}
-	return n
+	return min(settling(&g.spec, g.original), int64(g.spec.Requests)/4)
 }
 
 // meets reports whether a run holds the load, every percentile lies within its bound and enough requests keep within all.
@@ -347,16 +375,4 @@ func (l *lateness) sees(d *sim.Done) bool {
 		l.left--
 	}
 	return l.left < 0
-}
-
-// whole is the round with all of its requests, where it was given up.
-func (c *contender) whole(r *round) *round {
-	if r.err != nil || !r.res.Stopped {
-		return r
-	}
-	s := *r.sim
-	s.hopeless, s.each = nil, nil
-	out := &round{sim: &s, as: r.as}
-	out.res, out.err = s.run(r.as)
-	return out
 }

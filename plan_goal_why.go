@@ -58,7 +58,7 @@ func (g *goalSearch) runsInto(c *contender) string {
 	if less == nil {
 		return ""
 	}
-	if less = c.whole(less); less.err != nil || less.res.Finished == 0 {
+	if less = less.whole(g); less.err != nil || less.res.Finished == 0 {
 		return ""
 	}
 	return fmt.Sprintf("with %s %s", replicasWords(n-1), g.breaks(less))
@@ -245,7 +245,7 @@ func (g *goalSearch) whyNone(c *contender) string {
 		n = max(n, k)
 	}
 	if r := c.played[n]; r != nil {
-		if r = c.whole(r); r.err == nil && r.res.Finished > 0 {
+		if r = r.whole(g); r.err == nil && r.res.Finished > 0 {
 			return "with " + replicasWords(n) + " " + g.breaks(r)
 		}
 	}
