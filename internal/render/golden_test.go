@@ -16,6 +16,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -98,6 +99,20 @@ func longChange(t testing.TB) *memwall.Answer {
 	return a
 }
 
+// bareGoal is of a recording, on hardware that nobody asks a price for, whose highest load still holds.
+func bareGoal(t testing.TB) *memwall.Answer {
+	a := answer(t, "goal")
+	a.Candidates = a.Candidates[:1]
+	a.Plan.Workload = &workload.Spec{Arrivals: "trace", Trace: "monday.csv.gz"}
+	f := a.Best.Fleet
+	f.Replicas, f.USDPerHour, f.USDPerMillion, f.Price, f.Watts, f.Sure = 1, nil, nil, "", nil, nil
+	for i := range f.Curve {
+		f.Curve[i].Met, f.Curve[i].USDPerMillion = true, nil
+	}
+	a.Candidates[0], a.Surprises = *a.Best, nil
+	return a
+}
+
 // fewServed is a simulation that was stopped, of several replicas and users of a closed loop of whom some were refused, some
 // failed and some gave up; nobody knows how much it holds.
 func fewServed(t testing.TB) *memwall.Answer {
@@ -175,6 +190,10 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"plan-any":    plan(answer(t, "plan-any"), PlanOptions{}),
 		"plan-all":    plan(answer(t, "plan"), PlanOptions{All: true, If: true}),
 		"plan-long":   plan(longChange(t), PlanOptions{}),
+		"goal":        plan(answer(t, "goal"), PlanOptions{}),
+		"goal-day":    plan(answer(t, "goal-day"), PlanOptions{All: true}),
+		"goal-none":   plan(answer(t, "goal-none"), PlanOptions{Notes: true}),
+		"goal-bare":   plan(bareGoal(t), PlanOptions{}),
 		"pick":        func(st Style) string { return Pick(answer(t, "pick"), st) },
 		"pick-none":   func(st Style) string { return Pick(answer(t, "pick-none"), st) },
 		"diff":        func(st Style) string { return Diff(answer(t, "diff"), st) },
@@ -254,7 +273,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {
@@ -396,7 +415,7 @@ func tiers(t testing.TB) *card.Tiers {
 func TestPlansAreNotCut(t *testing.T) {
 	for name, draw := range screens(t) {
 		kind, _, _ := strings.Cut(name, "-")
-		if kind != "plan" && kind != "pick" && kind != "diff" {
+		if kind != "plan" && kind != "goal" && kind != "pick" && kind != "diff" {
 			continue
 		}
 		for width := MinWidth; width <= MaxWidth; width++ {
