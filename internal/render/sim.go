@@ -74,7 +74,11 @@ func loadWords(a *memwall.Answer) string {
 	case "closed":
 		return people(int64(w.Concurrency))
 	case "burst":
-		return plural(a.Requests.Asked, "request", "requests") + " at once"
+		n := int64(w.Requests)
+		if a.Simulated != nil {
+			n = a.Simulated.Requests.Asked
+		}
+		return plural(n, "request", "requests") + " at once"
 	case "trace":
 		return shorten(w.Trace, 30, "…")
 	case "gamma":
