@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/workload"
 )
 
 func prepared(b *testing.B, r *Request) *question {
@@ -38,21 +39,32 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// BenchmarkTrainSearch is a search for plans of training, all of them sized, those that fit timed as well.
+// BenchmarkTrainSearch is a search for plans of training: those that bounds leave are sized, those that fit timed.
 func BenchmarkTrainSearch(b *testing.B) {
-	for _, c := range []struct{ model, on string }{{"llama-3.1-8b", "8xh100"}, {"llama-3.1-70b", "64xh100"}, {"deepseek-v3", "256xh100"}, {"mt-nlg-530b", "5120xa100-sxm-80gb"}} {
-		b.Run(c.model, func(b *testing.B) {
+	for _, c := range []struct{ model, on string }{{"llama-3.1-8b", "8xh100"}, {"llama-3.1-70b", "64xh100"}, {"llama-3.1-70b", "256xh100,256xa100-sxm-80gb"}, {"deepseek-v3", "256xh100"}, {"mt-nlg-530b", "5120xa100-sxm-80gb"}, {"llama-3.1-8b", "any"}} {
+		b.Run(c.model+"/"+c.on, func(b *testing.B) {
 			r := &Request{Ask: "plan", For: "train"}
 			r.Model, r.Hardware, r.SequenceLength = c.model, c.on, 4096
-			sized := 0
+			var last Evaluated
 			for b.Loop() {
 				a, err := Ask(r)
 				if err != nil {
 					b.Fatal(err)
 				}
-				sized += a.Evaluated.Full
+				last = *a.Evaluated
 			}
-			b.ReportMetric(float64(sized)/b.Elapsed().Seconds(), "plans/s")
+			b.ReportMetric(float64(last.Decided), "decided")
+			b.ReportMetric(float64(last.Full), "sized")
 		})
+	}
+}
+
+// BenchmarkGoal is a goal over three kinds of hardware, simulations included, one after the other.
+func BenchmarkGoal(b *testing.B) {
+	r := &Request{Ask: askPlan, Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb,a100-sxm-80gb,l40s", Goal: &Goal{TTFT: map[string]float64{"p99": 2000}, TPOT: map[string]float64{"p99": 50}}, Workload: &workload.Spec{Concurrency: 50}}
+	for b.Loop() {
+		if a, err := Ask(r); err != nil || a.Best == nil {
+			b.Fatal(err)
+		}
 	}
 }

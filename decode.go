@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -118,7 +119,60 @@ func checkDepth(data []byte) error {
 }
 
 // lists are fields of one word that a search for plans takes a list of.
-var lists = []string{"engine", "weights", "kv"}
+var lists = slices.Concat([]string{"hardware"}, servingLists, trainLists)
+
+// numberLists are fields of a number that a search for plans that train takes a list of.
+var numberLists = []string{"devices", "tp", "pp", "vpp", "cp", "ep", "micro_batch"}
+
+// mostAmong bounds a list of numbers.
+const mostAmong = 64
+
+// decodeAmong reads numbers to search, by field.
+func decodeAmong(r *Request, value json.RawMessage) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(value, &all); err != nil {
+		return &Error{Code: BadField, Field: "among", Value: shorten(string(value)), Message: "among is no object of lists", Hint: `{"tp":[1,2,4]}`}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if err := r.among(name, all[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// among sets the numbers of a list that is to be searched.
+func (r *Request) among(name string, value json.RawMessage) error {
+	refuse := func(message, hint string) error {
+		return &Error{Code: BadField, Field: name, Value: shorten(string(value)), Message: message, Hint: hint}
+	}
+	var list []plan.Int
+	switch err := json.Unmarshal(value, &list); {
+	case !slices.Contains(numberLists, name):
+		return refuse("no list of "+shorten(name)+" is searched", "lists of "+strings.Join(numberLists, ", "))
+	case err != nil:
+		return refuse(name+" = "+shorten(string(value))+" is no list of whole numbers", "[1,2,4]")
+	case len(list) > mostAmong || slices.ContainsFunc(list, func(n plan.Int) bool { return n < 1 }):
+		return refuse(fmt.Sprintf("%s = %s is no list of 1 to %d numbers from 1", name, shorten(string(value)), mostAmong), "[1,2,4]")
+	case len(list) == 0:
+		return nil
+	}
+	if r.Among == nil {
+		r.Among = map[string][]plan.Int{}
+	}
+	slices.Sort(list)
+	r.Among[name] = slices.Compact(list)
+	return nil
+}
+
+// SetAmong gives a field the numbers of a text such as "1,2,4", to be searched. The error is an *Error.
+func (r *Request) SetAmong(name, text string) error {
+	return r.among(name, json.RawMessage("["+text+"]"))
+}
+
+func isNumberList(name string, value json.RawMessage) bool {
+	return slices.Contains(numberLists, name) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
+}
 
 func isList(name string, value json.RawMessage) bool {
 	return (name == "hardware" || slices.Contains(lists, name)) && bytes.HasPrefix(bytes.TrimSpace(value), []byte("["))
@@ -148,7 +202,12 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	if name == "also" {
 		return decodeAlso(r, value)
 	}
-	if isList(name, value) {
+	switch {
+	case name == "among":
+		return decodeAmong(r, value)
+	case isNumberList(name, value):
+		return r.among(name, value)
+	case isList(name, value):
 		value = joined(value)
 	}
 	target := f.Value(r)
@@ -175,10 +234,12 @@ func checkEnum(f *Field, v reflect.Value) error {
 	if f.Enum == nil || v.Kind() != reflect.String || v.String() == "" {
 		return nil
 	}
-	for _, w := range f.Enum {
-		if w == v.String() {
-			return nil
-		}
+	words := []string{v.String()}
+	if f.Listed() {
+		words = strings.Split(v.String(), ",")
+	}
+	if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(f.Enum, w) }) {
+		return nil
 	}
 	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()), Hint: "one of " + strings.Join(f.Enum, ", ")}
 }

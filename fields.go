@@ -3,6 +3,7 @@ package memwall
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -81,6 +82,9 @@ func FieldByName(name string) *Field {
 // Listed reports whether a search for plans takes a list of the field's words.
 func (f *Field) Listed() bool { return slices.Contains(lists, f.Name) }
 
+// ListedNumbers reports whether a search for plans that train takes a list of the field's numbers.
+func (f *Field) ListedNumbers() bool { return slices.Contains(numberLists, f.Name) }
+
 // OfAsk reports whether a question has the field.
 func (f *Field) OfAsk(ask string) bool {
 	if f.Asks == nil {
@@ -107,6 +111,9 @@ func (f *Field) OwnedBy(engine string) bool {
 
 // ofAsk refuses fields of other questions.
 func (r *Request) ofAsk() error {
+	if len(r.Among) > 0 && r.Ask == askPlan && r.For != askTrain && !r.aims() {
+		return &Error{Code: Unsupported, Field: slices.Min(slices.Collect(maps.Keys(r.Among))), Message: "lists of numbers are searched by plans that train, and by plans for a load", Hint: "one number, or none: what is absent is searched"}
+	}
 	for i := range Fields() {
 		f := &Fields()[i]
 		if !f.OfAsk(r.Ask) && !(r.For == askTrain && f.OfAsk(askTrain)) && !f.Value(r).IsZero() {

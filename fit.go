@@ -205,7 +205,7 @@ func (q *question) machine() error {
 		return err
 	}
 	if m.Local {
-		return &Error{Code: BadField, Field: "hardware", Value: "local", Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
+		return unseen()
 	}
 	q.job.Machine = &m
 	q.request.Devices = int64(m.Devices())
@@ -213,6 +213,11 @@ func (q *question) machine() error {
 		q.job.Note(n.Code, "info", "hardware", "%s", n.Text)
 	}
 	return nil
+}
+
+// unseen is the error of a machine that only the command line can look at.
+func unseen() error {
+	return &Error{Code: BadField, Field: "hardware", Value: "local", Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
 }
 
 // model builds the network, with overrides, and says how its weights are stored.

@@ -3,6 +3,7 @@ package memwall
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/memwall/memwall/plan"
@@ -35,6 +36,7 @@ type goalSearch struct {
 	// prompt and output are the mean lengths, rate the requests a second where they come by themselves.
 	prompt, output int64
 	rate           float64
+	longest        int64 // prompt and answer together; 0 where a law has no end
 	order          *quality.Order
 	native         string // how weights are published
 	contenders     []*contender
@@ -77,7 +79,7 @@ func (g *goalSearch) read() error {
 	}
 	g.asked = *r
 	g.asked.Ask, g.asked.Goal, g.asked.Workload, g.asked.Explain, g.asked.All = "fit", nil, nil, false, false
-	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For = 0, "", 0, nil, ""
+	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For, g.asked.Among = 0, "", 0, nil, "", nil
 	g.asked.PromptTokens, g.asked.OutputTokens, g.asked.Sequences = 0, 0, 0
 	g.among = among(&g.asked)
 	return nil
@@ -166,8 +168,14 @@ func (g *goalSearch) means() error {
 		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
+		g.longest = l.Prompt.Max + l.Output.Max
+	}
 	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
 		g.rate = l.Rate()
+	}
+	if s := g.spec.Sessions; s != nil {
+		g.rate *= math.Max(1, s.Turns.Mean)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const (
 
 // answer writes what was found.
 func (g *goalSearch) answer() (*Answer, error) {
-	held := g.held()
+	held := unlike(g.held())
 	if err := g.finish(held); err != nil {
 		return nil, err
 	}
@@ -78,8 +78,29 @@ func (g *goalSearch) finish(held []*contender) error {
 		if err := c.surely(g); err != nil {
 			return err
 		}
-		return c.curve(g)
+		if err := c.curve(g); err != nil || c != first[0] {
+			return err
+		}
+		return c.mostLoad(g)
 	})
+}
+
+// unlike leaves out fleets that do to the nanosecond what an earlier one does: settings that change nothing.
+func unlike(held []*contender) (out []*contender) {
+	for _, c := range held {
+		if !slices.ContainsFunc(out, func(o *contender) bool { return o.same(c) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (c *contender) same(o *contender) bool {
+	a, b := c.result(), o.result()
+	if a == nil || b == nil || c.name != o.name || c.fleet.replicas != o.fleet.replicas || c.sim.q.engine.Name() != o.sim.q.engine.Name() {
+		return false
+	}
+	return a.End == b.End && a.First.Mean() == b.First.Mean() && a.PerToken.Mean() == b.PerToken.Mean() && a.Whole.Mean() == b.Whole.Mean()
 }
 
 // firstOfKinds are the first contenders of each kind of hardware, at most so many.
@@ -94,7 +115,7 @@ func firstOfKinds(all []*contender, most int) (out []*contender) {
 
 // describe the model.
 func (g *goalSearch) describe(out *Answer) {
-	for _, c := range append(slices.Clone(g.contenders), g.nearest) {
+	for _, c := range append(slices.Concat(g.held(), g.contenders), g.nearest) {
 		if c != nil {
 			out.Model = c.sim.q.modelInfo()
 			return
@@ -125,14 +146,27 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	full := *c.answer.Plan
 	full.Replicas = plan.Int(c.fleet.replicas)
 	out.Plan = &full
-	asked := c.request
-	asked.Replicas, asked.Ask, asked.Workload, asked.Goal = full.Replicas, g.original.Ask, g.original.Workload, g.original.Goal
-	out.Patch = patchOf(g.original, &asked)
+	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
-		out.Simulated = g.told(r)
+		out.Simulated = g.told(r.whole(g))
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
+}
+
+// patch leads from what was asked for to a plan of so many replicas. What is no part of a plan stays.
+func (g *goalSearch) patch(of *Request, replicas plan.Int) map[string]any {
+	to := *g.original
+	for _, f := range Fields() {
+		if f.OfAsk("fit") && f.Name != "ask" {
+			f.Value(&to).Set(f.Value(of))
+		}
+	}
+	to.PromptTokens, to.OutputTokens, to.Sequences, to.Devices, to.Replicas = g.original.PromptTokens, g.original.OutputTokens, g.original.Sequences, 0, replicas
+	if of.Engine == "llama-server" {
+		to.Sequences = of.Sequences
+	}
+	return patchOf(g.original, &to)
 }
 
 // told is a round as an answer has it.
@@ -147,7 +181,7 @@ func edgeOf(r *round) *Edge {
 	if r == nil || r.err != nil {
 		return nil
 	}
-	return &Edge{StepTime: four(r.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
+	return &Edge{StepTime: four(r.as.scale), Load: loadOf(r.res), TTFT: percentiles(&r.res.First), TPOT: percentiles(&r.res.PerToken), E2E: percentiles(&r.res.Whole)}
 }
 
 // winner is the best fleet, with what only it is asked.
@@ -158,10 +192,15 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	}
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
-	for _, n := range held[0].sim.q.notes() {
+	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
+	q := held[0].sim.q
+	for _, n := range q.notes() {
 		if n.Severity == "warn" {
 			g.note(n.Code, n.Severity, n.Field, n.Text)
 		}
+	}
+	for _, u := range q.unsaid() {
+		g.note("unsaid", "warn", u.Field, u.Field+" is not in the command: "+u.Why)
 	}
 }
 
@@ -199,6 +238,15 @@ func (g *goalSearch) others() (out []Candidate) {
 	return out
 }
 
+// closeEngines: the two best fleets are of the same hardware and cost the same, and have other engines.
+func (g *goalSearch) closeEngines(held []*contender) bool {
+	if len(held) < 2 {
+		return false
+	}
+	a, b := held[0], held[1]
+	return a.name == b.name && a.fleet.by[0] == b.fleet.by[0] && a.sim.q.engine.Name() != b.sim.q.engine.Name()
+}
+
 // remarks on what the ranking rests on.
 func (g *goalSearch) remarks(held []*contender) {
 	var unpriced []string
@@ -206,6 +254,9 @@ func (g *goalSearch) remarks(held []*contender) {
 		if c.fleet.unpriced && !slices.Contains(unpriced, c.kind) {
 			unpriced = append(unpriced, c.kind)
 		}
+	}
+	if g.closeEngines(held) {
+		g.note("engines_close", "info", "engine", "the first fleets differ in their engines alone: which of them is faster is less certain than that they hold (docs/accuracy.md, plans in order)")
 	}
 	if len(unpriced) > 0 {
 		g.note("unpriced", "warn", "goal.minimize", fmt.Sprintf("nobody's rent of %s is known: they are ranked apart, behind those with a price", strings.Join(unpriced, ", ")))

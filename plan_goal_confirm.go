@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"slices"
+	"time"
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
@@ -12,7 +13,7 @@ import (
 type round struct {
 	sim   *simulation
 	res   *sim.Result
-	scale float64 // of the time of steps; 0 is 1
+	as    variant
 	meets bool
 	err   error
 }
@@ -81,6 +82,9 @@ func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
 		for _, n := range moreSlots {
 			if g.asked.Sequences == 0 && int64(n) > int64(now.Sequences) {
 				out = append(out, func(r *Request) { r.Sequences = n })
+				if c := g.tightContext(); c > 0 {
+					out = append(out, func(r *Request) { r.Sequences, r.Context = n, c })
+				}
 			}
 		}
 		return out
@@ -94,6 +98,15 @@ func (g *goalSearch) variations(c *contender) (out []func(*Request)) {
 		out = append(out, func(r *Request) { r.MaxSeqs = n })
 	}
 	return out
+}
+
+// tightContext is one that just holds the longest request, where that is less than the usual one: slots of llama-server have
+// room for all of it from the start. 0 where there is none.
+func (g *goalSearch) tightContext() plan.Int {
+	if n := unit.PadUp(g.longest, 1024); g.asked.Context == 0 && g.longest > 0 && n < defaultContext {
+		return plan.Int(n)
+	}
+	return 0
 }
 
 // queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
@@ -133,10 +146,10 @@ func (g *goalSearch) held() (out []*contender) {
 }
 
 const (
-	// mostKinds of hardware are all played, so that each has a fleet to compare.
-	mostKinds = 16
-	// tries are how many contenders of a kind are played until one holds.
-	tries = 4
+	// everyKind of hardware are all played, so that each has a fleet to compare.
+	everyKind = 16
+	// tries are how many times contenders of a kind are played until one holds, ofEach at a time.
+	tries, ofEach = 4, 3
 )
 
 // eachKind plays contenders of each kind of hardware of which none holds yet.
@@ -153,15 +166,23 @@ func (g *goalSearch) eachKind() error {
 	return nil
 }
 
-// nextOfKinds are the best contenders that were not played, of kinds of which none holds.
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds: servers that do both, and pairs of
+// workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
 func (g *goalSearch) nextOfKinds() (next []*contender) {
-	var done []string
+	held := map[string]bool{}
 	for _, c := range g.held() {
-		done = append(done, c.kind)
+		held[c.kind] = true
 	}
+	type sort struct {
+		kind  string
+		split bool
+	}
+	of := map[sort]int{}
 	for _, c := range g.contenders {
-		if c.possible() && len(c.played) == 0 && !slices.Contains(done, c.kind) && len(next) < mostKinds {
-			done, next = append(done, c.kind), append(next, c)
+		k := sort{c.kind, c.sim.prompts != nil}
+		if c.possible() && len(c.played) == 0 && !held[c.kind] && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
+			of[k]++
+			next = append(next, c)
 		}
 	}
 	return next
@@ -248,31 +269,52 @@ func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, e
 	return high, nil
 }
 
-// play the load on so many replicas. Rounds of the plan itself are kept.
+// play the load on so many replicas, for as long as they may meet the goal. Rounds of the plan itself are kept.
 func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
 	if r := c.played[replicas]; r != nil && v == (variant{}) {
 		return r
 	}
-	s, q := *c.sim, *c.sim.q
-	q.original.Replicas = plan.Int(replicas)
-	s.q, s.unwatched, s.settling = &q, true, g.settles()
-	r := &round{sim: &s, scale: v.scale}
-	if r.res, r.err = s.run(v); r.err == nil {
-		r.meets = g.meets(r.res)
-	}
+	r := c.on(g, replicas, v)
+	g.giveUp(r.sim)
+	r.run(g)
 	if v == (variant{}) {
 		c.played[replicas] = r
 	}
 	return r
 }
 
+// on is a round that was not played yet.
+func (c *contender) on(g *goalSearch, replicas int64, v variant) *round {
+	s, q := *c.sim, *c.sim.q
+	q.original.Replicas = plan.Int(replicas)
+	s.q, s.unwatched, s.settling = &q, true, g.settles()
+	return &round{sim: &s, as: v}
+}
+
+// run a round.
+func (r *round) run(g *goalSearch) *round {
+	if r.res, r.err = r.sim.run(r.as); r.err == nil {
+		r.meets = g.meets(r.res)
+	}
+	return r
+}
+
+// whole is the round with all of its requests, where it was given up.
+func (r *round) whole(g *goalSearch) *round {
+	if r.err != nil || !r.res.Stopped {
+		return r
+	}
+	s := *r.sim
+	s.hopeless, s.each = nil, nil
+	return (&round{sim: &s, as: r.as}).run(g)
+}
+
 // settles is how many requests pass before any counts; of a recording all count.
 func (g *goalSearch) settles() int64 {
-	n := settling(&g.spec, g.original)
-	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests > 0 && int64(g.spec.Requests) < 4*n {
+	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests == 0 {
 		return 0
 	}
-	return n
+	return min(settling(&g.spec, g.original), int64(g.spec.Requests)/4)
 }
 
 // meets reports whether a run holds the load, every percentile lies within its bound and enough requests keep within all.
@@ -282,4 +324,55 @@ func (g *goalSearch) meets(r *sim.Result) bool {
 		return false
 	}
 	return g.goal.Attainment == 0 || float64(r.Good) >= g.goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
+}
+
+// giveUp ends a run as soon as more requests took longer than a bound than its percentile allows.
+func (g *goalSearch) giveUp(s *simulation) {
+	judged := float64(g.spec.Requests) - float64(s.settling)
+	if g.spec.Trace != "" || judged <= 0 || g.spec.DurationS > 0 || !g.bounded() {
+		return
+	}
+	var late []lateness
+	for _, b := range []struct {
+		by    map[string]float64
+		token bool
+	}{{g.goal.TTFT, false}, {g.goal.TPOT, true}} {
+		for name, ms := range b.by {
+			if q, err := percentile(name); err == nil {
+				late = append(late, lateness{bound: ms, token: b.token, left: (1-q)*judged + 1})
+			}
+		}
+	}
+	over := false
+	s.hopeless = func() bool { return over }
+	s.each = func(d *sim.Done) {
+		if d.Outcome != sim.Finished || d.ID < s.settling {
+			return
+		}
+		for i := range late {
+			over = late[i].sees(d) || over
+		}
+	}
+}
+
+// lateness counts down the requests that may still be late.
+type lateness struct {
+	bound float64 // milliseconds
+	token bool
+	left  float64
+}
+
+// sees a request; true when too many were late.
+func (l *lateness) sees(d *sim.Done) bool {
+	t := d.First - d.Arrival
+	if l.token {
+		if d.Generated < 2 {
+			return l.left < 0
+		}
+		t = (d.End - d.First) / time.Duration(d.Generated-1)
+	}
+	if 1000*t.Seconds() > l.bound {
+		l.left--
+	}
+	return l.left < 0
 }

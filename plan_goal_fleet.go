@@ -74,8 +74,7 @@ func (c *contender) edge(g *goalSearch) error {
 	if !ok {
 		return nil
 	}
-	c.fleet.edges.low = c.play(g, c.fleet.replicas, fast)
-	c.fleet.edges.high = c.play(g, c.fleet.replicas, slow)
+	c.fleet.edges.low, c.fleet.edges.high = c.on(g, c.fleet.replicas, fast).run(g), c.on(g, c.fleet.replicas, slow).run(g)
 	return cmp.Or(c.fleet.edges.low.err, c.fleet.edges.high.err)
 }
 

@@ -22,13 +22,11 @@ type CurvePoint struct {
 	Met           bool     `json:"met"`
 }
 
-// loaded plays a share of the load on a contender's fleet.
-func (c *contender) loaded(g *goalSearch, share float64) (*round, CurvePoint) {
-	s, q := *c.sim, *c.sim.q
-	q.original.Replicas = plan.Int(c.fleet.replicas)
-	s.q, s.unwatched, s.settling = &q, true, g.settles()
+// loaded plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
+func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
+	r := c.on(g, c.fleet.replicas, variant{})
 	p := CurvePoint{Share: four(share)}
-	switch w := &s.spec; {
+	switch w := &r.sim.spec; {
 	case w.Concurrency > 0:
 		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))
 		n := int64(w.Concurrency)
@@ -38,55 +36,73 @@ func (c *contender) loaded(g *goalSearch, share float64) (*round, CurvePoint) {
 	default:
 		w.Reading.Speed = share * cmp.Or(w.Reading.Speed, 1)
 	}
-	r := &round{sim: &s}
-	if r.res, r.err = s.run(variant{}); r.err != nil {
-		return r, p
+	if share == 1 {
+		r = c.play(g, c.fleet.replicas, variant{}).whole(g)
+	} else {
+		r.run(g)
 	}
-	r.meets = g.meets(r.res)
+	if r.err != nil {
+		return p, r.err
+	}
 	rate := loadOf(r.res).Rate
 	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, rate.Requests, rate.Output, percentiles(&r.res.First), percentiles(&r.res.PerToken)
-	return r, p
+	return p, nil
 }
 
 // shares of the load of a curve.
-var shares = []float64{0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2}
+var shares = []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2}
 
-// curve of a fleet's times over the load, and the most of the load that it holds within the goal.
+// curve of a fleet's times over the load.
 func (c *contender) curve(g *goalSearch) error {
 	if g.spec.Arrivals == "burst" {
 		return nil
 	}
-	low, high := 1.0, 0.0
 	for _, x := range shares {
-		r, p := c.loaded(g, x)
-		if r.err != nil {
-			return r.err
+		p, err := c.loaded(g, x)
+		if err != nil {
+			return err
 		}
 		c.fleet.curve = append(c.fleet.curve, p)
-		switch {
-		case x >= low && p.Met:
-			low = x
-		case x > low && high == 0:
-			high = x
+	}
+	low, _ := c.fleet.bounds()
+	c.fleet.most = c.held(low)
+	return nil
+}
+
+// bounds of a curve: the largest share of the load from all of it on that is held with all between, and the next, which is
+// not; 0 where none was seen to fail.
+func (f *fleetPlan) bounds() (low, high float64) {
+	for i := range f.curve {
+		switch p := &f.curve[i]; {
+		case p.Share < 1 || high > 0:
+		case p.Met:
+			low = p.Share
+		default:
+			high = p.Share
 		}
 	}
-	for range 4 {
+	return low, high
+}
+
+// halvings of the stretch between a share of the load that is held and one that is not.
+const halvings = 4
+
+// mostLoad closes in on the most of the load that the fleet holds.
+func (c *contender) mostLoad(g *goalSearch) error {
+	low, high := c.fleet.bounds()
+	for range halvings {
 		if high == 0 || g.spec.Concurrency > 0 && (high-low)*float64(g.spec.Concurrency) <= 1 {
-			break
+			return nil
 		}
-		mid := (low + high) / 2
-		r, p := c.loaded(g, mid)
-		if r.err != nil {
-			return r.err
+		p, err := c.loaded(g, (low+high)/2)
+		if err != nil {
+			return err
 		}
 		if p.Met {
-			low, c.fleet.most = mid, &p
+			low, c.fleet.most = (low+high)/2, &p
 		} else {
-			high = mid
+			high = (low + high) / 2
 		}
-	}
-	if c.fleet.most == nil {
-		c.fleet.most = c.held(low)
 	}
 	return nil
 }

@@ -37,11 +37,12 @@ func (o *objective) compare(p *objective) int {
 	return 0
 }
 
-// objective of a contender with so many replicas. Dollars, devices, the time of an answer and the loss of quality follow the
-// one that is to be least, in an order of their own.
+// objective of a contender with so many replicas: what is to be least, then what else counts. Between fleets that cost the
+// same, loss of quality and the time of an answer are weighed as in a search for what fits (plan_price.go).
 func (g *goalSearch) objective(c *contender, replicas int64) objective {
 	money := g.money(c, replicas)
 	life := g.life(c, replicas)
+	alike := c.loss + pointsOfTwice[g.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
 	devices := float64(replicas * c.devices)
 	dollars := money.PerHour.Mid
 	o := objective{unpriced: !money.PerHour.Known()}
@@ -49,11 +50,11 @@ func (g *goalSearch) objective(c *contender, replicas int64) objective {
 	case "latency":
 		o.unpriced, o.by = false, [4]float64{life, dollars, devices, c.loss}
 	case "devices":
-		o.unpriced, o.by = false, [4]float64{devices, dollars, c.loss, life}
+		o.unpriced, o.by = false, [4]float64{devices, dollars, alike}
 	case "quality_loss":
 		o.by = [4]float64{c.loss, dollars, devices, life}
 	default:
-		o.by = [4]float64{dollars, devices, c.loss, life}
+		o.by = [4]float64{dollars, devices, alike}
 	}
 	return o
 }

@@ -35,6 +35,7 @@ type machineChoice struct {
 	devices    int64
 	have       int64 // 0 where nobody says
 	whole      bool  // a node, or unlike devices: nothing smaller is rented
+	split      bool  // a number that only workers of two kinds share evenly
 }
 
 // replicaSizes are numbers of devices that a replica of one kind is tried with: those beyond usual are for models that
@@ -42,6 +43,30 @@ type machineChoice struct {
 var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
 
 const usualSize = 16
+
+// splitSizes are numbers of devices for one worker that computes prompts and two that generate, or the other way round.
+var splitSizes = []int64{3, 6, 12}
+
+// replicaSizes to try: those that were listed, else the usual ones.
+func (g *goalSearch) replicaSizes() (out []int64) {
+	for _, n := range g.original.Among["devices"] {
+		out = append(out, int64(n))
+	}
+	if out == nil {
+		return replicaSizes
+	}
+	return out
+}
+
+// grouped: where a list of numbers was given for groups of devices, a server has one of them.
+func (g *goalSearch) grouped(r *Request) bool {
+	for name, has := range map[string]int64{"tp": max(1, r.TP), "pp": max(1, r.PP), "ep": max(1, r.EP)} {
+		if list := g.original.Among[name]; list != nil && !slices.Contains(list, plan.Int(has)) {
+			return false
+		}
+	}
+	return true
+}
 
 // machines to try, kind by kind.
 func (g *goalSearch) machines() (out []machineChoice, err error) {
@@ -73,7 +98,7 @@ func (g *goalSearch) note(code, severity, field, text string) {
 // sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
 func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
-		return []machineChoice{{name, name, max(1, int64(m.Devices())), 0, true}}
+		return []machineChoice{{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}}
 	}
 	base, counted := uncounted(name)
 	have := int64(0)
@@ -81,13 +106,28 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 		have = int64(m.Devices())
 	}
 	d := &m.Groups[0].Device
-	for _, n := range replicaSizes {
-		if most := int64(g.original.MaxDevices); most > 0 && n > most || have > 0 && n > have || n > 1 && d.PerNode.Known && d.PerNode.Value == 1 {
-			break
+	add := func(n int64, split bool) {
+		beyond := func(most int64) bool { return most > 0 && n > most }
+		if alone := d.PerNode.Known && d.PerNode.Value == 1; beyond(int64(g.original.MaxDevices)) || beyond(have) || n > 1 && alone {
+			return
 		}
-		out = append(out, machineChoice{d.ID, manyOf(int(n), base), n, have, false})
+		out = append(out, machineChoice{kind: d.ID, name: manyOf(int(n), base), devices: n, have: have, split: split})
+	}
+	for _, n := range g.replicaSizes() {
+		add(n, false)
+	}
+	if g.splits(d) {
+		for _, n := range splitSizes {
+			add(n, true)
+		}
 	}
 	return out
+}
+
+// splits reports whether servers of a kind may be parted into workers that compute prompts and workers that generate.
+func (g *goalSearch) splits(d *hardware.Device) bool {
+	r := &g.asked
+	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && g.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
 }
 
 // uncounted is a machine's name without the number in front.
@@ -177,7 +217,11 @@ func (g *goalSearch) enumerateOn(m *machineChoice, engineName string) {
 
 // arrangements of a server: groups of its devices, workers of two kinds, and drafting.
 func (g *goalSearch) arrangements(p *planner, m *machineChoice) (out []way) {
-	for _, w := range append(g.layouts(p, m), g.pools(p, m)...) {
+	ways := g.pools(p, m)
+	if !m.split {
+		ways = append(g.layouts(p, m), ways...)
+	}
+	for _, w := range ways {
 		for _, d := range g.drafts(p) {
 			out = append(out, way{set: func(r *Request) { w.set(r); d(r) }})
 		}
@@ -203,14 +247,13 @@ func (g *goalSearch) formats(p *planner) (out []setting) {
 
 // pools are workers that compute prompts beside workers that generate, where the devices are a data centre's.
 func (g *goalSearch) pools(p *planner, m *machineChoice) (out []way) {
-	r := &g.asked
 	d := p.q.job.Device(0)
-	if r.Disaggregated != nil || r.PP > 0 || r.DP > 0 || r.EP > 0 || m.whole || engine.ReadsGGUF(p.q.engine) || d == nil || !strings.HasPrefix(d.Kind, "HBM") {
+	if m.whole || engine.ReadsGGUF(p.q.engine) || d == nil || !g.splits(d) {
 		return nil
 	}
 	for tp := int64(1); tp < m.devices; tp *= 2 {
 		workers := m.devices / tp
-		if r.TP > 0 && r.TP != tp || workers > mostWorkers {
+		if given := g.asked.TP; given > 0 && given != tp || workers > mostWorkers || workers*tp != m.devices {
 			continue
 		}
 		for prefill := int64(1); prefill < workers; prefill++ {
@@ -356,6 +399,9 @@ func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
 	s, out, err := g.asker.simulated(&c.request)
 	if err != nil {
 		g.refused = err
+		return
+	}
+	if !g.grouped(&s.q.request) {
 		return
 	}
 	s.ctx = g.ctx

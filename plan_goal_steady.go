@@ -26,6 +26,7 @@ const mostUsers = 1 << 16
 func (g *goalSearch) estimate(c *contender) {
 	c.alone = g.steady(c, 1)
 	if !g.keeps(c.alone) {
+		c.impossible = true
 		return
 	}
 	c.users = g.mostUsers(c)

@@ -22,7 +22,7 @@ func forUsers(model, hardware string, users int64, first, token float64) *Reques
 	if token > 0 {
 		g.TPOT = map[string]float64{"p99": token}
 	}
-	return &Request{Ask: askPlan, Model: model, Hardware: hardware, Goal: g, Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 600}}
+	return &Request{Ask: askPlan, Model: model, Hardware: hardware, Goal: g, Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
 }
 
 func goalOf(t *testing.T, r *Request) *Answer {

@@ -55,7 +55,10 @@ func (g *goalSearch) runsInto(c *contender) string {
 		return ""
 	}
 	less := c.played[n-1]
-	if less == nil || less.err != nil || less.res.Finished == 0 {
+	if less == nil {
+		return ""
+	}
+	if less = less.whole(g); less.err != nil || less.res.Finished == 0 {
 		return ""
 	}
 	return fmt.Sprintf("with %s %s", replicasWords(n-1), g.breaks(less))
@@ -224,7 +227,7 @@ func (g *goalSearch) whyNot(c, winner *contender) string {
 	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
 	switch {
 	case len(c.answer.Devices) > 0 && c.answer.Verdict != Fits:
-		return unit.Bytes(-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
 	case token > 0 && c.alone.PerToken > token:
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
 	case first > 0 && c.alone.First > first:
@@ -241,8 +244,10 @@ func (g *goalSearch) whyNone(c *contender) string {
 	for k := range c.played {
 		n = max(n, k)
 	}
-	if r := c.played[n]; r != nil && r.err == nil && r.res.Finished > 0 {
-		return "with " + replicasWords(n) + " " + g.breaks(r)
+	if r := c.played[n]; r != nil {
+		if r = r.whole(g); r.err == nil && r.res.Finished > 0 {
+			return "with " + replicasWords(n) + " " + g.breaks(r)
+		}
 	}
 	return ""
 }

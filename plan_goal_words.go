@@ -31,6 +31,7 @@ func serverWords(q *question, m *machineChoice) string {
 		words string
 	}{
 		{given.MaxBatchedTokens > 0, fmt.Sprintf("steps of %d tokens", r.MaxBatchedTokens)},
+		{given.Context > 0, "context " + unit.Length(int64(r.Context))},
 		{given.MaxSeqs > 0, fmt.Sprintf("%d sequences", r.MaxSeqs)},
 		{r.DraftTokens > 0, fmt.Sprintf("%d tokens drafted", r.DraftTokens)},
 		{r.CPUOffload > 0, unit.Bytes(r.CPUOffload).String() + " of weights on the host"},

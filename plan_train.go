@@ -4,220 +4,254 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/train/config"
+	"github.com/memwall/memwall/train/step"
+	"github.com/memwall/memwall/unit"
 )
 
-// Plans of training: tensor, pipeline, context and expert groups, chunks of stages, micro-batches, recomputation and
-// sharding. What is given is pinned. A plan is sized first, and timed only where it fits.
+// Plans of training: which machine, how many of it, which framework, how ranks share the model, micro-batches and
+// recomputation. What is given is pinned, what is absent is searched, a list is a set to search. A plan is sized
+// first, and timed only where it fits.
+//
+// plan_train_sites.go has the machines, plan_train_axes.go what is searched on each, plan_train_walk.go how,
+// plan_train_order.go what is wanted least of, plan_train_why.go which term decides, plan_train_pins.go what of a
+// request contradicts itself.
 
-// trainAxis is a field and the values to try; 0 and "" stay as the framework has them.
-type trainAxis struct {
-	field  string
-	values int
-	set    func(r *Request, i int)
-	words  func(i int) string
-}
-
-// planTrain searches the plans of a training run, the fastest first.
-func (a *Asker) planTrain(ctx context.Context, r *Request) (*Answer, error) {
-	asker := a.remembering()
-	asked := *r
-	asked.Ask, asked.For, asked.Goal, asked.Explain = askTrain, "", nil, false
-	var notes []Note
-	fill := func(field, value string, set func()) {
-		set()
-		notes = append(notes, Note{Code: "default_used", Severity: "info", Field: field, Text: field + " = " + value + " by default"})
-	}
-	if asked.Hardware == "" {
-		return nil, &Error{Code: BadField, Field: "hardware", Message: "hardware is missing: a search for plans of training needs devices", Hint: "memwall plan " + asked.Model + " --train --on 8xh100"}
-	}
-	m, _, err := asker.find(asked.Hardware, int(asked.Devices))
-	if err != nil {
-		return nil, err
-	}
-	n := int64(m.Devices())
-	if asked.Framework == "" && n > 1 {
-		fill("framework", groupFramework, func() { asked.Framework = groupFramework })
-	}
-	if asked.GlobalBatch == 0 && asked.Accumulation == 0 {
-		batch := max(usualBatch, n)
-		fill("global_batch", fmt.Sprint(batch), func() { asked.GlobalBatch = plan.Int(batch) })
-	}
-	s := &trainSearch{asker: asker, asked: &asked, original: r}
-	if err := s.run(ctx, trainAxes(&asked, n, int64(m.PerNode)), 0, nil); err != nil && len(s.found) == 0 {
-		return nil, err
-	}
-	if len(s.found) == 0 && s.refused != nil {
-		return nil, s.refused
-	}
-	return s.answer(notes), nil
-}
-
-const (
-	groupFramework = "megatron" // it has all the groups that are searched
-	usualBatch     = 1024
-)
-
-// trainSearch goes through all plans.
+// trainSearch goes through all plans of training.
 type trainSearch struct {
-	asker           *Asker
-	asked, original *Request
-	found           []Candidate
-	nearest         *Candidate
-	model           *ModelInfo
-	evaluated       Evaluated
-	refused         error // why the last plan was, where none was sized
+	asker     *Asker
+	original  *Request
+	asked     Request // as a question of training, its lists cut to their first words
+	among     map[string][]string
+	want      string
+	layers    int64
+	experts   int64 // of a layer
+	context   int64
+	titan     bool // torchtitan has the model
+	sites     []trainSite
+	notes     []Note
+	found     trainFound
+	seen      map[string]bool // words of lists that a plan was sized with
+	model     *ModelInfo
+	nearest   *Candidate
+	evaluated Evaluated
+	refused   []*Error // why plans were, each reason once
+	offloads  bool     // plans that keep states on the host
 }
 
-// trainAxes are the fields that nobody gave.
-func trainAxes(r *Request, devices, perNode int64) (out []trainAxis) {
-	ints := func(field string, given int64, values []int64, set func(*Request, int64)) {
-		if given > 0 || len(values) < 2 {
-			return
-		}
-		out = append(out, trainAxis{field, len(values), func(r *Request, i int) { set(r, values[i]) }, func(i int) string { return fmt.Sprintf("%s %d", field, values[i]) }})
-	}
-	words := func(field, given string, values []string, set func(*Request, string)) {
-		if given == "" {
-			out = append(out, trainAxis{field, len(values), func(r *Request, i int) { set(r, values[i]) }, func(i int) string { return strings.TrimSpace(field + " " + values[i]) }})
-		}
-	}
-	ints("tp", r.TP, divisors(devices, max(1, perNode)), func(r *Request, n int64) { r.TP = n })
-	ints("pp", r.PP, divisors(devices, 64), func(r *Request, n int64) { r.PP = n })
-	ints("cp", r.CP, divisors(devices, contextRanks(int64(r.SequenceLength))), func(r *Request, n int64) { r.CP = n })
-	ints("vpp", r.VPP, []int64{1, 2, 4}, func(r *Request, n int64) { r.VPP = n })
-	ints("micro-batch", int64(r.MicroBatch), []int64{1, 2, 4, 8}, func(r *Request, n int64) { r.MicroBatch = plan.Int(n) })
-	words("recompute", r.Recompute, []string{"none", "selective", "full"}, func(r *Request, s string) { r.Recompute = s })
-	return out
-}
-
-// contextRanks are worth trying where sequences are long.
-func contextRanks(sequence int64) int64 {
-	switch {
-	case sequence >= 65536:
-		return 16
-	case sequence >= 16384:
-		return 4
-	}
-	return 1
-}
-
-// divisors of n, at most so many.
-func divisors(n, most int64) (out []int64) {
-	for d := int64(1); d <= min(n, most); d++ {
-		if n%d == 0 {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// run tries all settings of the axes from one on.
-func (s *trainSearch) run(ctx context.Context, axes []trainAxis, from int, words []string) error {
-	if from == len(axes) {
-		s.evaluated.Decided++
-		return s.try(words)
-	}
-	saved := *s.asked
-	for i := range axes[from].values {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		axes[from].set(s.asked, i)
-		if !possible(s.asked) {
-			s.evaluated.Decided++
-			*s.asked = saved
-			continue
-		}
-		if err := s.run(ctx, axes, from+1, append(words, axes[from].words(i))); err != nil {
-			return err
-		}
-		*s.asked = saved
-	}
-	return nil
-}
-
-// possible rules out groups of more devices than there are, and chunks without a pipeline, before they are sized.
-func possible(r *Request) bool {
-	groups := max(1, r.TP) * max(1, r.PP) * max(1, r.CP)
-	return r.Devices == 0 || groups <= r.Devices && r.Devices%groups == 0 && (r.VPP <= 1 || r.PP > 1 || r.PP == 0)
-}
-
-// try sizes a plan, and times it where it fits.
-func (s *trainSearch) try(words []string) error {
-	t, err := s.asker.trained(s.asked)
+// planTrain searches the plans of a training run.
+func (a *Asker) planTrain(ctx context.Context, r *Request) (*Answer, error) {
+	s, err := a.trainSearch(r)
 	if err != nil {
-		s.refused = err
-		return nil
+		return nil, err
 	}
-	s.evaluated.Full++
-	ranks := t.sizer.Deciding()
-	d := t.rank(&ranks[0])
-	same := t.same(ranks)
-	v := t.q.verdict(same)
-	c := Candidate{Change: strings.Join(words, ", "), Verdict: v, Headroom: headroom(&d)}
-	if s.model == nil {
-		s.model = t.q.modelInfo()
+	if err := s.run(ctx); err != nil && s.found.number == 0 {
+		return nil, err
 	}
-	if v != Fits {
-		if s.nearest == nil || c.Headroom > s.nearest.Headroom {
-			s.keepPlan(&c, t)
-			s.nearest = &c
+	if s.evaluated.Full == 0 {
+		return nil, s.refusal()
+	}
+	return s.answer(), nil
+}
+
+func (a *Asker) trainSearch(r *Request) (*trainSearch, error) {
+	s := &trainSearch{asker: a.remembering(), original: r, asked: *r}
+	s.asked.Ask, s.asked.For, s.asked.Goal, s.asked.Explain, s.asked.All, s.asked.MaxDevices, s.asked.Among = askTrain, "", nil, false, false, 0, nil
+	for _, prepare := range []func() error{s.goal, s.choices, s.network, s.machines, s.batch, s.sequences, s.pins} {
+		if err := prepare(); err != nil {
+			return nil, err
 		}
-		return nil
 	}
-	if m, step, err := t.step(); err == nil {
-		c.Step = trainingStep(&step, m.Tokens())
+	s.found.search, s.seen = s, map[string]bool{}
+	return s, nil
+}
+
+// goal reads what is wanted least of. Bounds of serving are no goal of training.
+func (s *trainSearch) goal() error {
+	g := s.original.Goal
+	if g == nil {
+		g = &Goal{}
 	}
-	s.keep(c, t)
+	switch {
+	case len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.QualityLoss != nil:
+		return &Error{Code: BadField, Field: "goal", Message: "bounds on answers and on quality are goals of serving, and these plans train", Hint: "goal.minimize: latency, cost or devices"}
+	case g.Minimize == "quality_loss":
+		return &Error{Code: BadField, Field: "goal.minimize", Value: g.Minimize, Message: "how good the trained model gets is not known, and plans are not ranked by it", Hint: "latency, cost or devices"}
+	}
+	if _, ok := pointsOfTwice[g.Minimize]; !ok {
+		return &Error{Code: BadField, Field: "goal.minimize", Value: shorten(g.Minimize), Message: fmt.Sprintf("goal.minimize = %q is not known", shorten(g.Minimize)), Hint: "latency, cost or devices"}
+	}
+	s.want = cmp.Or(g.Minimize, "latency")
 	return nil
 }
 
-// same are the ranks as verdicts know them.
-func (t *training) same(ranks []train.Rank) (out []engine.Rank) {
-	for i := range ranks {
-		out = append(out, t.rank(&ranks[i]))
+// network reads what of the model bounds the groups.
+func (s *trainSearch) network() error {
+	q, err := s.asker.open(&s.asked)
+	if err != nil {
+		return err
 	}
+	t := &training{q: q, job: &train.Job{Plan: &q.request.Plan, Training: &q.request.Training}}
+	if err := t.layered(); err != nil {
+		return err
+	}
+	if err := t.models(); err != nil {
+		return err
+	}
+	m := t.job.Model
+	s.layers, s.experts, s.context = int64(len(m.Decoder().Layers)), m.Traits.Experts, m.Context
+	s.titan = config.Trains("torchtitan", q.resolved.ID, q.resolved.Hub)
+	return nil
+}
+
+// Global batches in sequences, where nobody gives one: of whole models, and of adapters.
+const (
+	usualBatch = 1024
+	tunedBatch = 64
+)
+
+// batch is the same for all plans, so that they do the same work: a multiple of what each has of devices.
+func (s *trainSearch) batch() error {
+	if s.asked.GlobalBatch > 0 || s.asked.Accumulation > 0 {
+		return nil
+	}
+	n, most := int64(1), int64(16*usualBatch)
+	for i := range s.sites {
+		most = max(most, s.sites[i].devices)
+		if lcm := n / gcd(n, s.sites[i].devices) * s.sites[i].devices; lcm <= most {
+			n = lcm
+		}
+	}
+	usual := int64(usualBatch)
+	if m := s.asked.Method; m != "" && m != "full" {
+		usual = tunedBatch
+	}
+	n = unit.CeilDiv(usual, n) * n
+	s.asked.GlobalBatch = plan.Int(n)
+	s.note("default_used", "info", "global_batch", "global_batch = %d by default", n)
+	return nil
+}
+
+// usualSequence is a length in tokens, where nobody gives one.
+const usualSequence = 4096
+
+// sequences are the same for all plans too: as long, and filled where samples can be packed.
+func (s *trainSearch) sequences() error {
+	r := &s.asked
+	if r.SequenceLength == 0 {
+		r.SequenceLength = usualSequence
+		if s.context > 0 {
+			r.SequenceLength = plan.Int(min(usualSequence, s.context))
+		}
+		s.note("default_used", "info", "sequence_length", "sequence_length = %d by default", r.SequenceLength)
+	}
+	if r.Packing == nil && r.Data == "" && (r.Objective == "" || r.Objective == "pretrain" || r.Objective == "sft") {
+		yes := true
+		r.Packing = &yes
+		s.note("default_used", "info", "packing", "packing = true by default")
+	}
+	return nil
+}
+
+func gcd(a, b int64) int64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func (s *trainSearch) note(code, severity, field, format string, args ...any) {
+	s.notes = append(s.notes, Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
+}
+
+// answer ranks what was found, and says what decides.
+func (s *trainSearch) answer() *Answer {
+	shown := *s.original
+	out := &Answer{Model: s.model, Plan: &shown, Verdict: DoesNotFit, NearestMiss: s.nearest, Evaluated: &s.evaluated}
+	ranked := s.found.ranked()
+	s.remark(ranked)
+	if len(ranked) > 0 {
+		s.fill(out, ranked)
+	}
+	out.Notes = s.notes
 	return out
 }
 
-func (s *trainSearch) keepPlan(c *Candidate, t *training) {
-	c.Plan, c.Patch = t.q.plan(), patchOf(s.original, s.asked)
-	delete(c.Patch, "ask")
-	delete(c.Patch, "for")
-}
-
-// keep the fastest.
-func (s *trainSearch) keep(c Candidate, t *training) {
-	i, _ := slices.BinarySearchFunc(s.found, c, func(a, b Candidate) int {
-		return cmp.Or(-cmp.Compare(paceOf(&a), paceOf(&b)), -1)
-	})
-	if i >= maxCandidates {
-		return
+// fill gives the answer candidates, the front, surprises and files.
+func (s *trainSearch) fill(out *Answer, ranked []*trainPlan) {
+	out.Verdict, out.NearestMiss = Fits, nil
+	best := s.detail(ranked[0])
+	for _, p := range ranked {
+		c, d := s.candidate(p)
+		c.Why = s.why(d, best)
+		out.Candidates = append(out.Candidates, c)
 	}
-	s.keepPlan(&c, t)
-	s.found = slices.Insert(s.found, i, c)
-	s.found = s.found[:min(len(s.found), maxCandidates)]
-}
-
-// paceOf is the tokens a second of a device; 0 where unknown.
-func paceOf(c *Candidate) float64 {
-	if c.Step == nil {
-		return 0
+	out.Best, out.Pareto = &out.Candidates[0], s.found.indices(ranked)
+	out.Surprises = s.surprises(best)
+	out.Config = best.training.config()
+	out.Best.Files = out.Config
+	s.remarkHost(best)
+	for _, n := range best.training.notes() {
+		if n.Severity != "info" || n.Code == "no_config" || n.Code == "fabric_assumed" {
+			s.notes = append(s.notes, n)
+		}
 	}
-	return c.Step.PerDevice
 }
 
-func (s *trainSearch) answer(notes []Note) *Answer {
-	shown := *s.original
-	out := &Answer{Model: s.model, Plan: &shown, Verdict: DoesNotFit, Candidates: s.found, NearestMiss: s.nearest, Evaluated: &s.evaluated, Notes: notes}
-	if len(s.found) > 0 {
-		out.Best, out.Verdict, out.NearestMiss = &s.found[0], Fits, nil
+// trainDetail is a plan asked again, with how long its step takes and of what.
+type trainDetail struct {
+	*trainPlan
+	training *training
+	step     step.Step
+	tokens   float64 // of a step
+}
+
+// detail of a plan that was found.
+func (s *trainSearch) detail(p *trainPlan) *trainDetail {
+	d := &trainDetail{trainPlan: p}
+	d.training, _ = s.asker.trained(&p.request) // it was, when the plan was found
+	if m, v, err := d.training.step(); err == nil {
+		d.step, d.tokens = v, m.Tokens()
+	}
+	return d
+}
+
+// onHost is what the ranks of a node keep in its memory.
+func (d *trainDetail) onHost() unit.Bytes {
+	needs := d.training.q.hostNeeds(d.training.same(d.training.sizer.Deciding()))
+	return needs.High
+}
+
+// candidate is a plan as an answer shows it.
+func (s *trainSearch) candidate(p *trainPlan) (Candidate, *trainDetail) {
+	d := s.detail(p)
+	c := Candidate{Change: p.words(s.original), Verdict: Fits, Headroom: p.headroom, Capacity: p.site.capacity, USDPerHour: p.site.perHour}
+	c.Plan, c.Patch = d.training.q.plan(), s.patch(&p.request)
+	if room, known := d.training.q.hostCapacity(); known && p.request.Offload != nil {
+		left := room.Bytes() - d.onHost()
+		c.HostHeadroom = &left
+	}
+	if !p.timed() {
+		return c, d
+	}
+	c.Step = trainingStep(&d.step, d.tokens)
+	if n := int64(p.request.Tokens); n > 0 {
+		c.Run = d.training.run(&d.step, d.tokens, n)
+	}
+	if p.priced() {
+		c.Cost = rounded(p.perMillion)
+	}
+	return c, d
+}
+
+// patch from what was asked to a plan.
+func (s *trainSearch) patch(r *Request) map[string]any {
+	out := patchOf(s.original, r)
+	for _, f := range []string{"ask", "for", "goal", "all", "max_devices", "among"} {
+		delete(out, f)
 	}
 	return out
 }

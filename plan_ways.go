@@ -41,13 +41,16 @@ func (p *planner) ways(loose bool) []way {
 	return out
 }
 
+// servingLists are the fields of words whose lists a search for plans to serve goes through.
+var servingLists = []string{"engine", "weights", "kv"}
+
 // choices reads the fields that have a list: what was asked for has its first word.
 func (p *planner) choices() { p.among = among(&p.asked) }
 
 // among are the lists of a request, whose fields then have their first words.
 func among(r *Request) map[string][]string {
 	out := map[string][]string{}
-	for _, name := range lists {
+	for _, name := range servingLists {
 		v := FieldByName(name).Value(r)
 		words := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
 		if len(words) > 1 {

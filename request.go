@@ -39,26 +39,27 @@ type Request struct {
 	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
 	plan.Plan
 	plan.Training
-	Override   map[string]plan.Int `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
-	For        string              `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
-	Goal       *Goal               `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
-	Workload   *workload.Spec      `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
-	Versus     []string            `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
-	Replicas   plan.Int            `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"servers behind a router, each with the hardware"`
-	Router     string              `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
-	Scheduler  string              `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
-	KVTier     plan.Size           `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
-	KVTierOn   string              `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
-	LongPrompt plan.Int            `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
-	MaxLoRAs   plan.Int            `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
-	MaxQueued  plan.Int            `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
-	KVBlocks   plan.Int            `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
-	MaxDevices plan.Int            `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
-	Day        *Day                `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
-	Change     map[string]any      `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
-	Also       []Request           `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
-	Text       string              `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`
-	All        bool                `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
-	Explain    bool                `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
+	Override   map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
+	For        string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
+	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
+	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
+	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
+	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"servers behind a router, each with the hardware"`
+	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
+	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
+	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
+	KVTierOn   string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
+	LongPrompt plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
+	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
+	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
+	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
+	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
+	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
+	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
+	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
+	Text       string                `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`
+	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
+	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
+	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
 	// Safety: fits_on lists hardware when none is given.
 }

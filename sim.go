@@ -37,8 +37,9 @@ type simulation struct {
 	// unwatched runs are not the plan's own; each is then what is told of their requests.
 	unwatched bool
 	each      func(*sim.Done)
-	// settling is how many requests go first without being counted.
+	// settling is how many requests go first without being counted; hopeless ends a run that cannot meet its goal.
 	settling int64
+	hopeless func() bool
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -189,7 +190,9 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *simulation) options(v variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Settle: s.settling, Each: s.each, Stop: func(int64, time.Duration) bool { return s.ctx.Err() != nil }}
+	o := sim.Options{Goal: s.goal(), Settle: s.settling, Each: s.each, Stop: func(int64, time.Duration) bool {
+		return s.ctx.Err() != nil || s.hopeless != nil && s.hopeless()
+	}}
 	w := s.q.asker.Watch
 	if w == nil || s.unwatched || v != (variant{}) {
 		return o

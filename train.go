@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/train"
 	"github.com/memwall/memwall/train/step"
 	"github.com/memwall/memwall/unit"
@@ -50,16 +51,17 @@ func (a *Asker) trained(r *Request) (*training, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.resolved.Spec == nil {
-		return nil, &Error{Code: Unsupported, Field: "model", Value: r.Model, Message: "training needs the layers of a model, and this file alone does not tell them", Hint: "a catalog id, a config.json or a folder with one"}
+	t := &training{q: q, job: &train.Job{Plan: &q.request.Plan, Training: &q.request.Training}}
+	if err := t.layered(); err != nil {
+		return nil, err
 	}
 	if err := q.machine(); err != nil {
 		return nil, err
 	}
 	if m := q.job.Machine; m != nil && m.CPUOnly {
-		return nil, &Error{Code: Unsupported, Field: "hardware", Value: shorten(r.Hardware), Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
+		return nil, onProcessors(r.Hardware)
 	}
-	t := &training{q: q, job: &train.Job{Machine: q.job.Machine, Plan: &q.request.Plan, Training: &q.request.Training}}
+	t.job.Machine = q.job.Machine
 	if err := t.models(); err != nil {
 		return nil, err
 	}
@@ -75,6 +77,19 @@ func (a *Asker) trained(r *Request) (*training, error) {
 	t.stored()
 	t.sizer, err = train.Compile(t.job)
 	return t, err
+}
+
+// onProcessors is the error of training without an accelerator.
+func onProcessors(name string) error {
+	return &Error{Code: Unsupported, Field: "hardware", Value: shorten(name), Message: "training on processors alone is not described", Hint: "--on rtx-4090, 8xh100, …"}
+}
+
+// layered refuses models whose layers nobody knows.
+func (t *training) layered() error {
+	if t.q.resolved.Spec == nil {
+		return &Error{Code: Unsupported, Field: "model", Value: t.q.request.Model, Message: "training needs the layers of a model, and this file alone does not tell them", Hint: "a catalog id, a config.json or a folder with one"}
+	}
+	return nil
 }
 
 // models builds the network that trains and those beside it.
@@ -340,15 +355,24 @@ func trainingStep(s *step.Step, tokens float64) *TrainingStep {
 }
 
 func (t *training) step() (m *step.Model, s step.Step, err error) {
-	m, err = step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: t.job.Training})
+	p, err := t.paced(t.job.Training)
 	if err != nil {
-		return m, s, err
+		return nil, s, err
+	}
+	return p.Model, p.Predict(), nil
+}
+
+// paced is a step of the plan, with settings of its own, and its coefficients.
+func (t *training) paced(with *plan.Training) (*step.Predictor, error) {
+	m, err := step.Compile(step.Input{Model: t.job.Model, Weights: t.job.Weights, Machine: t.job.Machine, Plan: t.job.Plan, Training: with})
+	if err != nil {
+		return nil, err
 	}
 	table, err := step.Fitted()
 	if err != nil {
-		return m, s, err
+		return nil, err
 	}
-	return m, m.With(table).Predict(), nil
+	return m.With(table), nil
 }
 
 const secondsPerDay = 86400

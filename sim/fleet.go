@@ -99,7 +99,7 @@ func (x *fleet) run() error {
 		if x.m.fault != nil {
 			return x.m.fault
 		}
-		if n&0x3fff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
+		if n&0xfff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
 			x.m.stopped = true
 			return nil
 		}

@@ -17,6 +17,15 @@ func (l *Law) given() bool {
 	return l.Law != "" || l.Mean != 0 || l.CV != 0 || l.Min != 0 || l.Max != 0 || len(l.Values) > 0 || len(l.Weights) > 0
 }
 
+// Ends reports whether nothing that is drawn is longer than some length: the values' own, or a bound.
+func (l *Law) Ends() bool {
+	switch l.kind() {
+	case "fixed", "uniform", "empirical":
+		return true
+	}
+	return l.Max > 0
+}
+
 // kind of law; one that only gives a mean is fixed.
 func (l *Law) kind() string {
 	if l.Law == "" {

@@ -4,19 +4,41 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/unit"
 )
 
-// Compose writes a compose file (compose-spec: deploy.md, 05-services.md).
+// Compose writes a compose file (compose-spec: deploy.md, 05-services.md). Replicas are services of their own, because
+// each has its own devices; the router alone is reached from outside.
 func Compose(s *Service) string {
 	p := &page{}
+	p.notes(s.Notes)
 	p.add(0, "services:")
-	p.add(1, s.Name+":")
+	for i := range max(1, s.Replicas) {
+		p.service(s, i)
+	}
+	p.router(s)
+	p.contents(s)
+	return p.String()
+}
+
+// Replica is the name of a replica where there are several.
+func (s *Service) Replica(i int64) string {
+	if s.Replicas <= 1 {
+		return s.Name
+	}
+	return fmt.Sprintf("%s-%d", s.Name, i)
+}
+
+func (p *page) service(s *Service, i int64) {
+	p.add(1, s.Replica(i)+":")
 	p.add(2, "image: "+scalar(s.Image))
 	p.list(2, "entrypoint", dollars(s.Entry))
 	p.list(2, "command", dollars(s.Args))
-	p.environment(2, s)
-	p.list(2, "ports", []string{fmt.Sprintf("%d:%d", s.Port, s.Port)})
+	p.environment(2, s.environment(i))
+	if s.Router == nil {
+		p.list(2, "ports", []string{fmt.Sprintf("%d:%d", s.Port, s.Port)})
+	}
 	if s.Dir != "" {
 		p.add(2, "working_dir: "+scalar(s.Dir))
 	}
@@ -27,9 +49,24 @@ func Compose(s *Service) string {
 		p.add(2, fmt.Sprintf("shm_size: %dm", s.Shared/unit.MiB))
 	}
 	p.configs(s)
-	p.resources(s)
-	p.contents(s)
-	return p.String()
+	p.resources(s, i)
+}
+
+func (p *page) router(s *Service) {
+	r := s.Router
+	if r == nil {
+		return
+	}
+	p.add(1, "router:")
+	p.add(2, "image: "+scalar(r.Image))
+	p.list(2, "ports", []string{fmt.Sprintf("%d:%d", r.Port, r.Port)})
+	p.add(2, "depends_on:")
+	for i := range max(1, s.Replicas) {
+		p.add(3, "- "+s.Replica(i))
+	}
+	p.add(2, "configs:")
+	p.add(3, "- source: "+r.Config.key())
+	p.add(4, "target: "+scalar(r.Config.Path))
 }
 
 // dollars are doubled: compose would put variables in.
@@ -41,12 +78,21 @@ func dollars(words []string) []string {
 	return out
 }
 
-func (p *page) environment(level int, s *Service) {
-	if len(s.Env) == 0 {
+// environment of a replica: AMD's devices are files that all containers see, and a variable says which are whose.
+func (s *Service) environment(replica int64) []argv.Variable {
+	if s.Vendor != amd || s.Replicas <= 1 {
+		return s.Env
+	}
+	ids := strings.NewReplacer("'", "", " ", "").Replace(s.devices(replica))
+	return append(s.Env[:len(s.Env):len(s.Env)], argv.Variable{Name: "HIP_VISIBLE_DEVICES", Value: ids})
+}
+
+func (p *page) environment(level int, all []argv.Variable) {
+	if len(all) == 0 {
 		return
 	}
 	p.add(level, "environment:")
-	for _, v := range s.Env {
+	for _, v := range all {
 		p.add(level+1, v.Name+": "+quoted(strings.ReplaceAll(v.Value, "$", "$$")))
 	}
 }
@@ -73,7 +119,7 @@ func (p *page) configs(s *Service) {
 	}
 }
 
-func (p *page) resources(s *Service) {
+func (p *page) resources(s *Service, replica int64) {
 	if s.GPUs > 0 && s.Vendor == amd {
 		p.list(2, "devices", []string{"/dev/kfd", "/dev/dri"})
 	}
@@ -86,7 +132,11 @@ func (p *page) resources(s *Service) {
 		p.add(4, "reservations:")
 		p.add(5, "devices:")
 		p.add(6, "- driver: nvidia")
-		p.add(7, fmt.Sprintf("count: %d", s.GPUs))
+		if s.Replicas > 1 {
+			p.add(7, "device_ids: ["+s.devices(replica)+"]")
+		} else {
+			p.add(7, fmt.Sprintf("count: %d", s.GPUs))
+		}
 		p.add(7, "capabilities: [gpu]")
 	}
 	if s.Memory > 0 {
@@ -95,13 +145,26 @@ func (p *page) resources(s *Service) {
 	}
 }
 
+// devices of a replica, which follow those of the one before.
+func (s *Service) devices(replica int64) string {
+	var ids []string
+	for i := range s.GPUs {
+		ids = append(ids, fmt.Sprintf("'%d'", replica*s.GPUs+i))
+	}
+	return strings.Join(ids, ", ")
+}
+
 func (p *page) contents(s *Service) {
-	if len(s.Files) > 0 {
+	files := s.Files
+	if s.Router != nil {
+		files = append(files[:len(files):len(files)], s.Router.Config)
+	}
+	if len(files) > 0 {
 		p.add(0, "configs:")
 	}
-	for i := range s.Files {
-		p.add(1, s.Files[i].key()+":")
-		p.block(2, "content", strings.ReplaceAll(s.Files[i].Text, "$", "$$"))
+	for i := range files {
+		p.add(1, files[i].key()+":")
+		p.block(2, "content", strings.ReplaceAll(files[i].Text, "$", "$$"))
 	}
 }
 

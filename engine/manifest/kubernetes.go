@@ -6,12 +6,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// Kubernetes writes a Deployment with its Service, and a ConfigMap where the command names files.
+// Kubernetes writes a Deployment with its Service, a ConfigMap where the command names files, and a
+// HorizontalPodAutoscaler where the number of replicas is to change.
 func Kubernetes(s *Service) string {
 	p := &page{}
+	p.notes(s.Notes)
 	p.head("apps/v1", "Deployment", s.Name)
 	p.add(0, "spec:")
-	p.add(1, "replicas: 1")
+	if s.Scale == nil { // else each time the file is applied it would undo what was scaled
+		p.add(1, fmt.Sprintf("replicas: %d", max(1, s.Replicas)))
+	}
 	p.add(1, "strategy: {type: Recreate}") // a second replica would ask for the same devices
 	p.add(1, "selector:")
 	p.add(2, "matchLabels: {app: "+s.Name+"}")
@@ -36,7 +40,27 @@ func Kubernetes(s *Service) string {
 			p.block(1, s.Files[i].key(), s.Files[i].Text)
 		}
 	}
+	p.scale(s)
 	return p.String()
+}
+
+// scale keeps the mean of a metric over the replicas (kubernetes.io: horizontal-pod-autoscale-walkthrough).
+func (p *page) scale(s *Service) {
+	if s.Scale == nil {
+		return
+	}
+	p.add(0, "---")
+	p.notes(s.Scale.Notes)
+	p.head("autoscaling/v2", "HorizontalPodAutoscaler", s.Name)
+	p.add(0, "spec:")
+	p.add(1, "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: "+s.Name+"}")
+	p.add(1, fmt.Sprintf("minReplicas: %d", s.Scale.Least))
+	p.add(1, fmt.Sprintf("maxReplicas: %d", s.Scale.Most))
+	p.add(1, "metrics:")
+	p.add(2, "- type: Pods")
+	p.add(3, "pods:")
+	p.add(4, "metric: {name: "+s.Scale.Metric+"}")
+	p.add(4, fmt.Sprintf("target: {type: AverageValue, averageValue: %dm}", s.Scale.Thousandths))
 }
 
 func (p *page) head(version, kind, name string) {

@@ -33,6 +33,27 @@ type Service struct {
 	// what Memory is made of.
 	Shared, Memory unit.Bytes
 	Why            string
+	// Replicas of the server, each with GPUs of its own; 0 for one. Notes stand above the file.
+	Replicas int64
+	Notes    []string
+	// Scale changes how many there are; nil where their number is fixed. Router stands in front of replicas on one host.
+	Scale  *Scale
+	Router *Router
+}
+
+// Scale is how many replicas there are at least and at most, and the mean of a metric over them that their number keeps.
+type Scale struct {
+	Least, Most int64
+	Metric      string
+	Thousandths int64 // of the metric
+	Notes       []string
+}
+
+// Router is a proxy: its image, where it listens, and its configuration as a file of its image.
+type Router struct {
+	Image  string
+	Port   int
+	Config File
 }
 
 // File is one that the command names.
@@ -86,6 +107,13 @@ type page struct{ lines []string }
 //go:noinline
 func (p *page) add(level int, text string) {
 	p.lines = append(p.lines, strings.Repeat("  ", level)+text)
+}
+
+// notes are comments.
+func (p *page) notes(lines []string) {
+	for _, l := range lines {
+		p.add(0, "# "+strings.Join(strings.Fields(l), " "))
+	}
 }
 
 // list writes a key with a list of words below it.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,10 @@ type Config struct {
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
 	CreateFile            func(name string) (File, error)
+	MakeFolder            func(name string) error
 	Traces                memwall.TraceSource // nil: recordings are refused
+	// Now is the time; nil is the clock's.
+	Now func() time.Time
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
@@ -95,8 +99,14 @@ func (c Config) filled() Config {
 	if c.OpenFile == nil {
 		c.OpenFile = func(name string) (io.ReadCloser, error) { return os.Open(name) }
 	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	if c.CreateFile == nil {
 		c.CreateFile = createFile
+	}
+	if c.MakeFolder == nil {
+		c.MakeFolder = makeFolder
 	}
 	if c.Args == nil {
 		c.Args = []string{}

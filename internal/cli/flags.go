@@ -67,6 +67,9 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 			continue
 		}
 		v := &fieldValue{field: f, at: f.Value(r)}
+		if slices.Contains(asks, "plan") && f.ListedNumbers() {
+			v.among = r
+		}
 		p := flags.VarPF(v, f.Flag, "", f.Doc)
 		if f.Type == reflect.TypeFor[*bool]() || f.Type.Kind() == reflect.Bool {
 			p.NoOptDefVal = "true"
@@ -93,6 +96,7 @@ func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 type fieldValue struct {
 	field *memwall.Field
 	at    reflect.Value
+	among *memwall.Request // that a list of numbers goes to; nil where none is taken
 }
 
 // Type names the kind of value for help.
@@ -102,6 +106,9 @@ func (v *fieldValue) String() string { return "" }
 
 // Set reads a value in the field's unit.
 func (v *fieldValue) Set(s string) error {
+	if v.among != nil && strings.Contains(s, ",") {
+		return v.among.SetAmong(v.field.Name, s)
+	}
 	x, err := v.parse(s)
 	if err == nil && v.counts() && x.Int() == 0 {
 		err = fmt.Errorf("%q is none, and leaving the flag out is the default", s)
@@ -155,7 +162,7 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 	case t.Kind() == reflect.Map:
 		x, err = parseOverride(s)
 	case t.Kind() == reflect.String:
-		x, err = s, oneOf(s, v.field.Enum)
+		x, err = s, v.known(s)
 	case t.Kind() == reflect.Bool:
 		x, err = parseBool(s)
 	case t.Kind() == reflect.Float64:
@@ -170,6 +177,19 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 		x, err = parseWhole(s)
 	}
 	return reflect.ValueOf(x), err
+}
+
+// known refuses words that are not among those of the field; a search for plans takes a list of some.
+func (v *fieldValue) known(s string) error {
+	if !v.field.Listed() {
+		return oneOf(s, v.field.Enum)
+	}
+	for _, w := range strings.Split(s, ",") {
+		if err := oneOf(w, v.field.Enum); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func oneOf(s string, words []string) error {

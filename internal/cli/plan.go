@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
@@ -18,6 +16,8 @@ type planFlags struct {
 	all      bool
 	what     bool
 	train    bool
+	config   bool
+	beside   planFiles
 }
 
 func (a *app) plan() *cobra.Command {
@@ -48,10 +48,12 @@ func (a *app) plan() *cobra.Command {
 	group(flags.Lookup("calibration"), groupWhat)
 	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
 	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
+	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
-	for _, name := range []string{"all", "what-if", "notes"} {
+	for _, name := range []string{"all", "what-if", "config", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
+	f.beside.flags(flags)
 	complete(c)
 	return c
 }
@@ -72,10 +74,21 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	if err := f.aim(r); err != nil {
 		return err
 	}
+	out, err := f.beside.open(a)
+	if err != nil {
+		return err
+	}
+	defer out.abandon()
 	a.asker.Parallel = parallel
 	answer, err := a.timed(r, unread)
+	if err == nil {
+		err = out.finish(answer)
+	}
 	if err != nil || a.json {
 		return err
+	}
+	if f.config {
+		return a.writeConfig(answer)
 	}
 	return a.print(render.Plan(answer, render.PlanOptions{All: f.all, If: f.what, Notes: f.notes}, a.style()))
 }
@@ -84,12 +97,12 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, error) {
 	ctx, stop := a.until()
 	defer stop()
-	start := time.Now()
+	start := a.Now()
 	answer, err := a.asker.AskContext(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	answer.Wall = time.Since(start).Seconds()
+	answer.Wall = a.Now().Sub(start).Seconds()
 	answer.Notes = append(notes, answer.Notes...)
 	if a.json {
 		err = writeJSON(a.Stdout, answer, true)

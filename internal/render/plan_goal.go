@@ -109,11 +109,11 @@ func dollarsAnHour(f *memwall.Fleet) string {
 	if f.USDPerHour == nil {
 		return "price not known"
 	}
-	return "$" + dollars(*f.USDPerHour) + " an hour"
+	return "$" + cents(*f.USDPerHour) + " an hour"
 }
 
-// dollars have cents below a thousand.
-func dollars(x float64) string {
+// cents are shown of amounts below a thousand.
+func cents(x float64) string {
 	if x < 1000 {
 		return fmt.Sprintf("%.2f", x)
 	}
@@ -210,7 +210,7 @@ func rentDollars(c *memwall.Candidate) string {
 	if c.USDPerHour == nil {
 		return "—"
 	}
-	return dollars(*c.USDPerHour)
+	return cents(*c.USDPerHour)
 }
 
 func p99(c *memwall.Candidate, first bool) string {
@@ -250,7 +250,7 @@ func (s *screen) fleetFacts() {
 		s.labelled("power", say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", significant(*f.Watts/1000, 2), significant(*f.WattsLow/1000, 2), significant(*f.WattsHigh/1000, 2), significant(*f.JoulesPerToken, 2))))
 	}
 	if f.Price != "" {
-		s.labelled("price", say(f.Price+"; from $"+dollars(*f.USDPerHourLow)+" to $"+dollars(*f.USDPerHourHigh)))
+		s.labelled("price", say(f.Price+"; from $"+cents(*f.USDPerHourLow)+" to $"+cents(*f.USDPerHourHigh)))
 	}
 	s.owned(f.Owned)
 	if q := b.Quality; q != nil {
@@ -320,7 +320,7 @@ func (s *screen) owned(o *memwall.Owned) {
 	if o == nil || o.USDPerHour == nil {
 		return
 	}
-	words := fmt.Sprintf("$%s, then $%s an hour with its share of the price", dollars(o.Purchase), dollars(*o.USDPerHour))
+	words := fmt.Sprintf("$%s, then $%s an hour with its share of the price", cents(o.Purchase), cents(*o.USDPerHour))
 	if o.BreakEvenHours != nil {
 		words += fmt.Sprintf("; dearer than rent for less than %s hours of use", unit.Count(int64(*o.BreakEvenHours+0.5)))
 	}
@@ -368,7 +368,7 @@ func (s *screen) dayPlan() {
 	s.labelled("replicas", join(s.spark(replicas, peak(replicas)*1.001, inkCache), say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, significant(d.Mean, 3)))))
 	s.labelled("headroom", say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", percent(d.Headroom), unit.Seconds(d.StartS))))
 	if d.USDFixed != nil && d.USDScaled != nil {
-		s.labelled("a day", say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", dollars(*d.USDScaled), dollars(*d.USDFixed))))
+		s.labelled("a day", say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -123,14 +124,25 @@ func (w *writer) structOf(t reflect.Type) object {
 	return out
 }
 
-// listed lets fields of a request that a search chooses among be lists of words too.
+// listed lets fields of a request that a search chooses among be lists too: of words, which come back as one with commas,
+// or of numbers.
 func listed(properties object) {
-	word := object{{"type", "string"}}
 	for i, m := range properties {
-		if f := memwall.FieldByName(m.name); f != nil && f.Listed() {
-			o := m.value.(object)
-			properties[i].value = append(object{{"anyOf", []object{word, {{"type", "array"}, {"items", word}}}}}, o[1:]...)
+		f := memwall.FieldByName(m.name)
+		if f == nil || !f.Listed() && !f.ListedNumbers() {
+			continue
 		}
+		o := m.value.(object)
+		rest := slices.DeleteFunc(slices.Clone(o[1:]), func(m member) bool { return m.name == "enum" })
+		one := object{o[0]}
+		if f.Enum != nil {
+			one = append(one, member{"enum", f.Enum})
+		}
+		either := []object{one, {{"type", "array"}, {"items", one}}}
+		if f.Enum != nil {
+			either = append(either, object{{"type", "string"}, {"pattern", ","}})
+		}
+		properties[i].value = append(object{{"anyOf", either}}, rest...)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type Clock struct {
 	m      *Model
 	stages []clockStage
+	mixed  bool // a stage has experts
 	draft  *Clock
 	drafts float64
 	// tokens, outputs and all hold the seconds of kernels by how many of them a step has; 0 where nobody asked yet.
@@ -48,7 +49,8 @@ type decodeTime struct {
 func (m *Model) Clock() *Clock {
 	c := &Clock{m: m}
 	for i := range m.stages {
-		c.stages = append(c.stages, newClockStage(&m.stages[i]))
+		s := newClockStage(&m.stages[i])
+		c.stages, c.mixed = append(c.stages, s), c.mixed || len(s.mixed) > 0
 	}
 	if s := m.in.Speculation; s != nil && s.Draft != nil {
 		c.draft, c.drafts = s.Draft.Clock(), float64(s.Tokens)
@@ -84,7 +86,9 @@ func (c *Clock) Step(b speed.Batch) (seconds float64) {
 	p := point{batch: b}
 	decodes := int64(c.m.width) * b.Decodes
 	seconds += kept(&c.tokens, decodes+b.Prefill, c.perTokens) + kept(&c.outputs, decodes+b.Finished, c.perOutputs)
-	seconds += kept(&c.all, int64(c.m.peers)*decodes+b.Prefill, c.perAll)
+	if c.mixed {
+		seconds += kept(&c.all, int64(c.m.peers)*decodes+b.Prefill, c.perAll)
+	}
 	if b.Decodes > 0 {
 		seconds += c.decoding(b.Decodes, b.Context)
 	}

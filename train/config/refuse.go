@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/plan"
@@ -33,6 +34,13 @@ func check(f *framework, in *Input) error {
 		return f.refuse(in, x.name, v, "is not among the settings of "+f.title+wordless(f, x.name), f.nearest(x.name, v))
 	}
 	return nil
+}
+
+// Trains reports whether a framework has a model; some train those alone that they know.
+func Trains(framework, model, hub string) bool {
+	f, err := find(framework)
+	in := &Input{Model: model, Hub: hub}
+	return err == nil && !slices.ContainsFunc(f.refuses, func(r refusal) bool { return r.field == "model" && r.when(in) })
 }
 
 func wordless(f *framework, field string) string {

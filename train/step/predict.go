@@ -22,6 +22,8 @@ type Step struct {
 	MFU, HFU        float64      // shares of the device's dense peak in 16 bits; see mfu.go
 	Bound           speed.Bound
 	Parts           []Part
+	// Bubble is the share of what a step does in every pass that a pipeline waits in; the parts have it within.
+	Bubble float64
 }
 
 // Part of a step. Low and High are the band of a part that rests on measurements of its own; 0 where the step's is all
@@ -63,9 +65,12 @@ func (p *Predictor) Predict() (s Step) {
 	s.TokensPerDevice = s.Seconds.Inverse().Times(p.tokens / float64(p.groups.devices))
 	s.TFLOPsPerDevice = p.flops.useful / mid / 1e12
 	s.MFU, s.HFU = p.flops.useful/mid/p.format.wide, p.flops.done/mid/p.format.wide
-	s.Bound = bound(s.Parts)
+	s.Bound, s.Bubble = bound(s.Parts), p.bubble
 	return s
 }
+
+// Middle is the seconds of a step without a band, for searches.
+func (p *Predictor) Middle() float64 { return p.Seconds(p.values[:]) }
 
 // elsewhere adds what lies in host memory and on NVMe.
 func (p *Predictor) elsewhere(s *Step, t *terms) {

@@ -39,7 +39,9 @@ func (m *Model) schedule(layers, head *work) {
 	mean.add(head, 1/pp)
 	m.step = work{}
 	m.step.add(&slowest, float64(g.passes))
-	m.step.add(&mean, (pp-1)/float64(g.vpp)*bubble(m.in.Training.Schedule))
+	idle := (pp - 1) / float64(g.vpp) * bubble(m.in.Training.Schedule)
+	m.step.add(&mean, idle)
+	m.bubble = idle * mean.products() / m.step.products()
 	m.step.gather += m.once.gather
 	m.totals(layers, head)
 }

@@ -64,6 +64,7 @@ type Model struct {
 	spread float64 // log2 of how many domains of fast links the run spans
 	flops  flops
 	floor  float64
+	bubble float64 // share of the slowest rank's passes that it waits in
 }
 
 // groups are the sizes of the parallel groups, and how often each part runs.

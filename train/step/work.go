@@ -284,7 +284,7 @@ const tile = 128 * 256
 // background, section on wave quantization).
 func (w *walker) waves(k *speed.Kernel, rows float64, p passesOf) float64 {
 	sms := w.m.device.SMs
-	if !sms.Known {
+	if !sms.Known || k.Rows == 0 || k.Cols == 0 { // matrices that layers choose among have no one shape
 		return 0
 	}
 	n, in := float64(k.Rows), float64(k.Cols)

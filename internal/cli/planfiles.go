@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/planfile"
+	"github.com/memwall/memwall/internal/render"
+)
+
+// planFiles are the files that a search for plans writes beside its answer.
+type planFiles struct {
+	front, curve, csv, folder string
+	force                     bool
+}
+
+func (f *planFiles) flags(flags *pflag.FlagSet) {
+	for _, x := range []struct {
+		at        *string
+		name, doc string
+	}{
+		{&f.front, "svg", "also write plans by cost and time as a picture: what nothing beats, and the winner"},
+		{&f.curve, "curve", "also write the times over the load as a picture, of up to three fleets"},
+		{&f.csv, "csv", "also write a row for each plan; with --all of those too that were not played"},
+		{&f.folder, "files", "also write what runs the best plan into a folder: commands, manifests, configurations"},
+	} {
+		flags.StringVar(x.at, x.name, "", x.doc)
+		group(flags.Lookup(x.name), groupOutput)
+	}
+	flags.BoolVar(&f.force, "force", false, "let --files replace files that differ")
+	group(flags.Lookup("force"), groupOutput)
+}
+
+// planOut are such files while they are written; those that were begun take their names when they are whole.
+type planOut struct {
+	app   *app
+	asked *planFiles
+	begun []planOutFile
+}
+
+type planOutFile struct {
+	*outFile
+	write func(io.Writer, *memwall.Answer) error
+}
+
+// open the files that are asked for before anything is searched.
+func (f *planFiles) open(a *app) (*planOut, error) {
+	o := &planOut{app: a, asked: f}
+	for _, x := range []struct {
+		flag, name string
+		write      func(io.Writer, *memwall.Answer) error
+	}{
+		{"svg", f.front, drawn(render.PlanFrontSVG)},
+		{"curve", f.curve, drawn(render.PlanCurveSVG)},
+		{"csv", f.csv, planfile.Write},
+	} {
+		if x.name == "" {
+			continue
+		}
+		file, err := a.CreateFile(x.name)
+		if err != nil {
+			o.abandon()
+			return nil, unwritten(x.flag, x.name, err)
+		}
+		o.begun = append(o.begun, planOutFile{&outFile{file, bufio.NewWriterSize(file, 1<<16), x.flag, x.name}, x.write})
+	}
+	if f.folder != "" {
+		if err := a.MakeFolder(f.folder); err != nil {
+			o.abandon()
+			return nil, unwritten("files", f.folder, err)
+		}
+	}
+	return o, nil
+}
+
+func drawn(svg func(*memwall.Answer) []byte) func(io.Writer, *memwall.Answer) error {
+	return func(w io.Writer, a *memwall.Answer) error {
+		_, err := w.Write(svg(a))
+		return err
+	}
+}
+
+// finish the files and give them their names.
+func (o *planOut) finish(answer *memwall.Answer) error {
+	for len(o.begun) > 0 {
+		w := o.begun[0]
+		err := w.write(w.outFile, answer)
+		if err := errors.Join(err, w.Flush()); err != nil {
+			return unwritten(w.flag, w.name, err)
+		}
+		o.begun = o.begun[1:]
+		if err := w.Commit(); err != nil {
+			return unwritten(w.flag, w.name, err)
+		}
+	}
+	if o.asked.folder == "" {
+		return nil
+	}
+	return o.folder(answer)
+}
+
+// abandon what was begun and is not whole.
+func (o *planOut) abandon() {
+	for _, w := range o.begun {
+		w.Abandon()
+	}
+	o.begun = nil
+}
+
+// folder gets the files of the best plan. None is written where one would replace another that differs.
+func (o *planOut) folder(answer *memwall.Answer) error {
+	if answer.Best == nil || len(answer.Best.Files) == 0 {
+		fmt.Fprintf(o.app.Stderr, "info: no files in %s: nothing was found that can be run\n", o.asked.folder)
+		return nil
+	}
+	files := answer.Best.Files
+	names := slices.Sorted(maps.Keys(files))
+	var left []string
+	for _, name := range names {
+		switch same, err := o.there(name, files[name]); {
+		case err != nil:
+			return err
+		case !same:
+			left = append(left, name)
+		}
+	}
+	for _, name := range left {
+		if err := o.put(name, files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there reports whether a file of the folder is what would be written; one that differs is an error, but with --force.
+func (o *planOut) there(name, text string) (bool, error) {
+	path := filepath.Join(o.asked.folder, name)
+	if !filepath.IsLocal(name) {
+		return false, unwritten("files", path, errors.New("it lies outside the folder"))
+	}
+	file, err := o.app.OpenFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, unwritten("files", path, err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	was, err := io.ReadAll(io.LimitReader(file, int64(len(text))+1))
+	switch {
+	case err != nil:
+		return false, unwritten("files", path, err)
+	case bytes.Equal(was, []byte(text)):
+		return true, nil
+	case o.asked.force:
+		return false, nil
+	}
+	return false, &memwall.Error{Code: memwall.BadFile, Field: "files", Value: path, Message: fmt.Sprintf("--files: %s is there already and differs", path), Hint: "another folder, or --force to replace it"}
+}
+
+func (o *planOut) put(name, text string) error {
+	path := filepath.Join(o.asked.folder, name)
+	if err := o.app.MakeFolder(filepath.Dir(path)); err != nil {
+		return unwritten("files", path, err)
+	}
+	file, err := o.app.CreateFile(path)
+	if err != nil {
+		return unwritten("files", path, err)
+	}
+	if _, err := io.WriteString(file, text); err != nil {
+		file.Abandon()
+		return unwritten("files", path, err)
+	}
+	if err := file.Commit(); err != nil {
+		return unwritten("files", path, err)
+	}
+	return nil
+}
+
+// makeFolder with those that it lies in.
+func makeFolder(name string) error { return os.MkdirAll(name, 0o755) }
