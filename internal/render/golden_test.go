@@ -16,6 +16,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -95,6 +96,20 @@ func longChange(t testing.TB) *memwall.Answer {
 	c := &a.Ladder[0]
 	c.Change = "llama.cpp + q4_k_m + KV q8_0 + experts of 24 of 60 layers on the host + a-word-that-is-longer-than-any-column-is-wide"
 	c.Saves, c.Quality = -3*unit.GiB, &memwall.Quality{Metric: "mrcr-2needle-auc256k", Mid: -5.94}
+	return a
+}
+
+// bareGoal is of a recording, on hardware that nobody asks a price for, whose highest load still holds.
+func bareGoal(t testing.TB) *memwall.Answer {
+	a := answer(t, "goal")
+	a.Candidates = a.Candidates[:1]
+	a.Plan.Workload = &workload.Spec{Arrivals: "trace", Trace: "monday.csv.gz"}
+	f := a.Best.Fleet
+	f.Replicas, f.USDPerHour, f.USDPerMillion, f.Price, f.Watts, f.Sure = 1, nil, nil, "", nil, nil
+	for i := range f.Curve {
+		f.Curve[i].Met, f.Curve[i].USDPerMillion = true, nil
+	}
+	a.Candidates[0], a.Surprises = *a.Best, nil
 	return a
 }
 
@@ -179,6 +194,10 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"plan-train-all":  plan(answer(t, "plan-train-cost"), PlanOptions{All: true}),
 		"plan-train-cost": plan(answer(t, "plan-train-cost"), PlanOptions{}),
 		"plan-train-none": plan(answer(t, "plan-train-none"), PlanOptions{Notes: true}),
+		"goal":            plan(answer(t, "goal"), PlanOptions{}),
+		"goal-day":        plan(answer(t, "goal-day"), PlanOptions{All: true}),
+		"goal-none":       plan(answer(t, "goal-none"), PlanOptions{Notes: true}),
+		"goal-bare":       plan(bareGoal(t), PlanOptions{}),
 		"pick":            func(st Style) string { return Pick(answer(t, "pick"), st) },
 		"pick-none":       func(st Style) string { return Pick(answer(t, "pick-none"), st) },
 		"diff":            func(st Style) string { return Diff(answer(t, "diff"), st) },
@@ -258,7 +277,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {
@@ -400,7 +419,7 @@ func tiers(t testing.TB) *card.Tiers {
 func TestPlansAreNotCut(t *testing.T) {
 	for name, draw := range screens(t) {
 		kind, _, _ := strings.Cut(name, "-")
-		if kind != "plan" && kind != "pick" && kind != "diff" {
+		if kind != "plan" && kind != "goal" && kind != "pick" && kind != "diff" {
 			continue
 		}
 		for width := MinWidth; width <= MaxWidth; width++ {

@@ -75,7 +75,7 @@ func (s *screen) boundWords() (out []string) {
 // goalBest is line 2.
 func (s *screen) goalBest() {
 	b := s.a.Best
-	x := join(say("least "+minimized(s.a.Plan.Goal.Minimize)+": "), say(fleetWords(b), bold))
+	x := join(say(leastWords(s.a)+": "), say(fleetWords(b), bold))
 	for _, words := range []string{dollarsAnHour(b.Fleet), millionWords(b.Fleet), meetsWords(b.Fleet)} {
 		if words != "" {
 			x = join(x, say(", "+words))
@@ -84,14 +84,17 @@ func (s *screen) goalBest() {
 	s.page.para(pad(gap), x)
 }
 
-func minimized(what string) string {
-	switch what {
-	case "latency":
-		return "time"
-	case "quality_loss":
-		return "loss of quality"
+// leastWords are what the best has least of: devices, where nobody's price of it is known.
+func leastWords(a *memwall.Answer) string {
+	switch what := a.Plan.Goal.Minimize; {
+	case what == "latency":
+		return "least time"
+	case what == "quality_loss":
+		return "least loss of quality"
+	case what == "devices", a.Best.Fleet.USDPerHour == nil:
+		return "fewest devices"
 	}
-	return what
+	return "least cost"
 }
 
 // fleetWords are "3 × (2xh100-sxm-80gb, vllm 0.24, tp 2, fp8)".
@@ -99,7 +102,7 @@ func fleetWords(c *memwall.Candidate) string {
 	if c.Fleet == nil || c.Fleet.Replicas == 1 {
 		return c.Change
 	}
-	return fmt.Sprintf("%d ×%s(%s)", c.Fleet.Replicas, hard, c.Change)
+	return fmt.Sprintf("%d%s×%s(%s)", c.Fleet.Replicas, hard, hard, c.Change)
 }
 
 func dollarsAnHour(f *memwall.Fleet) string {
@@ -142,24 +145,55 @@ func (s *screen) fleets(all bool) {
 	if !all {
 		shown = shown[:min(len(shown), usualRungs)]
 	}
-	tb := &table{sides: []side{right, left, decimal, decimal, decimal}}
-	tb.row(nil, say("fleet", bold), say("$ an hour", dim), say("first p99", dim), say("token p99", dim))
-	cells := max(20, s.page.st.width()-48)
+	tb := &table{sides: []side{right, left, decimal}}
+	tb.row(nil, say("fleet", bold), say("$ an hour", dim))
+	cells := s.fleetCells()
 	for i := range shown {
-		c := &shown[i]
-		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(c)), say(rentDollars(c)), say(p99(c, true)), say(p99(c, false)))
+		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])), say(rentDollars(&shown[i])))
 	}
-	if s.page.st.width() >= defaultWidth {
-		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
-	}
-	if s.page.st.width() > defaultWidth+20 {
-		tb.column(6, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
-	}
+	s.fleetFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
-	s.page.para(pad(gap), say("times in ms, of the requests that were played; * no other is better in price, both times and quality", dim))
+	words := "* no other is better in price, both times and quality"
+	if s.page.st.width() >= narrow {
+		words = "times in ms, of the requests that were played; " + words
+	}
+	s.page.para(pad(gap), say(words, dim))
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
 		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
+	}
+}
+
+// fleetFigures adds the columns that the width has room for: both times, whether the fleet is sure, quality.
+func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
+	width := s.page.st.width()
+	if width < narrow {
+		return
+	}
+	tb.column(3, decimal, say("first p99", dim), func(i int) text { return say(p99(&shown[i], true)) })
+	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)) })
+	if width >= defaultWidth {
+		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+	}
+	if width >= wideFleets {
+		tb.column(6, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+	}
+}
+
+// wideFleets have a column of quality.
+const wideFleets = defaultWidth + 20
+
+// fleetCells is the width of the column of fleets: what the others leave.
+func (s *screen) fleetCells() int {
+	switch width := s.page.st.width(); {
+	case width < narrow:
+		return width - 20
+	case width < defaultWidth:
+		return width - 40
+	case width < wideFleets:
+		return width - 48
+	default:
+		return width - 68
 	}
 }
 
@@ -228,18 +262,30 @@ func holdsWords(f *memwall.Fleet) string {
 	each := significant(f.UsersEach, 2) + " requests at once in each replica"
 	switch {
 	case f.HoldsUsers != nil:
-		return fmt.Sprintf("up to %s within the bounds; %s", people(*f.HoldsUsers), each)
+		return fmt.Sprintf("%s %s within the bounds; %s", upTo(f), people(*f.HoldsUsers), each)
 	case f.HoldsRate != nil:
-		return fmt.Sprintf("up to %s requests/s within the bounds; %s", rateOf(*f.HoldsRate), each)
+		return fmt.Sprintf("%s %s requests/s within the bounds; %s", upTo(f), rateOf(*f.HoldsRate), each)
 	}
 	return each
+}
+
+// upTo says that nobody looked for more, where the highest load played still holds.
+func upTo(f *memwall.Fleet) string {
+	if n := len(f.Curve); n > 0 && f.Curve[n-1].Met {
+		return "at least"
+	}
+	return "up to"
 }
 
 // loads is what the best does at other loads: a column for each of a few.
 func (s *screen) loads(f *memwall.Fleet) {
 	var shown []memwall.CurvePoint
+	shares := []float64{0.25, 0.5, 1, 1.5, 2}
+	if s.page.st.width() < defaultWidth {
+		shares = []float64{0.5, 1, 2}
+	}
 	for _, p := range f.Curve {
-		if slices.Contains([]float64{0.25, 0.5, 1, 1.5, 2}, p.Share) && p.TTFT != nil && p.TPOT != nil {
+		if slices.Contains(shares, p.Share) && p.TTFT != nil && p.TPOT != nil {
 			shown = append(shown, p)
 		}
 	}
@@ -279,7 +325,7 @@ func (s *screen) owned(o *memwall.Owned) {
 		words += fmt.Sprintf("; dearer than rent for less than %s hours of use", unit.Count(int64(*o.BreakEvenHours+0.5)))
 	}
 	if o.Cheaper != "" {
-		words += "; " + o.Cheaper
+		words += "; for its whole life: " + o.Cheaper
 	}
 	s.labelled("to own", say(words))
 }
@@ -322,7 +368,7 @@ func (s *screen) dayPlan() {
 	s.labelled("replicas", join(s.spark(replicas, peak(replicas)*1.001, inkCache), say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, significant(d.Mean, 3)))))
 	s.labelled("headroom", say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", percent(d.Headroom), unit.Seconds(d.StartS))))
 	if d.USDFixed != nil && d.USDScaled != nil {
-		s.labelled("a day", say(fmt.Sprintf("$%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
+		s.labelled("a day", say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
 	}
 }
 
@@ -346,6 +392,12 @@ func (s *screen) searchedFor() {
 	if e == nil {
 		return
 	}
+	words := fmt.Sprintf("%s servers looked at, %s of them sized and timed", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full)))
+	if n := int64(s.a.Plan.Workload.Requests); s.a.Best != nil && n > 0 {
+		words += fmt.Sprintf("; the best were played with %s requests", unit.Count(n))
+	} else if s.a.Best != nil {
+		words += "; the best were played with all that was recorded"
+	}
 	s.page.blank()
-	s.page.para(pad(gap), say(fmt.Sprintf("%s servers looked at, %s of them sized and timed; the best were played with %s requests", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full)), unit.Count(int64(s.a.Plan.Workload.Requests))), dim))
+	s.page.para(pad(gap), say(words, dim))
 }
