@@ -1,0 +1,179 @@
+package quant
+
+import "math"
+
+// Error is how far stored numbers are from the numbers themselves, summed over elements; errors of parts add up.
+type Error struct {
+	Elements int64
+	Signal   float64 // Σ x²
+	Noise    float64 // Σ (x−q)²
+	Product  float64 // Σ x·q
+	Stored   float64 // Σ q²
+	Max      float64 // the largest |x−q|
+	// Σ w·x² and Σ w·(x−q)², w being the importance of an element's column: how far the layer's output is off when
+	// its inputs do not correlate. The same as Signal and Noise where nothing is known of the inputs.
+	WeightedSignal, WeightedNoise float64
+}
+
+// Add the error of another part.
+func (e *Error) Add(o *Error) {
+	e.Elements += o.Elements
+	e.Signal, e.Noise, e.Product, e.Stored = e.Signal+o.Signal, e.Noise+o.Noise, e.Product+o.Product, e.Stored+o.Stored
+	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+o.WeightedSignal, e.WeightedNoise+o.WeightedNoise
+	e.Max = max(e.Max, o.Max)
+}
+
+// RMS of the error, relative to that of the numbers; 0 for a matrix of zeros that stays one.
+func (e *Error) RMS() float64 { return relative(e.Noise, e.Signal) }
+
+// WeightedRMS is RMS with the importance of columns.
+func (e *Error) WeightedRMS() float64 { return relative(e.WeightedNoise, e.WeightedSignal) }
+
+func relative(noise, signal float64) float64 {
+	if noise == 0 {
+		return 0
+	}
+	return math.Sqrt(noise / signal)
+}
+
+// SQNR is the ratio of signal to noise in decibels; infinite without noise.
+func (e *Error) SQNR() float64 { return -20 * math.Log10(e.RMS()) }
+
+// Cosine between the numbers and what is stored of them; 1 where both are zero.
+func (e *Error) Cosine() float64 {
+	if e.Signal == 0 && e.Stored == 0 {
+		return 1
+	}
+	return e.Product / math.Sqrt(e.Signal*e.Stored)
+}
+
+// Exact is the error of what is stored as it is.
+func (s *Survey) Exact() Error {
+	return Error{Elements: s.Elements, Signal: s.Squares, Product: s.Squares, Stored: s.Squares, WeightedSignal: s.Squares}
+}
+
+// add compares numbers with what is stored of them; w is nil where all weigh the same. Sums of 32 are short enough
+// for 32 bits, which is what makes this fast.
+func (e *Error) add(x, q, w []float32) {
+	e.Elements += int64(len(x))
+	for i := 0; i < len(x); i += block {
+		end := min(i+block, len(x))
+		if w == nil {
+			e.even(x[i:end], q[i:end])
+		} else {
+			e.weighted(x[i:end], q[i:end], w[i:end])
+		}
+	}
+}
+
+func (e *Error) even(x, q []float32) {
+	var signal, noise, stored, most float32
+	q = q[:len(x)]
+	for i, v := range x {
+		s := q[i]
+		d := v - s
+		signal += v * v
+		noise += d * d
+		stored += s * s
+		if d = math.Float32frombits(math.Float32bits(d) &^ (1 << 31)); d > most {
+			most = d
+		}
+	}
+	e.sum(signal, noise, stored, most)
+	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+float64(signal), e.WeightedNoise+float64(noise)
+}
+
+func (e *Error) weighted(x, q, w []float32) {
+	var signal, noise, stored, most, ws, wn float32
+	for i, v := range x {
+		s := q[i]
+		d := v - s
+		signal, noise, stored = signal+v*v, noise+d*d, stored+s*s
+		ws, wn = ws+w[i]*v*v, wn+w[i]*d*d
+		most = max(most, d, -d)
+	}
+	e.sum(signal, noise, stored, most)
+	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+float64(ws), e.WeightedNoise+float64(wn)
+}
+
+// sum: Σxq follows from Σx², Σq² and Σ(x−q)².
+func (e *Error) sum(signal, noise, stored, most float32) {
+	s, n, t := float64(signal), float64(noise), float64(stored)
+	e.Signal, e.Noise, e.Stored = e.Signal+s, e.Noise+n, e.Stored+t
+	e.Product += (s + t - n) / 2
+	e.Max = max(e.Max, float64(most))
+}
+
+// Trial stores the rows of one matrix in one format and measures.
+type Trial struct {
+	Format *Format
+	Error  Error
+
+	coder Coder
+	elems int
+	code  []byte
+	back  []float32
+}
+
+// NewTrial of a format on a matrix that was surveyed.
+func NewTrial(f *Format, s *Survey) *Trial {
+	c := f.Coder(s)
+	elems, bytes := c.Unit()
+	return &Trial{Format: f, coder: c, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}
+}
+
+// Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them). Columns is the importance of each
+// column, nil when nothing is known.
+func (t *Trial) Rows(x, columns []float32) {
+	for at := 0; at < len(x); at += t.elems {
+		part := x[at:min(at+t.elems, len(x))]
+		w := window(columns, at, len(part))
+		back := t.back[:len(part)]
+		t.coder.Encode(t.code, part, w)
+		t.coder.Decode(back, t.code)
+		if columns == nil || w != nil {
+			t.Error.add(part, back, w)
+			continue
+		}
+		t.wrapped(part, back, columns, at)
+	}
+}
+
+// window is the importance of the elements from at on, where they lie in one row; else nil.
+func window(columns []float32, at, n int) []float32 {
+	if columns == nil {
+		return nil
+	}
+	if from := at % len(columns); from+n <= len(columns) {
+		return columns[from : from+n]
+	}
+	return nil
+}
+
+// wrapped measures a unit that goes on in the next row.
+func (t *Trial) wrapped(x, back, columns []float32, at int) {
+	for len(x) > 0 {
+		from := at % len(columns)
+		n := min(len(x), len(columns)-from)
+		t.Error.add(x[:n], back[:n], columns[from:from+n])
+		x, back, at = x[n:], back[n:], at+n
+	}
+}
+
+// Together is the number of rows that whole units of all the trials' formats have in common.
+func Together(cols int64, trials []*Trial) int64 {
+	elems := cols
+	for _, t := range trials {
+		elems = multiple(elems, int64(t.elems))
+	}
+	return elems / cols
+}
+
+// multiple that two numbers have in common, the least.
+func multiple(a, b int64) int64 {
+	g, r := a, b
+	for r != 0 {
+		g, r = r, g%r
+	}
+	return a / g * b
+}
