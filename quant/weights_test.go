@@ -1,35 +1,14 @@
 package quant
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/memwall/memwall/quant/quanttest"
 )
 
-// normal numbers as bf16 holds them.
-func normal(n int, seed uint64) []float32 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = ofBrain(toBrain(float32(r.NormFloat64() * 0.02)))
-	}
-	return x
-}
-
-// heavy tails: a normal number over the root of a mean of squares, Student's t with four degrees of freedom.
-func heavy(n int, seed uint64) []float32 {
-	r := rand.New(rand.NewPCG(seed, 2))
-	x := make([]float32, n)
-	for i := range x {
-		var s float64
-		for range 4 {
-			v := r.NormFloat64()
-			s += v * v
-		}
-		x[i] = ofBrain(toBrain(float32(0.02 * r.NormFloat64() / math.Sqrt(s/4))))
-	}
-	return x
-}
+// normal and heavy-tailed weights of the size that networks have.
+func normal(n int, seed uint64) []float32 { return quanttest.Normal(n, 0.02, seed) }
+func heavy(n int, seed uint64) []float32  { return quanttest.Heavy(n, 0.02, seed) }
 
 func surveyOf(x []float32, cols int64) *Survey {
 	s := NewSurvey(int64(len(x))/cols, cols)

@@ -26,6 +26,7 @@ func main() {
 		Models:      source.New(source.Options{}),
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
+		Weights:     source.OpenWeights,
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/quant"
+	"github.com/memwall/memwall/unit"
+)
+
+// quantFlags are the flags of quant.
+type quantFlags struct {
+	formats, family, by string
+	budget              string
+	least               []string
+	curve               bool
+}
+
+// quant measures what formats cost the weights of a file.
+func (a *app) quant() *cobra.Command {
+	var f quantFlags
+	c := &cobra.Command{
+		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
+		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
+			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
+		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --by role",
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.asking = "quant"
+			switch {
+			case len(args) == 0:
+				return usage("file", "", "no file is given", "memwall quant ./model.safetensors")
+			case len(args) > 1:
+				return usage("argument", args[1], fmt.Sprintf("quant takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+			}
+			return a.runQuant(&f, args[0])
+		},
+	}
+	f.flags(c)
+	return c
+}
+
+func (f *quantFlags) flags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.formats, "formats", "", "which formats, such as q4_k,q8_0; all: all that are known")
+	flags.StringVar(&f.budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
+	flags.StringVar(&f.family, "for", "gguf", "whose formats a mixture is of: gguf or hub")
+	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
+	for _, name := range []string{"formats", "budget", "for", "floor"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	flags.StringVar(&f.by, "by", "", "errors by role, layer or tensor")
+	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
+	for _, name := range []string{"by", "curve"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+}
+
+// quantAsk is what the flags ask for.
+type quantAsk struct {
+	formats []*quant.Format
+	family  quant.Family
+	floors  []quant.Floor
+	budget  unit.Bytes
+	parts   func([]*quant.Measured, *quant.Format) []quant.Part
+}
+
+func (f *quantFlags) read() (*quantAsk, error) {
+	q := &quantAsk{}
+	var err error
+	if q.formats, err = formatsOf(f.formats); err != nil {
+		return nil, err
+	}
+	for _, s := range f.least {
+		role, name, _ := strings.Cut(s, "=")
+		floor, ok := quant.FloorOf(role, name)
+		if !ok {
+			return nil, usage("floor", s, fmt.Sprintf("--floor %q is not a role and a format", s), "--floor attn_v=q6_k")
+		}
+		q.floors = append(q.floors, floor)
+	}
+	if f.budget != "" {
+		if q.budget, err = unit.ParseBytes(f.budget); err != nil || q.budget <= 0 {
+			return nil, usage("budget", f.budget, fmt.Sprintf("--budget %q is no number of bytes", f.budget), "--budget 8GiB")
+		}
+	}
+	return q, f.words(q)
+}
+
+func (f *quantFlags) words(q *quantAsk) error {
+	switch f.family {
+	case "gguf":
+	case "hub":
+		q.family = quant.Hub
+	default:
+		return usage("for", f.family, fmt.Sprintf("--for %q is neither gguf nor hub", f.family), "--for gguf")
+	}
+	switch f.by {
+	case "", "tensor":
+	case "role":
+		q.parts = quant.ByRole
+	case "layer":
+		q.parts = quant.ByLayer
+	default:
+		return usage("by", f.by, fmt.Sprintf("--by %q is not role, layer or tensor", f.by), "--by role")
+	}
+	return nil
+}
+
+// usual formats are those that are measured unless others are named: of each size what people choose from.
+const usual = "q8_0,q6_k,q5_k,q4_k,iq4_xs,q3_k,q2_k,fp8,int8,int4-g128,int4-zero-g128,nvfp4,mxfp4,nf4"
+
+func formatsOf(names string) ([]*quant.Format, error) {
+	if names == "all" {
+		return quant.Formats(), nil
+	}
+	var out []*quant.Format
+	for name := range strings.SplitSeq(cmp.Or(names, usual), ",") {
+		f, near := quant.Find(name)
+		if f == nil {
+			hint := "--formats all"
+			if len(near) > 0 {
+				hint = "did you mean: " + strings.Join(near, ", ")
+			}
+			return nil, usage("formats", name, fmt.Sprintf("no format called %q can be tried", name), hint)
+		}
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+func (a *app) runQuant(f *quantFlags, name string) error {
+	q, err := f.read()
+	if err != nil {
+		return err
+	}
+	if a.Weights == nil {
+		return &memwall.Error{Code: memwall.Unsupported, Field: "file", Value: name, Message: "weights cannot be read here", Hint: "run memwall where the file is"}
+	}
+	m, files, err := a.Weights(name)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	all, stopped, err := a.measured(m, q.formats)
+	if err != nil {
+		return err
+	}
+	r := quant.NewReport(m, all, q.formats)
+	r.Schema, r.Stopped = memwall.Schema, stopped
+	if err := f.extend(r, q, all); err != nil {
+		return err
+	}
+	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+}
+
+// extend adds what was asked for beside the sums.
+func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured) error {
+	if q.parts != nil {
+		r.SetParts(all, q.formats, q.parts)
+	}
+	if f.by == "tensor" {
+		r.SetEach(all)
+	}
+	if (q.budget == 0 && !f.curve) || r.Stopped {
+		return nil
+	}
+	c := quant.NewChoice(all, q.family, q.floors)
+	if len(c.Groups) == 0 {
+		return usage("for", f.family, fmt.Sprintf("none of the formats that were tried is of %s files", f.family), "--for hub, or other --formats")
+	}
+	if f.curve {
+		r.SetCurve(c)
+	}
+	if q.budget == 0 {
+		return nil
+	}
+	x, ok := c.Within(q.budget)
+	if !ok {
+		least, most := c.Range()
+		return &memwall.Error{Code: memwall.BadField, Field: "budget", Value: f.budget, Message: fmt.Sprintf("no mixture of these formats takes %v: they go from %v to %v", q.budget, least, most), Hint: fmt.Sprintf("--budget %d", least)}
+	}
+	r.SetMix(c, x, q.budget)
+	return nil
+}
+
+// measured tries the formats on every tensor, as many at a time as there are processors, the largest first.
+func (a *app) measured(m *quant.Model, formats []*quant.Format) (all []*quant.Measured, stopped bool, err error) {
+	ctx, done := a.until()
+	defer done()
+	order := slices.Clone(m.Tensors)
+	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	of := int64(0)
+	for _, t := range order {
+		if t.Kept() == "" {
+			of += 2 * int64(t.Bytes) // each is read twice
+		}
+	}
+	p := a.bytesProgress(of)
+	results := make(map[*quant.Tensor]*quant.Measured, len(order))
+	var mu sync.Mutex
+	var next, read atomic.Int64
+	var workers sync.WaitGroup
+	failed := make([]error, min(runtime.GOMAXPROCS(0), max(1, len(order))))
+	var broken atomic.Bool
+	for i := range failed {
+		workers.Go(func() {
+			w := &quant.Work{Formats: formats, Done: func(n int64) bool {
+				p.report(read.Add(n))
+				return ctx.Err() == nil && !broken.Load()
+			}}
+			for n := next.Add(1) - 1; n < int64(len(order)); n = next.Add(1) - 1 {
+				x, err := w.Measure(order[n])
+				if err != nil {
+					failed[i] = err
+					broken.Store(true)
+					return
+				}
+				mu.Lock()
+				results[x.Tensor] = x
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	p.clear()
+	return inTensorOrder(m, results), ctx.Err() != nil, firstFault(failed)
+}
+
+func inTensorOrder(m *quant.Model, results map[*quant.Tensor]*quant.Measured) (all []*quant.Measured) {
+	for _, t := range m.Tensors {
+		if x := results[t]; x != nil {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// firstFault is an error that is not the user's own interrupt.
+func firstFault(failed []error) error {
+	for _, err := range failed {
+		if err != nil && !errors.Is(err, quant.ErrStopped) {
+			return &memwall.Error{Code: memwall.BadFile, Field: "file", Message: err.Error(), Hint: "fetch the file again"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package quanttest makes weights for tests, the same ones each time: normal, heavy-tailed and with columns that
+// matter, as numbers and as safetensors files.
+package quanttest
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Brain rounds to the nearest number of bf16, ties to even.
+func Brain(x float32) float32 {
+	b := math.Float32bits(x)
+	return math.Float32frombits((b + 0x7fff + b>>16&1) &^ 0xffff)
+}
+
+// Normal numbers as bf16 holds them.
+func Normal(n int, sigma float64, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = Brain(float32(r.NormFloat64() * sigma))
+	}
+	return x
+}
+
+// Heavy tails: Student's t with four degrees of freedom.
+func Heavy(n int, sigma float64, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	x := make([]float32, n)
+	for i := range x {
+		var s float64
+		for range 4 {
+			v := r.NormFloat64()
+			s += v * v
+		}
+		x[i] = Brain(float32(sigma * r.NormFloat64() / math.Sqrt(s/4)))
+	}
+	return x
+}
+
+// Tensor is a named matrix; its numbers are stored as bf16.
+type Tensor struct {
+	Name  string
+	Shape []int
+	X     []float32
+}
+
+// Safetensors is a file of tensors in bf16.
+func Safetensors(tensors []Tensor) []byte {
+	header := map[string]any{}
+	var data []byte
+	for _, t := range tensors {
+		from := len(data)
+		for _, v := range t.X {
+			data = binary.LittleEndian.AppendUint16(data, uint16(math.Float32bits(v)>>16))
+		}
+		header[t.Name] = map[string]any{"dtype": "BF16", "shape": t.Shape, "data_offsets": [2]int{from, len(data)}}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		panic(err) // a map of numbers and names
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), data...)
+}
+
+// Llama is a small network: layers of attention and feed-forward matrices that differ in size and in tails.
+func Llama(layers, width int) []Tensor {
+	seed := uint64(0)
+	matrix := func(name string, rows, cols int, heavy bool) Tensor {
+		seed++
+		t := Tensor{Name: name, Shape: []int{rows, cols}}
+		if sigma := 0.02 / (1 + float64(seed%3)); heavy {
+			t.X = Heavy(rows*cols, sigma, seed)
+		} else {
+			t.X = Normal(rows*cols, sigma, seed)
+		}
+		return t
+	}
+	norm := func(name string) Tensor { return Tensor{name, []int{width}, Normal(width, 0.1, 99)} }
+	out := []Tensor{matrix("model.embed_tokens.weight", 2*width, width, false)}
+	for l := range layers {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		out = append(out, norm(at+"input_layernorm.weight"),
+			matrix(at+"self_attn.q_proj.weight", width, width, false), matrix(at+"self_attn.k_proj.weight", width/4, width, true),
+			matrix(at+"self_attn.v_proj.weight", width/4, width, true), matrix(at+"self_attn.o_proj.weight", width, width, false),
+			matrix(at+"mlp.gate_proj.weight", 2*width, width, false), matrix(at+"mlp.up_proj.weight", 2*width, width, false), matrix(at+"mlp.down_proj.weight", width, 2*width, l%2 == 0))
+	}
+	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
+}
