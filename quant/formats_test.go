@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 )
 
-func format(t testing.TB, name string) *Format {
+func find(t testing.TB, name string) *Format {
 	t.Helper()
 	f, _ := Find(name)
 	if f == nil {
@@ -22,7 +22,7 @@ func format(t testing.TB, name string) *Format {
 
 // stores gives what comes back of one matrix.
 func stores(f *Format, x []float32, cols int64) []float32 {
-	c := f.Coder(surveyOf(x, cols))
+	c := coderOf(f, surveyOf(x, cols))
 	elems, size := c.Unit()
 	back := make([]float32, len(x))
 	for at := 0; at < len(x); at += elems {
@@ -38,7 +38,7 @@ func stores(f *Format, x []float32, cols int64) []float32 {
 func TestWorkedExample(t *testing.T) {
 	x := []float32{-1, 1, 0.0234375, 0}
 	for _, name := range []string{"int8-tensor", "int8", "int8-zero-tensor"} {
-		back := stores(format(t, name), x, 4)
+		back := stores(find(t, name), x, 4)
 		if math.Abs(float64(back[2])-3*2.0/255) > 1e-7 || math.Abs(float64(back[2])-0.02352) > 1e-5 {
 			t.Errorf("%s: %v, want 0.02352", name, back[2])
 		}
@@ -46,7 +46,7 @@ func TestWorkedExample(t *testing.T) {
 			t.Errorf("%s: zero became %v", name, back[3])
 		}
 	}
-	c := format(t, "int8").Coder(surveyOf(x, 4))
+	c := coderOf(find(t, "int8"), surveyOf(x, 4))
 	code := make([]byte, 8)
 	c.Encode(code, x, nil)
 	if code[2] != 3 || code[1] != 127 {
@@ -112,8 +112,8 @@ var golden = []struct {
 
 func TestGolden(t *testing.T) {
 	for _, g := range golden {
-		f := format(t, g.format)
-		c := f.Coder(surveyOf(g.x, int64(len(g.x))))
+		f := find(t, g.format)
+		c := coderOf(f, surveyOf(g.x, int64(len(g.x))))
 		elems, size := c.Unit()
 		code := make([]byte, size)
 		c.Encode(code, g.x[:elems], nil)
@@ -132,7 +132,7 @@ func TestGolden(t *testing.T) {
 func TestDoubleQuantisation(t *testing.T) {
 	x := make([]float32, 128)
 	x[0], x[64] = 1, -3
-	c := format(t, "nf4").Coder(surveyOf(x, 128))
+	c := coderOf(find(t, "nf4"), surveyOf(x, 128))
 	_, size := c.Unit()
 	code := make([]byte, size)
 	c.Encode(code, x, nil)
@@ -154,8 +154,8 @@ func TestBytes(t *testing.T) {
 	beside := map[string]int64{"fp8-tensor": 8, "int8-tensor": 4, "int8-zero-tensor": 5, "nf4": 1024 + 64 + 4, "fp4": 1024 + 64 + 4, "nf4-single": 64, "fp4-single": 64,
 		"nvfp4": 8, "int4-g32": 16, "int4-g64": 16, "int4-g128": 16, "int8-g128": 16, "llm.int8": 1}
 	const rows, cols = 256, 1024
-	for _, f := range Formats() {
-		elems, size := f.Coder(surveyOf(make([]float32, cols), cols)).Unit()
+	for _, f := range unasked() {
+		elems, size := coderOf(f, surveyOf(make([]float32, cols), cols)).Unit()
 		want := int64(f.Bytes(1, rows, cols)) - beside[f.Name]
 		if got := int64(rows*cols) / int64(elems) * int64(size); got != want {
 			t.Errorf("%s: %d bytes, the scheme has %d", f.Name, got, want)
@@ -315,7 +315,7 @@ var slowElement = map[string]func(b []byte, i int) float64{
 func TestSlowTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for name, slow := range slowElement {
-		c := format(t, name).Coder(nil)
+		c := coderOf(find(t, name), nil)
 		_, size := c.Unit()
 		b := make([]byte, size)
 		for range 200 {
@@ -340,7 +340,7 @@ func TestSlowTwins(t *testing.T) {
 func TestOddMatrices(t *testing.T) {
 	lonely := make([]float32, 512)
 	lonely[300] = -3
-	for _, f := range Formats() {
+	for _, f := range unasked() {
 		for name, x := range map[string][]float32{
 			"zeros": make([]float32, 512), "lonely": lonely,
 			"ones":    ramp(512, func(int) float32 { return 1 }),
@@ -368,7 +368,7 @@ func TestOddMatrices(t *testing.T) {
 
 // TestTails: rows and matrices that end inside a group or a run.
 func TestTails(t *testing.T) {
-	for _, f := range Formats() {
+	for _, f := range unasked() {
 		if f.Family == GGUF {
 			if f.Fits(100) {
 				t.Errorf("%s says that it stores rows of 100", f.Name)
@@ -376,8 +376,7 @@ func TestTails(t *testing.T) {
 			continue
 		}
 		x := normal(7*100, 5)
-		tr := NewTrial(f, surveyOf(x, 100))
-		tr.Rows(x, nil)
+		tr := tried(f, surveyOf(x, 100), x)
 		if e := tr.Error.RMS(); e > 0.2 || tr.Error.Elements != 700 {
 			t.Errorf("%s: error %.3f of %d elements", f.Name, e, tr.Error.Elements)
 		}
@@ -388,9 +387,8 @@ func TestTails(t *testing.T) {
 func TestOrder(t *testing.T) {
 	for name, x := range map[string][]float32{"normal": normal(1<<18, 1), "heavy": heavy(1<<18, 2)} {
 		e := map[string]float64{}
-		for _, f := range Formats() {
-			tr := NewTrial(f, surveyOf(x, 1024))
-			tr.Rows(x, nil)
+		for _, f := range unasked() {
+			tr := tried(f, surveyOf(x, 1024), x)
 			e[f.Name] = tr.Error.RMS()
 		}
 		for _, pair := range [][2]string{{"nf4", "int4-g64"}, {"nf4-single", "fp4-single"}, {"q4_k", "q4_0"}, {"q5_k", "q5_0"}, {"q6_k", "q5_k"}, {"q8_0", "q6_k"}, {"q3_k", "q2_k"}, {"iq4_xs", "q4_0"},
@@ -406,7 +404,7 @@ func TestOrder(t *testing.T) {
 func TestSizes(t *testing.T) {
 	bf16 := float64(dtype.Of(dtype.BF16).Bytes(1, 4096, 14336))
 	for name, want := range map[string]float64{"int8": 2, "fp8": 2, "int4-g128": 4, "nf4": 4} {
-		if got := bf16 / float64(format(t, name).Bytes(1, 4096, 14336)); math.Abs(got/want-1) > 0.05 {
+		if got := bf16 / float64(find(t, name).Bytes(1, 4096, 14336)); math.Abs(got/want-1) > 0.05 {
 			t.Errorf("%s is %.2f times smaller, want %v", name, got, want)
 		}
 	}
@@ -419,10 +417,10 @@ func TestImportance(t *testing.T) {
 	for i := range w {
 		w[i] = w[i]*w[i]*2500 + 0.01
 	}
-	for _, f := range Formats() {
+	for _, f := range unasked() {
 		s := surveyOf(x, 1024)
-		with := NewTrial(f, s)
-		with.Rows(x, w)
+		s.Inputs = &Inputs{Columns: w}
+		with := tried(f, s, x)
 		blind := Error{}
 		for i, back := 0, stores(f, x, 1024); i < len(x); i += 1024 {
 			blind.add(x[i:i+1024], back[i:i+1024], w)

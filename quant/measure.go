@@ -109,34 +109,70 @@ type Trial struct {
 	Format *Format
 	Error  Error
 
-	coder Coder
-	elems int
-	code  []byte
-	back  []float32
+	coder  Coder
+	inputs *Inputs
+	elems  int
+	code   []byte
+	back   []float32
 }
 
-// NewTrial of a format on a matrix that was surveyed.
-func NewTrial(f *Format, s *Survey) *Trial {
-	c := f.Coder(s)
+// NewTrial of a format on a matrix that was surveyed; the errors are those of reading inputs.
+func NewTrial(f *Format, s *Survey) (*Trial, error) {
+	c, err := f.Coder(s)
+	if err != nil {
+		return nil, err
+	}
 	elems, bytes := c.Unit()
-	return &Trial{Format: f, coder: c, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}
+	return &Trial{Format: f, coder: c, inputs: s.Inputs, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}, nil
 }
 
-// Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them). Columns is the importance of each
-// column, nil when nothing is known.
-func (t *Trial) Rows(x, columns []float32) {
-	for at := 0; at < len(x); at += t.elems {
-		part := x[at:min(at+t.elems, len(x))]
-		w := window(columns, at, len(part))
-		back := t.back[:len(part)]
-		t.coder.Encode(t.code, part, w)
-		t.coder.Decode(back, t.code)
-		if columns == nil || w != nil {
+// Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them).
+func (t *Trial) Rows(x []float32) {
+	columns := t.inputs.columns()
+	if t.inputs != nil && t.inputs.Sketch != nil {
+		t.sketched(x)
+		return
+	}
+	t.units(x, func(at int, part, back []float32) {
+		if w := window(columns, at, len(part)); columns == nil || w != nil {
 			t.Error.add(part, back, w)
-			continue
+			return
 		}
 		t.wrapped(part, back, columns, at)
+	})
+}
+
+// units stores and reads back one unit after the other.
+func (t *Trial) units(x []float32, use func(at int, part, back []float32)) {
+	columns := t.inputs.columns()
+	for at := 0; at < len(x); at += t.elems {
+		part := x[at:min(at+t.elems, len(x))]
+		back := t.back[:len(part)]
+		t.coder.Encode(t.code, part, window(columns, at, len(part)))
+		t.coder.Decode(back, t.code)
+		use(at, part, back)
 	}
+}
+
+// sketched weighs the error of whole rows by what it does to the inputs that are known.
+func (t *Trial) sketched(x []float32) {
+	back := make([]float32, len(x))
+	t.units(x, func(at int, _, part []float32) { copy(back[at:], part) })
+	weighted := Error{}
+	cols := len(t.inputs.Columns)
+	d := make([]float32, cols)
+	for at := 0; at < len(x); at += cols {
+		row, q := x[at:at+cols], back[at:at+cols]
+		for i, v := range row {
+			d[i] = v - q[i]
+		}
+		weighted.WeightedSignal += t.inputs.product(row)
+		weighted.WeightedNoise += t.inputs.product(d)
+	}
+	plain := Error{}
+	plain.add(x, back, nil)
+	plain.WeightedSignal, plain.WeightedNoise = weighted.WeightedSignal, weighted.WeightedNoise
+	t.Error.Add(&plain)
 }
 
 // window is the importance of the elements from at on, where they lie in one row; else nil.

@@ -5,8 +5,8 @@
 // back. Encoders follow the published definition of a format where it has one, and minimise the weighted squared
 // error where the definition leaves the scales open (K-quants, IQ4). Each fast coder has a slow twin in the tests.
 //
-// Open this file first; formats.go lists the formats, blocks.go, kquants.go, rows.go and flat.go hold the coders,
-// measure.go the errors, mix.go the choice. The package reads through an io.ReaderAt (tensor.go) and writes
+// Open this file first; formats.go lists the formats, blocks.go, kquants.go, rows.go and flat.go hold the coders, gptq.go
+// and awq.go those that look at inputs, measure.go the errors, mix.go the choice. The package reads through an io.ReaderAt (tensor.go) and writes
 // nothing.
 package quant
 
@@ -22,8 +22,19 @@ type Format struct {
 	Scheme *dtype.Scheme
 	Family Family
 	Note   string
-	coder  func(*Survey) Coder
+	// Asks is what the format is found from, beside the weights; it is not tried without.
+	Asks  Asks
+	coder func(*Survey) (Coder, error)
 }
+
+// Asks is what must be known of the inputs of a matrix.
+type Asks uint8
+
+const (
+	Nothing   Asks = iota
+	OfColumns      // how large the inputs of each column are
+	OfEach         // inputs one by one
+)
 
 // Family is the kind of file that holds a format; a mixture is of one family.
 type Family uint8
@@ -47,8 +58,8 @@ type Coder interface {
 // Fits reports whether rows of so many columns can be stored, in whole blocks where the format has blocks.
 func (f *Format) Fits(cols int64) bool { return f.Family == Hub || f.Scheme.Elem.Fits(cols) }
 
-// Coder for a matrix that was surveyed. The format must fit its rows.
-func (f *Format) Coder(s *Survey) Coder { return f.coder(s) }
+// Coder for a matrix that was surveyed. The format must fit its rows. Errors are those of reading inputs.
+func (f *Format) Coder(s *Survey) (Coder, error) { return f.coder(s) }
 
 // Bytes that the tensor takes, scales and zero points included; outlier columns are of LLM.int8 alone.
 func (f *Format) Bytes(batch, rows, cols int64) unit.Bytes { return f.Scheme.Bytes(batch, rows, cols) }

@@ -229,6 +229,17 @@ func (t *Tensor) stem() string {
 	return string(t.Role)
 }
 
+// ggufName is what GGUF files call the tensor, without ".weight"; "" when its role is not known.
+func (t *Tensor) ggufName() string {
+	switch {
+	case t.Role == "" || t.Part != "" && t.Part != "decoder":
+		return ""
+	case t.Layer < 0:
+		return string(t.Role)
+	}
+	return "blk." + strconv.Itoa(t.Layer) + "." + string(t.Role)
+}
+
 func pattern(stem string, layers []int) string {
 	if layers[0] < 0 {
 		return "^" + strings.ReplaceAll(stem, ".", `\.`) + `\.`

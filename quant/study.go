@@ -40,11 +40,8 @@ func (m *Measured) Of(f *Format) *Tried {
 // Work is how tensors are measured. Measure may be called at once for several tensors, each with a Work of its own.
 type Work struct {
 	Formats []*Format
-	// Importance of a tensor's columns, of each of its matrices or the same for all; nil when nothing is known. Only
-	// the ratios count.
-	Importance func(*Tensor) []float32
-	// Outliers are columns that LLM.int8 keeps; nil when nothing is known.
-	Outliers func(*Tensor) []int32
+	// Inputs of a tensor; nil, or a func that gives nil, when nothing is known.
+	Inputs func(*Tensor) (*Inputs, error)
 	// Done is told of the bytes of the file that were worked through, and says whether to go on.
 	Done func(bytes int64) bool
 
@@ -64,23 +61,19 @@ func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	if m.Kept != "" {
 		return m, nil
 	}
-	importance, err := w.importance(t)
+	inputs, err := w.inputs(t)
 	if err != nil {
 		return nil, err
 	}
-	m.Weighed = importance != nil
+	m.Weighed = inputs != nil
 	for _, f := range w.Formats {
-		if t.Takes(f) {
+		if t.Takes(f) && f.Asks <= inputs.tells() {
 			m.Tried = append(m.Tried, Tried{Format: f, Bytes: f.Bytes(t.Batch, t.Rows, t.Cols)})
 		}
 	}
 	m.Survey = NewSurvey(t.Batch*t.Rows, t.Cols)
 	for b := range t.Batch {
-		columns := importance
-		if int64(len(importance)) > t.Cols {
-			columns = importance[b*t.Cols : (b+1)*t.Cols]
-		}
-		if err := w.matrix(m, b, columns); err != nil {
+		if err := w.matrix(m, b, inputs.of(b, t.Cols)); err != nil {
 			return nil, err
 		}
 	}
@@ -90,32 +83,19 @@ func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	return m, nil
 }
 
-// importance is that of the columns, of each matrix where there are several; anything else is of another model.
-func (w *Work) importance(t *Tensor) ([]float32, error) {
-	if w.Importance == nil {
+// inputs of the tensor's columns, of each matrix where there are several; anything else is of another model.
+func (w *Work) inputs(t *Tensor) (*Inputs, error) {
+	if w.Inputs == nil {
 		return nil, nil
 	}
-	v := w.Importance(t)
-	if n := int64(len(v)); n != 0 && n != t.Cols && n != t.Batch*t.Cols {
-		return nil, fmt.Errorf("importance of %s columns for tensor %s, which has %s: the statistics are of another model", unit.Count(n), t.Name, unit.Count(t.Cols))
+	in, err := w.Inputs(t)
+	if err != nil || in == nil {
+		return nil, err
 	}
-	return levelled(v), nil
-}
-
-// levelled importance has a mean of 1, so that tensors with it and tensors without it add up; nil where it is all zero.
-func levelled(v []float32) []float32 {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x)
+	if n := int64(len(in.Columns)); n != t.Cols && n != t.Batch*t.Cols {
+		return nil, fmt.Errorf("inputs of %s columns for tensor %s, which has %s: the statistics are of another model", unit.Count(n), t.Name, unit.Count(t.Cols))
 	}
-	if !(sum > 0) {
-		return nil
-	}
-	out, by := make([]float32, len(v)), float64(len(v))/sum
-	for i, x := range v {
-		out[i] = float32(float64(x) * by)
-	}
-	return out
+	return in, nil
 }
 
 // broken: a matrix with numbers that are none cannot be stored in any format that shares scales.
@@ -132,11 +112,9 @@ func (m *Measured) broken() {
 }
 
 // matrix surveys and tries one of the tensor's matrices.
-func (w *Work) matrix(m *Measured, b int64, columns []float32) error {
+func (w *Work) matrix(m *Measured, b int64, in *Inputs) error {
 	s := NewSurvey(m.Rows, m.Cols)
-	if w.Outliers != nil {
-		s.Outliers = w.Outliers(m.Tensor)
-	}
+	s.Inputs, s.Outliers = in, in.Outliers()
 	per := max(1, chunk/m.Cols)
 	if err := w.stream(m.Tensor, b, multiple(m.Cols, flatRun)/m.Cols, per, s.Add); err != nil {
 		return err
@@ -147,12 +125,16 @@ func (w *Work) matrix(m *Measured, b int64, columns []float32) error {
 	}
 	trials := make([]*Trial, len(m.Tried))
 	for i := range m.Tried {
-		trials[i] = NewTrial(m.Tried[i].Format, s)
+		t, err := NewTrial(m.Tried[i].Format, s)
+		if err != nil {
+			return fmt.Errorf("tensor %s: %w", m.Name, err)
+		}
+		trials[i] = t
 		m.Tried[i].Bytes += trials[i].outside(s)
 	}
 	err := w.stream(m.Tensor, b, Together(m.Cols, trials), per, func(x []float32) {
 		for _, t := range trials {
-			t.Rows(x, columns)
+			t.Rows(x)
 		}
 	})
 	for i, t := range trials {

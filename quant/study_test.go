@@ -46,11 +46,11 @@ func TestMeasureTwin(t *testing.T) {
 	const rows, cols = 700, 512
 	x := heavy(rows*cols, 9)
 	tensor := brain("x", x, 1, rows, cols)
-	m, err := (&Work{Formats: Formats()}).Measure(tensor)
+	m, err := (&Work{Formats: unasked()}).Measure(tensor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Tried) != len(Formats()) {
+	if len(m.Tried) != len(unasked()) {
 		t.Fatalf("%d formats tried", len(m.Tried))
 	}
 	for _, tried := range m.Tried {
@@ -72,7 +72,7 @@ func TestBatch(t *testing.T) {
 	for i := range b {
 		b[i] = ofBrain(toBrain(b[i] * 1000))
 	}
-	f := []*Format{format(t, "int8-tensor"), format(t, "nvfp4")}
+	f := []*Format{find(t, "int8-tensor"), find(t, "nvfp4")}
 	stack, err := (&Work{Formats: f}).Measure(brain("stack", append(append([]float32(nil), a...), b...), 2, 64, 256))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestKept(t *testing.T) {
 		t   *Tensor
 		why string
 	}{{one, "no matrix"}, {empty, "empty"}, {whole, "stored as i32"}, {strange, "not known"}, {norm, "ffn_gate_inp"}, {brain("nan", nan, 1, 2, 256), "1 NaN"}, {odd, ""}} {
-		m, err := (&Work{Formats: []*Format{format(t, "q4_k")}}).Measure(c.t)
+		m, err := (&Work{Formats: []*Format{find(t, "q4_k")}}).Measure(c.t)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,14 +126,14 @@ func TestKept(t *testing.T) {
 func TestReadFaults(t *testing.T) {
 	x := brain("x", normal(1<<16, 1), 1, 256, 256)
 	x.Start = 1000
-	if _, err := (&Work{Formats: Formats()}).Measure(x); !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "tensor x") {
+	if _, err := (&Work{Formats: unasked()}).Measure(x); !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "tensor x") {
 		t.Errorf("%v", err)
 	}
 	x.Start = 0
-	if _, err := (&Work{Formats: Formats(), Done: func(int64) bool { return false }}).Measure(x); !errors.Is(err, ErrStopped) {
+	if _, err := (&Work{Formats: unasked(), Done: func(int64) bool { return false }}).Measure(x); !errors.Is(err, ErrStopped) {
 		t.Errorf("%v", err)
 	}
-	if _, err := (&Work{Formats: Formats(), Importance: func(*Tensor) []float32 { return make([]float32, 7) }}).Measure(x); err == nil || !strings.Contains(err.Error(), "another model") {
+	if _, err := (&Work{Formats: unasked(), Inputs: func(*Tensor) (*Inputs, error) { return &Inputs{Columns: make([]float32, 7)}, nil }}).Measure(x); err == nil || !strings.Contains(err.Error(), "another model") {
 		t.Errorf("%v", err)
 	}
 }
@@ -187,7 +187,7 @@ func measuredModel(t *testing.T, formats []*Format) []*Measured {
 // TestMixBeatsUniform: in the bytes of each single format there is a mixture with no more error, and with less where
 // there are formats on both sides to trade.
 func TestMixBeatsUniform(t *testing.T) {
-	formats := []*Format{format(t, "q8_0"), format(t, "q6_k"), format(t, "q5_k"), format(t, "q4_k"), format(t, "q3_k"), format(t, "q2_k"), format(t, "fp8"), format(t, "nf4"), format(t, "int4-g128")}
+	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "q3_k"), find(t, "q2_k"), find(t, "fp8"), find(t, "nf4"), find(t, "int4-g128")}
 	all := measuredModel(t, formats)
 	for _, family := range []Family{GGUF, Hub} {
 		c := NewChoice(all, family, nil)
@@ -212,7 +212,7 @@ func TestMixBeatsUniform(t *testing.T) {
 
 // TestShared: queries and keys of a layer get one format where engines join them, and a floor holds.
 func TestShared(t *testing.T) {
-	formats := []*Format{format(t, "fp8"), format(t, "nf4"), format(t, "q8_0"), format(t, "q4_k")}
+	formats := []*Format{find(t, "fp8"), find(t, "nf4"), find(t, "q8_0"), find(t, "q4_k")}
 	all := measuredModel(t, formats)
 	c := NewChoice(all, Hub, nil)
 	if len(c.Groups) != 8 {
@@ -234,7 +234,7 @@ func TestShared(t *testing.T) {
 		}
 		of[key] = p.Format
 	}
-	floors := []Floor{{dtype.AttnK, format(t, "q8_0")}}
+	floors := []Floor{{dtype.AttnK, find(t, "q8_0")}}
 	floored := NewChoice(all, GGUF, floors)
 	low, _ := floored.Range()
 	m, ok = floored.Within(low)

@@ -1,6 +1,10 @@
 package quant
 
-import "math"
+import (
+	"math"
+
+	"github.com/memwall/memwall/unit"
+)
 
 // Survey is what is known of a matrix before it is stored: what some formats need of the whole of it, and how its
 // numbers are spread.
@@ -20,8 +24,13 @@ type Survey struct {
 	Blocks   int64
 	// Magnitudes counts elements by size: bin b holds those from Edge(b) up to Edge(b+1), four to an octave.
 	Magnitudes [1024]int64
+	// Inputs of the matrix; nil when nothing is known. Sample is some of its rows, kept only when inputs are known.
+	Inputs *Inputs
+	Sample [][]float32
 	// Outliers are columns that LLM.int8 keeps in 16 bits, ascending; they are known from activations alone.
 	Outliers []int32
+
+	seen int64 // rows
 }
 
 // flatRun is the block of bitsandbytes' 4-bit formats.
@@ -37,7 +46,7 @@ func (s *Survey) Add(x []float32) {
 	for i := 0; i < len(x); i += flatRun {
 		s.block(x[i:min(i+flatRun, len(x))])
 	}
-	s.zeroRows(x)
+	s.rows(x)
 }
 
 func (s *Survey) block(x []float32) {
@@ -83,14 +92,21 @@ func (s *Survey) broken(x []float32) {
 	}
 }
 
-func (s *Survey) zeroRows(x []float32) {
+func (s *Survey) rows(x []float32) {
 	for n := int(s.Cols); n > 0 && len(x) >= n; x = x[n:] {
 		if zero(x[:n]) {
 			s.ZeroRows++
 		}
+		if s.Inputs != nil && s.seen%unit.CeilDiv(s.Rows, sampleRows) == 0 {
+			s.Sample = append(s.Sample, append([]float32(nil), x[:n]...))
+		}
+		s.seen++
 	}
 	s.Zeros = s.Magnitudes[0]
 }
+
+// sampleRows is how many rows of a matrix are kept at most to try settings on.
+const sampleRows = 32
 
 func zero(x []float32) bool {
 	for _, v := range x {

@@ -57,6 +57,9 @@ func (t *Tensor) Kept() string {
 	return ""
 }
 
+// Readable reports whether the tensor's numbers can be read.
+func (t *Tensor) Readable() bool { return readers[t.Stored] != nil && t.Cols <= mostCols }
+
 // ends are the embeddings and the head, which files of the hub leave alone.
 func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dtype.Output }
 

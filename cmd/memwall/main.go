@@ -27,6 +27,7 @@ func main() {
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Weights:     source.OpenWeights,
+		Statistics:  source.OpenStatistics,
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 

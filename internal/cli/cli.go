@@ -40,6 +40,8 @@ type Config struct {
 	Traces                memwall.TraceSource // nil: recordings are refused
 	// Weights opens the tensors of a file or a folder; nil: weights are not read.
 	Weights func(name string) (*quant.Model, io.Closer, error)
+	// Statistics reads what an importance matrix and a file of activations tell of inputs.
+	Statistics func(importance, activations string) (*quant.Statistics, io.Closer, error)
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 type quantFlags struct {
 	formats, family, by string
 	budget              string
+	imatrix, inputs     string
 	least               []string
 	curve               bool
 }
@@ -33,7 +35,7 @@ func (a *app) quant() *cobra.Command {
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
 			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
-		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --by role",
+		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
 			switch {
@@ -53,15 +55,17 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.formats, "formats", "", "which formats, such as q4_k,q8_0; all: all that are known")
+	flags.StringVar(&f.imatrix, "imatrix", "", "an importance matrix of llama.cpp: errors count by the inputs of their column")
+	flags.StringVar(&f.inputs, "activations", "", "safetensors with inputs of the matrices, by their names: errors count by what they do to the output")
 	flags.StringVar(&f.budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
-	flags.StringVar(&f.family, "for", "gguf", "whose formats a mixture is of: gguf or hub")
+	flags.StringVar(&f.family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
-	for _, name := range []string{"formats", "budget", "for", "floor"} {
+	for _, name := range []string{"formats", "imatrix", "activations", "budget", "family", "floor"} {
 		group(flags.Lookup(name), groupWhat)
 	}
-	flags.StringVar(&f.by, "by", "", "errors by role, layer or tensor")
+	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
-	for _, name := range []string{"by", "curve"} {
+	for _, name := range []string{"per", "curve"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -79,6 +83,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 	q := &quantAsk{}
 	var err error
 	if q.formats, err = formatsOf(f.formats); err != nil {
+		return nil, err
+	}
+	if q.formats, err = f.askable(q.formats); err != nil {
 		return nil, err
 	}
 	for _, s := range f.least {
@@ -103,7 +110,7 @@ func (f *quantFlags) words(q *quantAsk) error {
 	case "hub":
 		q.family = quant.Hub
 	default:
-		return usage("for", f.family, fmt.Sprintf("--for %q is neither gguf nor hub", f.family), "--for gguf")
+		return usage("family", f.family, fmt.Sprintf("--family %q is neither gguf nor hub", f.family), "--family gguf")
 	}
 	switch f.by {
 	case "", "tensor":
@@ -112,7 +119,7 @@ func (f *quantFlags) words(q *quantAsk) error {
 	case "layer":
 		q.parts = quant.ByLayer
 	default:
-		return usage("by", f.by, fmt.Sprintf("--by %q is not role, layer or tensor", f.by), "--by role")
+		return usage("per", f.by, fmt.Sprintf("--per %q is not role, layer or tensor", f.by), "--per role")
 	}
 	return nil
 }
@@ -141,6 +148,23 @@ func formatsOf(names string) ([]*quant.Format, error) {
 	return out, nil
 }
 
+// askable drops formats that ask for more about inputs than the files tell; one that was named is an error.
+func (f *quantFlags) askable(formats []*quant.Format) ([]*quant.Format, error) {
+	known := quant.Nothing
+	switch {
+	case f.inputs != "":
+		known = quant.OfEach
+	case f.imatrix != "":
+		known = quant.OfColumns
+	}
+	beyond := func(x *quant.Format) bool { return x.Asks > known }
+	if i := slices.IndexFunc(formats, beyond); i >= 0 && f.formats != "all" {
+		x := formats[i]
+		return nil, usage("formats", x.Name, x.Name+" is found from the inputs of a matrix, and no file tells enough of them", "--activations FILE")
+	}
+	return slices.DeleteFunc(slices.Clone(formats), beyond), nil
+}
+
 func (a *app) runQuant(f *quantFlags, name string) error {
 	q, err := f.read()
 	if err != nil {
@@ -154,7 +178,12 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer files.Close()
-	all, stopped, err := a.measured(m, q.formats)
+	stats, inputs, err := a.statistics(f)
+	if err != nil {
+		return err
+	}
+	defer inputs.Close()
+	all, stopped, err := a.measured(m, q.formats, stats)
 	if err != nil {
 		return err
 	}
@@ -164,6 +193,14 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+}
+
+// statistics of the inputs, as far as files are given.
+func (a *app) statistics(f *quantFlags) (*quant.Statistics, io.Closer, error) {
+	if a.Statistics == nil || f.imatrix == "" && f.inputs == "" {
+		return &quant.Statistics{}, io.NopCloser(nil), nil
+	}
+	return a.Statistics(f.imatrix, f.inputs)
 }
 
 // extend adds what was asked for beside the sums.
@@ -179,7 +216,7 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 	}
 	c := quant.NewChoice(all, q.family, q.floors)
 	if len(c.Groups) == 0 {
-		return usage("for", f.family, fmt.Sprintf("none of the formats that were tried is of %s files", f.family), "--for hub, or other --formats")
+		return usage("family", f.family, fmt.Sprintf("none of the formats that were tried is of %s files", f.family), "--family hub, or other --formats")
 	}
 	if f.curve {
 		r.SetCurve(c)
@@ -197,7 +234,7 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 }
 
 // measured tries the formats on every tensor, as many at a time as there are processors, the largest first.
-func (a *app) measured(m *quant.Model, formats []*quant.Format) (all []*quant.Measured, stopped bool, err error) {
+func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Statistics) (all []*quant.Measured, stopped bool, err error) {
 	ctx, done := a.until()
 	defer done()
 	order := slices.Clone(m.Tensors)
@@ -217,7 +254,7 @@ func (a *app) measured(m *quant.Model, formats []*quant.Format) (all []*quant.Me
 	var broken atomic.Bool
 	for i := range failed {
 		workers.Go(func() {
-			w := &quant.Work{Formats: formats, Done: func(n int64) bool {
+			w := &quant.Work{Formats: formats, Inputs: stats.Inputs, Done: func(n int64) bool {
 				p.report(read.Add(n))
 				return ctx.Err() == nil && !broken.Load()
 			}}

@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,8 +18,11 @@ func quantFiles(dir string) error {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
 		return err
 	}
+	inputs := []quanttest.Tensor{{Name: "model.layers.0.self_attn.q_proj.input", Shape: []int{300, 256}, X: quanttest.Heavy(300*256, 1, 3)}, {Name: "model.layers.1.mlp.up_proj", Shape: []int{10, 256}, X: quanttest.Heavy(2560, 1, 4)}}
+	wrong := []quanttest.Tensor{{Name: "model.layers.0.self_attn.q_proj", Shape: []int{4, 8}, X: quanttest.Heavy(32, 1, 3)}}
 	for name, data := range map[string][]byte{
-		"small.safetensors": small, "folder/model.safetensors": small, "cut.safetensors": small[:len(small)-1000],
+		"small.safetensors": small, "folder/model.safetensors": small, "small.imatrix": importance(2, 256), "inputs.safetensors": quanttest.Safetensors(inputs), "wrong.safetensors": quanttest.Safetensors(wrong),
+		"cut.safetensors":    small[:len(small)-1000],
 		"broken.safetensors": quanttest.Safetensors([]quanttest.Tensor{{Name: "a", Shape: []int{2, 256}, X: quanttest.Normal(512, 1, 2)}, {Name: "b", Shape: []int{2, 256}, X: broken}}),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
@@ -25,4 +30,23 @@ func quantFiles(dir string) error {
 		}
 	}
 	return nil
+}
+
+// importance is an importance matrix of quanttest.Llama's layers, as older versions of llama.cpp wrote it.
+func importance(layers, width int) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(7*layers))
+	for l := range layers {
+		for _, role := range []string{"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"} {
+			name, n := fmt.Sprintf("blk.%d.%s.weight", l, role), width
+			if role == "ffn_down" {
+				n = 2 * width
+			}
+			b = append(binary.LittleEndian.AppendUint32(b, uint32(len(name))), name...)
+			b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, 1), uint32(n))
+			for i := range n {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(1+i%7*i%5)))
+			}
+		}
+	}
+	return b
 }
