@@ -1,10 +1,12 @@
 package quant
 
 import (
+	"io"
 	"math"
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -13,6 +15,9 @@ type Model struct {
 	ID      string
 	Files   []string
 	Tensors []*Tensor
+	// GGUF is the header of GGUF files, and Head the first of them; nil for safetensors.
+	GGUF *gguf.File
+	Head io.ReaderAt
 }
 
 // Bytes of all tensors as the files hold them.
@@ -41,6 +46,9 @@ type Report struct {
 	Each     []TensorRow  `json:"each,omitempty"`
 	// Stopped: the user ended the work; Tensors counts those that were measured.
 	Stopped bool `json:"stopped,omitempty"`
+	// Written is the file that was written and read back.
+	Written      string `json:"written,omitempty"`
+	WrittenBytes int64  `json:"written_bytes,omitempty"`
 }
 
 // Figures of an error. What has no noise has no ratio in decibels.
@@ -164,7 +172,7 @@ func NewReport(m *Model, all []*Measured, formats []*Format) *Report {
 func (r *Report) keep(m *Measured) {
 	why := m.Kept
 	if why == "" && len(m.Tried) == 0 {
-		why = "no format fits its rows"
+		why = "not of these formats"
 	}
 	if why == "" {
 		return

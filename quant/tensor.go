@@ -17,6 +17,8 @@ type Tensor struct {
 	Layer int        // -1 outside the layers
 	Part  string     // of the model: "decoder", "vision"
 	Dims  int
+	Shape []int64 // outermost first
+	DType string  // as a safetensors file spells its type
 	Batch int64
 	Rows  int64
 	Cols  int64

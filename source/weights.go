@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,7 +129,7 @@ func (w *weightFiles) safetensors(d *disk, s *shards) error {
 
 // hubTensor takes all dimensions but the last two for a stack of matrices.
 func hubTensor(t *safetensors.Tensor, r io.ReaderAt, data int64, file string) *quant.Tensor {
-	q := &quant.Tensor{Name: t.Name, Stored: t.Format, Bytes: unit.Bytes(t.Bytes()), Data: r, Start: data + t.Begin, File: file, Dims: len(t.Shape), Layer: -1}
+	q := &quant.Tensor{Name: t.Name, Stored: t.Format, Bytes: unit.Bytes(t.Bytes()), Data: r, Start: data + t.Begin, File: file, Dims: len(t.Shape), Shape: t.Shape, DType: t.DType, Layer: -1}
 	q.Batch, q.Rows, q.Cols = 1, 1, 1
 	for i, n := range t.Shape {
 		switch len(t.Shape) - i {
@@ -183,6 +184,7 @@ func (w *weightFiles) gguf(d *disk, file string) error {
 		}
 		w.open, w.Files = append(w.open, r), append(w.Files, n)
 	}
+	w.GGUF, w.Head = f, w.open[0].(io.ReaderAt)
 	for i := range f.Tensors {
 		t := &f.Tensors[i]
 		w.Tensors = append(w.Tensors, ggufTensor(f, t, w.open[t.Shard].(io.ReaderAt), names[t.Shard]))
@@ -199,6 +201,8 @@ func ggufTensor(f *gguf.File, t *gguf.Tensor, r io.ReaderAt, file string) *quant
 			q.Batch *= n
 		}
 	}
+	q.Shape = slices.Clone(t.Dims)
+	slices.Reverse(q.Shape)
 	q.Role, q.Layer, q.Part = ggufRole(t.Name)
 	return q
 }

@@ -24,6 +24,8 @@ type quantFlags struct {
 	formats, family, by string
 	budget              string
 	imatrix, inputs     string
+	write               string
+	force               bool
 	least               []string
 	curve               bool
 }
@@ -35,7 +37,7 @@ func (a *app) quant() *cobra.Command {
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
 			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
-		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role",
+		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./model-bf16.gguf --imatrix model.imatrix --budget 5GiB --write model-mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
 			switch {
@@ -65,7 +67,9 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	}
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
-	for _, name := range []string{"per", "curve"} {
+	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
+	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
+	for _, name := range []string{"per", "curve", "write", "force"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -100,6 +104,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 		if q.budget, err = unit.ParseBytes(f.budget); err != nil || q.budget <= 0 {
 			return nil, usage("budget", f.budget, fmt.Sprintf("--budget %q is no number of bytes", f.budget), "--budget 8GiB")
 		}
+	}
+	if f.write != "" && q.budget == 0 && len(q.formats) != 1 {
+		return nil, usage("write", f.write, "what to write is not said: there is no --budget, and not one format", "--formats q4_k --write "+f.write)
 	}
 	return q, f.words(q)
 }
@@ -191,6 +198,11 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	r.Schema, r.Stopped = memwall.Schema, stopped
 	if err := f.extend(r, q, all); err != nil {
 		return err
+	}
+	if f.write != "" && !stopped {
+		if err := a.writeQuant(f, q, m, all, stats, r); err != nil {
+			return err
+		}
 	}
 	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
 }

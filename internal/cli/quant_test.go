@@ -22,6 +22,7 @@ func quantFiles(dir string) error {
 	wrong := []quanttest.Tensor{{Name: "model.layers.0.self_attn.q_proj", Shape: []int{4, 8}, X: quanttest.Heavy(32, 1, 3)}}
 	for name, data := range map[string][]byte{
 		"small.safetensors": small, "folder/model.safetensors": small, "small.imatrix": importance(2, 256), "inputs.safetensors": quanttest.Safetensors(inputs), "wrong.safetensors": quanttest.Safetensors(wrong),
+		"small.gguf":         quanttest.GGUF(quanttest.Llama(2, 256)),
 		"cut.safetensors":    small[:len(small)-1000],
 		"broken.safetensors": quanttest.Safetensors([]quanttest.Tensor{{Name: "a", Shape: []int{2, 256}, X: quanttest.Normal(512, 1, 2)}, {Name: "b", Shape: []int{2, 256}, X: broken}}),
 	} {

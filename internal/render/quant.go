@@ -22,6 +22,10 @@ func Quant(r *quant.Report, st Style) string {
 	p.quantMix(r)
 	p.quantCurve(r)
 	p.quantKept(r)
+	if r.Written != "" {
+		p.blank()
+		p.para(nil, join(say("written", bold), say("   "+r.Written+", "+unit.Bytes(r.WrittenBytes).String()+", read back")))
+	}
 	return p.String()
 }
 

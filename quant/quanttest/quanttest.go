@@ -3,11 +3,17 @@
 package quanttest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/format/gguf/gguftest"
 )
 
 // Brain rounds to the nearest number of bf16, ties to even.
@@ -93,3 +99,34 @@ func Llama(layers, width int) []Tensor {
 	}
 	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
 }
+
+// GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
+func GGUF(tensors []Tensor) []byte {
+	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(2))
+	for _, t := range tensors {
+		dims := make([]int64, len(t.Shape))
+		for i, n := range t.Shape {
+			dims[len(dims)-1-i] = int64(n)
+		}
+		b.Tensor(ggufName(t.Name), dtype.BF16, dims...)
+	}
+	file := b.File()
+	out := make([]byte, file.Len)
+	copy(out, file.Head)
+	f, err := gguf.Read(bytes.NewReader(out), file.Len)
+	if err != nil {
+		panic(err) // the builder's own file
+	}
+	for i := range f.Tensors {
+		at := f.Start(&f.Tensors[i])
+		for j, v := range tensors[i].X {
+			binary.LittleEndian.PutUint16(out[at+2*int64(j):], uint16(math.Float32bits(v)>>16))
+		}
+	}
+	return out
+}
+
+var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
+	"self_attn.v_proj", "attn_v", "self_attn.o_proj", "attn_output", "mlp.gate_proj", "ffn_gate", "mlp.up_proj", "ffn_up", "mlp.down_proj", "ffn_down", "model.norm", "output_norm", "lm_head", "output")
+
+func ggufName(name string) string { return ggufNames.Replace(name) }
