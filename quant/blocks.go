@@ -27,22 +27,28 @@ func (q5one) Unit() (int, int)  { return block, 24 }
 func (q8zero) Unit() (int, int) { return block, 34 }
 
 // extreme is the element of the largest magnitude, the first of equals.
-func extreme(x []float32) (v float32) {
-	var most uint32
+func extreme(x []float32) float32 {
+	most := math.Float32bits(largest(x))
 	for _, e := range x {
-		if a := math.Float32bits(e) &^ (1 << 31); a > most {
-			most, v = a, e
+		if math.Float32bits(e)&^(1<<31) == most {
+			return e
 		}
 	}
-	return v
+	return 0
 }
 
 func largest(x []float32) float32 {
-	var most uint32
-	for _, e := range x {
-		most = max(most, math.Float32bits(e)&^(1<<31))
+	var m0, m1 uint32
+	const abs = 1<<31 - 1
+	for len(x) >= 4 {
+		m0 = max(m0, math.Float32bits(x[0])&abs, math.Float32bits(x[1])&abs)
+		m1 = max(m1, math.Float32bits(x[2])&abs, math.Float32bits(x[3])&abs)
+		x = x[4:]
 	}
-	return math.Float32frombits(most)
+	for _, e := range x {
+		m0 = max(m0, math.Float32bits(e)&abs)
+	}
+	return math.Float32frombits(max(m0, m1))
 }
 
 func extent(x []float32) (lo, hi float32) {

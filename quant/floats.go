@@ -96,10 +96,13 @@ var (
 // nearest whole number, ties to even, of |x| < 2^22.
 func nearest(x float32) int32 { return int32(math.Float32bits(x+magic)) - magicBits }
 
-// awayFromZero rounds to the nearest whole number, ties away from zero; the sum is exact in 64 bits.
+// justBelowHalf is the largest float32 below a half. Added to a number before its fraction is cut off, it rounds ties
+// away from zero: the sum of a tie rounds up to the next whole number, and that of the number below a tie does not.
+const justBelowHalf = 0x3effffff
+
+// awayFromZero rounds to the nearest whole number, ties away from zero, of |x| < 2^22.
 func awayFromZero(x float32) int32 {
-	half := math.Float64frombits(math.Float64bits(0.5) | uint64(math.Float32bits(x)>>31)<<63)
-	return int32(float64(x) + half)
+	return int32(x + math.Float32frombits(justBelowHalf|math.Float32bits(x)&(1<<31)))
 }
 
 func toHalf(x float32) uint16 { return uint16(half.encode(x)) }

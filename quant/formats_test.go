@@ -233,6 +233,18 @@ func TestRounding(t *testing.T) {
 	}
 }
 
+// TestAwayFromZero: around every tie up to 2^17, and between, it is what math.Round gives.
+func TestAwayFromZero(t *testing.T) {
+	for i := range 1 << 17 {
+		tie := float32(i) + 0.5
+		for _, x := range []float32{tie, math.Nextafter32(tie, 0), math.Nextafter32(tie, 1e9), float32(i), tie - 0.25} {
+			if want := int32(math.Round(float64(x))); awayFromZero(x) != want || awayFromZero(-x) != -want {
+				t.Fatalf("%v goes to %d and %d, want %d", x, awayFromZero(x), awayFromZero(-x), want)
+			}
+		}
+	}
+}
+
 // TestLevels: the table finds what looking at all levels finds.
 func TestLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

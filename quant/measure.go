@@ -7,7 +7,6 @@ type Error struct {
 	Elements int64
 	Signal   float64 // Σ x²
 	Noise    float64 // Σ (x−q)²
-	Product  float64 // Σ x·q
 	Stored   float64 // Σ q²
 	Max      float64 // the largest |x−q|
 	// Σ w·x² and Σ w·(x−q)², w being the importance of an element's column: how far the layer's output is off when
@@ -18,7 +17,7 @@ type Error struct {
 // Add the error of another part.
 func (e *Error) Add(o *Error) {
 	e.Elements += o.Elements
-	e.Signal, e.Noise, e.Product, e.Stored = e.Signal+o.Signal, e.Noise+o.Noise, e.Product+o.Product, e.Stored+o.Stored
+	e.Signal, e.Noise, e.Stored = e.Signal+o.Signal, e.Noise+o.Noise, e.Stored+o.Stored
 	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+o.WeightedSignal, e.WeightedNoise+o.WeightedNoise
 	e.Max = max(e.Max, o.Max)
 }
@@ -39,21 +38,25 @@ func relative(noise, signal float64) float64 {
 // SQNR is the ratio of signal to noise in decibels; infinite without noise.
 func (e *Error) SQNR() float64 { return -20 * math.Log10(e.RMS()) }
 
-// Cosine between the numbers and what is stored of them; 1 where both are zero.
+// Cosine between the numbers and what is stored of them; 1 where both are zero, 0 where one is. Σxq follows from Σx²,
+// Σq² and Σ(x−q)².
 func (e *Error) Cosine() float64 {
-	if e.Signal == 0 && e.Stored == 0 {
+	switch {
+	case e.Signal == 0 && e.Stored == 0:
 		return 1
+	case e.Signal == 0 || e.Stored == 0:
+		return 0
 	}
-	return e.Product / math.Sqrt(e.Signal*e.Stored)
+	return (e.Signal + e.Stored - e.Noise) / 2 / math.Sqrt(e.Signal*e.Stored)
 }
 
 // Exact is the error of what is stored as it is.
 func (s *Survey) Exact() Error {
-	return Error{Elements: s.Elements, Signal: s.Squares, Product: s.Squares, Stored: s.Squares, WeightedSignal: s.Squares}
+	return Error{Elements: s.Elements, Signal: s.Squares, Stored: s.Squares, WeightedSignal: s.Squares}
 }
 
-// add compares numbers with what is stored of them; w is nil where all weigh the same. Sums of 32 are short enough
-// for 32 bits, which is what makes this fast.
+// add compares numbers with what is stored of them; w is nil where all weigh the same. The signal is known already,
+// unless columns weigh it. Sums of 32 are short enough for 32 bits, which is what makes this fast.
 func (e *Error) add(x, q, w []float32) {
 	e.Elements += int64(len(x))
 	for i := 0; i < len(x); i += block {
@@ -66,42 +69,40 @@ func (e *Error) add(x, q, w []float32) {
 	}
 }
 
+// even keeps four sums of each, so that an addition need not wait for the one before.
 func (e *Error) even(x, q []float32) {
-	var signal, noise, stored, most float32
-	q = q[:len(x)]
-	for i, v := range x {
-		s := q[i]
-		d := v - s
-		signal += v * v
-		noise += d * d
-		stored += s * s
-		if d = math.Float32frombits(math.Float32bits(d) &^ (1 << 31)); d > most {
-			most = d
-		}
+	var n0, n1, n2, n3, s0, s1, s2, s3 float32
+	var m0, m1 uint32
+	const abs = 1<<31 - 1
+	for len(x) >= 4 && len(q) >= 4 {
+		d0, d1, d2, d3 := x[0]-q[0], x[1]-q[1], x[2]-q[2], x[3]-q[3]
+		n0, n1, n2, n3 = n0+d0*d0, n1+d1*d1, n2+d2*d2, n3+d3*d3
+		s0, s1, s2, s3 = s0+q[0]*q[0], s1+q[1]*q[1], s2+q[2]*q[2], s3+q[3]*q[3]
+		m0 = max(m0, math.Float32bits(d0)&abs, math.Float32bits(d1)&abs)
+		m1 = max(m1, math.Float32bits(d2)&abs, math.Float32bits(d3)&abs)
+		x, q = x[4:], q[4:]
 	}
-	e.sum(signal, noise, stored, most)
-	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+float64(signal), e.WeightedNoise+float64(noise)
+	for i, v := range x {
+		d := v - q[i]
+		n0, s0, m0 = n0+d*d, s0+q[i]*q[i], max(m0, math.Float32bits(d)&abs)
+	}
+	noise := float64(n0+n1) + float64(n2+n3)
+	e.Noise, e.WeightedNoise = e.Noise+noise, e.WeightedNoise+noise
+	e.Stored += float64(s0+s1) + float64(s2+s3)
+	e.Max = max(e.Max, float64(math.Float32frombits(max(m0, m1))))
 }
 
 func (e *Error) weighted(x, q, w []float32) {
-	var signal, noise, stored, most, ws, wn float32
+	var noise, stored, most, ws, wn float32
 	for i, v := range x {
 		s := q[i]
 		d := v - s
-		signal, noise, stored = signal+v*v, noise+d*d, stored+s*s
+		noise, stored = noise+d*d, stored+s*s
 		ws, wn = ws+w[i]*v*v, wn+w[i]*d*d
 		most = max(most, d, -d)
 	}
-	e.sum(signal, noise, stored, most)
+	e.Noise, e.Stored, e.Max = e.Noise+float64(noise), e.Stored+float64(stored), max(e.Max, float64(most))
 	e.WeightedSignal, e.WeightedNoise = e.WeightedSignal+float64(ws), e.WeightedNoise+float64(wn)
-}
-
-// sum: Σxq follows from Σx², Σq² and Σ(x−q)².
-func (e *Error) sum(signal, noise, stored, most float32) {
-	s, n, t := float64(signal), float64(noise), float64(stored)
-	e.Signal, e.Noise, e.Stored = e.Signal+s, e.Noise+n, e.Stored+t
-	e.Product += (s + t - n) / 2
-	e.Max = max(e.Max, float64(most))
 }
 
 // Trial stores the rows of one matrix in one format and measures.
@@ -123,7 +124,12 @@ func NewTrial(f *Format, s *Survey) (*Trial, error) {
 		return nil, err
 	}
 	elems, bytes := c.Unit()
-	return &Trial{Format: f, coder: c, inputs: s.Inputs, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}, nil
+	t := &Trial{Format: f, coder: c, inputs: s.Inputs, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}
+	t.Error.Signal = s.Squares
+	if s.Inputs == nil {
+		t.Error.WeightedSignal = s.Squares
+	}
+	return t, nil
 }
 
 // Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them).

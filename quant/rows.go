@@ -196,6 +196,10 @@ func (c *integers) code(src []byte, i int) int32 {
 
 func (c *integers) Decode(x []float32, src []byte) {
 	zeros := src[c.zerosAt():]
+	if c.bits == 8 && !c.zero && c.group == c.cols {
+		c.row(x, src)
+		return
+	}
 	for g, at := 0, 0; at < c.cols; g, at = g+1, at+c.group {
 		d, z := c.d, c.z
 		if !c.fixed {
@@ -207,6 +211,18 @@ func (c *integers) Decode(x []float32, src []byte) {
 		for i := at; i < min(at+c.group, c.cols); i++ {
 			x[i] = float32(c.code(src, i)-z) * d
 		}
+	}
+}
+
+// row reads a row of one scale and no zero point.
+func (c *integers) row(x []float32, src []byte) {
+	d := c.d
+	if !c.fixed {
+		d = c.scale.get(src[c.codeBytes():])
+	}
+	src = src[:len(x)]
+	for i, q := range src {
+		x[i] = float32(int8(q)) * d
 	}
 }
 
@@ -280,14 +296,25 @@ func (c *eights) Encode(dst []byte, x, _ []float32) {
 	c.of.encodeAll(dst[:c.cols], x, d)
 }
 
-// encodeAll stores quotients as bytes; 0 where the scale is none.
+// encodeAll stores quotients as bytes; 0 where the scale is none. It is encode with its numbers at hand.
 func (m *minifloat) encodeAll(dst []byte, x []float32, d float32) {
 	if inverse(d) == 0 {
 		clear(dst)
 		return
 	}
-	for i, v := range x[:len(dst)] {
-		dst[i] = byte(m.encode(v / d))
+	cut, low, normal, steps, top, over, sign := m.cut&31, m.low, m.normal, m.steps, m.top, m.over, m.sign&31
+	x = x[:len(dst)]
+	for i, v := range x {
+		v /= d
+		bits := math.Float32bits(v)
+		abs := bits &^ (1 << 31)
+		var code uint32
+		if a := math.Float32frombits(abs); a < normal {
+			code = uint32(nearest(a * steps))
+		} else if code = (abs+1<<(cut-1)-1+abs>>cut&1)>>cut - low; code > top {
+			code = over
+		}
+		dst[i] = byte(code | bits>>31<<sign)
 	}
 }
 

@@ -28,7 +28,7 @@ func ratio(a, b float32) float32 {
 // steps of the search: how many levels more than there are the largest element is put at.
 var (
 	rangedSteps = [...]float32{-0.9, -0.6, -0.3, 0, 0.3, 0.6}
-	signedSteps = [...]float32{-0.9, -0.6, -0.3, 0, 0.3, 0.6, 0.9}
+	signedSteps = [...]float32{-0.8, -0.4, 0, 0.4, 0.8}
 )
 
 // affine finds d and m of d·q − m, codes from 0 to top, m of at least 0.
