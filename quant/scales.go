@@ -27,9 +27,18 @@ func ratio(a, b float32) float32 {
 
 // steps of the search: how many levels more than there are the largest element is put at.
 var (
-	rangedSteps = [...]float32{-0.9, -0.6, -0.3, 0, 0.3, 0.6}
-	signedSteps = [...]float32{-0.8, -0.4, 0, 0.4, 0.8}
+	rangedSteps  = [...]float32{-0.9, -0.6, -0.3, 0, 0.3, 0.6}
+	weighedSteps = [...]float32{-0.9, -0.75, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9}
+	signedSteps  = [...]float32{-0.8, -0.4, 0, 0.4, 0.8}
 )
+
+// stepsFor a search: weights that differ make more of them worth while.
+func stepsFor(w []float32) []float32 {
+	if w == nil {
+		return rangedSteps[:]
+	}
+	return weighedSteps[:]
+}
 
 // affine finds d and m of d·q − m, codes from 0 to top, m of at least 0.
 func affine(x, w []float32, top int) (d, m float32) {
@@ -41,7 +50,7 @@ func affine(x, w []float32, top int) (d, m float32) {
 		return 0, -lo
 	}
 	best := float32(-1)
-	for _, step := range rangedSteps {
+	for _, step := range stepsFor(w) {
 		s := rounded(x, w, (float32(top)+step)/(hi-lo), lo, int32(top))
 		if dd, mm, explained := s.fit(); explained > best {
 			d, m, best = dd, mm, explained
@@ -157,7 +166,7 @@ func spread(x, w []float32, top int) (d, low float32) {
 		return d, low
 	}
 	best := float32(-1)
-	for _, step := range rangedSteps {
+	for _, step := range stepsFor(w) {
 		s := rounded(x, w, (float32(top)+step)/(hi-lo), lo, int32(top))
 		det := s.w*s.qq - s.q*s.q
 		if det <= 0 {
