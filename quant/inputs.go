@@ -178,6 +178,18 @@ type Statistics struct {
 	// Importance by the names of GGUF files, and Activations by those of their own file without ".weight" and ".input".
 	Importance  map[string][]float32
 	Activations map[string]*Tensor
+	Identity    string // as that of a Model
+}
+
+// Tells how much is known of the inputs that it knows, at most.
+func (s *Statistics) Tells() Asks {
+	switch {
+	case len(s.Activations) > 0:
+		return OfEach
+	case len(s.Importance) > 0:
+		return OfColumns
+	}
+	return Nothing
 }
 
 // Inputs of a tensor, by its own name or by that which GGUF files give it; nil when nothing is known.

@@ -22,6 +22,9 @@ func (e *Error) Add(o *Error) {
 	e.Max = max(e.Max, o.Max)
 }
 
+// finite: the format can hold such numbers; scales in f16 end at 65,504.
+func (e *Error) finite() bool { return !math.IsNaN(e.Noise-e.Noise) && !math.IsNaN(e.Stored-e.Stored) }
+
 // RMS of the error, relative to that of the numbers; 0 for a matrix of zeros that stays one.
 func (e *Error) RMS() float64 { return relative(e.Noise, e.Signal) }
 

@@ -18,6 +18,8 @@ type Model struct {
 	// GGUF is the header of GGUF files, and Head the first of them; nil for safetensors.
 	GGUF *gguf.File
 	Head io.ReaderAt
+	// Identity is the same for files that are the same: their places, sizes and times.
+	Identity string
 }
 
 // Bytes of all tensors as the files hold them.

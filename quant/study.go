@@ -22,9 +22,9 @@ type Measured struct {
 
 // Tried is one format on one tensor.
 type Tried struct {
-	Format *Format
-	Bytes  unit.Bytes
-	Error  Error
+	Format *Format    `json:"-"`
+	Bytes  unit.Bytes `json:"bytes"`
+	Error  Error      `json:"error"`
 }
 
 // Of gives the trial of a format; nil where it was not tried.
@@ -80,6 +80,7 @@ func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	if !m.Survey.Finite() {
 		m.broken()
 	}
+	m.Tried = slices.DeleteFunc(m.Tried, func(t Tried) bool { return !t.Error.finite() })
 	return m, nil
 }
 

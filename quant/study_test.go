@@ -141,6 +141,21 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
+// TestHuge: formats whose scales cannot hold a matrix are not said to.
+func TestHuge(t *testing.T) {
+	x := normal(512, 1)
+	for i := range x {
+		x[i] *= 1e10
+	}
+	m, err := (&Work{Formats: unasked()}).Measure(brain("huge", x, 1, 2, 256))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Of(find(t, "q4_0")) != nil || m.Of(find(t, "int8")) == nil || m.Of(find(t, "mxfp4")) == nil {
+		t.Errorf("%d formats hold numbers of 1e8", len(m.Tried))
+	}
+}
+
 // TestStored: q8_0 and 32-bit files are read as bf16 ones are.
 func TestStored(t *testing.T) {
 	x := normal(512, 1)

@@ -25,8 +25,8 @@ type Survey struct {
 	// Magnitudes counts elements by size: bin b holds those from Edge(b) up to Edge(b+1), four to an octave.
 	Magnitudes [1024]int64
 	// Inputs of the matrix; nil when nothing is known. Sample is some of its rows, kept only when inputs are known.
-	Inputs *Inputs
-	Sample [][]float32
+	Inputs *Inputs     `json:"-"`
+	Sample [][]float32 `json:"-"`
 	// Outliers are columns that LLM.int8 keeps in 16 bits, ascending; they are known from activations alone.
 	Outliers []int32
 

@@ -35,6 +35,13 @@ func OpenStatistics(importance, activations string) (*quant.Statistics, io.Close
 			s.Activations[inputOf(t.Name)] = t
 		}
 	}
+	d := &disk{}
+	for _, name := range []string{importance, activations} {
+		if name != "" {
+			file := home(filepath.ToSlash(name))
+			s.Identity += d.identity(path.Dir(file)+"/", []string{path.Base(file)})
+		}
+	}
 	return s, w, nil
 }
 

@@ -52,7 +52,22 @@ func OpenWeights(ref string) (*quant.Model, io.Closer, error) {
 		_ = w.Close() // the error before it is the one to tell
 		return nil, nil, err
 	}
+	w.Identity = d.identity(path.Dir(file)+"/", w.Files)
+	if info.IsDir() {
+		w.Identity = d.identity(strings.TrimSuffix(file, "/")+"/", w.Files)
+	}
 	return &w.Model, w, nil
+}
+
+// identity of files: where they are, how large, and when they were written.
+func (d *disk) identity(dir string, names []string) string {
+	var b strings.Builder
+	for _, n := range names {
+		if info, err := d.stat(dir + n); err == nil {
+			fmt.Fprintf(&b, "%s %d %d\n", d.absolute(dir+n), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
 }
 
 func (w *weightFiles) folder(d *disk, dir string) error {

@@ -25,7 +25,7 @@ type quantFlags struct {
 	budget              string
 	imatrix, inputs     string
 	write               string
-	force               bool
+	force, again        bool
 	least               []string
 	curve               bool
 }
@@ -68,8 +68,9 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
+	flags.BoolVar(&f.again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
-	for _, name := range []string{"per", "curve", "write", "force"} {
+	for _, name := range []string{"per", "curve", "write", "force", "again"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -190,7 +191,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer inputs.Close()
-	all, stopped, err := a.measured(m, q.formats, stats)
+	kept := a.remembered(m, stats, f.again)
+	defer kept.close()
+	all, stopped, err := a.measured(m, q.formats, stats, kept)
 	if err != nil {
 		return err
 	}
@@ -246,10 +249,10 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 }
 
 // measured tries the formats on every tensor, as many at a time as there are processors, the largest first.
-func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Statistics) (all []*quant.Measured, stopped bool, err error) {
+func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Statistics, kept *quantMemory) (all []*quant.Measured, stopped bool, err error) {
 	ctx, done := a.until()
 	defer done()
-	order := slices.Clone(m.Tensors)
+	results, order := kept.recall(m.Tensors, formats, stats.Tells())
 	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	of := int64(0)
 	for _, t := range order {
@@ -258,7 +261,6 @@ func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Sta
 		}
 	}
 	p := a.bytesProgress(of)
-	results := make(map[*quant.Tensor]*quant.Measured, len(order))
 	var mu sync.Mutex
 	var next, read atomic.Int64
 	var workers sync.WaitGroup
@@ -279,6 +281,7 @@ func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Sta
 				}
 				mu.Lock()
 				results[x.Tensor] = x
+				kept.add(x)
 				mu.Unlock()
 			}
 		})
