@@ -112,6 +112,16 @@ func (m *Measured) broken() {
 	}
 }
 
+// Reading is the bytes that Done will be told of when tensors are measured: each is read twice.
+func Reading(tensors []*Tensor) (n int64) {
+	for _, t := range tensors {
+		if t.Kept() == "" {
+			n += 2 * int64(t.Bytes)
+		}
+	}
+	return n
+}
+
 // matrix surveys and tries one of the tensor's matrices.
 func (w *Work) matrix(m *Measured, b int64, in *Inputs) error {
 	s := NewSurvey(m.Rows, m.Cols)

@@ -254,13 +254,7 @@ func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Sta
 	defer done()
 	results, order := kept.recall(m.Tensors, formats, stats.Tells())
 	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	of := int64(0)
-	for _, t := range order {
-		if t.Kept() == "" {
-			of += 2 * int64(t.Bytes) // each is read twice
-		}
-	}
-	p := a.bytesProgress(of)
+	p := a.bytesProgress(quant.Reading(order))
 	var mu sync.Mutex
 	var next, read atomic.Int64
 	var workers sync.WaitGroup
