@@ -281,7 +281,7 @@ var words = map[string]string{
 }
 
 var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",
-	"formats": "NAMES", "imatrix": "FILE", "activations": "FILE", "write": "FILE", "budget": "SIZE", "floor": "ROLE=FORMAT", "family": "gguf|hub", "per": "role|layer|tensor"}
+	"formats": "NAMES", "imatrix": "FILE", "activations": "FILE", "write": "FILE", "fits": "HARDWARE", "ctx": "TOKENS", "budget": "SIZE", "floor": "ROLE=FORMAT", "family": "gguf|hub", "per": "role|layer|tensor"}
 
 func plainOperand(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {

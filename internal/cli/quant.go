@@ -15,6 +15,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quant"
 	"github.com/memwall/memwall/unit"
 )
@@ -26,6 +27,8 @@ type quantFlags struct {
 	imatrix, inputs     string
 	write               string
 	force, again        bool
+	fits                string
+	context             int64
 	least               []string
 	curve               bool
 }
@@ -37,7 +40,7 @@ func (a *app) quant() *cobra.Command {
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
 			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
-		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./model-bf16.gguf --imatrix model.imatrix --budget 5GiB --write model-mix.gguf",
+		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./model-bf16.gguf --imatrix model.imatrix --budget 5GiB --write model-mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
 			switch {
@@ -60,9 +63,11 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.imatrix, "imatrix", "", "an importance matrix of llama.cpp: errors count by the inputs of their column")
 	flags.StringVar(&f.inputs, "activations", "", "safetensors with inputs of the matrices, by their names: errors count by what they do to the output")
 	flags.StringVar(&f.budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
+	flags.StringVar(&f.fits, "fits", "", "a device, in place of --budget: the weights that fit beside all else that it holds")
+	flags.Var(lengthValue{&f.context}, "ctx", "tokens of context that must fit too; the engine's default without it")
 	flags.StringVar(&f.family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
-	for _, name := range []string{"formats", "imatrix", "activations", "budget", "family", "floor"} {
+	for _, name := range []string{"formats", "imatrix", "activations", "budget", "fits", "ctx", "family", "floor"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
@@ -106,7 +111,10 @@ func (f *quantFlags) read() (*quantAsk, error) {
 			return nil, usage("budget", f.budget, fmt.Sprintf("--budget %q is no number of bytes", f.budget), "--budget 8GiB")
 		}
 	}
-	if f.write != "" && q.budget == 0 && len(q.formats) != 1 {
+	if f.fits != "" && f.budget != "" {
+		return nil, usage("fits", f.fits, "--budget and --fits both say how much there is", "give one of them")
+	}
+	if f.write != "" && f.fits == "" && q.budget == 0 && len(q.formats) != 1 {
 		return nil, usage("write", f.write, "what to write is not said: there is no --budget, and not one format", "--formats q4_k --write "+f.write)
 	}
 	return q, f.words(q)
@@ -186,6 +194,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer files.Close()
+	if err := a.room(f, q, name); err != nil {
+		return err
+	}
 	stats, inputs, err := a.statistics(f)
 	if err != nil {
 		return err
@@ -208,6 +219,28 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		}
 	}
 	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+}
+
+// room makes a budget of what a device has left.
+func (a *app) room(f *quantFlags, q *quantAsk, name string) error {
+	if f.fits == "" {
+		return nil
+	}
+	r := &memwall.Request{Ask: "fit", Model: name}
+	r.Hardware, r.Engine = f.fits, map[quant.Family]string{quant.GGUF: "llama.cpp", quant.Hub: "vllm"}[q.family]
+	if f.context > 0 {
+		r.Context = plan.Int(f.context)
+	}
+	answer, err := a.asker.Ask(r)
+	if err != nil {
+		return err
+	}
+	room, ok := answer.RoomForWeights()
+	if !ok {
+		return &memwall.Error{Code: memwall.Unsupported, Field: "fits", Value: f.fits, Message: "what " + f.fits + " has room for beside the weights is not known, or is nothing", Hint: "one device, a model with its config.json, a smaller --ctx; or --budget SIZE"}
+	}
+	q.budget = room
+	return nil
 }
 
 // statistics of the inputs, as far as files are given.
@@ -242,7 +275,7 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 	x, ok := c.Within(q.budget)
 	if !ok {
 		least, most := c.Range()
-		return &memwall.Error{Code: memwall.BadField, Field: "budget", Value: f.budget, Message: fmt.Sprintf("no mixture of these formats takes %v: they go from %v to %v", q.budget, least, most), Hint: fmt.Sprintf("--budget %d", least)}
+		return &memwall.Error{Code: memwall.BadField, Field: "budget", Value: cmp.Or(f.budget, f.fits), Message: fmt.Sprintf("no mixture of these formats takes %v: they go from %v to %v", q.budget, least, most), Hint: fmt.Sprintf("--budget %d", least)}
 	}
 	r.SetMix(c, x, q.budget)
 	return nil
@@ -302,4 +335,18 @@ func firstFault(failed []error) error {
 		}
 	}
 	return nil
+}
+
+// lengthValue is a flag that takes a length such as 32k.
+type lengthValue struct{ n *int64 }
+
+// Type names the kind of value for help.
+func (lengthValue) Type() string { return "length" }
+
+func (lengthValue) String() string { return "" }
+
+// Set reads a length.
+func (v lengthValue) Set(s string) (err error) {
+	*v.n, err = unit.ParseLength(s)
+	return err
 }

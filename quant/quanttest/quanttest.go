@@ -92,7 +92,7 @@ func Llama(layers, width int) []Tensor {
 	out := []Tensor{matrix("model.embed_tokens.weight", 2*width, width, false)}
 	for l := range layers {
 		at := fmt.Sprintf("model.layers.%d.", l)
-		out = append(out, norm(at+"input_layernorm.weight"),
+		out = append(out, norm(at+"input_layernorm.weight"), norm(at+"post_attention_layernorm.weight"),
 			matrix(at+"self_attn.q_proj.weight", width, width, false), matrix(at+"self_attn.k_proj.weight", width/4, width, true),
 			matrix(at+"self_attn.v_proj.weight", width/4, width, true), matrix(at+"self_attn.o_proj.weight", width, width, false),
 			matrix(at+"mlp.gate_proj.weight", 2*width, width, false), matrix(at+"mlp.up_proj.weight", 2*width, width, false), matrix(at+"mlp.down_proj.weight", width, 2*width, l%2 == 0))
@@ -126,7 +126,7 @@ func GGUF(tensors []Tensor) []byte {
 	return out
 }
 
-var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
+var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
 	"self_attn.v_proj", "attn_v", "self_attn.o_proj", "attn_output", "mlp.gate_proj", "ffn_gate", "mlp.up_proj", "ffn_up", "mlp.down_proj", "ffn_down", "model.norm", "output_norm", "lm_head", "output")
 
 func ggufName(name string) string { return ggufNames.Replace(name) }
