@@ -46,6 +46,7 @@ type Report struct {
 	Curve    []CurvePoint `json:"curve,omitempty"`
 	Parts    []PartRow    `json:"parts,omitempty"`
 	Each     []TensorRow  `json:"each,omitempty"`
+	Spread   *Spread      `json:"spread,omitempty"`
 	// Stopped: the user ended the work; Tensors counts those that were measured.
 	Stopped bool `json:"stopped,omitempty"`
 	// Written is the file that was written and read back.
@@ -122,6 +123,7 @@ type Module struct {
 // CurvePoint is a mixture that none of its size beats.
 type CurvePoint struct {
 	Bytes    unit.Bytes `json:"bytes"`
+	Share    float64    `json:"share"` // of the bytes of the tensors as they are
 	Weighted float64    `json:"weighted_rms"`
 }
 
@@ -239,7 +241,7 @@ func (r *Report) SetCurve(c *Choice) {
 		}
 	}
 	for _, p := range Curve(c.Groups) {
-		r.Curve = append(r.Curve, CurvePoint{p.Bytes + c.Fixed, relative(p.Noise, signal)})
+		r.Curve = append(r.Curve, CurvePoint{p.Bytes + c.Fixed, float64(p.Bytes+c.Fixed) / float64(max(1, r.Bytes)), relative(p.Noise, signal)})
 	}
 }
 

@@ -27,7 +27,7 @@ type quantFlags struct {
 	imatrix, inputs     string
 	write               string
 	force, again        bool
-	fits                string
+	fits, svg           string
 	context             int64
 	least               []string
 	curve               bool
@@ -75,7 +75,8 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
 	flags.BoolVar(&f.again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
-	for _, name := range []string{"per", "curve", "write", "force", "again"} {
+	flags.StringVar(&f.svg, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
+	for _, name := range []string{"per", "curve", "svg", "write", "force", "again"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -218,7 +219,22 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 			return err
 		}
 	}
+	if err := a.drawQuant(f, r, all); err != nil {
+		return err
+	}
 	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+}
+
+// drawQuant writes the picture that --svg names.
+func (a *app) drawQuant(f *quantFlags, r *quant.Report, all []*quant.Measured) error {
+	if f.svg == "" {
+		return nil
+	}
+	r.Spread = quant.SpreadOf(all)
+	if err := a.WriteFile(f.svg, render.QuantSVG(r)); err != nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "svg", Value: f.svg, Message: fmt.Sprintf("--svg: %v", err), Hint: "a file in a folder that exists and can be written"}
+	}
+	return nil
 }
 
 // room makes a budget of what a device has left.
