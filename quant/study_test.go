@@ -156,6 +156,20 @@ func TestHuge(t *testing.T) {
 	}
 }
 
+// TestTogether: formats that would have much of an odd matrix in memory at once are not tried on it.
+func TestTogether(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		cols   int64
+		takes  bool
+	}{{"nf4", 4096, true}, {"nf4", 28672, true}, {"nf4", 4097, false}, {"nf4-single", 4097, true}, {"fp8-block", 28672, true}, {"fp8-block", 1 << 20, false}, {"int8", 1 << 20, true}} {
+		x := &Tensor{Dims: 2, Batch: 1, Rows: 512, Cols: c.cols}
+		if x.Takes(find(t, c.format)) != c.takes {
+			t.Errorf("%s of %d columns: want %v", c.format, c.cols, c.takes)
+		}
+	}
+}
+
 // TestStored: q8_0 and 32-bit files are read as bf16 ones are.
 func TestStored(t *testing.T) {
 	x := normal(512, 1)

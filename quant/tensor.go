@@ -45,7 +45,7 @@ func (t *Tensor) Kept() string {
 		return "empty"
 	case t.Stored == nil:
 		return "of a type that is not known"
-	case t.Dims < 2 || t.Rows == 1 && t.Batch == 1:
+	case t.Dims < 2 || t.Rows == 1:
 		return "no matrix"
 	case readers[t.Stored] == nil:
 		return "stored as " + t.Stored.Name
@@ -65,8 +65,27 @@ func (t *Tensor) Readable() bool { return readers[t.Stored] != nil && t.Cols <= 
 // ends are the embeddings and the head, which files of the hub leave alone.
 func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dtype.Output }
 
-// Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are.
-func (t *Tensor) Takes(f *Format) bool { return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) }
+// Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are, and
+// what a format stores together has to be read at once.
+func (t *Tensor) Takes(f *Format) bool {
+	return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) && f.together(t.Cols) <= mostTogether
+}
+
+// mostTogether is how many elements are read at once at most for one format.
+const mostTogether = 1 << 23
+
+// together is the elements of the fewest whole rows that are whole units.
+func (f *Format) together(cols int64) int64 {
+	if f.Asks != Nothing {
+		return cols // these store row by row
+	}
+	c, err := f.Coder(NewSurvey(1, cols))
+	if err != nil {
+		return mostTogether + 1
+	}
+	elems, _ := c.Unit()
+	return multiple(cols, int64(elems))
+}
 
 // readers turn stored bytes into numbers.
 var readers = map[*dtype.Format]func(x []float32, b []byte){

@@ -142,7 +142,7 @@ func (f *quantFlags) words(q *quantAsk) error {
 }
 
 // usual formats are those that are measured unless others are named: of each size what people choose from.
-const usual = "q8_0,q6_k,q5_k,q4_k,iq4_xs,q3_k,q2_k,fp8,int8,int4-g128,int4-zero-g128,nvfp4,mxfp4,nf4"
+const usual = "q8_0,q6_k,q5_k,q5_0,q4_k,q4_0,iq4_xs,q3_k,q2_k,fp8,int8,int4-g128,int4-zero-g128,nvfp4,mxfp4,nf4"
 
 func formatsOf(names string) ([]*quant.Format, error) {
 	if names == "all" {
@@ -211,6 +211,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	}
 	r := quant.NewReport(m, all, q.formats)
 	r.Schema, r.Stopped = memwall.Schema, stopped
+	if r.Weighed == 0 && stats.Tells() != quant.Nothing && !stopped {
+		return &memwall.Error{Code: memwall.BadFile, Field: "imatrix", Value: cmp.Or(f.imatrix, f.inputs), Message: "no matrix of " + name + " is in the statistics of inputs", Hint: "statistics of the same model, with its names"}
+	}
 	if err := f.extend(r, q, all); err != nil {
 		return err
 	}
