@@ -196,6 +196,16 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// TestBrains: rows that are no multiple of four are read whole.
+func TestBrains(t *testing.T) {
+	x := normal(3*7, 1)
+	var buf []byte
+	got := make([]float32, len(x))
+	if err := brain("odd", x, 1, 3, 7).rows(got, 0, 3, &buf); err != nil || !slices.Equal(got, x) {
+		t.Errorf("%v, want %v: %v", got, x, err)
+	}
+}
+
 // model of matrices that differ in size and spread.
 func measuredModel(t *testing.T, formats []*Format) []*Measured {
 	t.Helper()

@@ -65,3 +65,21 @@ func BenchmarkTrial(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkMeasure reads, surveys and tries one format, all that the command does with a matrix.
+func BenchmarkMeasure(b *testing.B) {
+	x := normal(1<<22, 1)
+	tensor := brain("x", x, 1, 1024, 4096)
+	for _, name := range []string{"q8_0", "q4_0", "fp8", "int8", "q4_k"} {
+		f, _ := Find(name)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(2 * len(x)))
+			w := &Work{Formats: []*Format{f}}
+			for b.Loop() {
+				if _, err := w.Measure(tensor); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
