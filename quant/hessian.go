@@ -42,7 +42,11 @@ func newHessian(t *Tensor) (*Hessian, error) {
 		n := min(h.Size, cols-at)
 		sums = append(sums, make([]float32, n*n))
 	}
-	err := t.eachRow(func(_ int64, x []float32) {
+	apart := heldOut(t)
+	err := t.eachRow(func(n int64, x []float32) {
+		if apart && n%judged == 0 {
+			return
+		}
 		for b, sum := range sums {
 			outer(sum, x[b*h.Size:min((b+1)*h.Size, cols)])
 		}

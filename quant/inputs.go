@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/unit"
 )
 
 // Inputs is what is known of the numbers that a matrix is multiplied with.
@@ -78,42 +80,69 @@ func (in *Inputs) columns() []float32 {
 	return in.Columns
 }
 
-// Activations makes Inputs of a tensor whose rows are inputs of a matrix.
+// Activations makes Inputs of a tensor whose rows are inputs of a matrix. Errors are measured on a quarter of the rows,
+// and GPTQ sees the others, so that it is not judged by what it was fitted to; fewer rows than fewRows serve for both.
 func Activations(t *Tensor) (*Inputs, error) {
 	in := &Inputs{Columns: make([]float32, t.Cols), Largest: make([]float32, t.Cols)}
 	squares := make([]float64, t.Cols)
+	apart := heldOut(t)
 	count := t.Batch * t.Rows
+	if apart {
+		count = unit.CeilDiv(count, judged)
+	}
 	rows := min(count, sketchRows)
 	for range rows {
 		in.Sketch = append(in.Sketch, make([]float32, t.Cols))
 	}
 	err := t.eachRow(func(n int64, x []float32) {
-		to, sign := in.Sketch[n%rows], float32(1)
-		if count > rows {
-			to, sign = in.Sketch[mixed(n)%uint64(rows)], float32(int64(mixed(n)>>63)*2-1)
-		}
 		for c, v := range x {
 			squares[c] += float64(v) * float64(v)
 			in.Largest[c] = max(in.Largest[c], v, -v)
-			to[c] += sign * v
+		}
+		switch {
+		case !apart:
+			in.sketch(n, count, x)
+		case n%judged == 0:
+			in.sketch(n/judged, count, x)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	in.level(squares)
+	for c, s := range squares {
+		in.Columns[c] = float32(s)
+	}
+	in.level()
 	in.Hessian = func() (*Hessian, error) { return newHessian(t) }
 	return in, nil
 }
 
-// level scales the sketch so that the mean square of a column, summed over its rows, is 1.
-func (in *Inputs) level(squares []float64) {
-	var sum float64
-	for c, s := range squares {
-		in.Columns[c] = float32(s)
-		sum += s
+const (
+	judged  = 4  // of so many rows one is what errors are measured on
+	fewRows = 64 // below which all rows serve for everything
+)
+
+func heldOut(t *Tensor) bool { return t.Batch*t.Rows >= fewRows }
+
+// sketch adds row n of count to one of the mixtures, with a sign.
+func (in *Inputs) sketch(n, count int64, x []float32) {
+	rows := int64(len(in.Sketch))
+	to, sign := in.Sketch[n%rows], float32(1)
+	if count > rows {
+		to, sign = in.Sketch[mixed(n)%uint64(rows)], float32(int64(mixed(n)>>63)*2-1)
 	}
-	by := float32(math.Sqrt(float64(len(squares)) / max(sum, math.SmallestNonzeroFloat32)))
+	for c, v := range x {
+		to[c] += sign * v
+	}
+}
+
+// level scales the sketch so that the mean square of a column, summed over its rows, is 1.
+func (in *Inputs) level() {
+	var sum float64
+	for _, row := range in.Sketch {
+		sum += float64(dot(row, row))
+	}
+	by := float32(math.Sqrt(float64(len(in.Columns)) / max(sum, math.SmallestNonzeroFloat32)))
 	for _, row := range in.Sketch {
 		for c := range row {
 			row[c] *= by

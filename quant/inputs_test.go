@@ -8,12 +8,12 @@ import (
 // inputsOf count rows of cols inputs; mixing makes each the sum of its own and some of the one before, times a size
 // that differs between columns.
 func inputsOf(count, cols int, mixing, spread float64) *Tensor {
-	return loudInputs(count, cols, mixing, spread, 1)
+	return loudInputs(count, cols, mixing, spread, 1, 11)
 }
 
 // loudInputs are much larger in every 64th column, as those of large networks are.
-func loudInputs(count, cols int, mixing, spread float64, loud float32) *Tensor {
-	own := normal(count*cols, 11)
+func loudInputs(count, cols int, mixing, spread float64, loud float32, seed uint64) *Tensor {
+	own := normal(count*cols, seed)
 	x := make([]float32, count*cols)
 	for r := range count {
 		var before float64
@@ -45,8 +45,9 @@ func trueNoise(w, q []float32, inputs *Tensor) (sum float64) {
 	return sum
 }
 
-// better gives the true noise of a format over that of int4-zero-g128, and the same of the measured noise.
-func better(t *testing.T, name string, inputs *Tensor) (truth, measured float64) {
+// better gives the noise of a format over that of int4-zero-g128 on inputs that it did not see, and the same of the noise
+// that is measured on those that it saw.
+func better(t *testing.T, name string, inputs, unseen *Tensor) (truth, measured float64) {
 	t.Helper()
 	const rows, cols = 128, 512
 	w := normal(rows*cols, 5)
@@ -62,18 +63,18 @@ func better(t *testing.T, name string, inputs *Tensor) (truth, measured float64)
 		tr := tried(find(t, n), s, w)
 		back := make([]float32, len(w))
 		tr.units(w, func(at int, _, part []float32) { copy(back[at:], part) })
-		noise[i], said[i] = trueNoise(w, back, inputs), tr.Error.WeightedNoise
+		noise[i], said[i] = trueNoise(w, back, unseen), tr.Error.WeightedNoise
 	}
 	return noise[1] / noise[0], said[1] / said[0]
 }
 
 // TestGPTQ: on inputs that correlate it is better than rounding by 10 % and more, on white ones the same.
 func TestGPTQ(t *testing.T) {
-	truth, measured := better(t, "gptq-g128", inputsOf(2048, 512, 0.8, 0.5))
-	if truth > 0.8 || math.Abs(measured/truth-1) > 0.1 {
+	truth, measured := better(t, "gptq-g128", inputsOf(2048, 512, 0.8, 0.5), loudInputs(2048, 512, 0.8, 0.5, 1, 12))
+	if truth > 0.6 || math.Abs(measured/truth-1) > 0.15 {
 		t.Errorf("correlated: %.3f of the noise of rounding, measured %.3f", truth, measured)
 	}
-	truth, measured = better(t, "gptq-g128", inputsOf(1<<14, 512, 0, 0))
+	truth, measured = better(t, "gptq-g128", inputsOf(1<<14, 512, 0, 0), loudInputs(4096, 512, 0, 0, 1, 12))
 	if math.Abs(truth-1) > 0.05 || math.Abs(measured-1) > 0.06 {
 		t.Errorf("white: %.3f of the noise of rounding, measured %.3f", truth, measured)
 	}
@@ -81,11 +82,11 @@ func TestGPTQ(t *testing.T) {
 
 // TestAWQ: on inputs of which some are much larger it is better by 10 % and more, on white ones the same.
 func TestAWQ(t *testing.T) {
-	truth, measured := better(t, "awq-g128", loudInputs(2048, 512, 0.3, 0.3, 16))
+	truth, measured := better(t, "awq-g128", loudInputs(2048, 512, 0.3, 0.3, 16, 11), loudInputs(2048, 512, 0.3, 0.3, 16, 12))
 	if truth > 0.9 || math.Abs(measured/truth-1) > 0.1 {
 		t.Errorf("uneven: %.3f of the noise of rounding, measured %.3f", truth, measured)
 	}
-	truth, _ = better(t, "awq-g128", inputsOf(4096, 512, 0, 0))
+	truth, _ = better(t, "awq-g128", inputsOf(4096, 512, 0, 0), loudInputs(4096, 512, 0, 0, 1, 12))
 	if math.Abs(truth-1) > 0.03 {
 		t.Errorf("white: %.3f of the noise of rounding", truth)
 	}
@@ -100,7 +101,10 @@ func TestFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want [n][n]float64
-	if err := in.eachRow(func(_ int64, x []float32) {
+	if err := in.eachRow(func(row int64, x []float32) {
+		if row%judged == 0 {
+			return
+		}
 		for i := range n {
 			for j := range n {
 				want[i][j] += float64(x[i]) * float64(x[j])
