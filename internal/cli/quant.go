@@ -40,7 +40,7 @@ func (a *app) quant() *cobra.Command {
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
 			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
-		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./model-bf16.gguf --imatrix model.imatrix --budget 5GiB --write model-mix.gguf",
+		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./a.gguf --imatrix a.imatrix --budget 5GiB --write mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
 			switch {
