@@ -26,6 +26,8 @@ func main() {
 		Models:      source.New(source.Options{}),
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
+		Weights:     source.OpenWeights,
+		Statistics:  source.OpenStatistics,
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 

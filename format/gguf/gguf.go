@@ -26,6 +26,7 @@ type File struct {
 	Alignment  int64 // of tensors, bytes
 	Size       int64 // of the whole file, bytes; of all files together after Join
 	DataOffset int64 // first byte of tensor data; of the first file after Join
+	InfoOffset int64 // first byte behind the metadata; of the first file after Join
 	Tensors    []Tensor
 	Split      Split
 	Shards     []Shard // the files in order: one, or all after Join
@@ -114,6 +115,7 @@ func (d *decoder) file() *File {
 	d.metadata(f, pairs)
 	d.split(f, tensors)
 	d.general(f)
+	f.InfoOffset = d.w.Offset()
 	d.tensors(f, tensors)
 	return f
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/quant"
 )
 
 // Config is what a command works with.
@@ -41,6 +42,10 @@ type Config struct {
 	Traces                memwall.TraceSource // nil: recordings are refused
 	// Now is the time; nil is the clock's.
 	Now func() time.Time
+	// Weights opens the tensors of a file or a folder; nil: weights are not read.
+	Weights func(name string) (*quant.Model, io.Closer, error)
+	// Statistics reads what an importance matrix and a file of activations tell of inputs.
+	Statistics func(importance, activations string) (*quant.Statistics, io.Closer, error)
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
@@ -139,7 +144,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.calibrate(), a.validate(), a.batch(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

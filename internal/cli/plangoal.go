@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -148,18 +146,4 @@ func (f *planFlags) plain(r *memwall.Request, w *workload.Spec) error {
 		r.Sequences = w.Concurrency
 	}
 	return nil
-}
-
-// parallel does something for each of n numbers, as many at a time as there are processors.
-func parallel(n int, do func(int)) {
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for i := range n {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			do(i)
-		})
-	}
-	wg.Wait()
 }

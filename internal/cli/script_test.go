@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // run is the program with a machine, a terminal and a reader of command lines that scripts choose by
 // environment variables.
 func run() int {
-	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}}
+	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
 	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
@@ -73,6 +73,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")
+			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-quant") {
+				return quantFiles(e.WorkDir)
+			}
 			return nil
 		},
 	})

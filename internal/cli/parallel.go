@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"runtime"
+	"sync"
+)
+
+// parallel does something for each of n numbers, as many at a time as there are processors.
+func parallel(n int, do func(int)) {
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range n {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			do(i)
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,195 @@
+package quant
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Blocks of 32 of GGUF files: an f16 scale, for some an f16 minimum, and the elements. Of a byte of 4-bit elements
+// the low half is element j and the high half element j+16. The definitions are those of the reference encoders of
+// ggml/src/ggml-quants.c: the largest magnitude, or the range, decides the scale. Where elements weigh differently
+// the scale is searched for instead (scales.go).
+
+const block = 32
+
+type (
+	q4zero struct{}
+	q4one  struct{}
+	q5zero struct{}
+	q5one  struct{}
+	q8zero struct{}
+)
+
+func (q4zero) Unit() (int, int) { return block, 18 }
+func (q4one) Unit() (int, int)  { return block, 20 }
+func (q5zero) Unit() (int, int) { return block, 22 }
+func (q5one) Unit() (int, int)  { return block, 24 }
+func (q8zero) Unit() (int, int) { return block, 34 }
+
+// extreme is the element of the largest magnitude, the first of equals.
+func extreme(x []float32) float32 {
+	most := math.Float32bits(largest(x))
+	for _, e := range x {
+		if math.Float32bits(e)&^(1<<31) == most {
+			return e
+		}
+	}
+	return 0
+}
+
+func largest(x []float32) float32 {
+	var m0, m1 uint32
+	const abs = 1<<31 - 1
+	for len(x) >= 4 {
+		m0 = max(m0, math.Float32bits(x[0])&abs, math.Float32bits(x[1])&abs)
+		m1 = max(m1, math.Float32bits(x[2])&abs, math.Float32bits(x[3])&abs)
+		x = x[4:]
+	}
+	for _, e := range x {
+		m0 = max(m0, math.Float32bits(e)&abs)
+	}
+	return math.Float32frombits(max(m0, m1))
+}
+
+func extent(x []float32) (lo, hi float32) {
+	lo, hi = x[0], x[0]
+	for _, e := range x[1:] {
+		if e < lo {
+			lo = e
+		}
+		if e > hi {
+			hi = e
+		}
+	}
+	return lo, hi
+}
+
+// inverse of a scale; 0 for scales so small that it would be no number, which no f16 field could keep either.
+func inverse(d float32) float32 {
+	if math.Float32bits(d)&^(1<<31) < 1<<f32Fraction {
+		return 0
+	}
+	return 1 / d
+}
+
+func putHalf(dst []byte, x float32) { binary.LittleEndian.PutUint16(dst, toHalf(x)) }
+
+func getHalf(src []byte) float32 { return ofHalf(binary.LittleEndian.Uint16(src)) }
+
+// signed codes of n levels on both sides of 0: the element of the largest magnitude gets the lowest one.
+func signed(q *[block]uint8, x, importance []float32, levels int) (d float32) {
+	if importance != nil {
+		return searchSigned(q[:], x, importance, levels)
+	}
+	d = extreme(x) / float32(-levels)
+	id, middle, top := inverse(d), float32(levels)+0.5, uint8(2*levels-1)
+	for i, v := range x[:block] {
+		q[i] = min(top, uint8(int32(float32(v*id)+middle)))
+	}
+	return d
+}
+
+// ranged codes of 0 to top, from the smallest element to the largest.
+func ranged(q *[block]uint8, x, importance []float32, top int) (d, low float32) {
+	if importance != nil {
+		return searchRanged(q[:], x, importance, top)
+	}
+	low, high := extent(x)
+	d = (high - low) / float32(top)
+	id := inverse(d)
+	for i, v := range x[:block] {
+		q[i] = uint8(int32(float32((v-low)*id) + 0.5))
+	}
+	return d, low
+}
+
+func packNibbles(dst []byte, q *[block]uint8) {
+	for j := range dst[:block/2] {
+		dst[j] = q[j]&15 | q[j+block/2]<<4
+	}
+}
+
+func packFifth(dst []byte, q *[block]uint8) {
+	var high uint32
+	for j, c := range q {
+		high |= uint32(c>>4) << j
+	}
+	binary.LittleEndian.PutUint32(dst, high)
+}
+
+func (q4zero) Encode(dst []byte, x, importance []float32) {
+	var q [block]uint8
+	putHalf(dst, signed(&q, x, importance, 8))
+	packNibbles(dst[2:], &q)
+}
+
+func (q4zero) Decode(x []float32, src []byte) {
+	d, x := getHalf(src), x[:block]
+	for j, c := range src[2:18] {
+		x[j], x[j+block/2] = float32(int32(c&15)-8)*d, float32(int32(c>>4)-8)*d
+	}
+}
+
+func (q4one) Encode(dst []byte, x, importance []float32) {
+	var q [block]uint8
+	d, low := ranged(&q, x, importance, 15)
+	putHalf(dst, d)
+	putHalf(dst[2:], low)
+	packNibbles(dst[4:], &q)
+}
+
+func (q4one) Decode(x []float32, src []byte) {
+	d, low, x := getHalf(src), getHalf(src[2:]), x[:block]
+	for j, c := range src[4:20] {
+		x[j], x[j+block/2] = float32(float32(c&15)*d)+low, float32(float32(c>>4)*d)+low
+	}
+}
+
+func (q5zero) Encode(dst []byte, x, importance []float32) {
+	var q [block]uint8
+	putHalf(dst, signed(&q, x, importance, 16))
+	packFifth(dst[2:], &q)
+	packNibbles(dst[6:], &q)
+}
+
+func (q5zero) Decode(x []float32, src []byte) {
+	d, high, x := getHalf(src), binary.LittleEndian.Uint32(src[2:]), x[:block]
+	for j, c := range src[6:22] {
+		x[j] = float32(int32(uint32(c&15)|high>>j&1<<4)-16) * d
+		x[j+block/2] = float32(int32(uint32(c>>4)|high>>(j+block/2)&1<<4)-16) * d
+	}
+}
+
+func (q5one) Encode(dst []byte, x, importance []float32) {
+	var q [block]uint8
+	d, low := ranged(&q, x, importance, 31)
+	putHalf(dst, d)
+	putHalf(dst[2:], low)
+	packFifth(dst[4:], &q)
+	packNibbles(dst[8:], &q)
+}
+
+func (q5one) Decode(x []float32, src []byte) {
+	d, low, high, x := getHalf(src), getHalf(src[2:]), binary.LittleEndian.Uint32(src[4:]), x[:block]
+	for j, c := range src[8:24] {
+		x[j] = float32(float32(uint32(c&15)|high>>j&1<<4)*d) + low
+		x[j+block/2] = float32(float32(uint32(c>>4)|high>>(j+block/2)&1<<4)*d) + low
+	}
+}
+
+// Encode of q8_0 has no search: its error is small whatever the elements weigh.
+func (q8zero) Encode(dst []byte, x, _ []float32) {
+	d := largest(x) / 127
+	putHalf(dst, d)
+	id, dst := inverse(d), dst[2:2+block]
+	for i, v := range x[:block] {
+		dst[i] = byte(awayFromZero(v * id))
+	}
+}
+
+func (q8zero) Decode(x []float32, src []byte) {
+	d, x := getHalf(src), x[:block]
+	for i, c := range src[2 : 2+block] {
+		x[i] = float32(int8(c)) * d
+	}
+}

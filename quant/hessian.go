@@ -1,0 +1,120 @@
+package quant
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Hessian is Σ x·xᵀ of a matrix's inputs, up to a factor, in blocks along its diagonal: all of it for matrices of few
+// columns, blocks for those whose square would not fit. An error Δ of a row changes the layer's output by Δ·H·Δᵀ.
+type Hessian struct {
+	Size   int // columns of a block; the last may be smaller
+	Blocks []Factor
+}
+
+// Factor is an upper triangle R with H = R·Rᵀ, of columns in the order in which they are to be rounded: those of the
+// largest inputs first, as all later ones can make up for them. Back[j] holds R[i][j]/R[j][j] of all i before j.
+type Factor struct {
+	Order []int32
+	Back  [][]float32
+}
+
+// hessianBytes bounds the memory of the blocks of one matrix.
+const hessianBytes = 32 << 20
+
+// damping is what is added to the diagonal, of its mean (GPTQ's percdamp, arXiv:2210.17323).
+const damping = 0.01
+
+// blockOf is the columns of a block: all, or as many as the memory allows, in whole groups of 128.
+func blockOf(cols int) int {
+	if 4*cols*cols <= hessianBytes {
+		return cols
+	}
+	return max(blockRows, hessianBytes/4/cols/blockRows*blockRows)
+}
+
+func newHessian(t *Tensor) (*Hessian, error) {
+	cols := int(t.Cols)
+	h := &Hessian{Size: blockOf(cols)}
+	var sums [][]float32
+	for at := 0; at < cols; at += h.Size {
+		n := min(h.Size, cols-at)
+		sums = append(sums, make([]float32, n*n))
+	}
+	apart := heldOut(t)
+	err := t.eachRow(func(n int64, x []float32) {
+		if apart && n%judged == 0 {
+			return
+		}
+		for b, sum := range sums {
+			outer(sum, x[b*h.Size:min((b+1)*h.Size, cols)])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, sum := range sums {
+		h.Blocks = append(h.Blocks, factor(sum))
+	}
+	return h, nil
+}
+
+// outer adds x·xᵀ, the lower triangle of it.
+func outer(sum, x []float32) {
+	n := len(x)
+	for i, v := range x {
+		if v == 0 {
+			continue
+		}
+		row := sum[i*n : i*n+i+1]
+		for j := range row {
+			row[j] += v * x[j]
+		}
+	}
+}
+
+// factor decomposes a block, whose lower triangle is given.
+func factor(sum []float32) Factor {
+	n := int(math.Sqrt(float64(len(sum))))
+	f := Factor{Order: make([]int32, n)}
+	var mean float64
+	for i := range f.Order {
+		f.Order[i] = int32(i)
+		mean += float64(sum[i*n+i]) / float64(n)
+	}
+	slices.SortStableFunc(f.Order, func(a, b int32) int { return cmp.Compare(sum[int(b)*n+int(b)], sum[int(a)*n+int(a)]) })
+	damp := float32(max(damping*mean, math.SmallestNonzeroFloat32))
+	r := make([][]float32, n)
+	for i := range r {
+		r[i] = make([]float32, n)
+		for j := i; j < n; j++ {
+			a, b := int(f.Order[i]), int(f.Order[j])
+			r[i][j] = sum[max(a, b)*n+min(a, b)]
+		}
+		r[i][i] += damp
+	}
+	upper(r, damp)
+	f.Back = make([][]float32, n)
+	for j := range f.Back {
+		f.Back[j] = make([]float32, j)
+		for i := range f.Back[j] {
+			f.Back[j][i] = r[i][j] / r[j][j]
+		}
+	}
+	return f
+}
+
+// upper replaces the upper triangle of H by R with H = R·Rᵀ, from the last column to the first. A pivot that rounding
+// takes below the damping stays at it.
+func upper(r [][]float32, damp float32) {
+	n := len(r)
+	for j := n - 1; j >= 0; j-- {
+		tail := r[j][j+1:]
+		pivot := float32(math.Sqrt(float64(max(damp/2, r[j][j]-dot(tail, tail)))))
+		r[j][j] = pivot
+		for i := range j {
+			r[i][j] = (r[i][j] - dot(r[i][j+1:], tail)) / pivot
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Package quanttest makes weights for tests, the same ones each time: normal, heavy-tailed and with columns that
+// matter, as numbers and as safetensors files.
+package quanttest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/format/gguf/gguftest"
+)
+
+// Brain rounds to the nearest number of bf16, ties to even.
+func Brain(x float32) float32 {
+	b := math.Float32bits(x)
+	return math.Float32frombits((b + 0x7fff + b>>16&1) &^ 0xffff)
+}
+
+// Normal numbers as bf16 holds them.
+func Normal(n int, sigma float64, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = Brain(float32(r.NormFloat64() * sigma))
+	}
+	return x
+}
+
+// Heavy tails: Student's t with four degrees of freedom.
+func Heavy(n int, sigma float64, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	x := make([]float32, n)
+	for i := range x {
+		var s float64
+		for range 4 {
+			v := r.NormFloat64()
+			s += v * v
+		}
+		x[i] = Brain(float32(sigma * r.NormFloat64() / math.Sqrt(s/4)))
+	}
+	return x
+}
+
+// Tensor is a named matrix; its numbers are stored as bf16.
+type Tensor struct {
+	Name  string
+	Shape []int
+	X     []float32
+}
+
+// Safetensors is a file of tensors in bf16.
+func Safetensors(tensors []Tensor) []byte {
+	header := map[string]any{}
+	var data []byte
+	for _, t := range tensors {
+		from := len(data)
+		for _, v := range t.X {
+			data = binary.LittleEndian.AppendUint16(data, uint16(math.Float32bits(v)>>16))
+		}
+		header[t.Name] = map[string]any{"dtype": "BF16", "shape": t.Shape, "data_offsets": [2]int{from, len(data)}}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		panic(err) // a map of numbers and names
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), data...)
+}
+
+// Llama is a small network: layers of attention and feed-forward matrices that differ in size and in tails.
+func Llama(layers, width int) []Tensor {
+	seed := uint64(0)
+	matrix := func(name string, rows, cols int, heavy bool) Tensor {
+		seed++
+		t := Tensor{Name: name, Shape: []int{rows, cols}}
+		if sigma := 0.02 / (1 + float64(seed%3)); heavy {
+			t.X = Heavy(rows*cols, sigma, seed)
+		} else {
+			t.X = Normal(rows*cols, sigma, seed)
+		}
+		return t
+	}
+	norm := func(name string) Tensor { return Tensor{name, []int{width}, Normal(width, 0.1, 99)} }
+	out := []Tensor{matrix("model.embed_tokens.weight", 2*width, width, false)}
+	for l := range layers {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		out = append(out, norm(at+"input_layernorm.weight"), norm(at+"post_attention_layernorm.weight"),
+			matrix(at+"self_attn.q_proj.weight", width, width, false), matrix(at+"self_attn.k_proj.weight", width/4, width, true),
+			matrix(at+"self_attn.v_proj.weight", width/4, width, true), matrix(at+"self_attn.o_proj.weight", width, width, false),
+			matrix(at+"mlp.gate_proj.weight", 2*width, width, false), matrix(at+"mlp.up_proj.weight", 2*width, width, false), matrix(at+"mlp.down_proj.weight", width, 2*width, l%2 == 0))
+	}
+	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
+}
+
+// GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
+func GGUF(tensors []Tensor) []byte {
+	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(2))
+	for _, t := range tensors {
+		dims := make([]int64, len(t.Shape))
+		for i, n := range t.Shape {
+			dims[len(dims)-1-i] = int64(n)
+		}
+		b.Tensor(ggufName(t.Name), dtype.BF16, dims...)
+	}
+	file := b.File()
+	out := make([]byte, file.Len)
+	copy(out, file.Head)
+	f, err := gguf.Read(bytes.NewReader(out), file.Len)
+	if err != nil {
+		panic(err) // the builder's own file
+	}
+	for i := range f.Tensors {
+		at := f.Start(&f.Tensors[i])
+		for j, v := range tensors[i].X {
+			binary.LittleEndian.PutUint16(out[at+2*int64(j):], uint16(math.Float32bits(v)>>16))
+		}
+	}
+	return out
+}
+
+var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
+	"self_attn.v_proj", "attn_v", "self_attn.o_proj", "attn_output", "mlp.gate_proj", "ffn_gate", "mlp.up_proj", "ffn_up", "mlp.down_proj", "ffn_down", "model.norm", "output_norm", "lm_head", "output")
+
+func ggufName(name string) string { return ggufNames.Replace(name) }

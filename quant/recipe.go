@@ -1,0 +1,252 @@
+package quant
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/unit"
+)
+
+// Choice is a mixture for the tensors of a model.
+type Choice struct {
+	Family  Family
+	Groups  []Group
+	Members [][]*Measured // of each group
+	Fixed   unit.Bytes    // tensors that no format was tried on
+}
+
+// Floor is the narrowest format that a role may get.
+type Floor struct {
+	Role   dtype.Role
+	Format *Format
+}
+
+// NewChoice gathers what may be mixed: formats of one family, or the tensors as they are. Files of llama.cpp give every
+// tensor a type of its own; engines of the hub's files join queries, keys and values, gates and ups, and the experts
+// of a layer, and ask for one format there.
+func NewChoice(all []*Measured, family Family, floors []Floor) *Choice {
+	c := &Choice{Family: family}
+	at := map[string]int{}
+	for _, m := range all {
+		if !m.takesAny(family) {
+			c.Fixed += m.Tensor.Bytes
+			continue
+		}
+		name := m.shares(family)
+		i, ok := at[name]
+		if !ok {
+			i, at[name] = len(c.Groups), len(c.Groups)
+			c.Groups, c.Members = append(c.Groups, Group{Name: name}), append(c.Members, nil)
+		}
+		c.Members[i] = append(c.Members[i], m)
+	}
+	for i := range c.Groups {
+		c.Groups[i].Options = options(c.Members[i], family, floors)
+	}
+	return c
+}
+
+func (m *Measured) takesAny(family Family) bool {
+	return slices.ContainsFunc(m.Tried, func(t Tried) bool { return t.Format.Family == family })
+}
+
+// shares is the name of the group that a tensor's format is decided with.
+func (t *Tensor) shares(family Family) string {
+	if family == GGUF || t.Layer < 0 {
+		return t.Name
+	}
+	layer := t.Part + strconv.Itoa(t.Layer)
+	switch t.Role {
+	case dtype.AttnQ, dtype.AttnK, dtype.AttnV:
+		return layer + ".qkv"
+	case dtype.FFNGate, dtype.FFNUp:
+		return layer + ".gate_up"
+	case dtype.FFNGateSh, dtype.FFNUpSh:
+		return layer + ".shared_gate_up"
+	}
+	if t.Role.Expert() {
+		return layer + ".experts"
+	}
+	return t.Name
+}
+
+// options are the formats that all tensors of a group take, and the tensors as they are.
+func options(members []*Measured, family Family, floors []Floor) []Option {
+	stored := Option{}
+	for _, m := range members {
+		stored.Bytes += m.Tensor.Bytes
+	}
+	out := []Option{stored}
+	for i := range members[0].Tried {
+		f := members[0].Tried[i].Format
+		if o, ok := together(members, f, floors); ok && f.Family == family {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func together(members []*Measured, f *Format, floors []Floor) (Option, bool) {
+	o := Option{Format: f.Name}
+	for _, m := range members {
+		t := m.Of(f)
+		if t == nil || below(m.Tensor, f, floors) {
+			return o, false
+		}
+		o.Bytes += t.Bytes
+		o.Noise += t.Error.WeightedNoise
+	}
+	return o, true
+}
+
+// below: a format is narrower than the floor of the tensor's role.
+func below(t *Tensor, f *Format, floors []Floor) bool {
+	return slices.ContainsFunc(floors, func(l Floor) bool {
+		return l.Role == t.Role && f.Bytes(t.Batch, t.Rows, t.Cols) < l.Format.Bytes(t.Batch, t.Rows, t.Cols)
+	})
+}
+
+// Range is the fewest and the most bytes that a mixture can have.
+func (c *Choice) Range() (least, most unit.Bytes) {
+	least, most = c.Fixed, c.Fixed
+	for i := range c.Groups {
+		bytes := func(o Option) unit.Bytes { return o.Bytes }
+		o := c.Groups[i].Options
+		lo, hi := bytes(o[0]), bytes(o[0])
+		for _, x := range o[1:] {
+			lo, hi = min(lo, x.Bytes), max(hi, x.Bytes)
+		}
+		least, most = least+lo, most+hi
+	}
+	return least, most
+}
+
+// Mixed is what a mixture gives each tensor.
+type Mixed struct {
+	Bytes unit.Bytes // of all tensors
+	Error Error      // as Uniform.Error
+	Bound float64    // no mixture has less weighted noise than this
+	Exact bool
+	Parts []Given
+}
+
+// Given is the format of one tensor; "" is as stored.
+type Given struct {
+	Tensor *Tensor
+	Format string
+	Bytes  unit.Bytes
+}
+
+// Within is the mixture of least error whose tensors take so many bytes; false when the smallest takes more.
+func (c *Choice) Within(budget unit.Bytes) (*Mixed, bool) {
+	m, ok := Mix(c.Groups, budget-c.Fixed)
+	if !ok {
+		return nil, false
+	}
+	x := &Mixed{Bytes: m.Bytes + c.Fixed, Bound: m.Bound, Exact: m.Exact}
+	for g, pick := range m.Pick {
+		for _, member := range c.Members[g] {
+			x.give(member, c.Groups[g].Options[pick].Format)
+		}
+	}
+	return x, true
+}
+
+func (x *Mixed) give(m *Measured, format string) {
+	g := Given{Tensor: m.Tensor, Format: format, Bytes: m.Tensor.Bytes}
+	e := m.exact()
+	for i := range m.Tried {
+		if t := &m.Tried[i]; t.Format.Name == format {
+			g.Bytes, e = t.Bytes, t.Error
+		}
+	}
+	x.Parts = append(x.Parts, g)
+	x.Error.Add(&e)
+}
+
+// Shares sums a mixture by format, in the order of Formats; as stored comes first.
+func (x *Mixed) Shares() []Share {
+	at := map[string]*Share{}
+	for i := range x.Parts {
+		p := &x.Parts[i]
+		if at[p.Format] == nil {
+			at[p.Format] = &Share{Format: p.Format}
+		}
+		at[p.Format].Tensors++
+		at[p.Format].Bytes += p.Bytes
+	}
+	var out []Share
+	if s := at[""]; s != nil {
+		out = append(out, *s)
+	}
+	for _, f := range formats {
+		if s := at[f.Name]; s != nil {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
+// Share is what of a mixture is in one format.
+type Share struct {
+	Format  string
+	Tensors int
+	Bytes   unit.Bytes
+}
+
+// TensorTypes are llama-quantize's arguments for a mixture: a pattern of tensor names and their type, one for each
+// role and format. Tensors without a role are named as the file names them.
+func (x *Mixed) TensorTypes() []string {
+	type key struct{ stem, format string }
+	var order []key
+	layers := map[key][]int{}
+	for i := range x.Parts {
+		p := &x.Parts[i]
+		k := key{p.Tensor.stem(), p.Format}
+		if k.format == "" {
+			k.format = p.Tensor.Stored.Name
+		}
+		if _, ok := layers[k]; !ok {
+			order = append(order, k)
+		}
+		layers[k] = append(layers[k], p.Tensor.Layer)
+	}
+	out := make([]string, len(order))
+	for i, k := range order {
+		out[i] = "--tensor-type '" + pattern(k.stem, layers[k]) + "=" + k.format + "'"
+	}
+	return out
+}
+
+// stem is what GGUF files call the tensor behind the number of its layer.
+func (t *Tensor) stem() string {
+	if t.Role == "" || t.Part != "" && t.Part != "decoder" {
+		return strings.TrimSuffix(t.Name, ".weight")
+	}
+	return string(t.Role)
+}
+
+// ggufName is what GGUF files call the tensor, without ".weight"; "" when its role is not known.
+func (t *Tensor) ggufName() string {
+	switch {
+	case t.Role == "" || t.Part != "" && t.Part != "decoder":
+		return ""
+	case t.Layer < 0:
+		return string(t.Role)
+	}
+	return "blk." + strconv.Itoa(t.Layer) + "." + string(t.Role)
+}
+
+func pattern(stem string, layers []int) string {
+	if layers[0] < 0 {
+		return "^" + strings.ReplaceAll(stem, ".", `\.`) + `\.`
+	}
+	numbers := make([]string, len(layers))
+	for i, l := range layers {
+		numbers[i] = strconv.Itoa(l)
+	}
+	return fmt.Sprintf(`blk\.(%s)\.%s\.`, strings.Join(numbers, "|"), strings.ReplaceAll(stem, ".", `\.`))
+}

@@ -1,0 +1,147 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/unit"
+)
+
+// Survey is what is known of a matrix before it is stored: what some formats need of the whole of it, and how its
+// numbers are spread.
+type Survey struct {
+	Rows, Cols int64
+	Elements   int64
+	Min, Max   float32
+	AbsMax     float32
+	Sum        float64
+	Squares    float64
+	Fourths    float64
+	NaN, Inf   int64 // elements; such a matrix is not stored
+	Zeros      int64
+	ZeroRows   int64
+	// BlockMax is the sum of the largest magnitudes of Blocks runs of 64 elements.
+	BlockMax float64
+	Blocks   int64
+	// Magnitudes counts elements by size: bin b holds those from Edge(b) up to Edge(b+1), four to an octave.
+	Magnitudes [1024]int64
+	// Inputs of the matrix; nil when nothing is known. Sample is some of its rows, kept only when inputs are known.
+	Inputs *Inputs     `json:"-"`
+	Sample [][]float32 `json:"-"`
+	// Outliers are columns that LLM.int8 keeps in 16 bits, ascending; they are known from activations alone.
+	Outliers []int32
+
+	seen int64 // rows
+}
+
+// flatRun is the block of bitsandbytes' 4-bit formats.
+const flatRun = 64
+
+// NewSurvey begins a survey.
+func NewSurvey(rows, cols int64) *Survey {
+	return &Survey{Rows: rows, Cols: cols, Min: float32(math.Inf(1)), Max: float32(math.Inf(-1))}
+}
+
+// Add looks at further whole rows. All but the last call must give a multiple of 64 elements.
+func (s *Survey) Add(x []float32) {
+	for i := 0; i < len(x); i += flatRun {
+		s.block(x[i:min(i+flatRun, len(x))])
+	}
+	s.rows(x)
+}
+
+func (s *Survey) block(x []float32) {
+	var top uint32
+	var sum, squares, fourths float64
+	lo, hi := s.Min, s.Max
+	for _, v := range x {
+		b := math.Float32bits(v) &^ (1 << 31)
+		top = max(top, b)
+		s.Magnitudes[b>>21]++
+		if v < lo {
+			lo = v
+		}
+		if v > hi {
+			hi = v
+		}
+		wide := float64(v)
+		square := wide * wide
+		sum += wide
+		squares += square
+		fourths += square * square
+	}
+	s.Elements += int64(len(x))
+	if top >= 0xff<<f32Fraction {
+		s.broken(x)
+		return
+	}
+	a := math.Float32frombits(top)
+	s.Min, s.Max, s.AbsMax = lo, hi, max(s.AbsMax, a)
+	s.Sum, s.Squares, s.Fourths = s.Sum+sum, s.Squares+squares, s.Fourths+fourths
+	s.BlockMax += float64(a)
+	s.Blocks++
+}
+
+func (s *Survey) broken(x []float32) {
+	for _, v := range x {
+		switch {
+		case v != v:
+			s.NaN++
+		case v-v != 0:
+			s.Inf++
+		}
+	}
+}
+
+func (s *Survey) rows(x []float32) {
+	for n := int(s.Cols); n > 0 && len(x) >= n; x = x[n:] {
+		if zero(x[:n]) {
+			s.ZeroRows++
+		}
+		if s.Inputs != nil && s.seen%unit.CeilDiv(s.Rows, sampleRows) == 0 {
+			s.Sample = append(s.Sample, append([]float32(nil), x[:n]...))
+		}
+		s.seen++
+	}
+	s.Zeros = s.Magnitudes[0]
+}
+
+// sampleRows is how many rows of a matrix are kept at most to try settings on.
+const sampleRows = 32
+
+func zero(x []float32) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Finite reports whether every number is one.
+func (s *Survey) Finite() bool { return s.NaN+s.Inf == 0 }
+
+// RMS is the root of the mean square.
+func (s *Survey) RMS() float64 { return math.Sqrt(s.Squares / float64(max(1, s.Elements))) }
+
+// Kurtosis is the mean fourth power in units of the squared mean square: 3 for normal numbers.
+func (s *Survey) Kurtosis() float64 {
+	if s.Squares == 0 {
+		return 0
+	}
+	return s.Fourths * float64(s.Elements) / (s.Squares * s.Squares)
+}
+
+// Edge is the smallest magnitude of a bin.
+func Edge(bin int) float64 { return float64(math.Float32frombits(uint32(bin) << 21)) }
+
+// Beyond counts elements larger than so many times the root mean square, to the width of a bin.
+func (s *Survey) Beyond(sigmas float64) (n int64) {
+	from := math.Float32bits(float32(sigmas*s.RMS()))>>21 + 1
+	for _, c := range s.Magnitudes[min(int(from), len(s.Magnitudes)):] {
+		n += c
+	}
+	return n
+}
+
+// blockMean is the mean of the largest magnitudes of runs of 64.
+func (s *Survey) blockMean() float32 { return float32(s.BlockMax / float64(max(1, s.Blocks))) }

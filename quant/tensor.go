@@ -1,0 +1,137 @@
+package quant
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/unit"
+)
+
+// Tensor is a tensor in a file: Batch matrices, one behind the other, of Rows rows of Cols numbers.
+type Tensor struct {
+	Name  string
+	Role  dtype.Role // "" when unknown
+	Layer int        // -1 outside the layers
+	Part  string     // of the model: "decoder", "vision"
+	Dims  int
+	Shape []int64 // outermost first
+	DType string  // as a safetensors file spells its type
+	Batch int64
+	Rows  int64
+	Cols  int64
+	// Stored is how the file holds it; nil for a type that is not known.
+	Stored *dtype.Format
+	Bytes  unit.Bytes
+	// Data is the file, and Start the tensor's first byte in it.
+	Data  io.ReaderAt
+	Start int64
+	File  string
+}
+
+// Elements of the tensor.
+func (t *Tensor) Elements() int64 { return t.Batch * t.Rows * t.Cols }
+
+// mostCols is the longest row that is tried: a row is in memory whole.
+const mostCols = 1 << 22
+
+// Kept says why a tensor stays as it is; "" for one that formats are tried on.
+func (t *Tensor) Kept() string {
+	s := &dtype.Site{Role: t.Role, Dims: t.Dims, Part: t.Part}
+	switch {
+	case t.Elements() == 0:
+		return "empty"
+	case t.Stored == nil:
+		return "of a type that is not known"
+	case t.Dims < 2 || t.Rows == 1:
+		return "no matrix"
+	case readers[t.Stored] == nil:
+		return "stored as " + t.Stored.Name
+	case s.Tower():
+		return "of a part that sees or hears"
+	case t.Role != "" && !s.Quantisable() && !t.ends():
+		return "a " + string(t.Role)
+	case t.Cols > mostCols:
+		return "of rows too long"
+	}
+	return ""
+}
+
+// Readable reports whether the tensor's numbers can be read.
+func (t *Tensor) Readable() bool { return readers[t.Stored] != nil && t.Cols <= mostCols }
+
+// ends are the embeddings and the head, which files of the hub leave alone.
+func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dtype.Output }
+
+// Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are, and
+// what a format stores together has to be read at once.
+func (t *Tensor) Takes(f *Format) bool {
+	return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) && f.together(t.Cols) <= mostTogether
+}
+
+// mostTogether is how many elements are read at once at most for one format.
+const mostTogether = 1 << 23
+
+// together is the elements of the fewest whole rows that are whole units.
+func (f *Format) together(cols int64) int64 {
+	if f.Asks != Nothing {
+		return cols // these store row by row
+	}
+	c, err := f.Coder(NewSurvey(1, cols))
+	if err != nil {
+		return mostTogether + 1
+	}
+	elems, _ := c.Unit()
+	return multiple(cols, int64(elems))
+}
+
+// readers turn stored bytes into numbers.
+var readers = map[*dtype.Format]func(x []float32, b []byte){
+	dtype.F32: func(x []float32, b []byte) {
+		for i := range x {
+			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	},
+	dtype.F16: func(x []float32, b []byte) {
+		for i := range x {
+			x[i] = ofHalf(binary.LittleEndian.Uint16(b[2*i:]))
+		}
+	},
+	dtype.BF16: brains,
+	dtype.Q8_0: func(x []float32, b []byte) {
+		for i := range len(x) / block {
+			q8zero{}.Decode(x[i*block:], b[34*i:])
+		}
+	},
+}
+
+// brains reads bf16, four at a time.
+func brains(x []float32, b []byte) {
+	const upper = 0xffff << 16
+	for len(x) >= 4 && len(b) >= 8 {
+		v := binary.LittleEndian.Uint64(b)
+		low, high := uint32(v), uint32(v>>32)
+		x[0], x[1] = math.Float32frombits(low<<16), math.Float32frombits(low&upper)
+		x[2], x[3] = math.Float32frombits(high<<16), math.Float32frombits(high&upper)
+		x, b = x[4:], b[8:]
+	}
+	for i := range x {
+		x[i] = ofBrain(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+}
+
+// rows reads n rows of the whole tensor from row at on; buf grows as needed.
+func (t *Tensor) rows(x []float32, at, n int64, buf *[]byte) error {
+	size := int64(t.Stored.Row(t.Cols))
+	if int64(cap(*buf)) < n*size {
+		*buf = make([]byte, n*size)
+	}
+	b := (*buf)[:n*size]
+	if got, err := t.Data.ReadAt(b, t.Start+at*size); got < len(b) {
+		return fmt.Errorf("%s: rows %s to %s of tensor %s: %w", t.File, unit.Count(at), unit.Count(at+n), t.Name, err)
+	}
+	readers[t.Stored](x[:n*t.Cols], b)
+	return nil
+}
