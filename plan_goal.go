@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
 
@@ -37,6 +38,7 @@ type goalSearch struct {
 	prompt, output int64
 	rate           float64
 	longest        int64 // prompt and answer together; 0 where a law has no end
+	seen           int64 // the longest of the requests that were looked at
 	order          *quality.Order
 	native         string // how weights are published
 	contenders     []*contender
@@ -82,6 +84,28 @@ func (g *goalSearch) read() error {
 	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For, g.asked.Among = 0, "", 0, nil, "", nil
 	g.asked.PromptTokens, g.asked.OutputTokens, g.asked.Sequences = 0, 0, 0
 	g.among = among(&g.asked)
+	return g.roomy()
+}
+
+// roomy gives servers a context that holds what the load asks for, where that is more than the usual one and the model was
+// trained for it.
+func (g *goalSearch) roomy() error {
+	need := plan.Int(unit.PadUp(g.seen, 1024))
+	if g.asked.Context > 0 || need <= defaultContext {
+		return nil
+	}
+	r, err := g.asker.resolve(g.asked.Model)
+	if err != nil {
+		return err
+	}
+	if r.Spec == nil {
+		return nil
+	}
+	if most := plan.Int(r.Spec.Model(r.ID).Context); most > 0 {
+		need = min(need, most)
+	}
+	g.asked.Context = need
+	g.defaults = append(g.defaults, usedDefault{"context", need})
 	return nil
 }
 
@@ -97,9 +121,15 @@ func (g *goalSearch) load() error {
 	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
 		return &Error{Code: BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace", Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
 	}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > mostInLoop {
+		return &Error{Code: Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, mostInLoop), Hint: "a rate: so many users ask independently of each other"}
+	}
 	if w.Trace == "" {
 		g.vary(&w)
 		g.count(&w)
+	}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 && int64(w.Requests) < 2*n {
+		return &Error{Code: BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)), Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one", int64(w.Requests), n), Hint: "more requests, or leave it out"}
 	}
 	with := *g.original
 	with.Workload = &w
@@ -126,6 +156,9 @@ func (g *goalSearch) vary(w *workload.Spec) {
 
 // Lengths of laws about which nothing is said stay within the usual context.
 const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
+
+// mostInLoop are the users of a closed loop that are played.
+const mostInLoop = 10_000
 
 // judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
 const judgedRequests = 3000
@@ -168,6 +201,7 @@ func (g *goalSearch) means() error {
 		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	g.seen = l.Prompt.Max + l.Output.Max
 	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
 		g.longest = l.Prompt.Max + l.Output.Max
 	}

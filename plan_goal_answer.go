@@ -18,8 +18,8 @@ const (
 
 // answer writes what was found.
 func (g *goalSearch) answer() (*Answer, error) {
-	held := unlike(g.held())
-	if err := g.finish(held); err != nil {
+	held, err := g.finished(unlike(g.held()))
+	if err != nil {
 		return nil, err
 	}
 	shown := *g.original
@@ -37,7 +37,7 @@ func (g *goalSearch) answer() (*Answer, error) {
 	shown.Goal = &goal
 	out := &Answer{Plan: &shown, Verdict: DoesNotFit, Evaluated: &g.evaluated}
 	g.describe(out)
-	for _, c := range held[:min(len(held), g.listed_(len(held)))] {
+	for _, c := range held {
 		out.Candidates = append(out.Candidates, g.candidate(c))
 	}
 	if len(out.Candidates) > 0 {
@@ -60,21 +60,35 @@ func (g *goalSearch) answer() (*Answer, error) {
 	return out, nil
 }
 
-func (g *goalSearch) listed_(n int) int {
-	if g.original.All {
-		return n
+// varied are the fleets that are reported, the best first: all that were found where all are asked for, else not so many of one
+// kind of hardware that the others have no place.
+func (g *goalSearch) varied(held []*contender, most int) (out []*contender) {
+	of := map[string]int{}
+	for _, c := range held {
+		of[c.kind] = 0
 	}
-	return reported
+	each := most
+	if len(of) > 1 {
+		each = max(2, most*3/4/len(of))
+	}
+	for _, c := range held {
+		if of[c.kind]++; g.original.All || of[c.kind] <= each && len(out) < most {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
-// finish plays what only the fleets that are shown need: both edges of the band, the fleet that is sure, curves.
-func (g *goalSearch) finish(held []*contender) error {
-	shown := held[:min(len(held), reported)]
-	if err := g.together(shown, func(c *contender) error { return c.edge(g) }); err != nil {
-		return err
+// finished are the fleets that are reported, with what only they need: both edges of the band, the fleet that is sure, curves.
+func (g *goalSearch) finished(held []*contender) ([]*contender, error) {
+	shown := g.varied(held, 2*reported)
+	if err := g.together(shown[:min(len(shown), 2*reported)], func(c *contender) error { return c.edge(g) }); err != nil {
+		return nil, err
 	}
+	slices.SortStableFunc(shown, func(a, b *contender) int { return a.fleet.surer(b.fleet) })
+	shown = g.varied(shown, reported)
 	first := firstOfKinds(shown, curved)
-	return g.together(first, func(c *contender) error {
+	return shown, g.together(first, func(c *contender) error {
 		if err := c.surely(g); err != nil {
 			return err
 		}

@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -27,16 +29,28 @@ const (
 	enoughFleets = 6
 	// mostPlayed contenders, and those of one kind of hardware.
 	mostPlayed, mostOfKind = 40, 8
-	// varied contenders are tried with other budgets of a step.
-	varied = 12
+	// varied fleets are tried with other settings.
+	varied = 4
 )
 
-// confirm plays the most promising contenders at the load, best first, until no other promises more.
+// confirm plays the most promising contenders at the load, best first, until no other promises more; then the best of
+// them with other settings.
 func (g *goalSearch) confirm() error {
 	g.sort()
-	g.varySteps()
-	g.sort()
-	queue := g.queue()
+	if err := g.playAll(g.queue()); err != nil {
+		return err
+	}
+	if err := g.eachKind(); err != nil {
+		return err
+	}
+	if err := g.playAll(g.variants()); err != nil {
+		return err
+	}
+	return g.failure()
+}
+
+// playAll plays a queue until what comes next promises no better.
+func (g *goalSearch) playAll(queue []*contender) error {
 	for from := 0; from < len(queue); from += batch {
 		if from > 0 && g.done(queue[from]) {
 			break
@@ -45,7 +59,18 @@ func (g *goalSearch) confirm() error {
 			return err
 		}
 	}
-	return g.eachKind()
+	return nil
+}
+
+// failure is why contenders could not be played, where none was.
+func (g *goalSearch) failure() (err error) {
+	for _, c := range g.contenders {
+		if c.failed == nil && len(c.played) > 0 {
+			return nil
+		}
+		err = cmp.Or(err, c.failed)
+	}
+	return err
 }
 
 // sort by what a contender promises.
@@ -53,12 +78,14 @@ func (g *goalSearch) sort() {
 	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
 }
 
-// varySteps lets the first contenders contend with other budgets of a step and numbers of sequences too.
-func (g *goalSearch) varySteps() {
-	for _, c := range slices.Clone(g.contenders[:min(varied, len(g.contenders))]) {
-		if c.replicas == 0 {
-			continue
-		}
+// variants of the best fleets, else of the best contenders: with other budgets of a step and numbers of sequences.
+func (g *goalSearch) variants() (out []*contender) {
+	of := g.held()
+	if len(of) == 0 {
+		of = g.queue()
+	}
+	had := len(g.contenders)
+	for _, c := range of[:min(varied, len(of))] {
 		for _, vary := range g.variations(c) {
 			r := c.request
 			r.Ask, r.Workload, r.Goal, r.Router = "fit", nil, nil, ""
@@ -66,6 +93,13 @@ func (g *goalSearch) varySteps() {
 			g.contend(&c.machineChoice, &r, c.loss)
 		}
 	}
+	for _, c := range g.contenders[had:] {
+		if c.possible() {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+	return out
 }
 
 // stepTokens are budgets of a step that trade the first token against the others, moreSlots what a llama-server that is
@@ -193,9 +227,9 @@ func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
 func (g *goalSearch) settle(all []*contender) error {
-	err := g.together(all, func(c *contender) (err error) {
-		c.found, err = c.fewestOf(g, variant{})
-		return err
+	err := g.together(all, func(c *contender) error {
+		c.found, c.failed = c.fewestOf(g, variant{})
+		return nil
 	})
 	for _, c := range all {
 		if c.found > 0 {
@@ -237,7 +271,7 @@ func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
 			return 0, r.err
 		case r.meets:
 			high = n
-		case n == last:
+		case n == last, r.res.Refused*20 > r.res.Asked: // as many are too long for any number
 			return 0, nil
 		default:
 			low = n
@@ -283,9 +317,18 @@ func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
 	return r
 }
 
+// mostTogether are as many replicas as are played: of more, so many with their share of the load, since what one of a
+// hundred has to spare helps no other much.
+const mostTogether = 64
+
 // on is a round that was not played yet.
 func (c *contender) on(g *goalSearch, replicas int64, v variant) *round {
 	s, q := *c.sim, *c.sim.q
+	if share := float64(mostTogether) / float64(replicas); share < 1 && s.spec.Trace == "" {
+		s.spec.Rate *= share
+		s.spec.Concurrency = plan.Int(math.Ceil(share * float64(s.spec.Concurrency)))
+		replicas = mostTogether
+	}
 	q.original.Replicas = plan.Int(replicas)
 	s.q, s.unwatched, s.settling = &q, true, g.settles()
 	return &round{sim: &s, as: v}
@@ -317,9 +360,17 @@ func (g *goalSearch) settles() int64 {
 	return min(settling(&g.spec, g.original), int64(g.spec.Requests)/4)
 }
 
-// meets reports whether a run holds the load, every percentile lies within its bound and enough requests keep within all.
+// mostUnserved is the share of requests that may be refused, fail or give up where nobody says how many must keep within
+// the bounds.
+const mostUnserved = 0.01
+
+// meets reports whether a run holds the load, every percentile lies within its bound, nearly all are served and enough
+// requests keep within all bounds.
 func (g *goalSearch) meets(r *sim.Result) bool {
 	l := loadOf(r)
+	if unserved := float64(r.Failed + r.Refused + r.HungUp); unserved > mostUnserved*float64(r.Asked) && g.goal.Attainment == 0 {
+		return false
+	}
 	if r.Finished == 0 || r.Stopped || !l.Holds || !within(&r.First, g.goal.TTFT) || !within(&r.PerToken, g.goal.TPOT) {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/memwall/memwall/workload"
 )
@@ -78,17 +79,36 @@ func (g *goalSearch) day(c *contender, f *Fleet) *DayPlan {
 	out := &DayPlan{Each: *f.HoldsRate / float64(f.Replicas), StartS: cmp.Or(d.Start, usualStart), Peak: c.fleet.replicas}
 	hours := 24 / float64(len(d.Rates))
 	for i, rate := range d.Rates {
-		growth := d.growth(i, out.StartS)
-		out.Headroom = max(out.Headroom, growth)
-		n := max(1, int64(math.Ceil(rate*(1+growth)/out.Each)))
-		out.Parts = append(out.Parts, DayPart{four(float64(i) * hours), rate, min(n, out.Peak)})
-		out.Mean += float64(min(n, out.Peak)) / float64(len(d.Rates))
+		out.Headroom = max(out.Headroom, d.growth(i, out.StartS))
+		n := d.serving(i, out.Each, out.StartS, out.Peak)
+		out.Parts = append(out.Parts, DayPart{four(float64(i) * hours), rate, n})
+		out.Mean += float64(n) / float64(len(d.Rates))
 	}
 	out.Mean, out.Headroom, out.Each = four(out.Mean), four(out.Headroom), four(out.Each)
 	if rent := g.rent(c, c.fleet.replicas); rent.PerHour.Known() { // who owns devices saves nothing by leaving them idle but energy
 		out.USDFixed, out.USDScaled = rounded(24*rent.PerHour.Mid), rounded(24*rent.PerHour.Mid*out.Mean/float64(out.Peak))
 	}
 	return out
+}
+
+// share of a fleet's replicas that serve in the mean of the day, where as many as there are just hold its peak; all of them
+// where nobody says how the load goes.
+func (d *Day) share(replicas int64) float64 {
+	if d == nil {
+		return 1
+	}
+	each := slices.Max(d.Rates) / float64(replicas)
+	sum := 0.0
+	for i := range d.Rates {
+		sum += float64(d.serving(i, each, cmp.Or(d.Start, usualStart), replicas))
+	}
+	return sum / float64(len(d.Rates)) / float64(replicas)
+}
+
+// serving are the replicas of a part of the day, each of which holds so many requests a second.
+func (d *Day) serving(i int, each, start float64, most int64) int64 {
+	n := math.Ceil(d.Rates[i] * (1 + d.growth(i, start)) / each * (1 - 1e-12))
+	return max(1, min(int64(n), most))
 }
 
 // growth of the load from a part to the next while a replica starts, as a share; parts follow each other in a straight line.

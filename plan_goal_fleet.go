@@ -100,10 +100,10 @@ func (g *goalSearch) fleetOf(c *contender) *Fleet {
 		f.Sure = &c.fleet.sure
 	}
 	output, busy := speed.Figure{}, 1.0
-	if r := c.result(); r != nil {
-		output = certain(loadOf(r).Rate.Output)
-		busy = min(1, r.Busy.Seconds()/spanOf(r).Seconds()/float64(max(1, c.played[n].sim.replicas())))
-		f.UsersEach = four(r.Whole.Mean().Seconds() * loadOf(r).Rate.Requests / float64(n))
+	if r := c.played[n]; c.result() != nil {
+		requests, tokens := r.rates()
+		requests, output, busy = r.of(n)*requests, certain(r.of(n)*tokens), r.busy()
+		f.UsersEach = four(r.res.Whole.Mean().Seconds() * requests / float64(n))
 	}
 	g.spend(c, f, output, busy)
 	if m := c.fleet.most; m != nil {
@@ -162,7 +162,10 @@ func priceWords(r *cost.Rate, devices int64) string {
 	if r.Price.Kind != "on-demand" {
 		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase), cmp.Or(r.Date, r.Price.Note, r.Source))
 	}
-	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows", r.Price.Provider, r.PerHour.Mid, devices, r.Rows)
+	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d", r.Price.Provider, r.PerHour.Mid, devices)
+	if r.Rows > 1 {
+		words += fmt.Sprintf(", the middle of %d providers", r.Rows)
+	}
 	if r.Date != "" {
 		words += ", " + r.Date
 	}

@@ -29,7 +29,7 @@ func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
 	switch w := &r.sim.spec; {
 	case w.Concurrency > 0:
 		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))
-		n := int64(w.Concurrency)
+		n := max(1, int64(math.Round(share*float64(g.spec.Concurrency))))
 		p.Users = &n
 	case w.Rate > 0:
 		w.Rate *= share
@@ -44,8 +44,9 @@ func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
 	if r.err != nil {
 		return p, r.err
 	}
-	rate := loadOf(r.res).Rate
-	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, rate.Requests, rate.Output, percentiles(&r.res.First), percentiles(&r.res.PerToken)
+	requests, tokens := r.rates()
+	times := r.of(c.fleet.replicas)
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, four(times*requests), four(times*tokens), percentiles(&r.res.First), percentiles(&r.res.PerToken)
 	return p, nil
 }
 

@@ -44,7 +44,7 @@ func (g *goalSearch) objective(c *contender, replicas int64) objective {
 	life := g.life(c, replicas)
 	alike := c.loss + pointsOfTwice[g.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
 	devices := float64(replicas * c.devices)
-	dollars := money.PerHour.Mid
+	dollars := money.PerHour.Mid * g.original.Day.share(replicas)
 	o := objective{unpriced: !money.PerHour.Known()}
 	switch g.minimize() {
 	case "latency":
@@ -57,6 +57,18 @@ func (g *goalSearch) objective(c *contender, replicas int64) objective {
 		o.by = [4]float64{dollars, devices, alike}
 	}
 	return o
+}
+
+// surer orders fleets of which as much is to be least: those that also hold at the slow edge of their band come first.
+func (f *fleetPlan) surer(o *fleetPlan) int {
+	sure := func(f *fleetPlan) int {
+		if f.edges.high != nil && f.edges.high.meets {
+			return 0
+		}
+		return 1
+	}
+	a, b := objective{impossible: f.impossible, unpriced: f.unpriced, by: [4]float64{f.by[0], f.by[1]}}, objective{impossible: o.impossible, unpriced: o.unpriced, by: [4]float64{o.by[0], o.by[1]}}
+	return cmp.Or(a.compare(&b), sure(f)-sure(o), f.objective.compare(&o.objective))
 }
 
 func (g *goalSearch) minimize() string { return cmp.Or(g.goal.Minimize, "cost") }
@@ -87,7 +99,7 @@ func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
 	return g.asker.rentOf(c.sim.q.job.Machine, int(replicas*c.devices))
 }
 
-// front are the fleets that no other beats in dollars, both times and quality at once.
+// front are the fleets that no other beats in dollars, both times, quality and how sure they are at once.
 func front(fleets []Candidate) []int {
 	return search.Front(len(fleets), func(i, j int) (better, worse int) {
 		a, b := fleets[i].axes(), fleets[j].axes()
@@ -103,8 +115,9 @@ func front(fleets []Candidate) []int {
 	})
 }
 
-// axes of the front: dollars an hour, both times at their 99th percentile, and loss of quality. What is not known is worst.
-func (c *Candidate) axes() (out [4]float64) {
+// axes of the front: dollars an hour, both times at their 99th percentile, loss of quality, and whether the fleet also holds
+// at the slow edge of its band. What is not known is worst.
+func (c *Candidate) axes() (out [5]float64) {
 	for i := range out {
 		out[i] = math.Inf(1)
 	}
@@ -117,6 +130,8 @@ func (c *Candidate) axes() (out [4]float64) {
 	if s := c.Simulated; s != nil && s.TPOT != nil {
 		out[2] = s.TPOT.P99
 	}
-	out[3] = c.loss
+	if out[3] = c.loss; c.Fleet != nil && c.Fleet.Meets == "yes" {
+		out[4] = 0
+	}
 	return out
 }

@@ -26,6 +26,7 @@ type contender struct {
 	steadyState
 	played map[int64]*round
 	found  int64 // replicas that hold the load; 0 where none do
+	failed error // why it could not be played
 	fleet  *fleetPlan
 }
 
@@ -98,7 +99,11 @@ func (g *goalSearch) note(code, severity, field, text string) {
 // sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
 func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
-		return []machineChoice{{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}}
+		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
+		if m.CPUOnly {
+			one.have = one.devices // this machine, and no second one
+		}
+		return []machineChoice{one}
 	}
 	base, counted := uncounted(name)
 	have := int64(0)

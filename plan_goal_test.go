@@ -113,7 +113,6 @@ func TestGoalTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.sort()
-		g.varySteps()
 		const most = 8
 		best := math.Inf(1)
 		for _, c := range g.contenders {

@@ -30,6 +30,12 @@ func (g *goalSearch) why(c, winner *contender) string {
 
 // against the winner: rent or number of devices, whichever makes more of the difference.
 func (g *goalSearch) against(c, winner *contender) string {
+	if g.minimize() == "latency" {
+		if x := g.life(c, c.fleet.replicas) / g.life(winner, winner.fleet.replicas); x > 1.005 {
+			return fmt.Sprintf("answers take %s times as long", unit.Significant(x, 3))
+		}
+		return ""
+	}
 	a, b := g.money(c, c.fleet.replicas).PerHour.Mid, g.money(winner, winner.fleet.replicas).PerHour.Mid
 	n, m := float64(c.fleet.replicas*c.devices), float64(winner.fleet.replicas*winner.devices)
 	if a == 0 || b == 0 {
@@ -99,7 +105,7 @@ func (g *goalSearch) breaks(r *round) string {
 
 // milliseconds in three digits, so that what breaks a bound by little does not look like it.
 func milliseconds(ms float64) string {
-	if ms >= 10_000 {
+	if ms >= 1000 {
 		return unit.Significant(ms/1000, 3) + " s"
 	}
 	return unit.Significant(ms, 3) + " ms"
@@ -181,7 +187,7 @@ func (g *goalSearch) losers(held []*contender) (out []loser) {
 			continue
 		}
 		l := loser{c, math.Log(g.really(c)/naive) - math.Log(g.really(winner)/base), naive}
-		if b, ok := best[c.kind]; !ok || b.fleet == nil && l.naive < b.naive {
+		if b, ok := best[c.kind]; !ok || b.fleet == nil && g.nearer(c, b.contender) {
 			best[c.kind] = l
 		}
 	}
@@ -192,6 +198,15 @@ func (g *goalSearch) losers(held []*contender) (out []loser) {
 	}
 	slices.SortStableFunc(out, func(a, b loser) int { return cmp.Or(-cmp.Compare(a.off, b.off), cmp.Compare(a.naive, b.naive)) })
 	return out
+}
+
+// nearer: of two contenders without a fleet one may hold by its estimate and the other not, or its times alone come nearer to
+// their bounds.
+func (g *goalSearch) nearer(c, than *contender) bool {
+	if c.possible() != than.possible() {
+		return c.possible()
+	}
+	return g.misses(c) < g.misses(than)
 }
 
 // thumb is the rent of as many devices as hold the weights and the caches of all users; 0 where that is not known.

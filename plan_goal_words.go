@@ -31,9 +31,10 @@ func serverWords(q *question, m *machineChoice) string {
 		words string
 	}{
 		{given.MaxBatchedTokens > 0, fmt.Sprintf("steps of %d tokens", r.MaxBatchedTokens)},
-		{given.Context > 0, "context " + unit.Length(int64(r.Context))},
+		{given.Context > 0 && given.Context < defaultContext, "context " + unit.Length(int64(r.Context))},
 		{given.MaxSeqs > 0, fmt.Sprintf("%d sequences", r.MaxSeqs)},
-		{r.DraftTokens > 0, fmt.Sprintf("%d tokens drafted", r.DraftTokens)},
+		{r.DraftTokens == 1, "1 token drafted"},
+		{r.DraftTokens > 1, fmt.Sprintf("%d tokens drafted", r.DraftTokens)},
 		{r.CPUOffload > 0, unit.Bytes(r.CPUOffload).String() + " of weights on the host"},
 		{given.GPULayers != nil || given.CPUMoE != nil || given.OverrideTensor != "", "some on the host"},
 		{q.engine.Name() == "llama-server", fmt.Sprintf("%d slots", r.Sequences)},

@@ -129,9 +129,9 @@ func (s *simulation) judge(out *Simulated, r *sim.Result) {
 	if s.goal() == (sim.Goal{}) {
 		return
 	}
-	out.Goodput = rounded(float64(r.Good) / spanOf(r).Seconds())
 	if counted := r.Asked - s.settling; counted > 0 {
-		out.GoalShare = rounded(float64(r.Good) / float64(counted))
+		share := float64(r.Good) / float64(counted)
+		out.GoalShare, out.Goodput = rounded(share), rounded(share*float64(r.Asked)/spanOf(r).Seconds())
 	}
 	g := s.q.original.Goal
 	met := r.Finished > 0 && within(&r.First, g.TTFT) && within(&r.PerToken, g.TPOT)

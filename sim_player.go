@@ -217,9 +217,13 @@ func perStage(b speed.Batch, stages int64) speed.Batch {
 // paging of the pool that the ledger found.
 func (p *player) paging(v variant) sim.Paging {
 	g := p.kv.Pages
-	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix}
+	out := sim.Paging{Blocks: p.kv.Blocks, BlockTokens: g.BlockTokens, Full: g.Full, Window: g.Window, Rows: g.Rows, Fixed: g.Fixed, PrefixCache: p.rules.PrefixCache && !v.noPrefix && g.Full > 0}
 	if g.BlockTokens == 0 {
 		out.BlockTokens, out.Full = max(1, p.kv.BlockTokens), 1
+		if p.kv.PerToken == 0 { // states alone: one for each that runs
+			out.Blocks, out.Full, out.Fixed, out.PrefixCache = max(1, p.rules.MaxSequences), 0, 1, false
+			return out
+		}
 		if p.rules.SlotTokens > 0 {
 			out.Blocks = p.rules.SlotTokens * p.rules.MaxSequences / out.BlockTokens
 			return out

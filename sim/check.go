@@ -63,7 +63,7 @@ func (p *Paging) check() error {
 	switch {
 	case p.Blocks < 1 || p.Blocks > mostBlocks || p.BlockTokens < 1 || p.BlockTokens > mostBlockTokens:
 		return fmt.Errorf("a KV cache of %d blocks of %d tokens", p.Blocks, p.BlockTokens)
-	case p.Full < 1 || p.Full > mostOfRow || !among(p.Window) || !among(p.Rows) || !among(p.Fixed):
+	case p.Full == 0 && (p.PrefixCache || p.Window+p.Fixed == 0) || !among(p.Full) || !among(p.Window) || !among(p.Rows) || !among(p.Fixed):
 		return fmt.Errorf("a row of %d blocks, windows of %d groups and %d rows, states of %d blocks", p.Full, p.Window, p.Rows, p.Fixed)
 	}
 	return nil
