@@ -183,7 +183,7 @@ const (
 	// everyKind of hardware are all played, so that each has a fleet to compare.
 	everyKind = 16
 	// tries are how many times contenders of a kind are played until one holds, ofEach at a time.
-	tries, ofEach = 4, 3
+	tries, ofEach = 3, 2
 )
 
 // eachKind plays contenders of each kind of hardware of which none holds yet.
@@ -227,6 +227,9 @@ func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c
 
 // settle finds the fewest replicas of each contender that hold the load within the bounds.
 func (g *goalSearch) settle(all []*contender) error {
+	for _, c := range all {
+		g.bound(c)
+	}
 	err := g.together(all, func(c *contender) error {
 		c.found, c.failed = c.fewestOf(g, variant{})
 		return nil
@@ -251,14 +254,34 @@ func (g *goalSearch) together(all []*contender, do func(*contender) error) error
 	return g.ctx.Err()
 }
 
+// muchDearer is how many times the dollars of the best fleet another is followed up to.
+const muchDearer = 10
+
+// bound the replicas of a contender by those for which it costs not much more than the best fleet, where dollars are to be
+// least.
+func (g *goalSearch) bound(c *contender) {
+	held := g.held()
+	if len(held) == 0 || g.minimize() != "cost" || held[0].fleet.unpriced {
+		return
+	}
+	each := g.money(c, max(1, c.replicas)).PerHour.Mid / float64(max(1, c.replicas))
+	if most := muchDearer * held[0].fleet.by[0]; each > 0 && float64(c.replicas)*each <= most {
+		c.dear = int64(most / each)
+	} else if each > 0 {
+		c.dear = c.replicas
+	}
+}
+
 // tooFar: fleets of so many times the estimate, and some, are given up.
 const tooFar, andSome = 3, 3
 
 // fewestOf replicas of a variant that hold; 0 where none near the estimate do.
 func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
 	last := tooFar*c.replicas + andSome
-	if c.most > 0 {
-		last = min(last, c.most)
+	for _, most := range []int64{c.most, c.dear} {
+		if most > 0 {
+			last = min(last, most)
+		}
 	}
 	if n := int64(g.original.Replicas); n > 0 {
 		last = n

@@ -23,6 +23,7 @@ type contender struct {
 	answer  *Answer // of its memory
 	loss    float64 // of quality, in points
 	most    int64   // replicas that there are devices for; 0 where nothing bounds them
+	dear    int64   // replicas beyond which the fleet is far too dear; 0 where that is not known
 	steadyState
 	played map[int64]*round
 	found  int64 // replicas that hold the load; 0 where none do
