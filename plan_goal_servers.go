@@ -1,17 +1,12 @@
 package memwall
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"strings"
 
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/quality"
 )
 
 // contender is a server that could be replicated to a fleet.
@@ -31,35 +26,6 @@ type contender struct {
 	fleet  *fleetPlan
 }
 
-// machineChoice is hardware for one replica, and how many devices there are of the kind.
-type machineChoice struct {
-	kind, name string
-	devices    int64
-	have       int64 // 0 where nobody says
-	whole      bool  // a node, or unlike devices: nothing smaller is rented
-	split      bool  // a number that only workers of two kinds share evenly
-}
-
-// replicaSizes are numbers of devices that a replica of one kind is tried with: those beyond usual are for models that
-// nothing smaller holds.
-var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
-
-const usualSize = 16
-
-// splitSizes are numbers of devices for one worker that computes prompts and two that generate, or the other way round.
-var splitSizes = []int64{3, 6, 12}
-
-// replicaSizes to try: those that were listed, else the usual ones.
-func (g *goalSearch) replicaSizes() (out []int64) {
-	for _, n := range g.original.Among["devices"] {
-		out = append(out, int64(n))
-	}
-	if out == nil {
-		return replicaSizes
-	}
-	return out
-}
-
 // grouped: where a list of numbers was given for groups of devices, a server has one of them.
 func (g *goalSearch) grouped(r *Request) bool {
 	for name, has := range map[string]int64{"tp": max(1, r.TP), "pp": max(1, r.PP), "ep": max(1, r.EP)} {
@@ -70,82 +36,12 @@ func (g *goalSearch) grouped(r *Request) bool {
 	return true
 }
 
-// machines to try, kind by kind.
-func (g *goalSearch) machines() (out []machineChoice, err error) {
-	names := hardwareChoices(g.asked.Hardware)
-	if g.asked.Hardware == "" || g.asked.Hardware == anyHardware {
-		names = offered
-	}
-	for _, name := range names {
-		m, notes, err := g.asker.find(name, int(g.asked.Devices))
-		if err != nil {
-			return nil, asError(err)
-		}
-		for _, n := range notes {
-			g.note(n.Code, "info", "hardware", n.Text)
-		}
-		out = append(out, g.sizes(name, &m)...)
-	}
-	return out, nil
-}
-
 // note once.
 func (g *goalSearch) note(code, severity, field, text string) {
 	n := Note{Code: code, Severity: severity, Field: field, Text: text}
 	if !slices.Contains(g.notes, n) {
 		g.notes = append(g.notes, n)
 	}
-}
-
-// sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
-func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
-	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
-		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
-		if m.CPUOnly {
-			one.have = one.devices // this machine, and no second one
-		}
-		return []machineChoice{one}
-	}
-	base, counted := uncounted(name)
-	have := int64(0)
-	if counted || g.asked.Devices > 0 {
-		have = int64(m.Devices())
-	}
-	d := &m.Groups[0].Device
-	add := func(n int64, split bool) {
-		beyond := func(most int64) bool { return most > 0 && n > most }
-		if alone := d.PerNode.Known && d.PerNode.Value == 1; beyond(int64(g.original.MaxDevices)) || beyond(have) || n > 1 && alone {
-			return
-		}
-		out = append(out, machineChoice{kind: d.ID, name: manyOf(int(n), base), devices: n, have: have, split: split})
-	}
-	for _, n := range g.replicaSizes() {
-		add(n, false)
-	}
-	if g.splits(d) {
-		for _, n := range splitSizes {
-			add(n, true)
-		}
-	}
-	return out
-}
-
-// splits reports whether servers of a kind may be parted into workers that compute prompts and workers that generate.
-func (g *goalSearch) splits(d *hardware.Device) bool {
-	r := &g.asked
-	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && g.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
-}
-
-// uncounted is a machine's name without the number in front.
-func uncounted(name string) (base string, counted bool) {
-	digits := len(name) - len(strings.TrimLeft(name, "0123456789"))
-	rest := strings.TrimLeft(name[digits:], " ")
-	for _, times := range []string{"x", "×", "*"} {
-		if after, ok := strings.CutPrefix(rest, times); ok && digits > 0 && after != "" {
-			return strings.TrimSpace(after), true
-		}
-	}
-	return name, false
 }
 
 // enumerate makes every server that fits and whose formats cost no more quality than allowed.
@@ -235,22 +131,6 @@ func (g *goalSearch) arrangements(p *planner, m *machineChoice) (out []way) {
 	return out
 }
 
-// formats of weights and cache that cost no more than allowed.
-func (g *goalSearch) formats(p *planner) (out []setting) {
-	for _, weights := range g.affordable(p.weightsAxis(p.q), g.weightsLoss) {
-		for _, cache := range g.affordable(p.cacheAxis(p.q), g.cacheLoss) {
-			out = append(out, setting{price: weights.price + cache.price, set: func(r *Request) {
-				for _, set := range []func(*Request){weights.set, cache.set} {
-					if set != nil {
-						set(r)
-					}
-				}
-			}})
-		}
-	}
-	return out
-}
-
 // pools are workers that compute prompts beside workers that generate, where the devices are a data centre's.
 func (g *goalSearch) pools(p *planner, m *machineChoice) (out []way) {
 	d := p.q.job.Device(0)
@@ -307,13 +187,6 @@ func (g *goalSearch) spilled(p *planner, m *machineChoice, start *Request) {
 	}
 }
 
-// remember what formats cost, which is the same on every machine.
-func (g *goalSearch) remember(p *planner) {
-	if g.order == nil {
-		g.order, g.native = p.order, p.q.request.Weights
-	}
-}
-
 // layouts of a machine: plain replicas of smaller groups are other fleets, unless the machine comes whole.
 func (g *goalSearch) layouts(p *planner, m *machineChoice) (out []way) {
 	for _, w := range append([]way{{set: func(*Request) {}}}, p.layouts()...) {
@@ -325,69 +198,6 @@ func (g *goalSearch) layouts(p *planner, m *machineChoice) (out []way) {
 		out = append(out, w)
 	}
 	return out
-}
-
-// affordable settings of an axis of formats, whose prices then are their losses.
-func (g *goalSearch) affordable(a axis, loss func(name string) (points float64, known bool)) (out []setting) {
-	for _, s := range a.settings {
-		points, known := 0.0, true
-		if s.set != nil {
-			r := Request{}
-			s.set(&r)
-			points, known = loss(cmp.Or(r.Weights, r.KV))
-		}
-		if s.price = points; known && points <= g.affords() || s.set == nil || g.listed(a.field) {
-			out = append(out, s)
-		}
-	}
-	if f := FieldByName(a.field); len(out) > 1 && !f.Value(&g.asked).IsZero() && !g.listed(a.field) {
-		return out[:1]
-	}
-	return out
-}
-
-func (g *goalSearch) listed(field string) bool { return g.among[field] != nil }
-
-// usualLoss of quality that people take for half the bytes: formats of 8 bits stay within it.
-const usualLoss = 1.0
-
-func (g *goalSearch) affords() float64 {
-	if q := g.goal.QualityLoss; q != nil {
-		return *q
-	}
-	return usualLoss
-}
-
-// weightsLoss is what a recipe costs against the published weights. Where nobody published any of a model's losses, formats
-// of 8 bits pass and fewer do not, unless any loss is allowed.
-func (g *goalSearch) weightsLoss(name string) (points float64, known bool) {
-	r, from := dtype.FindRecipe(name), dtype.FindRecipe(g.native)
-	if r == nil || from == nil {
-		return 0, true
-	}
-	return g.difference(g.order.Weights(from), g.order.Weights(r))
-}
-
-func (g *goalSearch) cacheLoss(name string) (points float64, known bool) {
-	f := dtype.FindFormat(name)
-	if f == nil {
-		return 0, true
-	}
-	return g.difference(g.order.Cache(dtype.F16, dtype.F16), g.order.Cache(f, f))
-}
-
-// difference of two places of an order, in percent of perplexity. Where nobody published a loss there is no percent, and 8
-// bits and more are taken to lose nothing that shows.
-func (g *goalSearch) difference(from, to quality.Rank) (points float64, known bool) {
-	switch d := to.Loss() - from.Loss(); {
-	case math.IsInf(d, 0), math.IsNaN(d):
-		return 0, false
-	case to.Loss() >= 0 && from.Loss() >= 0:
-		return max(0, d), true
-	case to.Bits >= 8:
-		return 0, true
-	}
-	return 0, g.affords() >= 100
 }
 
 // contend sizes a server; one that fits contends.
@@ -425,18 +235,6 @@ func (g *goalSearch) slots(r *Request) {
 	if r.Engine == "llama-server" && r.Sequences == 0 {
 		r.Sequences = usualSlots
 	}
-}
-
-// mostReplicas of a machine.
-func (g *goalSearch) mostReplicas(m *machineChoice) int64 {
-	bound := int64(g.original.MaxDevices)
-	if m.have > 0 && (bound == 0 || m.have < bound) {
-		bound = m.have
-	}
-	if bound == 0 {
-		return 0
-	}
-	return bound / m.devices
 }
 
 // miss keeps the server that lacks least memory.

@@ -1,0 +1,143 @@
+package memwall
+
+import (
+	"math"
+	"time"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+)
+
+// round is a load that a fleet of so many replicas was played at.
+type round struct {
+	sim   *simulation
+	res   *sim.Result
+	as    variant
+	meets bool
+	err   error
+}
+
+// play the load on so many replicas, for as long as they may meet the goal. Rounds of the plan itself are kept.
+func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
+	if r := c.played[replicas]; r != nil && v == (variant{}) {
+		return r
+	}
+	r := c.on(g, replicas, v)
+	g.giveUp(r.sim)
+	r.run(g)
+	if v == (variant{}) {
+		c.played[replicas] = r
+	}
+	return r
+}
+
+// mostTogether are as many replicas as are played: of more, so many with their share of the load, since what one of a
+// hundred has to spare helps no other much.
+const mostTogether = 64
+
+// on is a round that was not played yet.
+func (c *contender) on(g *goalSearch, replicas int64, v variant) *round {
+	s, q := *c.sim, *c.sim.q
+	if share := float64(mostTogether) / float64(replicas); share < 1 && s.spec.Trace == "" {
+		s.spec.Rate *= share
+		s.spec.Concurrency = plan.Int(math.Ceil(share * float64(s.spec.Concurrency)))
+		replicas = mostTogether
+	}
+	q.original.Replicas = plan.Int(replicas)
+	s.q, s.unwatched, s.settling = &q, true, g.settles()
+	return &round{sim: &s, as: v}
+}
+
+// run a round.
+func (r *round) run(g *goalSearch) *round {
+	if r.res, r.err = r.sim.run(r.as); r.err == nil {
+		r.meets = g.meets(r.res)
+	}
+	return r
+}
+
+// whole is the round with all of its requests, where it was given up.
+func (r *round) whole(g *goalSearch) *round {
+	if r.err != nil || !r.res.Stopped {
+		return r
+	}
+	s := *r.sim
+	s.hopeless, s.each = nil, nil
+	return (&round{sim: &s, as: r.as}).run(g)
+}
+
+// settles is how many requests pass before any counts; of a recording all count.
+func (g *goalSearch) settles() int64 {
+	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests == 0 {
+		return 0
+	}
+	return min(settling(&g.spec, g.original), int64(g.spec.Requests)/4)
+}
+
+// mostUnserved is the share of requests that may be refused, fail or give up where nobody says how many must keep within
+// the bounds.
+const mostUnserved = 0.01
+
+// meets reports whether a run holds the load, every percentile lies within its bound, nearly all are served and enough
+// requests keep within all bounds.
+func (g *goalSearch) meets(r *sim.Result) bool {
+	l := loadOf(r)
+	if unserved := float64(r.Failed + r.Refused + r.HungUp); unserved > mostUnserved*float64(r.Asked) && g.goal.Attainment == 0 {
+		return false
+	}
+	if r.Finished == 0 || r.Stopped || !l.Holds || !within(&r.First, g.goal.TTFT) || !within(&r.PerToken, g.goal.TPOT) {
+		return false
+	}
+	return g.goal.Attainment == 0 || float64(r.Good) >= g.goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
+}
+
+// giveUp ends a run as soon as more requests took longer than a bound than its percentile allows.
+func (g *goalSearch) giveUp(s *simulation) {
+	judged := float64(g.spec.Requests) - float64(s.settling)
+	if g.spec.Trace != "" || judged <= 0 || g.spec.DurationS > 0 || !g.bounded() {
+		return
+	}
+	var late []lateness
+	for _, b := range []struct {
+		by    map[string]float64
+		token bool
+	}{{g.goal.TTFT, false}, {g.goal.TPOT, true}} {
+		for name, ms := range b.by {
+			if q, err := percentile(name); err == nil {
+				late = append(late, lateness{bound: ms, token: b.token, left: (1-q)*judged + 1})
+			}
+		}
+	}
+	over := false
+	s.hopeless = func() bool { return over }
+	s.each = func(d *sim.Done) {
+		if d.Outcome != sim.Finished || d.ID < s.settling {
+			return
+		}
+		for i := range late {
+			over = late[i].sees(d) || over
+		}
+	}
+}
+
+// lateness counts down the requests that may still be late.
+type lateness struct {
+	bound float64 // milliseconds
+	token bool
+	left  float64
+}
+
+// sees a request; true when too many were late.
+func (l *lateness) sees(d *sim.Done) bool {
+	t := d.First - d.Arrival
+	if l.token {
+		if d.Generated < 2 {
+			return l.left < 0
+		}
+		t = (d.End - d.First) / time.Duration(d.Generated-1)
+	}
+	if 1000*t.Seconds() > l.bound {
+		l.left--
+	}
+	return l.left < 0
+}

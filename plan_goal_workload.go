@@ -1,0 +1,141 @@
+package memwall
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
+)
+
+// roomy gives servers a context that holds what the load asks for, where that is more than the usual one and the model was
+// trained for it.
+func (g *goalSearch) roomy() error {
+	need := plan.Int(unit.PadUp(g.seen, 1024))
+	if g.asked.Context > 0 || need <= defaultContext {
+		return nil
+	}
+	r, err := g.asker.resolve(g.asked.Model)
+	if err != nil {
+		return err
+	}
+	if r.Spec == nil {
+		return nil
+	}
+	if most := plan.Int(r.Spec.Model(r.ID).Context); most > 0 {
+		need = min(need, most)
+	}
+	g.asked.Context = need
+	g.defaults = append(g.defaults, usedDefault{"context", need})
+	return nil
+}
+
+// load is the workload with its defaults: lengths vary, unless they are given, so that users do not ask in step.
+func (g *goalSearch) load() error {
+	w := workload.Spec{}
+	if g.original.Workload != nil {
+		w = *g.original.Workload
+	}
+	if d := g.original.Day; d != nil && w.Rate == 0 && w.Concurrency == 0 {
+		w.Rate = slices.Max(d.Rates)
+	}
+	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
+		return &Error{Code: BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace", Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
+	}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > mostInLoop {
+		return &Error{Code: Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, mostInLoop), Hint: "a rate: so many users ask independently of each other"}
+	}
+	if w.Trace == "" {
+		g.vary(&w)
+		g.count(&w)
+	}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 && int64(w.Requests) < 2*n {
+		return &Error{Code: BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)), Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one", int64(w.Requests), n), Hint: "more requests, or leave it out"}
+	}
+	with := *g.original
+	with.Workload = &w
+	s := &simulation{}
+	if err := s.load(&with); err != nil {
+		return asError(err)
+	}
+	g.spec = s.spec
+	g.defaults = append(g.defaults, s.defaults...)
+	return g.means()
+}
+
+// vary fills in lengths about which nothing is said.
+func (g *goalSearch) vary(w *workload.Spec) {
+	if p := &w.Prompt; p.Law == "" && p.Mean == 0 && len(p.Values) == 0 && g.original.PromptTokens == 0 {
+		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1, Min: 1, Max: longestPrompt}
+		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1,1-%d", usualPrompt, longestPrompt)})
+	}
+	if o := &w.Output; o.Law == "" && o.Mean == 0 && len(o.Values) == 0 && g.original.OutputTokens == 0 {
+		*o = workload.Law{Law: "exponential", Mean: usualOutput, Min: 1, Max: longestOutput}
+		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d,1-%d", usualOutput, longestOutput)})
+	}
+}
+
+// Lengths of laws about which nothing is said stay within the usual context.
+const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
+
+// mostInLoop are the users of a closed loop that are played.
+const mostInLoop = 10_000
+
+// judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
+const judgedRequests = 3000
+
+// count says how many requests are played where the workload does not.
+func (g *goalSearch) count(w *workload.Spec) {
+	if w.Requests == 0 && w.DurationS == 0 {
+		w.Requests = plan.Int(judgedRequests + settling(w, g.original))
+		g.defaults = append(g.defaults, usedDefault{"workload.requests", w.Requests})
+	}
+}
+
+// settling is how many requests pass before a fleet is as it stays: each user's first two, or as many as fill a server.
+func settling(w *workload.Spec, r *Request) int64 {
+	const least = 200
+	users := int64(w.Concurrency)
+	if w.Concurrency == 0 && w.Rate == 0 {
+		users = int64(r.Sequences)
+	}
+	return max(least, min(2*users, 20_000))
+}
+
+// means of the lengths, and the rate of requests that come by themselves.
+func (g *goalSearch) means() error {
+	s := &simulation{spec: g.spec, player: player{q: &question{asker: g.asker}}}
+	if s.spec.Trace == "" {
+		s.spec = burst(s.spec)
+		s.spec.Requests = surveyed
+	}
+	src, closed, err := s.source()
+	if err != nil {
+		return asError(err)
+	}
+	defer func() { _ = closed() }() // it was only read
+	l, err := workload.Survey(src)
+	if err != nil {
+		return s.faulty(err)
+	}
+	if l.Requests == 0 {
+		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
+	}
+	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
+	g.seen = l.Prompt.Max + l.Output.Max
+	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
+		g.longest = l.Prompt.Max + l.Output.Max
+	}
+	if g.rate = g.spec.Rate; g.rate == 0 && g.spec.Arrivals == "trace" {
+		g.rate = l.Rate()
+	}
+	if s := g.spec.Sessions; s != nil {
+		g.rate *= math.Max(1, s.Turns.Mean)
+	}
+	return nil
+}
+
+// surveyed requests tell the means of laws.
+const surveyed = 2000
