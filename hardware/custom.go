@@ -24,11 +24,14 @@ import (
 //	fabric      name:rate between nodes, of one device, one direction
 //	per-node    devices in a node
 //	host nvme pool   size, or size@rate
+//	cores       of the host
+//
+// usable and pcie may follow devices of the catalog too: what a driver leaves of them, and the slot they are in.
 
 type option struct{ key, value string }
 
 // machineKeys are read by Machine.apply, all others by parseCustom.
-var machineKeys = map[string]bool{"link": true, "fabric": true, "per-node": true, "host": true, "nvme": true, "pool": true}
+var machineKeys = map[string]bool{"link": true, "fabric": true, "per-node": true, "host": true, "cores": true, "nvme": true, "pool": true}
 
 // given is the source of what the question itself says.
 const given = "given"
@@ -182,7 +185,7 @@ func perNode(o option) (int, error) {
 
 // nearKey lists the keys, those spelt most like the wrong one when there are any.
 func nearKey(k string) string {
-	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch", "link", "fabric", "per-node", "host", "nvme", "pool"}
+	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch", "link", "fabric", "per-node", "host", "cores", "nvme", "pool"}
 	var near []string
 	for _, have := range keys {
 		if distance(have, k, 2) <= 2 && len(k) > 2 {
