@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
+	"github.com/memwall/memwall/internal/measure"
 	"github.com/memwall/memwall/source"
 )
 
@@ -27,6 +28,7 @@ func main() {
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Machine:     detect.Here(),
+		Measure:     measure.Run,
 		FromCommand: memwall.FromCommand,
 
 		Interruptible: interruptible,
