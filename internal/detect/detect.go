@@ -56,17 +56,20 @@ func (m Machine) Look() *card.Local {
 	if m.Patience == 0 {
 		m.Patience = patience
 	}
-	ctx, stop := context.WithTimeout(context.Background(), m.Patience+m.Patience/2)
+	// A part that runs two programs ends the second in time to tell of the first.
+	whole, stop := context.WithTimeout(context.Background(), 2*m.Patience)
 	defer stop()
+	most, end := context.WithTimeout(whole, m.Patience+m.Patience/2)
+	defer end()
 	parts := m.parts()
 	answers := make([]chan seen, len(parts))
 	for i, p := range parts {
 		answers[i] = make(chan seen, 1)
-		go func() { answers[i] <- p.look(ctx) }()
+		go func() { answers[i] <- p.look(most) }()
 	}
 	var all seen
 	for i, p := range parts {
-		if s, ok := await(ctx, answers[i]); ok {
+		if s, ok := await(whole, answers[i]); ok {
 			all.add(s)
 		} else {
 			all.note(p.name + " gave no answer in time and are left out")

@@ -236,6 +236,36 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestSlowMatrix: cards are known though the program that tells how they are joined hangs.
+func TestSlowMatrix(t *testing.T) {
+	m := nvidiaBox(t, "nvidia-smi-dual-a5000-v13.xml").machine()
+	answer := m.Run
+	m.Patience = 20 * time.Millisecond
+	m.Run = func(ctx context.Context, name string, args ...string) ([]byte, error) {
+		if args[0] == "topo" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return answer(ctx, name, args...)
+	}
+	if got := m.Look(); got.Words != "2xrtx-a5000,host=50GiB" || !strings.Contains(strings.Join(got.Notes, "\n"), "topo -m gave no answer in time") {
+		t.Errorf("%q %q", got.Words, got.Notes)
+	}
+}
+
+// stuck is a folder of files that never open, as those of a driver that hangs.
+type stuck struct{}
+
+func (stuck) Open(string) (fs.File, error) { select {} }
+
+// TestStuckFiles: files that hang are left out.
+func TestStuckFiles(t *testing.T) {
+	got := Machine{OS: "linux", Files: stuck{}, Patience: 10 * time.Millisecond}.Look()
+	if got.Words != "" || len(got.Notes) != 4 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestNoProgramWithoutDevice: a machine whose files show no device runs nothing.
 func TestNoProgramWithoutDevice(t *testing.T) {
 	m := recorded{files: map[string]string{"proc/meminfo": meminfo, "proc/cpuinfo": genoa}}.machine()

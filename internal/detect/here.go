@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -41,18 +40,18 @@ func run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	out := &bounded{most: maxOutput}
 	c.Stdout = out
 	err = c.Run()
-	return out.Bytes(), err
+	return out.kept, err
 }
 
-// bounded keeps the beginning of what is written, and lets the writer go on.
+// bounded keeps the beginning of what is written, and lets the writer go on. It has no ReadFrom, which would keep all.
 type bounded struct {
-	bytes.Buffer
+	kept []byte
 	most int
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(room, len(p))])
+	if room := b.most - len(b.kept); room > 0 {
+		b.kept = append(b.kept, p[:min(room, len(p))]...)
 	}
 	return len(p), nil
 }
