@@ -108,9 +108,10 @@ func (m Machine) amdNames(ctx context.Context, s *seen) {
 	}
 }
 
+// unnamed: a card has no name; that of a processor's graphics does not matter.
 func unnamed(all []device) bool {
 	for i := range all {
-		if all[i].name == "" {
+		if all[i].name == "" && all[i].memory >= smallCard {
 			return true
 		}
 	}
@@ -157,7 +158,7 @@ func (m Machine) leaveGraphics(s *seen) {
 			kept = append(kept, d)
 			continue
 		}
-		s.note(fmt.Sprintf("the graphics of the processor (%s) are left out", cmp.Or(d.name, "AMD")))
+		s.graphics = append(s.graphics, cmp.Or(d.name, "AMD"))
 	}
 	for i := range kept {
 		if id := apuOf(cpu.Name); id != "" && len(kept) == 1 && !catalogued(kept[i].name) {

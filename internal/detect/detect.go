@@ -47,6 +47,8 @@ type seen struct {
 	host    *card.LocalHost
 	cpu     *card.Processor
 	notes   []string
+	// graphics are those of a processor: worth a note where there is nothing else.
+	graphics []string
 }
 
 func (s *seen) note(text string) { s.notes = append(s.notes, text) }
@@ -114,6 +116,7 @@ func (m Machine) parts() []part {
 func (s *seen) add(o seen) {
 	s.devices = append(s.devices, o.devices...)
 	s.notes = append(s.notes, o.notes...)
+	s.graphics = append(s.graphics, o.graphics...)
 	if o.link.kind != "" {
 		s.link = o.link
 	}

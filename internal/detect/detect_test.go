@@ -140,6 +140,16 @@ func TestWords(t *testing.T) {
 		{"a program without a driver", recorded{files: map[string]string{"proc/meminfo": meminfo}, programs: map[string]string{smi: fixture(t, "nvidia-smi-rtx-3080-v12.xml")}}, "cpu,host=50GiB", 0, 0, ""},
 		{"Windows", recorded{os: "windows", files: map[string]string{"Windows/System32/nvidia-smi.exe": ""}, programs: map[string]string{smi: fixture(t, "nvidia-smi-rtx-3060-v12.xml")}}, "rtx-3060-12gb", 1, 116 * unit.MiB, ""},
 
+		{"a chip that shares its memory with NVIDIA's", recorded{
+			files:    map[string]string{driver: "NVRM", "proc/meminfo": "MemTotal: 125506224 kB\nMemAvailable: 117117616 kB\n"}, // the total that CUDA shows of a DGX Spark
+			programs: map[string]string{smi: "<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu><product_name>NVIDIA GB10</product_name><fb_memory_usage><total>N/A</total><used>N/A</used></fb_memory_usage></gpu></nvidia_smi_log>"},
+		}, "gb10,usable=128518373376", 1, 8 * unit.GiB, "8.0 of 119.7 GiB"},
+		{"two makers", with(amdBox(t, rx6700), func(r *recorded) {
+			r.files[driver], r.programs[smi] = "NVRM", fixture(t, "nvidia-smi-dual-a5000-v13.xml")
+		}), "2xrtx-a5000,host=50GiB", 2, 22437 * unit.MiB, "engines use devices of one maker, here NVIDIA"},
+		{"cards of two kinds", with(nvidiaBox(t, "nvidia-smi-rtx-3060-v12.xml"), func(r *recorded) {
+			r.programs[smi] = strings.Replace(fixture(t, "nvidia-smi-tesla-t4.xml"), "</gpu>", "</gpu><gpu><product_name>NVIDIA GeForce RTX 3060</product_name><fb_memory_usage><total>12288 MiB</total><reserved>368 MiB</reserved><used>116 MiB</used></fb_memory_usage></gpu>", 1)
+		}), "t4+rtx-3060-12gb,host=50GiB", 2, 1032 * unit.MiB, "Tesla T4 has pcie=3x8 here"},
 		{"four of AMD's", amdBox(t, mi100, mi100, mi100, mi100), "4xmi100,host=50GiB", 4, 0, ""},
 		{"a desktop of AMD's", with(amdBox(t, rx6700), func(r *recorded) {
 			r.files["sys/class/kfd/kfd/proc/4242/vram_51339"] = "1073741824\n"
@@ -147,8 +157,8 @@ func TestWords(t *testing.T) {
 			r.files["sys/class/kfd/kfd/topology/nodes/1/gpu_id"] = "51339\n"
 			r.files["sys/class/kfd/kfd/topology/nodes/1/properties"] = "cpu_cores_count 0\nlocation_id 1792\ndomain 0\n"
 		}), "rx-6700-xt,host=50GiB", 1, 1572745216, "1.5 of 12.0 GiB by ollama (pid 4242, 1.00 GiB)"},
-		{"a card beside graphics of the processor", amdBox(t, rx6700, raphael), "rx-6700-xt,host=50GiB", 1, 1572745216, "the graphics of the processor (AMD) are left out"},
-		{"graphics alone", amdBox(t, raphael), "cpu,host=50GiB", 0, 0, "left out"},
+		{"a card beside graphics of the processor", amdBox(t, rx6700, raphael), "rx-6700-xt,host=50GiB", 1, 1572745216, ""},
+		{"graphics alone", amdBox(t, raphael), "cpu,host=50GiB", 0, 0, "the graphics of the processor (AMD) are left out"},
 		{"a chip that shares its memory", with(amdBox(t, halo), func(r *recorded) { r.files["proc/cpuinfo"] = haloCPU }), "ryzen-ai-max-395,usable=67073081344", 1, 500000000, ""},
 		{"no table of chips", with(amdBox(t, mi100), func(r *recorded) {
 			delete(r.files, "usr/share/libdrm/amdgpu.ids")

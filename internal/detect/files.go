@@ -29,7 +29,7 @@ func (m Machine) readUpTo(name string, most int64) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	text, _ := io.ReadAll(io.LimitReader(f, most))
 	return string(text)
 }

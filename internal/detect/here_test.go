@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// onPath puts a program of a few lines on the path, alone.
-func onPath(t *testing.T, name, script string) {
+// onPath puts an nvidia-smi of a few lines first on the path.
+func onPath(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
@@ -36,7 +36,7 @@ func TestRun(t *testing.T) {
 		{"leaves a child with the pipe", "sleep 60 & echo done", "done\n", true},
 		{"reads what nobody writes", "cat; echo end", "end\n", false},
 	} {
-		onPath(t, "nvidia-smi", c.script)
+		onPath(t, c.script)
 		ctx, stop := context.WithTimeout(context.Background(), 500*time.Millisecond)
 		out, err := run(ctx, "nvidia-smi", "-q")
 		stop()
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.name, out, err)
 		}
 	}
-	onPath(t, "nvidia-smi", "yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+	onPath(t, "yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 	ctx, stop := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer stop()
 	if out, err := run(ctx, "nvidia-smi"); len(out) > maxOutput || err == nil {
@@ -61,13 +61,13 @@ func TestPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onPath(t, "nvidia-smi", "cat "+xml)
+	onPath(t, "cat "+xml)
 	m := recorded{files: map[string]string{driver: "NVRM", "proc/meminfo": meminfo}}.machine()
 	m.Run = run
 	if got := m.Look(); !strings.HasPrefix(got.Words, "rtx-3060-12gb,") || len(got.Notes) != 0 {
 		t.Errorf("%q %q", got.Words, got.Notes)
 	}
-	onPath(t, "nvidia-smi", "head -c 700 "+xml)
+	onPath(t, "head -c 700 "+xml)
 	if got := m.Look(); !strings.HasPrefix(got.Words, "cpu,") || len(got.Notes) != 1 {
 		t.Errorf("broken off: %q %q", got.Words, got.Notes)
 	}

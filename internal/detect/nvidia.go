@@ -2,6 +2,7 @@ package detect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ func (m Machine) nvidia(ctx context.Context) (s seen) {
 // why says why a program's answer is of no use.
 func why(err, broken error) string {
 	switch {
-	case err == context.DeadlineExceeded || err == context.Canceled:
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "gave no answer in time"
 	case err != nil:
 		return "failed: " + printable(err.Error())

@@ -59,7 +59,7 @@ func smiXML(text []byte) (gpus []smiGPU, attached int, err error) {
 	for {
 		t, err := d.Token()
 		switch {
-		case err == io.EOF && len(gpus) > 0:
+		case errors.Is(err, io.EOF) && len(gpus) > 0:
 			return gpus, attached, nil
 		case err != nil:
 			return gpus, attached, err

@@ -38,6 +38,9 @@ type known struct {
 func local(s *seen) *card.Local {
 	l := &card.Local{Processor: s.cpu, Host: s.host, Notes: s.notes}
 	devices := recognised(s, l)
+	if len(devices) == 0 && len(s.graphics) > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("the graphics of the processor (%s) are left out", strings.Join(s.graphics, ", ")))
+	}
 	head, keys := headOf(devices, s.link, l)
 	for i := range devices {
 		l.Devices = append(l.Devices, devices[i].card())
@@ -222,9 +225,21 @@ func headOf(devices []known, ln link, l *card.Local) (head string, keys []string
 		names = append(names, counted(g.count, wordOf(&g.known)))
 	}
 	if len(groups) == 1 {
-		keys = first.keys(devices, ln)
+		return strings.Join(names, "+"), first.keys(devices, ln)
 	}
-	return strings.Join(names, "+"), keys
+	for i := range groups {
+		if g := &groups[i]; g.row != nil {
+			unsaidKeys(&g.known, l)
+		}
+	}
+	return strings.Join(names, "+"), nil
+}
+
+// unsaidKeys remarks on what cannot be said of one of several kinds.
+func unsaidKeys(k *known, l *card.Local) {
+	if keys := k.keys([]known{*k}, link{}); len(keys) > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand", k.name, strings.Join(keys, " and ")))
+	}
 }
 
 func wordOf(k *known) string {

@@ -47,7 +47,7 @@ func Run(ctx context.Context, l *card.Local) *card.Measured {
 
 // buffer is what the threads go through together in a round.
 func buffer(l *card.Local) unit.Bytes {
-	b := unit.Bytes(least)
+	b := least
 	if l.Processor != nil {
 		b = max(b, caches*l.Processor.Cache)
 	}

@@ -86,7 +86,8 @@ func histogramOf(samples []Sample, name string) (*Histogram, error) {
 	if len(at) == 0 {
 		return nil, nil
 	}
-	return h, h.fill(at, series)
+	err := h.fill(at, series)
+	return h, err
 }
 
 // fill puts the buckets in order. A page that leaves out the last bucket has its count in _count.
