@@ -144,6 +144,9 @@ func TestWords(t *testing.T) {
 			files:    map[string]string{driver: "NVRM", "proc/meminfo": "MemTotal: 125506224 kB\nMemAvailable: 117117616 kB\n"}, // the total that CUDA shows of a DGX Spark
 			programs: map[string]string{smi: "<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu><product_name>NVIDIA GB10</product_name><fb_memory_usage><total>N/A</total><used>N/A</used></fb_memory_usage></gpu></nvidia_smi_log>"},
 		}, "gb10,usable=128518373376", 1, 8 * unit.GiB, "8.0 of 119.7 GiB"},
+		{"a card that is full", with(nvidiaBox(t, "nvidia-smi-rtx-3080-v13.xml"), func(r *recorded) {
+			r.programs[smi] = strings.Replace(r.programs[smi], "9184 MiB", "10240 MiB", 1)
+		}), "rtx-3080-10gb,usable=9843MiB,host=50GiB", 1, 9843 * unit.MiB, "10.0 of 10.0 GiB"},
 		{"two makers", with(amdBox(t, rx6700), func(r *recorded) {
 			r.files[driver], r.programs[smi] = "NVRM", fixture(t, "nvidia-smi-dual-a5000-v13.xml")
 		}), "2xrtx-a5000,host=50GiB", 2, 22437 * unit.MiB, "engines use devices of one maker, here NVIDIA"},

@@ -26,8 +26,8 @@ func inUse(devices []known, host *card.LocalHost) (reserved unit.Bytes, text str
 			same = same && reserved == 0
 			continue
 		}
-		same = same && (i == 0 || d.used == reserved)
-		reserved = max(reserved, d.used)
+		same = same && (i == 0 || d.taken() == reserved)
+		reserved = max(reserved, d.taken())
 		parts = append(parts, d.held(len(devices) > 1))
 	}
 	text = strings.Join(parts, "; ")
@@ -41,6 +41,17 @@ func inUse(devices []known, host *card.LocalHost) (reserved unit.Bytes, text str
 		text += fmt.Sprintf("%s GiB of the host's %s", unit.Fixed(host.Used.GiB(), 1), unit.Fixed(bound(host).GiB(), 1))
 	}
 	return reserved, text
+}
+
+// taken is what others hold of what a program may use: what the driver counts may reach a little beyond it.
+func (k *known) taken() unit.Bytes {
+	switch {
+	case k.usable > 0:
+		return min(k.used, k.usable)
+	case k.row != nil && k.row.Usable.Known:
+		return min(k.used, k.row.Usable.Value)
+	}
+	return min(k.used, k.memory)
 }
 
 // held says what others hold of one device, and who.
