@@ -41,8 +41,11 @@ func TestHere(t *testing.T) {
 	if m, _, err = Parse("Apple M3 Max 128GB,usable=112GiB", 0); err != nil || m.Groups[0].Device.Usable.Value != 112*unit.GiB {
 		t.Errorf("%v", err)
 	}
+	if m, _, err = Parse("name=x,memory=24GiB,vendor=nvidia", 0); err != nil || m.Groups[0].Device.Vendor != "NVIDIA" {
+		t.Errorf("%v", err)
+	}
 	for text, field := range map[string]string{
-		"rtx-3090,usable=25GiB": "usable", "rtx-3090,usable=x": "usable", "cpu,usable=1GiB": "usable", "rtx-3090+rtx-4090,usable=20GiB": "usable",
+		"name=x,memory=24GiB,vendor=acme": "vendor", "rtx-3090,usable=25GiB": "usable", "rtx-3090,usable=x": "usable", "cpu,usable=1GiB": "usable", "rtx-3090+rtx-4090,usable=20GiB": "usable",
 		"cpu,pcie=4x8": "pcie", "rtx-3090,pcie=9x9": "pcie", "cpu,cores=0": "cores", "cpu,cores=x": "cores",
 	} {
 		var e *Error

@@ -121,8 +121,8 @@ func TestWords(t *testing.T) {
 		{"a newer driver", nvidiaBox(t, "nvidia-smi-rtx-3080-v13.xml"), "rtx-3080-10gb,usable=9843MiB,host=50GiB", 1, 9184 * unit.MiB, ""},
 		{"12 GB of that name", nvidiaBox(t, "nvidia-smi-rtx-3060-v12.xml"), "rtx-3060-12gb,host=50GiB", 1, 116 * unit.MiB, ""},
 		{"a slot of eight lanes", nvidiaBox(t, "nvidia-smi-tesla-t4.xml"), "t4,pcie=3x8,host=50GiB", 1, 1032 * unit.MiB, "python (pid "},
-		{"memory that the card does not have", nvidiaBox(t, "nvidia-smi-gtx-1070-ti.xml"), "name=GeForce GTX 1070 Ti,memory=4096MiB,host=50GiB", 1, 0, ""},
-		{"a slice", nvidiaBox(t, "nvidia-smi-a100-sxm4-v12.xml"), "name=NVIDIA A100-SXM4-80GB MIG 20GB,memory=19968MiB,bandwidth=510GB/s,bf16=40.44TFLOPS,arch=ampere,host=50GiB", 1, 0, "4 MIG instances"},
+		{"memory that the card does not have", nvidiaBox(t, "nvidia-smi-gtx-1070-ti.xml"), "name=GeForce GTX 1070 Ti,vendor=nvidia,memory=4096MiB,host=50GiB", 1, 0, ""},
+		{"a slice", nvidiaBox(t, "nvidia-smi-a100-sxm4-v12.xml"), "name=NVIDIA A100-SXM4-80GB MIG 20GB,vendor=nvidia,memory=19968MiB,bandwidth=510GB/s,bf16=40.44TFLOPS,arch=ampere,host=50GiB", 1, 0, "4 MIG instances"},
 		{"two cards without a matrix", nvidiaBox(t, "nvidia-smi-dual-a5000-v13.xml"), "2xrtx-a5000,host=50GiB", 2, 22437 * unit.MiB, "the links between the devices"},
 		{"two on a bridge", with(nvidiaBox(t, "nvidia-smi-dual-a5000-v13.xml"), func(r *recorded) {
 			r.programs[topo] = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-15\nGPU1\tNV4\t X \t0-15\n"
@@ -167,7 +167,7 @@ func TestWords(t *testing.T) {
 			delete(r.files, "usr/share/libdrm/amdgpu.ids")
 			r.programs["rocm-smi --showproductname --json"] = `{"card0": {"Card series": "Arcturus GL-XL [Instinct MI100]"}, "system": {}}`
 		}), "mi100,host=50GiB", 1, 0, ""},
-		{"nobody names the chip", with(amdBox(t, mi100), func(r *recorded) { delete(r.files, "usr/share/libdrm/amdgpu.ids") }), "name=device,memory=32752MiB,host=50GiB", 1, 0, "known by their numbers alone"},
+		{"nobody names the chip", with(amdBox(t, mi100), func(r *recorded) { delete(r.files, "usr/share/libdrm/amdgpu.ids") }), "name=device,vendor=amd,memory=32752MiB,host=50GiB", 1, 0, "known by their numbers alone"},
 		{"one of four", with(amdBox(t, mi100, mi100, mi100, mi100), func(r *recorded) { r.env["ROCR_VISIBLE_DEVICES"] = "2" }), "mi100,host=50GiB", 1, 0, "leaves 1 of 4"},
 
 		{"one of Intel's", recorded{files: map[string]string{"proc/meminfo": meminfo, "sys/class/drm/card1/device/vendor": "0x8086\n", "sys/class/drm/card1/device/device": "0xe20b\n"}}, "arc-b580,host=50GiB", 1, 0, "do not say here what others hold"},
@@ -238,7 +238,7 @@ func TestFaults(t *testing.T) {
 		{"one of two", func(context.Context, string, ...string) ([]byte, error) { return []byte(good[:second]), nil }, "rtx-a5000,host=50GiB", "1 of 2 NVIDIA devices are known"},
 		{"control characters", func(context.Context, string, ...string) ([]byte, error) {
 			return []byte("<nvidia_smi_log><gpu><product_name>Quadro &#x9B;31m K2000 (rev. 2)</product_name><fb_memory_usage><total>1999 MiB</total></fb_memory_usage></gpu></nvidia_smi_log>"), nil
-		}, "name=Quadro 31m K2000 rev. 2,memory=1999MiB,host=50GiB", ""},
+		}, "name=Quadro 31m K2000 rev. 2,vendor=nvidia,memory=1999MiB,host=50GiB", ""},
 	} {
 		m := recorded{files: map[string]string{driver: "NVRM", "proc/meminfo": meminfo, "proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t NVIDIA GeForce RTX 4090\n"}}.machine()
 		m.Run, m.Patience = c.run, 20*time.Millisecond

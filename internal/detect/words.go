@@ -283,7 +283,7 @@ func counted(n int, word string) string {
 
 // custom describes a device that the catalog does not have, by its memory.
 func (k *known) custom() string {
-	words := fmt.Sprintf("name=%s,memory=%s", plainName(k.name), exactly(k.memory))
+	words := fmt.Sprintf("name=%s,vendor=%s,memory=%s", plainName(k.name), strings.ToLower(k.vendor), exactly(k.memory))
 	if k.usable > 0 && k.usable < k.memory {
 		words += ",usable=" + exactly(k.usable)
 	}
@@ -293,7 +293,7 @@ func (k *known) custom() string {
 // sliced describes a MIG instance: its memory as the driver says it, and its share of the card's rates. Memory and its
 // rate are cut in eighths, multiprocessors are counted.
 func (k *known) sliced(l *card.Local) string {
-	words := fmt.Sprintf("name=%s MIG %dGB,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())), exactly(k.memory))
+	words := fmt.Sprintf("name=%s MIG %dGB,vendor=nvidia,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())), exactly(k.memory))
 	if k.row == nil || !k.row.Memory.Known || !k.row.Bandwidth.Known || k.memory == 0 {
 		return words
 	}
