@@ -17,6 +17,7 @@ import (
 //	fp32 tf32 fp16 bf16 fp8 fp4 int8   dense peaks: 80TFLOPS, 600TOPS
 //	pcie        5x16
 //	arch        an architecture of the catalog, for the efficiencies of its family
+//	vendor      nvidia, amd, intel, apple ...: engines choose their backend by it
 //
 // and of any machine:
 //
@@ -24,11 +25,14 @@ import (
 //	fabric      name:rate between nodes, of one device, one direction
 //	per-node    devices in a node
 //	host nvme pool   size, or size@rate
+//	cores       of the host
+//
+// usable and pcie may follow devices of the catalog too: what a driver leaves of them, and the slot they are in.
 
 type option struct{ key, value string }
 
 // machineKeys are read by Machine.apply, all others by parseCustom.
-var machineKeys = map[string]bool{"link": true, "fabric": true, "per-node": true, "host": true, "nvme": true, "pool": true}
+var machineKeys = map[string]bool{"link": true, "fabric": true, "per-node": true, "host": true, "cores": true, "nvme": true, "pool": true}
 
 // given is the source of what the question itself says.
 const given = "given"
@@ -102,6 +106,8 @@ func (d *Device) set(o option) error {
 		d.Bandwidth, err = givenRate(o)
 	case "pcie":
 		d.PCIe, err = givenPCIe(o)
+	case "vendor":
+		d.Vendor, err = givenVendor(o)
 	case "arch":
 		d.Architecture = strings.ToLower(o.value)
 	default:
@@ -112,6 +118,18 @@ func (d *Device) set(o option) error {
 		*peak, err = givenPeak(o)
 	}
 	return err
+}
+
+// vendors of accelerators, as the catalog writes them.
+var vendors = []string{"NVIDIA", "AMD", "Intel", "Apple", "Google", "AWS", "Huawei", "Moore Threads"}
+
+func givenVendor(o option) (string, error) {
+	for _, v := range vendors {
+		if strings.EqualFold(v, o.value) {
+			return v, nil
+		}
+	}
+	return "", bad(o.key, o.value, "makes no accelerator that is known", "one of "+strings.Join(vendors, ", "))
 }
 
 func deviceName(o option) (string, error) {
@@ -182,7 +200,7 @@ func perNode(o option) (int, error) {
 
 // nearKey lists the keys, those spelt most like the wrong one when there are any.
 func nearKey(k string) string {
-	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch", "link", "fabric", "per-node", "host", "nvme", "pool"}
+	keys := []string{"name", "memory", "usable", "bandwidth", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "pcie", "arch", "vendor", "link", "fabric", "per-node", "host", "cores", "nvme", "pool"}
 	var near []string
 	for _, have := range keys {
 		if distance(have, k, 2) <= 2 && len(k) > 2 {

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/ledger"
@@ -31,6 +32,8 @@ func (m *Machine) set(o option) ([]Note, error) {
 		var s Store
 		s, err = givenStore(o)
 		m.Host.Memory, m.Host.Bandwidth = s.Capacity, s.Bandwidth.or(m.Host.Bandwidth)
+	case "cores":
+		m.Host.Cores, err = givenCores(o)
 	case "nvme":
 		m.NVMe, err = givenStore(o)
 	case "pool":
@@ -43,6 +46,10 @@ func (m *Machine) set(o option) ([]Note, error) {
 		m.Inter, err = givenLink(o)
 	case "per-node":
 		return m.setPerNode(o)
+	case "usable":
+		err = m.setUsable(o)
+	case "pcie":
+		err = m.setPCIe(o)
 	default:
 		return nil, bad(o.key, o.value, "is no key of a machine", nearKey(o.key))
 	}
@@ -72,6 +79,56 @@ func (m *Machine) setPerNode(o option) ([]Note, error) {
 		m.Inter = inter
 	}
 	return notes, nil
+}
+
+// givenCores reads the number of the host's cores.
+func givenCores(o option) (Fact[int], error) {
+	const most = 1 << 16
+	n, err := strconv.Atoi(o.value)
+	if err != nil || n < 1 || n > most {
+		return Fact[int]{}, bad(o.key, o.value, "is no number of cores", "1 to 65,536")
+	}
+	return fact(n, ledger.Exact, given), nil
+}
+
+// setUsable says what a program may use of each device, where a driver or a limit of this machine differs from
+// what the catalog knows.
+func (m *Machine) setUsable(o option) error {
+	b, err := givenSize(o)
+	switch {
+	case err != nil:
+		return err
+	case len(m.Groups) != 1:
+		return bad(o.key, o.value, "is of one kind of device, and "+quote(m.Name)+" is not", "leave it out")
+	}
+	d := &m.Groups[0].Device
+	most := d.Memory.Value
+	for _, size := range d.Options {
+		most = max(most, size)
+	}
+	if d.Memory.Known && b.Value > most {
+		return bad(o.key, o.value, "is more than the memory of "+d.ID, "at most "+most.String())
+	}
+	d.Usable = b
+	return nil
+}
+
+// setPCIe says how the devices are connected to the host: a slot may have fewer lanes than the card.
+func (m *Machine) setPCIe(o option) error {
+	p, err := givenPCIe(o)
+	switch {
+	case err != nil:
+		return err
+	case len(m.Groups) == 0:
+		return bad(o.key, o.value, "is of devices, and "+quote(m.Name)+" has none", "leave it out")
+	}
+	for i := range m.Groups {
+		m.Groups[i].Device.PCIe = p
+	}
+	if m.Intra.Name == "PCIe" {
+		m.Intra.EachWay = p.EachWay
+	}
+	return nil
 }
 
 func linkNote(l Link) []Note {

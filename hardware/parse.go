@@ -21,8 +21,8 @@ const (
 //	[N x]name=x,memory=24GiB,...              a device of one's own; see custom.go for the keys
 //	cpu | local                               no accelerator; the machine at hand
 //
-// The keys host, nvme, pool, link, fabric and per-node, which describe the machine, may follow each form
-// but "local". devices is how many were asked for beside the text; 0 when nothing was said. It must
+// The keys host, cores, nvme, pool, link, fabric and per-node, which describe the machine, may follow each form
+// but "local"; usable and pcie also devices of the catalog. devices is how many were asked for beside the text; 0 when nothing was said. It must
 // agree with the text's own counts. The notes say what was taken for granted; an error is an *Error.
 func Parse(text string, devices int) (Machine, []Note, error) {
 	text = strings.TrimSpace(text)

@@ -28,6 +28,33 @@ func shape(m *Machine) string {
 	return fmt.Sprintf("%s nodes %d of %d, intra %s, inter %s", strings.Join(groups, "+"), m.Nodes, m.PerNode, link(m.Intra), link(m.Inter))
 }
 
+// TestHere: what a driver, a slot or a limit of one machine changes of the catalog's devices.
+func TestHere(t *testing.T) {
+	m, _, err := Parse("2xrtx-3090,usable=23GiB,pcie=3x8,cores=12,host=62GiB@40GB/s", 0)
+	d := m.Groups[0].Device
+	if err != nil || d.Usable.Value != 23*unit.GiB || d.Usable.Basis != ledger.Exact || m.Host.Cores.Value != 12 || math.Abs(float64(m.Intra.EachWay.Value)/gbs-7.877) > 0.001 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if m, _, err = Parse("2xa100,pcie=4x8", 0); err != nil || m.Intra.EachWay.Value != 300*gbs {
+		t.Errorf("NVLink stays: %v, %v", m.Intra, err)
+	}
+	if m, _, err = Parse("Apple M3 Max 128GB,usable=112GiB", 0); err != nil || m.Groups[0].Device.Usable.Value != 112*unit.GiB {
+		t.Errorf("%v", err)
+	}
+	if m, _, err = Parse("name=x,memory=24GiB,vendor=nvidia", 0); err != nil || m.Groups[0].Device.Vendor != "NVIDIA" {
+		t.Errorf("%v", err)
+	}
+	for text, field := range map[string]string{
+		"name=x,memory=24GiB,vendor=acme": "vendor", "rtx-3090,usable=25GiB": "usable", "rtx-3090,usable=x": "usable", "cpu,usable=1GiB": "usable", "rtx-3090+rtx-4090,usable=20GiB": "usable",
+		"cpu,pcie=4x8": "pcie", "rtx-3090,pcie=9x9": "pcie", "cpu,cores=0": "cores", "cpu,cores=x": "cores",
+	} {
+		var e *Error
+		if _, _, err := Parse(text, 0); !errors.As(err, &e) || e.Field != field || e.Fix == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text    string

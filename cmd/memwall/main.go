@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
+	"github.com/memwall/memwall/internal/measure"
 	"github.com/memwall/memwall/source"
 )
 
@@ -29,6 +30,7 @@ func main() {
 		Weights:     source.OpenWeights,
 		Statistics:  source.OpenStatistics,
 		Machine:     detect.Here(),
+		Measure:     measure.Run,
 		FromCommand: memwall.FromCommand,
 
 		Interruptible: interruptible,

@@ -79,7 +79,11 @@ func checkDevices(j *engine.Job, _ *rules) error {
 	for i := range j.Machine.Groups {
 		d := &j.Machine.Groups[i].Device
 		if backendOf(d) == nil {
-			return impossible("hardware", d.ID, "a GPU of NVIDIA, AMD, Apple, Intel, Huawei or Moore Threads, or a CPU", "llama.cpp has no backend for %s", d.Name)
+			fix := "a GPU of NVIDIA, AMD, Apple, Intel, Huawei or Moore Threads, or a CPU"
+			if d.Vendor == "" {
+				fix += "; vendor=nvidia says whose a device of your own is"
+			}
+			return impossible("hardware", d.ID, fix, "llama.cpp has no backend for %s", d.Name)
 		}
 	}
 	return nil

@@ -24,10 +24,8 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 		"memwall fit llama-3.1-70b --on 2xh100 --users 4 --ctx 16k",
 		"memwall models qwen3",
 	}}
-	if a.Machine != nil {
-		if words, ok := a.Machine.Hardware(); ok {
-			w.Machine = words
-		}
+	if l := a.look(); l != nil {
+		w.Machine = l.Idle
 	}
 	return a.show(w, w.Text)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/quant"
 )
@@ -34,6 +35,7 @@ type Config struct {
 	Models                memwall.ModelSource
 	Data                  memwall.LengthSource // nil: files of sample lengths are refused
 	Machine               Machine              // nil: this machine is not known
+	Measure               Measure              // nil: it is not measured
 	FromCommand           FromCommand          // nil: --from is refused
 	WriteFile             func(name string, data []byte) error
 	OpenFile              func(name string) (io.ReadCloser, error)
@@ -50,11 +52,13 @@ type Config struct {
 	Interruptible func() (context.Context, context.CancelFunc)
 }
 
-// Machine tells what hardware the program runs on, in words that --on takes; ok is false when it cannot
-// tell.
+// Machine looks at what the program runs on: in words that --on takes, with what others hold of it.
 type Machine interface {
-	Hardware() (words string, ok bool)
+	Look() *card.Local
 }
+
+// Measure finds how fast the processors of a machine read memory and compute.
+type Measure func(context.Context, *card.Local) *card.Measured
 
 // Exit codes.
 const (

@@ -132,7 +132,7 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	if ask == "plan" && r.Hardware == "" {
 		r.Hardware = "any"
 	}
-	note, err := a.here(r)
+	note, err := a.here(r, c.Flags().Changed("reserve"))
 	return r, append(notes, note...), err
 }
 
@@ -176,33 +176,6 @@ func modelOf(args []string) []string {
 		return args[:1]
 	}
 	return args[1:]
-}
-
-// here fills in this machine where no hardware is named, and its memory for cpu.
-func (a *app) here(r *memwall.Request) ([]memwall.Note, error) {
-	if r.Hardware != "" && r.Hardware != "local" && r.Hardware != "cpu" {
-		return nil, nil
-	}
-	if a.Machine != nil {
-		words, ok := a.Machine.Hardware()
-		if r.Hardware == "cpu" {
-			words, ok = hostOf(words)
-		}
-		if ok {
-			r.Hardware = words
-			return []memwall.Note{{Code: "local_used", Severity: "info", Field: "hardware", Text: "this machine: " + words}}, nil
-		}
-	}
-	if r.Hardware == "local" {
-		return nil, usage("hardware", "local", "--on local: what this machine has is not known", "name it: --on rtx-4090, or memwall hardware for the list")
-	}
-	return nil, nil
-}
-
-// hostOf leaves out a machine's accelerators.
-func hostOf(words string) (string, bool) {
-	_, host, ok := strings.Cut(words, ",host=")
-	return "cpu,host=" + host, ok
 }
 
 func (a *app) layersOf(f *fitFlags, r *memwall.Request) ([]memwall.LayerGroup, error) {

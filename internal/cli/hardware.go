@@ -16,6 +16,7 @@ import (
 // hardwareFlags choose what is shown of a device.
 type hardwareFlags struct {
 	tiers, explain bool
+	measure        bool
 	request        memwall.Request // of --for
 }
 
@@ -23,9 +24,9 @@ func (a *app) hardware() *cobra.Command {
 	f := &hardwareFlags{}
 	c := &cobra.Command{
 		Use: "hardware [NAME | FILTER]", Short: "the devices of the catalog, or one device's card",
-		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local, or a device of your own: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
+		Long: "NAME is a device or a node as people, clouds and nvidia-smi write it, local for this machine, or a device of your own: 'name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS'. " +
 			"Every figure has a source; what no source gives is a dash.",
-		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
+		Example: "memwall hardware\nmemwall hardware rtx\nmemwall hardware h100-sxm-80gb --explain\nmemwall hardware h100 --for llama-3.1-8b\nmemwall hardware a100-sxm-80gb --tiers\nmemwall hardware p5.48xlarge\nmemwall hardware local --measure\nmemwall hardware add 'name=x,memory=24GiB,bandwidth=1TB/s'",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return hardware.IDs(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -40,10 +41,11 @@ func (a *app) hardware() *cobra.Command {
 	}
 	flags.BoolVar(&f.explain, "explain", false, "what each figure decides")
 	flags.BoolVar(&f.tiers, "tiers", false, "levels of memory: size, latency and rate, from registers to NVMe")
+	flags.BoolVar(&f.measure, "measure", false, "with local: how fast its processors read memory and compute; a second or two")
 	for _, name := range []string{"for", "weights", "kv", "ctx"} {
 		group(flags.Lookup(name), groupWhat)
 	}
-	for _, name := range []string{"explain", "tiers"} {
+	for _, name := range []string{"explain", "tiers", "measure"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	completeWith(c, map[string]func() []string{"for": catalog.IDs, "weights": recipeNames})
@@ -52,6 +54,9 @@ func (a *app) hardware() *cobra.Command {
 }
 
 func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) error {
+	if words == "local" && f.shown() {
+		return a.local(f)
+	}
 	words, err := a.machineWords(words)
 	if err == nil {
 		err = f.check(c, words)
@@ -72,8 +77,14 @@ func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) erro
 	return a.device(words, f.explain)
 }
 
+// shown: the machine as a whole is meant, and not its first device.
+func (f *hardwareFlags) shown() bool { return !f.tiers && !f.explain && f.request.Model == "" }
+
 // check refuses flags without what they are about.
 func (f *hardwareFlags) check(c *cobra.Command, words string) error {
+	if f.measure {
+		return usage("measure", "", "--measure is about this machine", "memwall hardware local --measure")
+	}
 	chosen := ""
 	for _, name := range []string{"for", "explain", "tiers"} {
 		switch {
@@ -107,26 +118,6 @@ func (a *app) roof(f *hardwareFlags, words string) error {
 		return err
 	}
 	return a.show(r, func(st render.Style) string { return render.Roof(r, st) })
-}
-
-// machineWords puts the first device of this machine in the place of local.
-func (a *app) machineWords(words string) (string, error) {
-	if words != "local" {
-		return words, nil
-	}
-	if a.Machine != nil {
-		if here, ok := a.Machine.Hardware(); ok {
-			m, _, err := hardware.Parse(here, 0)
-			if err != nil {
-				return "", err
-			}
-			if len(m.Groups) > 0 && m.Groups[0].Device.ID != "" {
-				return m.Groups[0].Device.ID, nil
-			}
-			return "", usage("hardware", "local", "this machine is "+here+", which has no card", "memwall fit MODEL uses it")
-		}
-	}
-	return "", usage("hardware", "local", "what this machine has is not known", "name it: memwall hardware rtx-4090")
 }
 
 func (a *app) tiers(words string) error {

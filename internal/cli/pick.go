@@ -22,7 +22,7 @@ func (a *app) pick() *cobra.Command {
 			if err := f.picked(at, goal); err != nil {
 				return err
 			}
-			return a.runPick(f)
+			return a.runPick(c, f)
 		},
 	}
 	flags := c.Flags()
@@ -56,10 +56,10 @@ func (f *planFlags) picked(at, goal string) error {
 	return nil
 }
 
-func (a *app) runPick(f *planFlags) error {
+func (a *app) runPick(c *cobra.Command, f *planFlags) error {
 	a.asking = "pick"
 	r := &f.request
-	notes, err := a.here(r)
+	notes, err := a.here(r, c.Flags().Changed("reserve"))
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	defer inputs.Close()
 	kept := a.remembered(m, stats, f.again)
 	defer kept.close()
-	all, stopped, err := a.measured(m, q.formats, stats, kept)
+	all, stopped, err := a.weighed(m, q.formats, stats, kept)
 	if err != nil {
 		return err
 	}
@@ -300,8 +300,8 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 	return nil
 }
 
-// measured tries the formats on every tensor, as many at a time as there are processors, the largest first.
-func (a *app) measured(m *quant.Model, formats []*quant.Format, stats *quant.Statistics, kept *quantMemory) (all []*quant.Measured, stopped bool, err error) {
+// weighed tries the formats on every tensor, as many at a time as there are processors, the largest first.
+func (a *app) weighed(m *quant.Model, formats []*quant.Format, stats *quant.Statistics, kept *quantMemory) (all []*quant.Measured, stopped bool, err error) {
 	ctx, done := a.until()
 	defer done()
 	results, order := kept.recall(m.Tensors, formats, stats.Tells())

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/unit"
 )
 
 func TestMain(m *testing.M) {
@@ -26,7 +29,7 @@ func run() int {
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
 	if words := os.Getenv("TEST_MACHINE"); words != "" {
-		c.Machine = machine(words)
+		c.Machine, c.Measure = machine(words), measured
 	}
 	switch os.Getenv("TEST_FROM") {
 	case "":
@@ -43,7 +46,29 @@ func run() int {
 
 type machine string
 
-func (m machine) Hardware() (string, bool) { return string(m), m != "unknown" }
+// Look gives words, and behind a bar what others hold of a device and how that is said.
+func (m machine) Look() *card.Local {
+	words, held, busy := strings.Cut(string(m), "|")
+	if words == "unknown" {
+		return &card.Local{Notes: []string{"nothing is seen"}}
+	}
+	_, host, _ := strings.Cut(words, ",host=")
+	l := &card.Local{Words: words, Idle: words, Processor: &card.Processor{Name: "a processor"}}
+	if host != "" {
+		l.CPUWords, l.IdleCPU = "cpu,host="+host, "cpu,host="+host
+	}
+	if busy {
+		size, text, _ := strings.Cut(held, " ")
+		l.Reserved, _ = unit.ParseBytes(size)
+		l.InUse = text
+	}
+	return l
+}
+
+// measured stands in for a measurement.
+func measured(context.Context, *card.Local) *card.Measured {
+	return &card.Measured{Processor: "a processor", Threads: 4, Buffer: unit.GiB, Rounds: 5, Read: card.Best{Best: 73e9, Worst: 70e9}, Copy: card.Best{Best: 50e9, Worst: 44e9}, Triad: card.Best{Best: 60e9, Worst: 59e9}, FMA: card.Best{Best: 20e9, Worst: 19e9}, Took: 1.5}
+}
 
 // broken is a source with a fault.
 type broken struct{}

@@ -1,79 +1,164 @@
-// Package detect says what hardware this machine has, in words that --on takes. It asks NVIDIA's driver,
-// Apple's kernel and Linux's /proc, and says nothing where they say nothing.
+// Package detect looks at the machine that the program runs on: what its drivers and kernel say of
+// accelerators, processor and memory, how much of it others hold, and what a container allows. It says
+// the same in words that --on takes.
 //
-// Open detect.go for the order in which they are asked, words.go for how their answers become words.
+// Files of /proc and /sys are read first; a driver's own program is run only where they say that there is
+// such a device, for a bounded time and output. What cannot be read is a note and never an error.
+//
+// Open detect.go for the order in which they are asked, words.go for how answers become words. Each file
+// named after a maker has what its drivers print and the pure reader of it.
 package detect
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"runtime"
+	"io/fs"
 	"time"
+
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/unit"
 )
 
 // Machine is a machine to look at. Its ports are what reaches outside.
 type Machine struct {
-	OS       string // as runtime.GOOS
-	Run      func(name string, args ...string) ([]byte, error)
-	ReadFile func(name string) ([]byte, error)
+	OS string // as runtime.GOOS
+	// Files are those of the machine, by their paths without the first slash; nil: none can be read.
+	Files fs.FS
+	// Run runs a program and gives what it printed until it ended or ctx did; nil: there are no programs.
+	Run Runner
+	// Env is a variable of the environment, and whether it is set.
+	Env func(name string) (string, bool)
+	// RAM is what the system says of its memory where no file does; nil: nothing.
+	RAM func() (total, free unit.Bytes, ok bool)
+	// Patience is how long one program may take, and how long all files may; 0: three seconds.
+	Patience time.Duration
 }
 
-// patience is how long a program may take to answer.
-const patience = 5 * time.Second
+// Runner runs a program. What was printed before an error is given with it.
+type Runner func(ctx context.Context, name string, args ...string) ([]byte, error)
 
-// Here is the machine that the program runs on.
-func Here() Machine { return Machine{OS: runtime.GOOS, Run: run, ReadFile: os.ReadFile} }
+// patience is more than a driver needs that is awake; one that sleeps may take longer, and its devices are then
+// known by their names alone.
+const patience = 3 * time.Second
 
-func run(name string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return exec.CommandContext(ctx, name, args...).Output()
+// seen is what a look at one part found.
+type seen struct {
+	devices []device
+	link    link
+	host    *card.LocalHost
+	cpu     *card.Processor
+	notes   []string
+	// graphics are those of a processor: worth a note where there is nothing else.
+	graphics []string
 }
 
-// Hardware gives the machine's accelerators and host memory, or its processor alone; ok is false when
-// nothing answers.
-func (m Machine) Hardware() (words string, ok bool) {
-	if m.OS == "darwin" {
-		return m.apple()
+func (s *seen) note(text string) { s.notes = append(s.notes, text) }
+
+// Look looks at all parts at once and gives up on those that do not answer.
+func (m Machine) Look() *card.Local {
+	if m.Patience == 0 {
+		m.Patience = patience
 	}
-	host, known := m.memory()
-	gpus := m.nvidia()
-	if gpus == "" {
-		if !known {
-			return "", false
+	// A part that runs two programs ends the second in time to tell of the first.
+	whole, stop := context.WithTimeout(context.Background(), 2*m.Patience)
+	defer stop()
+	most, end := context.WithTimeout(whole, m.Patience+m.Patience/2)
+	defer end()
+	parts := m.parts()
+	answers := make([]chan seen, len(parts))
+	for i, p := range parts {
+		answers[i] = make(chan seen, 1)
+		go func() { answers[i] <- p.look(most) }()
+	}
+	var all seen
+	for i, p := range parts {
+		if s, ok := await(whole, answers[i]); ok {
+			all.add(s)
+		} else {
+			all.note(p.name + " gave no answer in time and are left out")
 		}
-		gpus = "cpu"
 	}
-	if known {
-		gpus += ",host=" + host
-	}
-	return gpus, true
+	return local(&all)
 }
 
-// nvidia asks the driver's own tool; "" without one, or without devices.
-func (m Machine) nvidia() string {
-	out, err := m.Run("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader,nounits")
-	if err != nil {
-		return ""
+// await takes an answer that is there, or that comes before the end of ctx.
+func await(ctx context.Context, answer chan seen) (seen, bool) {
+	select {
+	case s := <-answer:
+		return s, true
+	case <-ctx.Done():
 	}
-	return devices(string(out))
+	select {
+	case s := <-answer:
+		return s, true
+	default:
+		return seen{}, false
+	}
 }
 
-// memory is Linux's MemTotal; other systems than Linux and macOS are not asked.
-func (m Machine) memory() (size string, ok bool) {
-	text, err := m.ReadFile("/proc/meminfo")
-	if err != nil {
+// part is a look at one kind of thing.
+type part struct {
+	name string
+	look func(context.Context) seen
+}
+
+func (m Machine) parts() []part {
+	if m.OS == "darwin" {
+		return []part{{"the chip and its memory", m.apple}}
+	}
+	return []part{
+		{"NVIDIA devices", m.nvidia},
+		{"AMD devices", m.amd},
+		{"Intel devices", m.intel},
+		{"processor and memory", m.host},
+	}
+}
+
+func (s *seen) add(o seen) {
+	s.devices = append(s.devices, o.devices...)
+	s.notes = append(s.notes, o.notes...)
+	s.graphics = append(s.graphics, o.graphics...)
+	if o.link.kind != "" {
+		s.link = o.link
+	}
+	if o.host != nil {
+		s.host = o.host
+	}
+	if o.cpu != nil {
+		s.cpu = o.cpu
+	}
+}
+
+// ask runs a program for as long as patience lasts.
+func (m Machine) ask(ctx context.Context, name string, args ...string) ([]byte, error) {
+	if m.Run == nil {
+		return nil, fs.ErrNotExist
+	}
+	ctx, stop := context.WithTimeout(ctx, m.Patience)
+	defer stop()
+	out, err := m.Run(ctx, name, args...)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return out, err
+}
+
+// has tells whether a file or folder is there.
+func (m Machine) has(names ...string) bool {
+	for _, name := range names {
+		if m.Files == nil {
+			return false
+		}
+		if _, err := fs.Stat(m.Files, name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// env is a variable, "" where it is not set.
+func (m Machine) env(name string) (string, bool) {
+	if m.Env == nil {
 		return "", false
 	}
-	return memTotal(string(text))
-}
-
-// apple: the chip's name with the memory that it shares.
-func (m Machine) apple() (words string, ok bool) {
-	chip, err := m.Run("sysctl", "-n", "machdep.cpu.brand_string", "hw.memsize")
-	if err != nil {
-		return "", false
-	}
-	return appleChip(string(chip))
+	return m.Env(name)
 }

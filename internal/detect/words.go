@@ -2,83 +2,437 @@ package detect
 
 import (
 	"fmt"
-	"strconv"
+	"math"
 	"strings"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/unit"
 )
 
-// maxLines bounds what is read of a tool's answer.
-const maxLines = 64
+// device is an accelerator as its driver says it. Sizes are 0 where it does not.
+type device struct {
+	vendor, name string
+	index        int
+	uuid         string
+	chip, bus    string // number of the chip, and address on the bus
+	pcie         string // "4x16"
+	memory, used unit.Bytes
+	told         bool // what is used
+	// usable is memory less what the driver keeps, or what the owner allows.
+	usable unit.Bytes
+	// shared is memory of the host that the driver lends, sharedUsed what is lent.
+	shared, sharedUsed unit.Bytes
+	users              []card.User
+	slice              *smiInstance // the part of a card that a program may have
+	cores              int          // of the GPU
+}
 
-// devices reads "name, MiB" lines and counts like devices that follow each other.
-func devices(csv string) string {
+// known is a device with what the catalog has of it; row is nil where it has nothing.
+type known struct {
+	device
+	row *hardware.Device
+}
+
+// local puts what was seen into words that --on takes.
+func local(s *seen) *card.Local {
+	l := &card.Local{Processor: s.cpu, Host: s.host, Notes: s.notes}
+	devices := recognised(s, l)
+	if len(devices) == 0 && len(s.graphics) > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("the graphics of the processor (%s) are left out", strings.Join(s.graphics, ", ")))
+	}
+	head, keys := headOf(devices, s.link, l)
+	for i := range devices {
+		l.Devices = append(l.Devices, devices[i].card())
+	}
+	if len(devices) > 1 {
+		l.Link = s.link.text
+	}
+	l.Reserved, l.InUse = inUse(devices, s.host)
+	l.Words, l.Idle = withHost(head, keys, devices, s)
+	l.CPUWords, l.IdleCPU = withHost("", nil, nil, s)
+	return l
+}
+
+// recognised finds the devices in the catalog, and keeps those that one program uses together: of one maker, whole cards
+// before parts of them.
+func recognised(s *seen, l *card.Local) []known {
+	var all []known
+	for _, d := range s.devices {
+		k := known{d, row(&d)}
+		k.share(s.host)
+		all = append(all, k)
+	}
+	all = oneMaker(all, l)
+	whole := 0
+	for _, k := range all {
+		if k.slice == nil {
+			all[whole], whole = k, whole+1
+		}
+	}
+	if whole > 0 && whole < len(all) {
+		l.Notes = append(l.Notes, "MIG instances beside whole cards are left out")
+		return all[:whole]
+	}
+	if whole == 0 && len(all) > 1 {
+		best := all[0]
+		for _, k := range all[1:] {
+			if k.memory > best.memory {
+				best = k
+			}
+		}
+		l.Notes = append(l.Notes, "a program has one MIG instance: the largest of all cards is taken")
+		return []known{best}
+	}
+	return all
+}
+
+// oneMaker keeps the devices of the maker with most memory.
+func oneMaker(all []known, l *card.Local) []known {
+	sum := map[string]unit.Bytes{}
+	best := ""
+	for _, k := range all {
+		sum[k.vendor] += max(1, k.memory)
+		if best == "" || sum[k.vendor] > sum[best] {
+			best = k.vendor
+		}
+	}
+	if len(sum) < 2 {
+		return all
+	}
+	var out []known
+	for _, k := range all {
+		if k.vendor == best {
+			out = append(out, k)
+		} else {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s is left out: engines use devices of one maker, here %s", k.name, best))
+		}
+	}
+	return out
+}
+
+// row is what the catalog has of a device, nil where it has none of that name and memory. Beside its name the memory tells
+// which of several it is.
+func row(d *device) *hardware.Device {
+	name := d.name
+	if d.vendor == "Apple" {
+		name = appleWords(d)
+	}
+	tries := []string{name}
+	if d.vendor != "Apple" && d.memory > 0 {
+		tries = []string{fmt.Sprintf("%s %dGB", name, int64(math.Round(d.memory.GiB()))), name}
+	}
+	if d.slice != nil {
+		tries = []string{name}
+	}
+	for _, t := range tries {
+		if r, _, err := hardware.Find(t); err == nil && !r.IsCPU() && (d.slice != nil || has(r, d.memory)) {
+			return r
+		}
+	}
+	return nil
+}
+
+// has: a device of so much memory may be this one; drivers show between 92 and 101 % of what a card is sold with.
+func has(r *hardware.Device, memory unit.Bytes) bool {
+	if memory == 0 || r.Unified != nil {
+		return true
+	}
+	for _, size := range append(r.Options, r.Memory.Value, r.Reported.Value) {
+		if size > 0 && float64(memory) > 0.92*float64(size) && float64(memory) < 1.01*float64(size) {
+			return true
+		}
+	}
+	return false
+}
+
+func catalogued(name string) bool {
+	r, _, err := hardware.Find(name)
+	return err == nil && !r.IsCPU()
+}
+
+// apuOf is the catalog's name of a processor whose graphics share its memory; "" for others.
+func apuOf(cpu string) string {
+	name := strings.NewReplacer("+", "", "amd ", "").Replace(strings.ToLower(wordsAround.ReplaceAllString(cpu, "")))
+	r, _, err := hardware.Find(strings.TrimSpace(name))
+	if err != nil || r.Unified == nil {
+		return ""
+	}
+	return r.ID
+}
+
+// share settles the memory of a device that has none of its own: what the driver lends it, or all that the host has.
+func (k *known) share(host *card.LocalHost) {
+	if k.row == nil || k.row.Unified == nil || k.vendor == "Apple" {
+		k.foldReserve()
+		return
+	}
+	switch {
+	case k.shared > 0:
+		k.usable, k.used = max(k.memory, k.shared), k.used+k.sharedUsed
+		k.memory = k.usable
+	case host != nil && k.memory == 0:
+		k.memory, k.used = bound(host), host.Used
+		k.usable = k.memory
+	}
+}
+
+// foldReserve takes what the driver keeps out of what it says is used, where it does not tell them apart.
+func (k *known) foldReserve() {
+	if k.vendor == "NVIDIA" && k.usable == 0 && k.slice == nil && k.row != nil && k.row.Usable.Known {
+		kept := max(0, k.row.Reported.Value-k.row.Usable.Value)
+		k.used = max(0, k.used-kept)
+	}
+}
+
+func (k *known) card() card.LocalDevice {
+	d := card.LocalDevice{Name: k.name, Memory: k.memory, Users: biggest(k.users), PCIe: k.pcie}
+	if k.told || k.used > 0 {
+		d.Used = &k.used
+	}
+	if k.row != nil {
+		d.ID = k.row.ID
+	}
+	if k.slice != nil {
+		d.Name += " MIG"
+	}
+	return d
+}
+
+// headOf names the devices and gives the keys that the catalog does not know of them.
+func headOf(devices []known, ln link, l *card.Local) (head string, keys []string) {
+	if len(devices) == 0 {
+		return "", nil
+	}
+	first := &devices[0]
+	if first.slice != nil {
+		return first.sliced(l), nil
+	}
+	groups := grouped(devices)
+	if len(groups) == 1 && first.row == nil {
+		if first.memory == 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s is not in the catalog and its memory is not known: it is left out", first.name))
+			return "", nil
+		}
+		return counted(len(devices), first.custom()), nil
+	}
 	var names []string
-	var counts []int
-	for _, line := range strings.SplitN(csv, "\n", maxLines) {
-		name, mib, ok := strings.Cut(line, ",")
-		if !ok {
+	for _, g := range groups {
+		if g.row == nil {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s is not in the catalog and is left out beside the others", g.name))
 			continue
 		}
-		name = word(strings.TrimSpace(name), strings.TrimSpace(mib))
-		if n := len(names); n > 0 && names[n-1] == name {
-			counts[n-1]++
+		names = append(names, counted(g.count, wordOf(&g.known)))
+	}
+	if len(groups) == 1 {
+		return strings.Join(names, "+"), first.keys(devices, ln)
+	}
+	for i := range groups {
+		if g := &groups[i]; g.row != nil {
+			unsaidKeys(&g.known, l)
+		}
+	}
+	return strings.Join(names, "+"), nil
+}
+
+// unsaidKeys remarks on what cannot be said of one of several kinds.
+func unsaidKeys(k *known, l *card.Local) {
+	if keys := k.keys([]known{*k}, link{}); len(keys) > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("%s has %s here, which cannot be said of one kind among several: the catalog's figures stand", k.name, strings.Join(keys, " and ")))
+	}
+}
+
+func wordOf(k *known) string {
+	if k.vendor == "Apple" {
+		return appleWords(&k.device)
+	}
+	return k.row.ID
+}
+
+// like are devices of one kind that follow each other.
+type like struct {
+	known
+	count int
+}
+
+func grouped(devices []known) (out []like) {
+	for _, k := range devices {
+		n := len(out)
+		if n > 0 && wordsAlike(&out[n-1].known, &k) {
+			out[n-1].count++
 			continue
 		}
-		names, counts = append(names, name), append(counts, 1)
+		out = append(out, like{k, 1})
 	}
-	return joined(names, counts)
+	return out
 }
 
-func joined(names []string, counts []int) string {
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = name
-		if counts[i] > 1 {
-			parts[i] = fmt.Sprintf("%dx%s", counts[i], name)
+func wordsAlike(a, b *known) bool {
+	if a.row == nil || b.row == nil {
+		return a.row == nil && b.row == nil && a.name == b.name
+	}
+	return a.row.ID == b.row.ID
+}
+
+func counted(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return fmt.Sprintf("%dx%s", n, word)
+}
+
+// custom describes a device that the catalog does not have, by its memory.
+func (k *known) custom() string {
+	words := fmt.Sprintf("name=%s,vendor=%s,memory=%s", plainName(k.name), strings.ToLower(k.vendor), exactly(k.memory))
+	if k.usable > 0 && k.usable < k.memory {
+		words += ",usable=" + exactly(k.usable)
+	}
+	return words
+}
+
+// sliced describes a MIG instance: its memory as the driver says it, and its share of the card's rates. Memory and its
+// rate are cut in eighths, multiprocessors are counted.
+func (k *known) sliced(l *card.Local) string {
+	words := fmt.Sprintf("name=%s MIG %dGB,vendor=nvidia,memory=%s", plainName(k.name), int64(math.Round(k.memory.GiB())), exactly(k.memory))
+	if k.row == nil || !k.row.Memory.Known || !k.row.Bandwidth.Known || k.memory == 0 {
+		return words
+	}
+	eighths := max(1, math.Round(8*float64(k.memory)/float64(k.row.Memory.Value)))
+	words += fmt.Sprintf(",bandwidth=%.0fGB/s", float64(k.row.Bandwidth.Value)/1e9*eighths/8)
+	if sms, ok := small(strings.TrimSpace(k.slice.SMs)); ok && k.row.SMs.Known && k.row.Peaks.BF16.Known {
+		words += fmt.Sprintf(",bf16=%.4gTFLOPS", float64(k.row.Peaks.BF16.Value)/1e12*float64(sms)/float64(k.row.SMs.Value))
+		l.Notes = append(l.Notes, fmt.Sprintf("rates of the instance are derived: %.0f eighths of the memory's, %d of %d multiprocessors", eighths, sms, k.row.SMs.Value))
+	}
+	return words + ",arch=" + k.row.Architecture
+}
+
+// keys are what this machine's driver and slots say otherwise than the catalog.
+func (k *known) keys(devices []known, ln link) (out []string) {
+	usable, pcie := devices[0].usable, devices[0].pcie
+	for _, d := range devices[1:] {
+		usable = min(usable, d.usable)
+		pcie = slower(pcie, d.pcie)
+	}
+	if u := k.row.Usable; usable > 0 && usable <= most(k.row) && (k.row.Unified != nil || usable < u.Low || usable > u.High) {
+		out = append(out, "usable="+exactly(usable))
+	}
+	if pcie != "" && k.row.PCIe.Lanes > 0 && pcie != fmt.Sprintf("%dx%d", k.row.PCIe.Gen, k.row.PCIe.Lanes) {
+		out = append(out, "pcie="+pcie)
+	}
+	if len(devices) > 1 {
+		out = append(out, linkKey(k.row, ln)...)
+	}
+	return out
+}
+
+func most(r *hardware.Device) unit.Bytes {
+	m := r.Memory.Value
+	for _, o := range r.Options {
+		m = max(m, o)
+	}
+	return m
+}
+
+// slower of two connections; "" where one is not known.
+func slower(a, b string) string {
+	if lanesRate(b) < lanesRate(a) {
+		return b
+	}
+	return a
+}
+
+// lanesRate compares connections: lanes times 2 to the generation.
+func lanesRate(s string) (r int) {
+	var gen, lanes int
+	if n, _ := fmt.Sscanf(s, "%dx%d", &gen, &lanes); n != 2 || gen > 8 {
+		return 0
+	}
+	return lanes << gen
+}
+
+// linkKey is needed where the links are not those that the catalog takes: NVLink bridges that are there, and NVLink that is
+// not.
+func linkKey(r *hardware.Device, ln link) []string {
+	bridge := strings.Contains(r.Link.Name, "bridge")
+	own := r.Link.EachWay.Known && r.Vendor == "NVIDIA"
+	switch {
+	case own && bridge && ln.kind == "nvlink":
+		return []string{fmt.Sprintf("link=nvlink:%gGB/s", 2*float64(r.Link.EachWay.Value)/1e9)}
+	case own && !bridge && (ln.kind == "pcie" || ln.kind == "pairs") && r.PCIe.EachWay.Known:
+		return []string{fmt.Sprintf("link=pcie:%gGB/s", math.Round(20*float64(r.PCIe.EachWay.Value)/1e9)/10)}
+	}
+	return nil
+}
+
+// withHost adds the processor and its memory: what others leave of it, and all of it.
+func withHost(head string, keys []string, devices []known, s *seen) (words, idle string) {
+	if s.cpu != nil && s.cpu.ID != "" && head != "" && !strings.Contains(head, "=") && !unified(devices) {
+		head += "+" + counted(s.cpu.Sockets, s.cpu.ID)
+	}
+	if head == "" {
+		if s.host == nil {
+			return "", ""
 		}
+		head, keys = cpuWord(s.cpu)
 	}
-	return strings.Join(parts, "+")
+	words = strings.Join(append([]string{head}, keys...), ",")
+	if s.host == nil || unified(devices) {
+		return words, words
+	}
+	return words + ",host=" + roughly(s.host.Free), words + ",host=" + roughly(bound(s.host))
 }
 
-// word is the device's id in the catalog; one that the catalog does not know is described by its memory.
-func word(name, mib string) string {
-	if m, _, err := hardware.Parse(name, 0); err == nil && len(m.Groups) == 1 {
-		return m.Groups[0].Device.ID
+// cpuWord names the processor, or says how many cores it has where the catalog does not know it.
+func cpuWord(c *card.Processor) (head string, keys []string) {
+	switch {
+	case c != nil && c.ID != "":
+		return counted(c.Sockets, c.ID), nil
+	case c != nil && c.Cores > 0:
+		return "cpu", []string{fmt.Sprintf("cores=%d", c.Cores)}
 	}
+	return "cpu", nil
+}
+
+// unified: the devices' memory is the host's.
+func unified(devices []known) bool {
+	return len(devices) > 0 && devices[0].row != nil && devices[0].row.Unified != nil
+}
+
+// bound is what the host has, or what a control group allows of it.
+func bound(h *card.LocalHost) unit.Bytes {
+	if h.Limit > 0 {
+		return h.Limit
+	}
+	return h.Total
+}
+
+// exactly writes a size of whole MiB, or bytes.
+func exactly(b unit.Bytes) string {
+	if b%unit.MiB == 0 {
+		return fmt.Sprintf("%dMiB", b/unit.MiB)
+	}
+	return fmt.Sprintf("%d", b)
+}
+
+// roughly writes a size in whole GiB or MiB, rounded down: what is free of a host changes while it is looked at.
+func roughly(b unit.Bytes) string {
+	if b >= 4*unit.GiB {
+		return fmt.Sprintf("%dGiB", b/unit.GiB)
+	}
+	return fmt.Sprintf("%dMiB", max(1, b/unit.MiB))
+}
+
+// plainName keeps what the grammar allows in a name.
+func plainName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune(" .-_", r) {
 			return r
 		}
 		return -1
 	}, name)
-	return fmt.Sprintf("name=%s,memory=%sMiB", clean, mib)
-}
-
-// memTotal reads the line "MemTotal:  65768308 kB", in whole GiB.
-func memTotal(meminfo string) (size string, ok bool) {
-	for _, line := range strings.SplitN(meminfo, "\n", maxLines) {
-		rest, ok := strings.CutPrefix(line, "MemTotal:")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-		if err != nil || kib <= 0 {
-			return "", false
-		}
-		return fmt.Sprintf("%dGiB", unit.Bytes(kib)*unit.KiB/unit.GiB), true
+	clean = strings.TrimSpace(clean[:min(len(clean), 50)])
+	if clean == "" {
+		return "device"
 	}
-	return "", false
-}
-
-// appleChip reads the two lines of sysctl: "Apple M3 Max" and bytes. Sizes that a chip is sold with are
-// whole GB to the catalog.
-func appleChip(sysctl string) (words string, ok bool) {
-	chip, size, _ := strings.Cut(strings.TrimSpace(sysctl), "\n")
-	bytes, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64)
-	if err != nil || bytes <= 0 || !strings.HasPrefix(chip, "Apple") {
-		return "", false
-	}
-	return fmt.Sprintf("%s %dGB", strings.TrimSpace(chip), bytes/int64(unit.GiB)), true
+	return clean
 }

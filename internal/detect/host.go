@@ -1,0 +1,127 @@
+package detect
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/unit"
+)
+
+// host looks at the processor and its memory, less what a control group withholds.
+func (m Machine) host(context.Context) (s seen) {
+	s.cpu = m.processor()
+	total, free, ok := memory(m.read("proc/meminfo"))
+	if !ok && m.RAM != nil {
+		total, free, ok = m.RAM()
+	}
+	if !ok || total <= 0 {
+		s.note("how much memory the host has is not known: /proc/meminfo says nothing")
+		return s
+	}
+	free = max(0, min(free, total))
+	h := &card.LocalHost{Total: total, Used: total - free, Free: free}
+	if g := m.tightest(); g.limit > 0 && g.limit < total {
+		h.Limit, h.LimitBy = g.limit, g.file
+		h.Free = min(h.Free, max(0, g.limit-g.used))
+		h.Used = h.Limit - h.Free
+	}
+	s.host = h
+	return s
+}
+
+// memory reads MemTotal and MemAvailable of /proc/meminfo, in kB that are KiB; kernels before 3.14 say MemFree alone.
+func memory(meminfo string) (total, free unit.Bytes, ok bool) {
+	total, ok = kib(keyed(meminfo, "MemTotal"))
+	free, known := kib(keyed(meminfo, "MemAvailable"))
+	if !known {
+		free, known = kib(keyed(meminfo, "MemFree"))
+		caches, _ := kib(keyed(meminfo, "Cached"))
+		free += caches
+	}
+	if !known {
+		free = total
+	}
+	return total, free, ok
+}
+
+func kib(s string) (unit.Bytes, bool) {
+	n, err := strconv.ParseInt(strings.TrimSuffix(s, " kB"), 10, 64)
+	if err != nil || n < 0 || n > maxSize>>10 {
+		return 0, false
+	}
+	return unit.Bytes(n) * unit.KiB, true
+}
+
+// group is a control group with a limit on memory, and what its members hold of it.
+type group struct {
+	limit, used unit.Bytes
+	file        string
+}
+
+// tightest is the control group of this process or above it that leaves the least.
+func (m Machine) tightest() (best group) {
+	for _, folder := range groupFolders(m.read("proc/self/cgroup")) {
+		for _, files := range groupFiles {
+			g := m.groupOf(folder, files)
+			if g.limit > 0 && (best.limit == 0 || g.limit-g.used < best.limit-best.used) {
+				best = g
+			}
+		}
+	}
+	return best
+}
+
+// groupFiles are the names of a limit, of what is used, and of the caches that count as used and are given back, of
+// versions 2 and 1.
+var groupFiles = [...]struct{ limit, used, cache string }{
+	{"memory.max", "memory.current", "inactive_file"},
+	{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+}
+
+func (m Machine) groupOf(folder string, f struct{ limit, used, cache string }) group {
+	g := group{limit: m.size(path.Join(folder, f.limit)), file: "/" + path.Join(folder, f.limit)}
+	if g.limit == 0 {
+		return group{} // "max", or no such file
+	}
+	used := m.size(path.Join(folder, f.used))
+	cache, _ := strconv.ParseInt(spaced(m.read(path.Join(folder, "memory.stat")), f.cache), 10, 64)
+	g.used = max(0, used-unit.Bytes(max(0, cache)))
+	return g
+}
+
+// groupFolders are the folders of the groups that /proc/self/cgroup names and of those above them, in both versions.
+// In a container the path is often that of the host, which is not there: the top folder is then the container's own.
+func groupFolders(text string) (out []string) {
+	add := func(root, below string) {
+		for p := path.Clean("/" + below); ; p = path.Dir(p) {
+			out = append(out, path.Join(root, p))
+			if p == "/" || len(out) > 64 {
+				return
+			}
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		parts := strings.SplitN(line, ":", 3)
+		switch {
+		case len(parts) < 3:
+		case parts[1] == "":
+			add("sys/fs/cgroup", parts[2])
+		case parts[1] == "memory":
+			add("sys/fs/cgroup/memory", parts[2])
+		}
+	}
+	return out
+}
+
+// spaced finds "key value" in a text of such lines.
+func spaced(text, key string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if k, v, ok := strings.Cut(line, " "); ok && k == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
