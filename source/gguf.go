@@ -45,7 +45,7 @@ func (d *disk) gguf(file string) (*Resolved, error) {
 	if err := d.complete(&shards{dir: dir, names: names}); err != nil {
 		return nil, err
 	}
-	files, err := each(names, func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
+	files, err := each(names, d.atOnce(), func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,11 @@ import (
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/remote"
 )
 
 func main() {
+	hubs := remote.Here()
 	os.Exit(cli.Run(cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,
@@ -23,7 +25,7 @@ func main() {
 		Terminal:    terminal(os.Stdout),
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
-		Models:      source.New(source.Options{}),
+		Models:      source.New(source.Options{Remote: hubs}),
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Machine:     detect.Here(),
