@@ -132,7 +132,7 @@ func (d *disk) headers(s *shards) ([]*safetensors.File, error) {
 // than the largest headers of so many files.
 func (d *disk) atOnce() int {
 	if d.far {
-		return 16
+		return 32
 	}
 	return min(8, max(2, runtime.GOMAXPROCS(0)))
 }

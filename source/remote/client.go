@@ -67,6 +67,7 @@ type statusError struct {
 	url     *url.URL
 	wait    time.Duration // Retry-After
 	hadAuth bool
+	size    int64 // that the hub promised; -1: none
 }
 
 func (e *statusError) Error() string {
@@ -253,7 +254,7 @@ func (r *reply) failure() error {
 	case 200, 206, 304:
 		return nil
 	}
-	e := &statusError{status: r.StatusCode, code: r.Header.Get("X-Error-Code"), said: format40(r.Header.Get("X-Error-Message")), url: r.url}
+	e := &statusError{status: r.StatusCode, code: r.Header.Get("X-Error-Code"), said: format40(r.Header.Get("X-Error-Message")), url: r.url, size: r.size}
 	if n, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && n > 0 {
 		e.wait = time.Duration(min(n, 1<<20)) * time.Second
 	}

@@ -116,7 +116,7 @@ func transport(o Options, allow *allowList) http.RoundTripper {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    o.Limits.filled().Dial,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    16,
+		MaxIdleConnsPerHost:    32,
 		MaxConnsPerHost:        32,
 		MaxResponseHeaderBytes: 256 << 10,
 	}

@@ -48,7 +48,7 @@ const commit1 = "1111111111111111111111111111111111111111"
 
 // fakeHub behaves like the hub: small files itself, large ones at a second host that it leads to.
 type fakeHub struct {
-	t        *testing.T
+	t        testing.TB
 	hub, cdn *httptest.Server
 	latency  time.Duration
 
@@ -64,7 +64,7 @@ type fakeHub struct {
 	spoil func(w http.ResponseWriter, r *http.Request) bool
 }
 
-func newHub(t *testing.T) *fakeHub {
+func newHub(t testing.TB) *fakeHub {
 	h := &fakeHub{t: t, repos: map[string]map[string]sized{}, commit: commit1, gated: map[string]bool{}}
 	h.hub = httptest.NewTLSServer(http.HandlerFunc(h.serve))
 	h.cdn = httptest.NewTLSServer(http.HandlerFunc(h.serveCDN))

@@ -76,7 +76,7 @@ func reason(err error) string {
 		return "the certificate is not trusted: " + redact(err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
 		return redact(op.Error())
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection was cut"
 	}
 	return redact(err.Error())

@@ -218,7 +218,7 @@ func (f *file) again(err error) bool {
 // unanswered: an empty file has no first part; what is kept does where nobody answers.
 func (f *file) unanswered(err error) error {
 	s, refused := errors.AsType[*statusError](err)
-	if refused && s.status == 416 && f.size <= 0 && len(f.at) == 0 {
+	if refused && s.status == 416 && f.size <= 0 && s.size <= 0 && len(f.at) == 0 {
 		f.size, f.stale = 0, nil
 		return nil
 	}
@@ -280,10 +280,10 @@ func (f *file) range206(r *reply, q query) error {
 	switch {
 	case r.StatusCode == http.StatusOK && q.from > 0:
 		return refuse("fetch the file and give its path", "%s does not send parts of files", r.url.Host)
-	case from != q.from || end > q.to+1 && r.StatusCode != http.StatusOK || end < from:
-		return refuse(tryLater, "%s was asked for bytes %d to %d and sends %d to %d", r.url.Host, q.from, q.to, from, end-1)
 	case size < 0:
 		return refuse("fetch the file and give its path", "%s does not say how long the file is", r.url.Host)
+	case from != q.from || end > q.to+1 && r.StatusCode != http.StatusOK || end < from:
+		return refuse(tryLater, "%s was asked for bytes %d to %d and sends %d to %d", r.url.Host, q.from, q.to, from, end-1)
 	case f.size >= 0 && size != f.size:
 		return refuse(tryLater, "%s says that the file has %d bytes, and %d were promised", r.url.Host, size, f.size)
 	case r.size >= 0 && size != r.size:
