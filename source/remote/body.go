@@ -30,7 +30,10 @@ type body struct {
 }
 
 func newBody(ctx context.Context, stop context.CancelCauseFunc, l Limits, rc io.ReadCloser, length int64) *body {
-	whole := l.Answer + time.Duration(min(max(length, 0), maxFetched)/l.Rate)*time.Second
+	whole := l.Answer + maxFetched/time.Duration(l.Rate)*time.Second
+	if length >= 0 && length < maxFetched {
+		whole = l.Answer + time.Duration(length/l.Rate)*time.Second
+	}
 	return &body{
 		rc: rc, ctx: ctx, stop: stop, stall: l.Stall, length: length,
 		timer: time.AfterFunc(l.Stall, func() { stop(errStalled) }),

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memwall/memwall/format/gguf"
 )
 
 // Cache keeps what was fetched: listings, configurations and the first part of files, each in a file of its own. What
@@ -39,13 +41,14 @@ func (c *Cache) Dir() string { return c.dir }
 
 // record says what an entry is. It stands before its bytes, in one line of JSON.
 type record struct {
-	Key   string    `json:"key"`
-	ETag  string    `json:"etag,omitempty"`
-	Size  int64     `json:"size"` // of the whole file
-	At    time.Time `json:"at"`   // when the service last said so
-	Bytes int64     `json:"bytes"`
-	Sum   uint32    `json:"crc32c"`
-	About string    `json:"about"` // for people
+	Key   string     `json:"key"`
+	ETag  string     `json:"etag,omitempty"`
+	Size  int64      `json:"size"` // of the whole file
+	At    time.Time  `json:"at"`   // when the service last said so
+	Bytes int64      `json:"bytes"`
+	Sum   uint32     `json:"crc32c"`
+	Gaps  []gguf.Gap `json:"gaps,omitempty"` // stretches of the file that are left out
+	About string     `json:"about"`          // for people
 }
 
 const (

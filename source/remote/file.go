@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memwall/memwall/format/gguf"
 )
 
 // Sizes of what is fetched at a time. An answer is read as it comes and dropped when the header ends, so that a first
@@ -56,6 +58,9 @@ type file struct {
 	next   int64 // size of the next part
 	cuts   int
 	kept   int64 // bytes of it in the cache
+	gaps   []gguf.Gap
+	holes  *holes // in place of at, as it was kept
+	told   bool   // the reader knows of the gaps
 }
 
 // begin takes what is kept, once.
@@ -79,7 +84,11 @@ func (f *file) recall() {
 	if !ok || f.expect >= 0 && r.Size != f.expect {
 		return
 	}
-	f.at, f.size, f.etag, f.kept = data, r.Size, r.ETag, int64(len(data))
+	f.at, f.size, f.etag, f.kept = data, r.Size, r.ETag, r.Bytes
+	if len(r.Gaps) > 0 && !f.holed(data, r.Gaps) {
+		f.at, f.size, f.etag, f.kept = nil, f.expect, "", 0
+		return
+	}
 	if f.fresh != nil && !f.fresh(r) && !f.finder.offline {
 		f.stale = &r
 	}
@@ -95,6 +104,9 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	}
 	if err := f.need(off + int64(len(p))); err != nil {
 		return 0, f.explain(f.name, err)
+	}
+	if f.holes != nil && off+int64(len(p)) <= f.have() {
+		return f.holes.read(p, off), nil
 	}
 	if off >= int64(len(f.at)) {
 		return 0, io.EOF
@@ -121,7 +133,10 @@ func (f *file) Size() (int64, error) {
 
 // need brings the first n bytes to hand, or all there are.
 func (f *file) need(n int64) error {
-	for f.stale != nil || f.size < 0 || int64(len(f.at)) < min(n, f.size) {
+	for f.stale != nil || f.size < 0 || f.have() < min(n, f.size) {
+		if f.stale == nil {
+			f.fill()
+		}
 		if n > maxFetched {
 			return refuse("fetch the file and give its path", "its header goes beyond the first %d MiB, and no more is fetched", maxFetched>>20)
 		}
@@ -237,7 +252,7 @@ func (f *file) take(r *reply, q query) error {
 		return f.unchanged()
 	}
 	if f.stale != nil {
-		f.at, f.size, f.etag, f.kept, f.stale = nil, f.expect, "", 0, nil
+		f.at, f.size, f.etag, f.kept, f.stale, f.gaps, f.holes = nil, f.expect, "", 0, nil, nil, nil
 	}
 	first := len(f.at) == 0
 	err := f.range206(r, q)
@@ -264,7 +279,7 @@ func (f *file) unchanged() error {
 	r := *f.stale
 	f.stale = nil
 	r.At = f.finder.now()
-	f.finder.cache.put(r, f.at)
+	f.finder.cache.put(r, f.bytes())
 	return nil
 }
 
@@ -328,11 +343,11 @@ func (f *file) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.drop()
-	if f.key == "" || f.size < 0 || int64(len(f.at)) <= f.kept && f.size > 0 {
+	if f.key == "" || f.size < 0 || f.holes != nil || int64(len(f.at)) <= f.kept && f.size > 0 {
 		return
 	}
 	f.kept = int64(len(f.at))
-	f.finder.cache.put(record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), About: shown(f.url)}, f.at)
+	f.finder.cache.put(record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), Gaps: f.gaps, About: shown(f.url)}, f.bytes())
 }
 
 // open makes a handle of it, as package source reads files.

@@ -126,7 +126,7 @@ func TestSpoiled(t *testing.T) {
 			quants(h, "acme/Tiny-GGUF", "Q4_K_M")
 			checkpoint(h, "acme/tiny", 1)
 			h.spoil = func(w http.ResponseWriter, r *http.Request) bool { return c.spoil(h, w, r) }
-			_, err := h.model(c.ref, setting{limit: remote.Limits{Answer: 300 * time.Millisecond, Stall: 200 * time.Millisecond, Tries: 2}})
+			_, err := h.model(c.ref, setting{limit: remote.Limits{Answer: time.Second, Stall: time.Second, Tries: 2}})
 			refused(t, c.name, err, c.code, c.says...)
 			if err != nil && strings.ContainsAny(err.Error(), "\u202e") || err != nil && strings.Contains(err.Error(), "hf_abc") {
 				t.Errorf("%q is shown", err)
