@@ -69,8 +69,9 @@ func (p *Place) read() (*Resolved, error) {
 	}
 	r.Provenance = p.From + ", " + r.Provenance
 	r.Notes = append(r.Notes, p.Notes...)
-	if r.Hub == "" {
-		r.Hub = p.Hub
+	r.Hub = p.Hub
+	if p.Hub != "" && r.Format == "gguf" {
+		r.File = p.Hub + "/" + p.Path
 	}
 	return r, nil
 }
