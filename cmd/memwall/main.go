@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	hubs := remote.Here()
-	os.Exit(cli.Run(cli.Config{
+	kept := remote.CacheHere(os.Getenv)
+	config := cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,
 		Stdout:      os.Stdout,
@@ -25,14 +25,18 @@ func main() {
 		Terminal:    terminal(os.Stdout),
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
-		Models:      source.New(source.Options{Remote: hubs}),
+		Models:      source.New(source.Options{Remote: remote.Here(kept)}),
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Machine:     detect.Here(),
 		FromCommand: memwall.FromCommand,
 
 		Interruptible: interruptible,
-	}))
+	}
+	if kept != nil {
+		config.Cache = kept
+	}
+	os.Exit(cli.Run(config))
 }
 
 // interruptible gives a context that the first interrupt ends; the second ends the program as usual.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 )
 
 // address finds a file at a URL, and those beside it that belong to it, which are asked for one by one.
@@ -78,7 +79,7 @@ func keyOf(u *url.URL) string {
 // at is the file at a URL, kept with its ETag.
 func (f *Finder) at(r *reference, u *url.URL, name string, p *source.Place) *file {
 	x := &file{finder: f, name: name, url: u, expect: -1, key: keyOf(u), fresh: f.believed}
-	x.outdated = func(old record, err error) {
+	x.outdated = func(old cache.Record, err error) {
 		p.Notes = append(p.Notes, memwall.Note{Code: "remote_kept", Severity: "warning", Field: "model",
 			Text: fmt.Sprintf("%s could not be asked (%s): this is what it said on %s", u.Host, reason(err), old.At.Format("2006-01-02"))})
 	}

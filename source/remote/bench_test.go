@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memwall/memwall/source/remote"
+	"github.com/memwall/memwall/source/cache"
 )
 
 // BenchmarkCold is a GGUF header of 8 MB over a network of 50 ms, with nothing kept; BenchmarkWarm the same from the
@@ -24,7 +24,7 @@ func BenchmarkCold(b *testing.B) {
 func BenchmarkWarm(b *testing.B) {
 	h := newHub(b)
 	h.add("acme/Tiny-GGUF", "Tiny-Q4_K_M.gguf", ggufModel(8<<20))
-	s := setting{cache: remote.NewCache(b.TempDir(), 1<<30)}
+	s := setting{cache: cache.New(b.TempDir(), 1<<30)}
 	if _, err := h.model(tinyGGUF, s); err != nil {
 		b.Fatal(err)
 	}

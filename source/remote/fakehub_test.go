@@ -22,6 +22,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 	"github.com/memwall/memwall/source/remote"
 )
 
@@ -220,7 +221,7 @@ func trusting(servers ...*httptest.Server) http.RoundTripper {
 // setting is how a test runs.
 type setting struct {
 	env   map[string]string
-	cache *remote.Cache
+	cache *cache.Cache
 	home  string
 	now   func() time.Time
 	limit remote.Limits

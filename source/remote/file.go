@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/source/cache"
 )
 
 // Sizes of what is fetched at a time. An answer is read as it comes and dropped when the header ends, so that a first
@@ -42,16 +43,16 @@ type file struct {
 	// explain makes an error of the service's own for a failure.
 	explain func(name string, err error) error
 	// fresh reports whether what is kept is still believed; nil: for ever.
-	fresh func(record) bool
+	fresh func(cache.Record) bool
 	// outdated is told when what is kept is used although nobody could be asked; nil where that cannot be.
-	outdated func(record, error)
+	outdated func(cache.Record, error)
 
 	mu     sync.Mutex
 	opened bool
 	at     []byte // the first bytes
 	size   int64  // -1: unknown
 	etag   string
-	stale  *record // what is kept and to be asked about
+	stale  *cache.Record // what is kept and to be asked about
 	final  *url.URL
 	body   *body
 	end    int64 // of the body, in the file
@@ -80,7 +81,7 @@ func (f *file) recall() {
 	if f.key == "" {
 		return
 	}
-	r, data, ok := f.finder.cache.get(f.key)
+	r, data, ok := f.finder.cache.Get(f.key)
 	if !ok || f.expect >= 0 && r.Size != f.expect {
 		return
 	}
@@ -279,7 +280,7 @@ func (f *file) unchanged() error {
 	r := *f.stale
 	f.stale = nil
 	r.At = f.finder.now()
-	f.finder.cache.put(r, f.bytes())
+	f.finder.cache.Put(r, f.bytes())
 	return nil
 }
 
@@ -347,7 +348,7 @@ func (f *file) finish() {
 		return
 	}
 	f.kept = int64(len(f.at))
-	f.finder.cache.put(record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), Gaps: f.gaps, About: shown(f.url)}, f.bytes())
+	f.finder.cache.Put(cache.Record{Key: f.key, ETag: f.etag, Size: f.size, At: f.finder.now(), Gaps: f.gaps, About: shown(f.url)}, f.bytes())
 }
 
 // open makes a handle of it, as package source reads files.

@@ -47,7 +47,7 @@ func (f *Finder) atHub(r *reference) (*source.Place, error) {
 func (p *repo) direct() (*source.Place, error) {
 	p.place = &source.Place{Name: p.ref.repo, Far: true, Path: p.ref.file, Hub: p.ref.repo}
 	commit := p.ref.revision
-	old, data, kept := p.finder.cache.get(p.key("commit", p.ref.revision))
+	old, data, kept := p.finder.cache.Get(p.key("commit", p.ref.revision))
 	if !p.ref.pinned() {
 		commit = ""
 		if kept && isCommit(string(data)) && (p.finder.offline || p.finder.believed(old)) {
@@ -59,7 +59,7 @@ func (p *repo) direct() (*source.Place, error) {
 	var told *memwall.Error
 	if commit == "" && kept && errors.As(err, &told) && told.Code == memwall.Remote && isCommit(string(data)) {
 		again := p.directFile(string(data))
-		if _, hit, ok := p.finder.cache.get(again.key); ok && len(hit) > 0 {
+		if _, hit, ok := p.finder.cache.Get(again.key); ok && len(hit) > 0 {
 			p.outdated(old, err)
 			f, err = again, nil
 		}

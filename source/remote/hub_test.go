@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/cache"
 	"github.com/memwall/memwall/source/remote"
 )
 
@@ -164,7 +165,7 @@ func TestRoundTrips(t *testing.T) {
 	h.add("acme/Tiny-GGUF", "Tiny-Q4_K_M.gguf", ggufModel(8<<20))
 	checkpoint(h, "acme/tiny", 2)
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := setting{cache: remote.NewCache(t.TempDir(), 1<<30), now: func() time.Time { return now }}
+	s := setting{cache: cache.New(t.TempDir(), 1<<30), now: func() time.Time { return now }}
 	for _, c := range []struct {
 		ref         string
 		cold, later int64
@@ -201,7 +202,7 @@ func TestRoundTrips(t *testing.T) {
 func TestOffline(t *testing.T) {
 	h := newHub(t)
 	checkpoint(h, "acme/tiny", 2)
-	cache := remote.NewCache(t.TempDir(), 1<<30)
+	cache := cache.New(t.TempDir(), 1<<30)
 	if _, err := h.model("acme/tiny", setting{cache: cache}); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (f *Finder) looked(r *reference) string {
 		places = append(places, "the hub's cache at "+dir)
 	}
 	if f.cache != nil {
-		places = append(places, "memwall's at "+f.cache.dir)
+		places = append(places, "memwall's at "+f.cache.Dir())
 	}
 	if len(places) == 0 {
 		return "there is no cache"

@@ -17,6 +17,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -257,7 +258,7 @@ func sums(data []byte, digest string) bool {
 // ollamaManifest gets the manifest of a tag: from the cache for a while, else from the registry.
 func (f *Finder) ollamaManifest(base *url.URL, n ollamaName, notes *[]memwall.Note) (*manifest, error) {
 	key := "manifest " + base.Host + base.Path + " " + n.tag
-	old, data, kept := f.cache.get(key)
+	old, data, kept := f.cache.Get(key)
 	if kept && (f.offline || f.believed(old)) {
 		return parseManifest(data)
 	}
@@ -272,7 +273,7 @@ func (f *Finder) ollamaManifest(base *url.URL, n ollamaName, notes *[]memwall.No
 	}
 	m, err := parseManifest(bytes.TrimSpace(fetched))
 	if err == nil {
-		f.cache.put(record{Key: key, Size: int64(len(fetched)), At: f.now(), About: n.host + "/" + n.short()}, fetched)
+		f.cache.Put(cache.Record{Key: key, Size: int64(len(fetched)), At: f.now(), About: n.host + "/" + n.short()}, fetched)
 	}
 	return m, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 	"github.com/memwall/memwall/source/remote"
 )
 
@@ -109,7 +110,7 @@ func TestOllamaRegistry(t *testing.T) {
 	g.manifest("library/tiny:1b", map[string]sized{"model": ggufModel(1 << 20), "params": whole(`{"num_ctx":16384,"stop":["x"]}`), "projector": sparseFile{strings.NewReader(""), 1 << 30}, "adapter": sparseFile{strings.NewReader(""), 1 << 20}, "license": whole("text")})
 	g.manifest("library/tiny:latest", map[string]sized{"model": ggufModel(0)})
 	g.manifest("me/mine:mlx", map[string]sized{"tensor": ggufModel(0)})
-	cache := remote.NewCache(t.TempDir(), 1<<30)
+	cache := cache.New(t.TempDir(), 1<<30)
 	for range 2 {
 		r, err := files(setting{cache: cache}).Model("ollama:tiny:1b")
 		if err != nil {

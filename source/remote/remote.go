@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 )
 
 // Options are what a Finder works with. Of the environment it reads HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE,
@@ -22,7 +23,7 @@ type Options struct {
 	// Home is the user's folder; "": no local cache or store is looked for where no variable names it.
 	Home string
 	// Cache keeps what was fetched; nil: nothing is kept.
-	Cache *Cache
+	Cache *cache.Cache
 	// Transport sends requests; nil: its own, which dials no private address. Another one answers for that itself.
 	Transport http.RoundTripper
 	// Now is the time; nil: the clock's.
@@ -64,7 +65,7 @@ func (l Limits) filled() Limits {
 type Finder struct {
 	env     func(string) string
 	home    string
-	cache   *Cache
+	cache   *cache.Cache
 	now     func() time.Time
 	client  *client
 	offline bool

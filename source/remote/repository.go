@@ -13,6 +13,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 )
 
 // listing is what a repository holds at one commit.
@@ -62,7 +63,7 @@ type repo struct {
 // keep is how long a branch is believed to stand where it stood.
 const keep = time.Hour
 
-func (f *Finder) believed(r record) bool {
+func (f *Finder) believed(r cache.Record) bool {
 	age := f.now().Sub(r.At)
 	return age >= 0 && age < keep
 }
@@ -73,7 +74,7 @@ func (p *repo) listed() (*listing, error) {
 		return p.list, nil
 	}
 	key := p.key("listing", p.ref.revision)
-	r, data, kept := p.finder.cache.get(key)
+	r, data, kept := p.finder.cache.Get(key)
 	if kept {
 		l := &listing{}
 		if json.Unmarshal(data, l) != nil || !l.valid() {
@@ -129,7 +130,7 @@ func (p *repo) ask(key string) (*listing, error) {
 }
 
 func (p *repo) remember(key string, data []byte) {
-	p.finder.cache.put(record{Key: key, Size: int64(len(data)), At: p.finder.now(), About: key}, data)
+	p.finder.cache.Put(cache.Record{Key: key, Size: int64(len(data)), At: p.finder.now(), About: key}, data)
 }
 
 // key of what is kept of a repository. The endpoint is part of it: mirrors are not believed for each other.
@@ -191,7 +192,7 @@ func (p *repo) explain(name string, err error) error {
 }
 
 // outdated says that what was kept is used because nobody could be asked.
-func (p *repo) outdated(r record, err error) {
+func (p *repo) outdated(r cache.Record, err error) {
 	p.place.Notes = append(p.place.Notes, memwall.Note{Code: "remote_kept", Severity: "warning", Field: "model",
 		Text: fmt.Sprintf("%s could not be asked (%s): this is what it said on %s", p.service.name, reason(err), r.At.Format("2006-01-02"))})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/cache"
 	"github.com/memwall/memwall/source/remote"
 )
 
@@ -42,7 +43,7 @@ func TestModelScope(t *testing.T) {
 	env := func(k string) string {
 		return map[string]string{"MODELSCOPE_DOMAIN": hostOf(scope.URL), "HF_TOKEN": "hf_notforthem1234"}[k]
 	}
-	cache := remote.NewCache(t.TempDir(), 1<<30)
+	cache := cache.New(t.TempDir(), 1<<30)
 	files := source.New(source.Options{Remote: remote.New(remote.Options{Env: env, Transport: trusting(scope), Cache: cache})})
 	for range 2 {
 		r, err := files.Model("modelscope:acme/tiny")
@@ -72,7 +73,7 @@ func TestURL(t *testing.T) {
 	checkpoint(h, "files/alone", 1)
 	h.add("files/x", "m-Q4_0.gguf", ggufModel(1<<20))
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := setting{cache: remote.NewCache(t.TempDir(), 1<<30), now: func() time.Time { return now }}
+	s := setting{cache: cache.New(t.TempDir(), 1<<30), now: func() time.Time { return now }}
 	base := h.cdn.URL + "/files/"
 	for ref, want := range map[string]string{base + "tiny/" + shard(0, 2): "tiny", base + "alone/model.safetensors": "alone", base + "x/m-Q4_0.gguf?signature=hf_secretsecret": "m-Q4_0", base + "tiny/config.json": "tiny"} {
 		for range 2 {

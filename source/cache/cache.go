@@ -1,4 +1,6 @@
-package remote
+// Package cache keeps on disk what was fetched from services: listings, configurations and the first part of files. It
+// reaches no network. Open this file first; list.go says what is in it.
+package cache
 
 import (
 	"bytes"
@@ -31,16 +33,16 @@ type Cache struct {
 // DefaultLimit is how many bytes a cache holds.
 const DefaultLimit = 1 << 30
 
-// NewCache keeps at most limit bytes in a folder, which is made when something is kept.
-func NewCache(dir string, limit int64) *Cache {
+// New keeps at most limit bytes in a folder, which is made when something is kept.
+func New(dir string, limit int64) *Cache {
 	return &Cache{dir: dir, limit: limit, unswept: -1}
 }
 
 // Dir is the folder of the cache.
 func (c *Cache) Dir() string { return c.dir }
 
-// record says what an entry is. It stands before its bytes, in one line of JSON.
-type record struct {
+// Record says what an entry is. It stands before its bytes, in one line of JSON.
+type Record struct {
 	Key   string     `json:"key"`
 	ETag  string     `json:"etag,omitempty"`
 	Size  int64      `json:"size"` // of the whole file
@@ -56,6 +58,7 @@ const (
 	entryExt   = ".entry"
 	tempExt    = ".part"
 	maxRecord  = 16 << 10
+	maxBytes   = 128 << 20 // of an entry
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -65,8 +68,8 @@ func (c *Cache) path(key string) string {
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:16])+entryExt)
 }
 
-// get gives an entry; ok is false when there is none that is whole.
-func (c *Cache) get(key string) (r record, data []byte, ok bool) {
+// Get gives an entry; ok is false when there is none that is whole.
+func (c *Cache) Get(key string) (r Record, data []byte, ok bool) {
 	if c == nil {
 		return r, nil, false
 	}
@@ -80,7 +83,7 @@ func (c *Cache) get(key string) (r record, data []byte, ok bool) {
 	if err != nil || r.Key != key {
 		f.Close()
 		os.Remove(name)
-		return record{}, nil, false
+		return Record{}, nil, false
 	}
 	used(name)
 	return r, data, true
@@ -96,24 +99,24 @@ func used(name string) {
 
 var errDamaged = errors.New("damaged")
 
-func readEntry(f *os.File) (record, []byte, error) {
+func readEntry(f *os.File) (Record, []byte, error) {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFetched+maxRecord {
-		return record{}, nil, errDamaged
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes+maxRecord {
+		return Record{}, nil, errDamaged
 	}
 	all := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, all); err != nil {
-		return record{}, nil, errDamaged
+		return Record{}, nil, errDamaged
 	}
 	r, data, ok := parseEntry(all)
 	if !ok || int64(len(data)) != r.Bytes || crc32.Checksum(data, castagnoli) != r.Sum || r.Bytes > r.Size {
-		return record{}, nil, errDamaged
+		return Record{}, nil, errDamaged
 	}
 	return r, data, nil
 }
 
 // parseEntry parts the record from the bytes.
-func parseEntry(all []byte) (r record, data []byte, ok bool) {
+func parseEntry(all []byte) (r Record, data []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(all, []byte(cacheMagic))
 	if !ok {
 		return r, nil, false
@@ -125,8 +128,8 @@ func parseEntry(all []byte) (r record, data []byte, ok bool) {
 	return r, data, true
 }
 
-// put keeps an entry. A cache that cannot be written keeps nothing, which costs time and no answer.
-func (c *Cache) put(r record, data []byte) {
+// Put keeps an entry. A cache that cannot be written keeps nothing, which costs time and no answer.
+func (c *Cache) Put(r Record, data []byte) {
 	if c == nil || int64(len(data)) > c.limit/4 {
 		return
 	}

@@ -1,4 +1,4 @@
-package remote
+package cache
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 
 // TestCacheDamage: an entry that is changed in any byte, or cut anywhere, is dropped.
 func TestCacheDamage(t *testing.T) {
-	c := NewCache(t.TempDir(), 1<<20)
+	c := New(t.TempDir(), 1<<20)
 	data := bytes.Repeat([]byte("header"), 100)
-	keep := func() { c.put(record{Key: "k", Size: 5000, At: time.Now()}, data) }
+	keep := func() { c.Put(Record{Key: "k", Size: 5000, At: time.Now()}, data) }
 	keep()
 	name := c.path("k")
 	whole, err := os.ReadFile(name)
@@ -27,7 +27,7 @@ func TestCacheDamage(t *testing.T) {
 		bad[i] ^= 1
 		for _, b := range [][]byte{bad, whole[:i]} {
 			os.WriteFile(name, b, 0o600)
-			if r, got, ok := c.get("k"); ok && (!bytes.Equal(got, data) || r.Key != "k") {
+			if r, got, ok := c.Get("k"); ok && (!bytes.Equal(got, data) || r.Key != "k") {
 				t.Fatalf("byte %d: wrong bytes are believed", i)
 			} else if !ok {
 				if _, err := os.Stat(name); err == nil {
@@ -37,10 +37,10 @@ func TestCacheDamage(t *testing.T) {
 		}
 	}
 	keep()
-	if _, got, ok := c.get("k"); !ok || !bytes.Equal(got, data) {
+	if _, got, ok := c.Get("k"); !ok || !bytes.Equal(got, data) {
 		t.Error("fetched again, and not kept")
 	}
-	if _, _, ok := c.get("other"); ok {
+	if _, _, ok := c.Get("other"); ok {
 		t.Error("another key's entry")
 	}
 }
@@ -51,10 +51,10 @@ func TestCacheWriters(t *testing.T) {
 	var all sync.WaitGroup
 	for w := range 8 {
 		all.Go(func() {
-			c := NewCache(dir, 1<<20) // as another process has it
+			c := New(dir, 1<<20) // as another process has it
 			for i := range 50 {
-				c.put(record{Key: "k", Size: 1 << 20}, bytes.Repeat([]byte{byte(w)}, 1000+w))
-				if _, got, ok := c.get("k"); ok && len(got) != 1000+int(got[0]) {
+				c.Put(Record{Key: "k", Size: 1 << 20}, bytes.Repeat([]byte{byte(w)}, 1000+w))
+				if _, got, ok := c.Get("k"); ok && len(got) != 1000+int(got[0]) {
 					t.Errorf("%d bytes of writer %d at %d", len(got), got[0], i)
 				}
 			}
@@ -68,17 +68,17 @@ func TestCacheWriters(t *testing.T) {
 
 // TestCacheLimit: the entries used least recently go first; what no writer finished goes too.
 func TestCacheLimit(t *testing.T) {
-	c := NewCache(t.TempDir(), 100<<10)
+	c := New(t.TempDir(), 100<<10)
 	long := time.Now().Add(-48 * time.Hour)
 	for i := range 40 {
 		key := fmt.Sprint(i)
-		c.put(record{Key: key, Size: 10 << 10}, make([]byte, 10<<10))
+		c.Put(Record{Key: key, Size: 10 << 10}, make([]byte, 10<<10))
 		os.Chtimes(c.path(key), long.Add(time.Duration(i)*time.Minute), long.Add(time.Duration(i)*time.Minute))
 	}
 	part := filepath.Join(c.dir, "x"+tempExt)
 	os.WriteFile(part, nil, 0o600)
 	os.Chtimes(part, long, long)
-	c.put(record{Key: "last", Size: 10 << 10}, make([]byte, 10<<10))
+	c.Put(Record{Key: "last", Size: 10 << 10}, make([]byte, 10<<10))
 	var sum int64
 	for _, f := range c.files() {
 		sum += f.size
@@ -89,10 +89,10 @@ func TestCacheLimit(t *testing.T) {
 	if sum > 100<<10 {
 		t.Errorf("%d bytes in a cache of %d", sum, 100<<10)
 	}
-	if _, _, ok := c.get("last"); !ok {
+	if _, _, ok := c.Get("last"); !ok {
 		t.Error("the newest is gone")
 	}
-	if _, _, ok := c.get("0"); ok {
+	if _, _, ok := c.Get("0"); ok {
 		t.Error("the oldest stays")
 	}
 }
