@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/model/catalog"
 )
 
 // Remote finds models at addresses. Package source/remote is one: hubs, registries and URLs.
@@ -44,9 +45,26 @@ func (f *Files) remote(ref string) (*Resolved, error) {
 	}
 	p, err := f.Options.Remote.Find(ref)
 	if err != nil {
-		return nil, err
+		return nil, near(err, inCatalog(ref))
 	}
-	return p.read()
+	r, err := p.read()
+	if err != nil {
+		return nil, near(err, inCatalog(ref))
+	}
+	return r, nil
+}
+
+// inCatalog is the id of the same model in the catalog, which answers where the hub does not.
+func inCatalog(ref string) []string {
+	name, ok := strings.CutPrefix(ref, "hf:")
+	if !ok {
+		return nil
+	}
+	e, err := catalog.Find(name)
+	if err != nil {
+		return nil
+	}
+	return []string{e.ID}
 }
 
 // read gives the model of a place, or of where it leads on to.

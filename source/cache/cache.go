@@ -82,7 +82,7 @@ func (c *Cache) Get(key string) (r Record, data []byte, ok bool) {
 	r, data, err = readEntry(f)
 	if err != nil || r.Key != key {
 		f.Close()
-		os.Remove(name)
+		_ = os.Remove(name)
 		return Record{}, nil, false
 	}
 	used(name)
@@ -121,7 +121,7 @@ func parseEntry(all []byte) (r Record, data []byte, ok bool) {
 	if !ok {
 		return r, nil, false
 	}
-	line, data, ok := bytes.Cut(rest[:], []byte("\n"))
+	line, data, ok := bytes.Cut(rest, []byte("\n"))
 	if !ok || len(line) > maxRecord || json.Unmarshal(line, &r) != nil {
 		return r, nil, false
 	}
@@ -152,7 +152,7 @@ func (c *Cache) write(name string, line, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already where all went well
 	for _, b := range [][]byte{[]byte(cacheMagic), line, []byte("\n"), data} {
 		if _, err := f.Write(b); err != nil {
 			f.Close()

@@ -26,7 +26,7 @@ func TestCacheDamage(t *testing.T) {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 1
 		for _, b := range [][]byte{bad, whole[:i]} {
-			os.WriteFile(name, b, 0o600)
+			_ = os.WriteFile(name, b, 0o600)
 			if r, got, ok := c.Get("k"); ok && (!bytes.Equal(got, data) || r.Key != "k") {
 				t.Fatalf("byte %d: wrong bytes are believed", i)
 			} else if !ok {
@@ -73,11 +73,11 @@ func TestCacheLimit(t *testing.T) {
 	for i := range 40 {
 		key := fmt.Sprint(i)
 		c.Put(Record{Key: key, Size: 10 << 10}, make([]byte, 10<<10))
-		os.Chtimes(c.path(key), long.Add(time.Duration(i)*time.Minute), long.Add(time.Duration(i)*time.Minute))
+		_ = os.Chtimes(c.path(key), long.Add(time.Duration(i)*time.Minute), long.Add(time.Duration(i)*time.Minute))
 	}
 	part := filepath.Join(c.dir, "x"+tempExt)
-	os.WriteFile(part, nil, 0o600)
-	os.Chtimes(part, long, long)
+	_ = os.WriteFile(part, nil, 0o600)
+	_ = os.Chtimes(part, long, long)
 	c.Put(Record{Key: "last", Size: 10 << 10}, make([]byte, 10<<10))
 	var sum int64
 	for _, f := range c.files() {

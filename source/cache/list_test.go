@@ -16,7 +16,7 @@ func TestContents(t *testing.T) {
 	for i, name := range []string{"hub/acme/a", "hub/acme/b", "elsewhere"} {
 		c.Put(Record{Key: name, Size: 10, About: name, At: time.Unix(int64(i), 0)}, make([]byte, 10))
 	}
-	os.WriteFile(filepath.Join(c.Dir(), "x"+entryExt), []byte("nonsense"), 0o600)
+	_ = os.WriteFile(filepath.Join(c.Dir(), "x"+entryExt), []byte("nonsense"), 0o600)
 	if got := c.Contents(""); len(got.Entries) != 4 || got.Entries[0].What != "elsewhere" || got.Limit != 1<<20 {
 		t.Errorf("%+v", got)
 	}

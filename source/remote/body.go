@@ -59,7 +59,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) Close() error {
 	b.timer.Stop()
 	if left := b.length - b.read; b.length >= 0 && left > 0 && left <= 64<<10 {
-		io.CopyN(io.Discard, b.rc, left)
+		_, _ = io.CopyN(io.Discard, b.rc, left)
 	}
 	b.end.Stop()
 	err := b.rc.Close()
@@ -72,6 +72,12 @@ func isCertificate(err error) bool {
 	var u x509.UnknownAuthorityError
 	var h x509.HostnameError
 	return errors.As(err, &v) || errors.As(err, &u) || errors.As(err, &h)
+}
+
+// unreachable: nobody answered the dial for as long as was waited, which another wait would not change.
+func unreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial" && op.Timeout()
 }
 
 func noSuchHost(err error) bool {

@@ -57,7 +57,7 @@ type reply struct {
 	body   *body
 }
 
-func (r *reply) close() { r.body.Close() }
+func (r *reply) close() { _ = r.body.Close() }
 
 // statusError is an answer that is no success.
 type statusError struct {
@@ -111,7 +111,7 @@ func passing(err error) bool {
 	case errors.As(err, &s):
 		return slices.Contains([]int{408, 425, 429, 500, 502, 503, 504}, s.status)
 	}
-	return !isCertificate(err) && !noSuchHost(err)
+	return !isCertificate(err) && !noSuchHost(err) && !unreachable(err)
 }
 
 // longestWait is how long a server may ask to be left alone before the wait is the user's to decide.
@@ -155,7 +155,8 @@ func (c *client) once(q query) (*reply, error) {
 			out.close()
 			return nil, err
 		case next == nil:
-			return out, out.failure()
+			err := out.failure()
+			return out, err
 		}
 		out.close()
 		if out.url.Scheme == "https" && next.Scheme != "https" {
@@ -259,7 +260,7 @@ func (r *reply) failure() error {
 		e.wait = time.Duration(min(n, 1<<20)) * time.Second
 	}
 	e.hadAuth = r.Request != nil && r.Request.Header.Get("Authorization") != ""
-	io.CopyN(io.Discard, r.body, 16<<10)
+	_, _ = io.CopyN(io.Discard, r.body, 16<<10)
 	r.close()
 	return e
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -132,10 +133,8 @@ func public(address string) error {
 
 // hosted says which host had the private address.
 func hosted(err error, host string) error {
-	if op, ok := err.(*net.OpError); ok {
-		if p, ok := op.Err.(*privateError); ok {
-			return &privateError{host: host, address: p.address}
-		}
+	if p, ok := errors.AsType[*privateError](err); ok {
+		return &privateError{host: host, address: p.address}
 	}
 	return err
 }

@@ -130,7 +130,7 @@ func (h *fakeHub) list(w http.ResponseWriter, repo, revision string) {
 	for name, f := range files {
 		siblings = append(siblings, map[string]any{"rfilename": name, "size": f.Length()})
 	}
-	json.NewEncoder(w).Encode(map[string]any{"id": repo, "sha": h.commit, "siblings": siblings})
+	_ = json.NewEncoder(w).Encode(map[string]any{"id": repo, "sha": h.commit, "siblings": siblings})
 }
 
 func (h *fakeHub) resolve(w http.ResponseWriter, r *http.Request, repo, revision, name string) {
@@ -206,7 +206,7 @@ func part(w http.ResponseWriter, r *http.Request, f sized) {
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(to-from+1, 10))
 	w.WriteHeader(status)
-	io.Copy(w, io.NewSectionReader(f, from, to-from+1))
+	_, _ = io.Copy(w, io.NewSectionReader(f, from, to-from+1))
 }
 
 // trusting is a client's transport that trusts the fake hub, and dials it though it is private.

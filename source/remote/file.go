@@ -190,7 +190,7 @@ func (f *file) cut(err error) error {
 
 func (f *file) drop() {
 	if f.body != nil {
-		f.body.Close()
+		_ = f.body.Close()
 		f.body = nil
 	}
 }

@@ -27,37 +27,37 @@ var spoiled = []struct {
 		if r.Host == hostOf(h.hub.URL) {
 			to = h.cdn.URL
 		}
-		http.Redirect(w, r, to+r.URL.Path, 302)
+		http.Redirect(w, r, to+r.URL.Path, http.StatusFound)
 	}), []string{"circles"}},
 	{"redirects without end", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, r.URL.Path+"x", 302)
+		http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
 	}), []string{"without end"}},
 	{"a redirect to nowhere", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) { w.WriteHeader(302) }), []string{"nowhere"}},
 	{"a redirect off encryption", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "http"+strings.TrimPrefix(h.cdn.URL, "https")+"/x", 302)
+		http.Redirect(w, r, "http"+strings.TrimPrefix(h.cdn.URL, "https")+"/x", http.StatusFound)
 	}), []string{"from https to http"}},
 	{"a redirect to this machine", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://127.0.0.1:1/x", 302)
+		http.Redirect(w, r, "https://127.0.0.1:1/x", http.StatusFound)
 	}), []string{"private address 127.0.0.1", "MEMWALL_ALLOW_PRIVATE=127.0.0.1:1"}},
 	{"a redirect to a cloud's own data", tinyGGUF, memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://169.254.169.254/latest/meta-data", 302)
+		http.Redirect(w, r, "https://169.254.169.254/latest/meta-data", http.StatusFound)
 	}), []string{"169.254.169.254"}},
 	{"another part", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", "bytes 5-104/200000")
 		w.WriteHeader(206)
-		w.Write(make([]byte, 100))
+		_, _ = w.Write(make([]byte, 100))
 	}), []string{"was asked for bytes 0 to"}},
 	{"a part of nothing", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(206) }), []string{"does not say which"}},
 	{"a length of another file", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", "bytes 0-99/999999999999")
 		w.Header().Set("Content-Length", "100")
 		w.WriteHeader(206)
-		w.Write(make([]byte, 100))
+		_, _ = w.Write(make([]byte, 100))
 	}), []string{"999999999999 bytes"}},
 	{"no length", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()
-		w.Write(make([]byte, 100))
+		_, _ = w.Write(make([]byte, 100))
 	}), []string{"how long"}},
 	{"an empty file", tinyGGUF, memwall.Remote, onCDN(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", "bytes */0")
@@ -92,7 +92,7 @@ var spoiled = []struct {
 	}), []string{"cannot be read"}},
 	{"a list without end", "acme/tiny", memwall.Remote, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 		for range 65 {
-			w.Write(make([]byte, 1<<20))
+			_, _ = w.Write(make([]byte, 1<<20))
 		}
 	}), []string{"more than 64 MiB"}},
 	{"files outside", "acme/tiny", memwall.UnknownModel, everywhere(func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
@@ -183,7 +183,7 @@ func TestMended(t *testing.T) {
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", f.n-1, f.n))
 			w.Header().Set("Content-Length", strconv.FormatInt(f.n, 10))
 			w.WriteHeader(206)
-			io.CopyN(w, io.NewSectionReader(f, 0, f.n), 300_000)
+			_, _ = io.CopyN(w, io.NewSectionReader(f, 0, f.n), 300_000)
 			panic(http.ErrAbortHandler)
 		default:
 			if r.Host == hostOf(h.cdn.URL) {

@@ -37,7 +37,7 @@ func (g *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, `{"errors":[{"code":"MANIFEST_UNKNOWN"}]}`)
 			return
 		}
-		w.Write(m)
+		_, _ = w.Write(m)
 	case r.Host == strings.TrimPrefix(g.cdn.URL, "https://"):
 		part(w, r, g.blobs[strings.TrimPrefix(r.URL.Path, "/")])
 	default:
@@ -162,7 +162,7 @@ func TestOllamaStore(t *testing.T) {
 	store := filepath.Join(home, ".ollama", "models")
 	write(t, filepath.Join(store, "manifests", "registry.ollama.ai", "library", "tiny", "1b"), string(g.manifests["library/tiny:1b"]))
 	data := make([]byte, model.n)
-	model.ReadAt(data, 0)
+	_, _ = model.ReadAt(data, 0)
 	blob := filepath.Join(store, "blobs", strings.Replace(digestOf(model), ":", "-", 1))
 	write(t, blob, string(data[:len(data)-1]))
 	r, err := files(setting{home: home}).Model("ollama:tiny:1b")

@@ -100,7 +100,8 @@ func hubLink(ref string, k kind, where string) (*reference, error) {
 	if len(rest) > 1 && between[rest[0]] {
 		r.revision, r.file = revisionOf(rest[1:])
 	}
-	return r, r.check()
+	err := r.check()
+	return r, err
 }
 
 // revisionOf parts a revision from the path after it; refs/pr/3 is one revision.
@@ -133,7 +134,8 @@ func repository(ref string, k kind, s string) (*reference, error) {
 		r.repo = strings.Join(parts[:min(2, len(parts))], "/")
 		r.file = strings.Join(parts[min(2, len(parts)):], "/")
 	}
-	return r, r.check()
+	err := r.check()
+	return r, err
 }
 
 // word reports whether a name is of letters, digits and others, and begins with none but _ of the others. What services

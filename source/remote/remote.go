@@ -48,7 +48,7 @@ func (l Limits) filled() Limits {
 			*d = otherwise
 		}
 	}
-	or(&l.Dial, 10*time.Second)
+	or(&l.Dial, 6*time.Second)
 	or(&l.Answer, 20*time.Second)
 	or(&l.Stall, 15*time.Second)
 	or(&l.Backoff, 250*time.Millisecond)

@@ -26,7 +26,7 @@ func TestModelScope(t *testing.T) {
 		files, ok := h.repos[repo]
 		switch {
 		case r.URL.Query().Get("Revision") != "master":
-			json.NewEncoder(w).Encode(map[string]any{"Code": 10010205001, "Success": false, "Message": "no such revision"})
+			_ = json.NewEncoder(w).Encode(map[string]any{"Code": 10010205001, "Success": false, "Message": "no such revision"})
 		case !ok:
 			w.WriteHeader(404)
 		case what == "/files":
@@ -34,7 +34,7 @@ func TestModelScope(t *testing.T) {
 			for name, f := range files {
 				list = append(list, map[string]any{"Path": name, "Type": "blob", "Size": f.Length(), "Sha256": strings.TrimPrefix(digestOf(f), "sha256:")})
 			}
-			json.NewEncoder(w).Encode(map[string]any{"Code": 200, "Success": true, "Data": map[string]any{"Files": list}})
+			_ = json.NewEncoder(w).Encode(map[string]any{"Code": 200, "Success": true, "Data": map[string]any{"Files": list}})
 		default:
 			part(w, r, files[r.URL.Query().Get("FilePath")])
 		}
