@@ -80,6 +80,9 @@ func isPath(ref string) bool {
 
 // named finds an id or alias of the catalog, and otherwise a name on the hub.
 func (f *Files) named(ref string) (*Resolved, error) {
+	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
+		return f.remote("hf:" + ref) // a file or a revision, which the catalog has none of
+	}
 	r, err := memwall.Catalog{}.Model(ref)
 	var missing *catalog.NotFoundError
 	if !errors.As(err, &missing) || missing.Ambiguous || !onHub(ref) {
