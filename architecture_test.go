@@ -27,7 +27,8 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
-	"source validation/packed calibrate",
+	"source source/cache validation/packed calibrate",
+	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
 	"internal/card internal/schema",
@@ -77,7 +78,7 @@ func checkOrder(h *house) (wrong []string) {
 
 // adapters are the packages that may reach outside; all others are the core.
 func adapter(dir string) bool {
-	return dir == "source" || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "cmd/")
+	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "cmd/")
 }
 
 // testSupport are packages that only tests import.

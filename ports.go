@@ -25,6 +25,7 @@ type Resolved struct {
 	ID   string
 	Name string // as people write it
 	Hub  string // on the hub, for command lines
+	File string // of a GGUF model on the hub, for command lines: org/name/file.gguf
 	// Spec builds Model; nil when the architecture is unknown.
 	Spec  *family.Spec
 	Model *model.Model

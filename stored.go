@@ -129,8 +129,11 @@ func fp8InName(org string, words map[string]bool) string {
 // hub's name of the catalog.
 func (q *question) checkpoint() engine.Checkpoint {
 	ref, r := strings.TrimPrefix(q.request.Model, "hf:"), q.resolved
-	given := strings.Contains(ref, "/") && (isHubName(ref) || r.Format == "safetensors" || r.Format == "gguf")
+	read := r.Format == "safetensors" || r.Format == "gguf"
+	given := strings.Contains(ref, "/") && (isHubName(ref) || read)
 	switch {
+	case r.File != "" || read && r.Hub != "": // its files say what is stored; the name is not asked
+		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
 	case given && !strings.EqualFold(ref, r.Hub):
 		c := engine.Checkpoint{Name: ref, Stored: q.stored()}
 		if named, known := storedAs("", ref); known && named != "" {

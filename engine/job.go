@@ -85,8 +85,9 @@ type Predictor struct {
 	Bytes unit.Bytes
 }
 
-// Checkpoint is a name on the hub or a path, and the recipe that is stored there.
-type Checkpoint struct{ Name, Stored string }
+// Checkpoint is a name on the hub or a path, and the recipe that is stored there. HubFile is the GGUF file itself, where
+// it is one of the hub's: org/name/file.gguf.
+type Checkpoint struct{ Name, Stored, HubFile string }
 
 // CheckpointName is what a command line calls the model: its id where nothing better is known.
 func (j *Job) CheckpointName() string {

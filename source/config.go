@@ -25,8 +25,8 @@ var quantisationFiles = []string{"hf_quant_config.json", "quantize_config.json",
 
 // configuration reads the config.json of a folder; nil when there is none.
 func (d *disk) configuration(dir string) (*configuration, error) {
-	if !d.exists(dir + "config.json") {
-		return nil, nil
+	if there, err := d.exists(dir + "config.json"); !there || err != nil {
+		return nil, err
 	}
 	return d.readConfiguration(dir, "config.json")
 }
@@ -38,7 +38,11 @@ func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
 	}
 	c := &configuration{name: name, config: config}
 	for _, beside := range quantisationFiles {
-		if !d.exists(dir + beside) {
+		there, err := d.exists(dir + beside)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
 			continue
 		}
 		q, err := d.parse(dir, beside)

@@ -5,17 +5,22 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format"
 )
 
-// disk opens files, below a root or anywhere. Paths use slashes. Below a root, what lies outside of it does
-// not exist.
+// disk opens files of this machine, of a root below which all of them lie, or of a place far away. Paths use slashes.
+// Below a root, what lies outside of it does not exist.
 type disk struct {
-	root *os.Root
-	base string // absolute path of the root
+	fsys  fs.FS     // nil: every path that the process can read
+	base  string    // what fsys is: the absolute path of the root, or the name of the place
+	root  bool      // fsys is a root
+	owned io.Closer // closed with the disk
+	far   bool      // every open file is a wait
 }
 
 // handle is an open file.
@@ -37,77 +42,92 @@ func openDisk(root string) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &disk{root: r, base: base}, nil
+	return &disk{fsys: r.FS(), base: base, root: true, owned: r}, nil
 }
 
 func (d *disk) close() {
-	if d.root != nil {
-		d.root.Close()
+	if d.owned != nil {
+		d.owned.Close()
 	}
 }
 
-// place turns a path into what the root understands; ok is false for paths outside.
-func (d *disk) place(path string) (local string, ok bool) {
-	local = filepath.FromSlash(path)
-	if d.root == nil {
-		return local, true
+// place turns a path into what the files understand; ok is false for paths outside.
+func (d *disk) place(name string) (local string, ok bool) {
+	if d.fsys == nil {
+		return filepath.FromSlash(name), true
 	}
-	if filepath.IsAbs(local) {
-		rel, err := filepath.Rel(d.base, local)
+	if abs := filepath.FromSlash(name); d.root && filepath.IsAbs(abs) {
+		rel, err := filepath.Rel(d.base, abs)
 		if err != nil {
 			return "", false
 		}
-		local = rel
+		name = filepath.ToSlash(rel)
 	}
-	local = filepath.Clean(local)
-	return local, filepath.IsLocal(local)
+	name = path.Clean(name)
+	return name, fs.ValidPath(name)
 }
 
-func (d *disk) stat(path string) (fs.FileInfo, error) {
-	local, ok := d.place(path)
+func (d *disk) stat(name string) (fs.FileInfo, error) {
+	local, ok := d.place(name)
 	switch {
 	case !ok:
 		return nil, fs.ErrNotExist
-	case d.root != nil:
-		return d.root.Stat(local)
+	case d.fsys != nil:
+		return fs.Stat(d.fsys, local)
 	}
 	return os.Stat(local)
 }
 
-func (d *disk) exists(path string) bool {
-	_, err := d.stat(path)
-	return err == nil
+func (d *disk) openFile(name string) (fs.File, error) {
+	local, ok := d.place(name)
+	switch {
+	case !ok:
+		return nil, fs.ErrNotExist
+	case d.fsys != nil:
+		return d.fsys.Open(local)
+	}
+	return os.Open(local)
 }
 
-func (d *disk) isFolder(path string) bool {
-	info, err := d.stat(path)
+// exists reports whether there is a file, and an error where that cannot be told: a server that does not answer is
+// no server without the file.
+func (d *disk) exists(name string) (bool, error) {
+	_, err := d.stat(name)
+	var told *memwall.Error
+	if errors.As(err, &told) {
+		return false, told
+	}
+	return err == nil, nil
+}
+
+func (d *disk) isFolder(name string) bool {
+	info, err := d.stat(name)
 	return err == nil && info.IsDir()
 }
 
 // file opens a regular file and gives its size. Pipes and devices are refused, because they may never end.
-func (d *disk) file(path string) (handle, int64, error) {
-	info, err := d.stat(path)
+func (d *disk) file(name string) (handle, int64, error) {
+	info, err := d.stat(name)
 	if err != nil {
-		return nil, 0, d.notFound(path, err)
+		return nil, 0, d.notFound(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, badFile(filepath.Base(path), "", "is no regular file", "give a file")
+		return nil, 0, badFile(path.Base(name), "", "is no regular file", "give a file")
 	}
-	local, _ := d.place(path)
-	var f *os.File
-	if d.root != nil {
-		f, err = d.root.Open(local)
-	} else {
-		f, err = os.Open(local)
-	}
+	f, err := d.openFile(name)
 	if err != nil {
-		return nil, 0, d.notFound(path, err)
+		return nil, 0, d.notFound(name, err)
 	}
-	return f, info.Size(), nil
+	h, ok := f.(handle)
+	if !ok {
+		f.Close()
+		return nil, 0, badFile(path.Base(name), "", "is no file that can be read from any place in it", "give a file")
+	}
+	return h, info.Size(), nil
 }
 
-func (d *disk) open(path string) (handle, error) {
-	f, _, err := d.file(path)
+func (d *disk) open(name string) (handle, error) {
+	f, _, err := d.file(name)
 	return f, err
 }
 
@@ -115,15 +135,15 @@ func (d *disk) open(path string) (handle, error) {
 const maxText = 8<<20 + 1
 
 // text reads a small file.
-func (d *disk) text(path string) ([]byte, error) {
-	f, err := d.open(path)
+func (d *disk) text(name string) ([]byte, error) {
+	f, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxText))
 	if err != nil {
-		return nil, d.notFound(path, err)
+		return nil, d.notFound(name, err)
 	}
 	return b, nil
 }
@@ -132,32 +152,26 @@ func (d *disk) text(path string) ([]byte, error) {
 const maxEntries = 1 << 14
 
 // list names the files of a folder, sorted.
-func (d *disk) list(path string) ([]string, error) {
-	local, ok := d.place(path)
-	if !ok {
-		return nil, d.notFound(path, fs.ErrNotExist)
-	}
-	var f *os.File
-	var err error
-	if d.root != nil {
-		f, err = d.root.Open(local)
-	} else {
-		f, err = os.Open(local)
-	}
+func (d *disk) list(name string) ([]string, error) {
+	f, err := d.openFile(name)
 	if err != nil {
-		return nil, d.notFound(path, err)
+		return nil, d.notFound(name, err)
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(maxEntries)
+	dir, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return nil, d.notFound(name, fs.ErrNotExist)
+	}
+	entries, err := dir.ReadDir(maxEntries)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, d.notFound(path, err)
+		return nil, d.notFound(name, err)
 	}
 	return fileNames(entries), nil
 }
 
 // head gives the first bytes of a file, for format.Detect.
-func (d *disk) head(path string) []byte {
-	f, err := d.open(path)
+func (d *disk) head(name string) []byte {
+	f, err := d.open(name)
 	if err != nil {
 		return nil
 	}
@@ -168,28 +182,28 @@ func (d *disk) head(path string) []byte {
 }
 
 // absolute is a path as the system sees it, for naming what "." is.
-func (d *disk) absolute(path string) string {
-	if d.root != nil {
-		if local, ok := d.place(path); ok {
-			return filepath.ToSlash(filepath.Join(d.base, local))
+func (d *disk) absolute(name string) string {
+	if d.fsys != nil {
+		if local, ok := d.place(name); ok {
+			return path.Join(filepath.ToSlash(d.base), local)
 		}
-		return path
+		return name
 	}
-	if abs, err := filepath.Abs(filepath.FromSlash(path)); err == nil {
+	if abs, err := filepath.Abs(filepath.FromSlash(name)); err == nil {
 		return filepath.ToSlash(abs)
 	}
-	return path
+	return name
 }
 
 // home puts the home folder for a leading ~.
-func home(path string) string {
-	rest, ok := strings.CutPrefix(path, "~/")
+func home(name string) string {
+	rest, ok := strings.CutPrefix(name, "~/")
 	if !ok {
-		return path
+		return name
 	}
 	dir, err := os.UserHomeDir()
 	if err != nil {
-		return path
+		return name
 	}
 	return filepath.ToSlash(dir) + "/" + rest
 }

@@ -50,7 +50,11 @@ func inFile(name string, err error) error {
 // notFound is the one error for what is not there. Below a root it also stands for all that cannot be
 // opened, so that nobody learns what lies outside.
 func (d *disk) notFound(file string, err error) error {
-	if d.root != nil || errors.Is(err, fs.ErrNotExist) || strings.Contains(file, "\x00") {
+	var told *memwall.Error
+	if errors.As(err, &told) {
+		return told
+	}
+	if d.root || errors.Is(err, fs.ErrNotExist) || strings.Contains(file, "\x00") {
 		return &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: file,
 			Message: fmt.Sprintf("no file or folder %s", format.Quote(file)), Hint: "check the path; memwall models lists what is known without files"}
 	}

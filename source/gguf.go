@@ -45,7 +45,7 @@ func (d *disk) gguf(file string) (*Resolved, error) {
 	if err := d.complete(&shards{dir: dir, names: names}); err != nil {
 		return nil, err
 	}
-	files, err := each(names, func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
+	files, err := each(names, d.atOnce(), func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,31 @@ func (d *disk) ggufHeader(file string) (*gguf.File, error) {
 		return nil, err
 	}
 	defer f.Close()
-	h, err := gguf.Read(f, size)
+	h, err := across(f, size)
 	if err != nil {
 		return nil, inFile(path.Base(file), err)
 	}
 	return h, nil
+}
+
+// gapped is a file that is kept without the gaps of its header.
+type gapped interface {
+	// Gaps are those that were kept; what the file reads there is nothing.
+	Gaps() []gguf.Gap
+	// KeepWithout keeps the file without gaps from now on.
+	KeepWithout(gaps []gguf.Gap)
+}
+
+func across(f handle, size int64) (*gguf.File, error) {
+	g, ok := f.(gapped)
+	if !ok {
+		return gguf.Read(f, size)
+	}
+	h, err := gguf.ReadAcross(f, size, g.Gaps())
+	if err == nil {
+		g.KeepWithout(h.Gaps)
+	}
+	return h, err
 }
 
 // ggufID is the name of the file without its number and ending.

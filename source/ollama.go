@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,13 +13,26 @@ import (
 // importer quantises to Q4_K_M).
 const ollamaWeights = "q4_k_m"
 
-// ollama finds what a name of Ollama's library means in the catalog: "ollama:llama3.1:70b-instruct-q8_0". Its file
-// is not read, and a note says so.
-func ollama(ref string) (*Resolved, error) {
-	name := strings.TrimPrefix(ref, "ollama:")
+// ollama reads what a name of Ollama's library stands for: "ollama:llama3.1:70b-instruct-q8_0". Where its file cannot
+// be had, the catalog's model stands in, and a note says so.
+func (f *Files) ollama(ref string) (*Resolved, error) {
+	if f.Options.Remote == nil {
+		return standIn(ref, "", noRemote(ref))
+	}
+	r, err := f.remote(ref)
+	var told *memwall.Error
+	if errors.As(err, &told) && told.Code == memwall.Remote {
+		return standIn(ref, told.Message+"; ", err)
+	}
+	return r, err
+}
+
+// standIn is the catalog's model of a name; otherwise is the error when it has none.
+func standIn(ref, why string, otherwise error) (*Resolved, error) {
+	_, name, _ := strings.Cut(ref, ":")
 	r, err := memwall.Catalog{}.Model(name)
 	if err != nil {
-		return nil, remote(ref)
+		return nil, otherwise
 	}
 	if r.Recipe == "" || !inGGUF(r.Recipe) {
 		r.Recipe = ollamaWeights
@@ -28,7 +42,7 @@ func ollama(ref string) (*Resolved, error) {
 		r.Recipe = f.Name
 	}
 	r.Notes = append(r.Notes, memwall.Note{Code: "ollama_name", Severity: "info", Field: "model",
-		Text: fmt.Sprintf("Ollama's file is not read: %s of the catalog in %s stands for it; weights says another format", r.ID, r.Recipe)})
+		Text: fmt.Sprintf("%sOllama's file is not read: %s of the catalog in %s stands for it; weights says another format", why, r.ID, r.Recipe)})
 	return r, nil
 }
 

@@ -1,8 +1,8 @@
 // Package source turns a reference to a model into a model.Model with its weights and where they come
-// from: a catalog id, a GGUF file, a safetensors file or folder, a config.json, a description in YAML. It is the only package
-// that opens model files.
+// from: a catalog id, a GGUF file, a safetensors file or folder, a config.json, a description in YAML, and what a Remote
+// finds at an address. It is the only package that opens model files.
 //
-// Open resolve.go for what a reference may be; gguf.go, safetensors.go and config.go for how each source
+// Open resolve.go for what a reference may be; remote.go for how addresses are read; gguf.go, safetensors.go and config.go for how each source
 // is read; names.go for what the files of the hub call their tensors; quantisation.go for what a config.json
 // says of its weights, and recipe.go for what becomes of it.
 package source
@@ -27,6 +27,8 @@ type Options struct {
 	// Root is the only folder that references may name files in; relative ones start there. Paths outside,
 	// also by way of links, are refused as if there were nothing. Empty: every path that the process can read.
 	Root string
+	// Remote finds what lies at addresses and on hubs; nil: nothing is fetched.
+	Remote Remote
 }
 
 // Files finds models among files and folders and in the catalog. The zero value has no limits.
@@ -35,36 +37,37 @@ type Files struct{ Options Options }
 // New gives a source with options.
 func New(o Options) *Files { return &Files{Options: o} }
 
-// Model resolves a reference: the first that matches of a path, an address (which this version only
-// recognises), and an id or alias of the catalog.
+// Model resolves a reference: the first that matches of a path, an address, an id or alias of the catalog, and a name
+// on the hub.
 func (f *Files) Model(ref string) (*Resolved, error) {
 	if scheme, _, ok := strings.Cut(ref, ":"); ok && schemes[strings.ToLower(scheme)] {
 		if strings.EqualFold(scheme, "ollama") {
-			return ollama(ref)
+			return f.ollama(ref)
 		}
-		return nil, remote(ref)
+		return f.remote(ref)
 	}
 	d, err := openDisk(f.Options.Root)
 	if err != nil {
-		return nil, (&disk{}).notFound(f.Options.Root, err)
+		return nil, (&disk{root: true}).notFound(f.Options.Root, err)
 	}
 	defer d.close()
 	file := home(filepath.ToSlash(ref))
 	if isPath(file) || d.isFolder(file) && d.holdsModel(file) {
 		return d.path(file)
 	}
-	return inCatalog(ref)
+	return f.named(ref)
 }
 
 // schemes of addresses.
-var schemes = map[string]bool{"https": true, "http": true, "hf": true, "ollama": true, "s3": true}
+var schemes = map[string]bool{"https": true, "http": true, "hf": true, "ollama": true, "modelscope": true, "s3": true}
 
-func remote(ref string) error {
+// noRemote refuses an address where nothing is fetched.
+func noRemote(ref string) error {
 	hint := "download the file, its folder or its config.json and give the path; memwall models lists what is known by name"
 	if e, err := catalog.Find(strings.TrimPrefix(strings.TrimPrefix(ref, "hf:"), "https://huggingface.co/")); err == nil {
 		hint = "the catalog has this model as " + e.ID + "; or download its files and give their path"
 	}
-	return &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref, Message: fmt.Sprintf("%s is an address, and this version reads catalog models and files only", format.Quote(ref)), Hint: hint}
+	return &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref, Message: fmt.Sprintf("%s is an address, and only catalog models and files are read here", format.Quote(ref)), Hint: hint}
 }
 
 // suffixes of files that hold models or look as if they did.
@@ -75,22 +78,39 @@ func isPath(ref string) bool {
 		strings.HasPrefix(ref, "./") || strings.HasPrefix(ref, "../") || strings.HasPrefix(ref, "~/") || suffixes[strings.ToLower(path.Ext(ref))]
 }
 
-// inCatalog finds an id or alias. A name of the hub that the catalog does not have is remote.
-func inCatalog(ref string) (*Resolved, error) {
+// named finds an id or alias of the catalog, and otherwise a name on the hub.
+func (f *Files) named(ref string) (*Resolved, error) {
+	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
+		return f.remote("hf:" + ref) // a file or a revision, which the catalog has none of
+	}
 	r, err := memwall.Catalog{}.Model(ref)
 	var missing *catalog.NotFoundError
-	if !errors.As(err, &missing) {
+	if !errors.As(err, &missing) || missing.Ambiguous || !onHub(ref) {
 		return r, err
 	}
-	if org, name, ok := strings.Cut(ref, "/"); ok && org != "" && name != "" && !missing.Ambiguous {
-		hint := "download its files, or its config.json alone, and give the path"
-		if len(missing.Candidates) > 0 {
-			hint += "; the catalog has " + strings.Join(missing.Candidates, ", ")
-		}
-		return nil, &memwall.Error{Code: memwall.Remote, Field: "model", Value: ref,
-			Message: fmt.Sprintf("%s is neither in the catalog nor a file or folder here, and this version does not ask the hub", format.Quote(ref)), Hint: hint}
+	if f.Options.Remote != nil {
+		r, err := f.remote("hf:" + ref)
+		return r, near(err, missing.Candidates)
 	}
-	return nil, err
+	return nil, near(&memwall.Error{Code: memwall.Remote, Field: "model", Value: ref,
+		Message: fmt.Sprintf("%s is neither in the catalog nor a file or folder here, and the hub is not asked", format.Quote(ref)), Hint: "download its files, or its config.json alone, and give the path"}, missing.Candidates)
+}
+
+// onHub tells names such as org/name, org/name:Q4_K_M and org/name@v1.
+func onHub(ref string) bool {
+	org, name, ok := strings.Cut(ref, "/")
+	return ok && org != "" && name != ""
+}
+
+// near adds the names of the catalog that a name resembles.
+func near(err error, names []string) error {
+	var told *memwall.Error
+	if len(names) == 0 || !errors.As(err, &told) || told.Code != memwall.Remote && told.Code != memwall.UnknownModel {
+		return err
+	}
+	e := *told
+	e.Hint = strings.TrimPrefix(e.Hint+"; the catalog has "+strings.Join(names, ", "), "; ")
+	return &e
 }
 
 // path reads a file or a folder.

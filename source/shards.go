@@ -35,7 +35,11 @@ func (d *disk) shardsOf(file string) (*shards, error) {
 	if hit == nil {
 		return &shards{dir: dir, names: []string{name}}, nil
 	}
-	if d.exists(dir + indexName) {
+	there, err := d.exists(dir + indexName)
+	if err != nil {
+		return nil, err
+	}
+	if there {
 		s, err := d.indexed(dir + indexName)
 		if err == nil && !slices.Contains(s.names, name) {
 			return d.numberedSet(dir, hit)
@@ -81,7 +85,11 @@ func (d *disk) indexed(file string) (*shards, error) {
 func (d *disk) complete(s *shards) error {
 	var missing []string
 	for _, n := range s.names {
-		if !d.exists(s.dir + n) {
+		there, err := d.exists(s.dir + n)
+		if err != nil {
+			return err
+		}
+		if !there {
 			missing = append(missing, n)
 		}
 		if len(missing) > most+1 {
@@ -106,7 +114,7 @@ func listed(names []string) string {
 
 // headers reads the header of every file.
 func (d *disk) headers(s *shards) ([]*safetensors.File, error) {
-	return each(s.names, func(name string) (*safetensors.File, error) {
+	return each(s.names, d.atOnce(), func(name string) (*safetensors.File, error) {
 		f, size, err := d.file(s.dir + name)
 		if err != nil {
 			return nil, err
@@ -120,17 +128,22 @@ func (d *disk) headers(s *shards) ([]*safetensors.File, error) {
 	})
 }
 
-// atOnce is how many headers are read at a time: what hides the latency of a disk, and no more memory than
-// the largest headers of so many files.
-const atOnce = 8
+// atOnce is how many headers are read at a time: what hides the latency of a disk or of a network, and no more memory
+// than the largest headers of so many files.
+func (d *disk) atOnce() int {
+	if d.far {
+		return 32
+	}
+	return min(8, max(2, runtime.GOMAXPROCS(0)))
+}
 
 // each reads several things at a time. Results stand in the order of the names, and the error is that of the
 // first name that has one.
-func each[T any](names []string, read func(string) (T, error)) ([]T, error) {
+func each[T any](names []string, atOnce int, read func(string) (T, error)) ([]T, error) {
 	out, errs := make([]T, len(names)), make([]error, len(names))
 	next := make(chan int)
 	var running sync.WaitGroup
-	for range min(len(names), atOnce, max(2, runtime.GOMAXPROCS(0))) {
+	for range min(len(names), atOnce) {
 		running.Go(func() {
 			for i := range next {
 				out[i], errs[i] = read(names[i])

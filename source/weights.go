@@ -181,7 +181,7 @@ func (w *weightFiles) gguf(d *disk, file string) error {
 	if err := d.complete(&shards{dir: dir, names: names}); err != nil {
 		return err
 	}
-	files, err := each(names, func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
+	files, err := each(names, d.atOnce(), func(n string) (*gguf.File, error) { return d.ggufHeader(dir + n) })
 	if err != nil {
 		return err
 	}

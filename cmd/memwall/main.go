@@ -12,10 +12,12 @@ import (
 	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/internal/measure"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/remote"
 )
 
 func main() {
-	os.Exit(cli.Run(cli.Config{
+	kept := remote.CacheHere(os.Getenv)
+	config := cli.Config{
 		Args:        os.Args[1:],
 		Stdin:       os.Stdin,
 		Stdout:      os.Stdout,
@@ -24,7 +26,7 @@ func main() {
 		Terminal:    terminal(os.Stdout),
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
-		Models:      source.New(source.Options{}),
+		Models:      source.New(source.Options{Remote: remote.Here(kept)}),
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Weights:     source.OpenWeights,
@@ -34,7 +36,11 @@ func main() {
 		FromCommand: memwall.FromCommand,
 
 		Interruptible: interruptible,
-	}))
+	}
+	if kept != nil {
+		config.Cache = kept
+	}
+	os.Exit(cli.Run(config))
 }
 
 // interruptible gives a context that the first interrupt ends; the second ends the program as usual.

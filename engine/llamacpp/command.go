@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -18,7 +19,7 @@ func (e Engine) Command(j *engine.Job) string {
 		return e.ollamaCommand(j)
 	}
 	sh := s.shape(&r, j.Load())
-	args := []string{"llama-server -m", argv.Quote(modelFile(j)), "-c", fmt.Sprint(sh.asked)}
+	args := []string{"llama-server", fileArgs(j), "-c", fmt.Sprint(sh.asked)}
 	args = append(args, slotArgs(j, &r, &s)...)
 	args = append(args, placeArgs(j)...)
 	args = append(args, cacheArgs(j, &r, &s)...)
@@ -28,10 +29,22 @@ func (e Engine) Command(j *engine.Job) string {
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
+// fileArgs name the file: on this machine, or on the hub, from where the server fetches it.
+func fileArgs(j *engine.Job) string {
+	owner, rest, _ := strings.Cut(j.Checkpoint.HubFile, "/")
+	if name, file, ok := strings.Cut(rest, "/"); ok {
+		return "-hf " + argv.Quote(owner+"/"+name) + " -hff " + argv.Quote(file)
+	}
+	return "-m " + argv.Quote(modelFile(j))
+}
+
 // modelFile is the file itself, or the name that it would have.
 func modelFile(j *engine.Job) string {
 	if strings.HasSuffix(strings.ToLower(j.Model.ID), ".gguf") {
 		return j.Model.ID
+	}
+	if j.Checkpoint.HubFile != "" {
+		return path.Base(j.Checkpoint.HubFile)
 	}
 	return j.Model.ID + "-" + strings.TrimPrefix(j.Weights.Name, "gguf-") + ".gguf"
 }

@@ -23,6 +23,9 @@ type decoder struct {
 	old  bool  // strings may end in a zero byte, before version 3
 	kept int64 // bytes kept so far
 	err  error
+
+	gaps  []Gap           // so far
+	known map[int64]int64 // gaps of an earlier reading: where they begin, and their bytes
 }
 
 func newDecoder(r io.ReaderAt, have, size int64) *decoder {

@@ -11,6 +11,7 @@ package gguf
 
 import (
 	"io"
+	"slices"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/format"
@@ -30,6 +31,7 @@ type File struct {
 	Tensors    []Tensor
 	Split      Split
 	Shards     []Shard // the files in order: one, or all after Join
+	Gaps       []Gap   // what the reader walked over and kept nothing of, in order; none after Join
 
 	meta  []pair
 	index map[string]int
@@ -61,6 +63,9 @@ type Shard struct {
 	DataOffset int64
 	Tensors    int
 }
+
+// Gap is a stretch of a header of which nothing is kept: tokens, merges, long texts. ReadAcross does without it.
+type Gap struct{ At, Bytes int64 }
 
 // Elements is how many numbers the tensor holds.
 func (t *Tensor) Elements() int64 {
@@ -106,6 +111,20 @@ func ReadHeader(r io.ReaderAt, have, size int64) (*File, error) {
 	return f, nil
 }
 
+// ReadAcross reads a header that was read before, without its gaps: the bytes of r in them may be anything.
+func ReadAcross(r io.ReaderAt, size int64, gaps []Gap) (*File, error) {
+	d := newDecoder(r, size, size)
+	d.known = make(map[int64]int64, len(gaps))
+	for _, g := range gaps {
+		d.known[g.At] = g.Bytes
+	}
+	f := d.file()
+	if d.err != nil {
+		return nil, d.err
+	}
+	return f, nil
+}
+
 func (d *decoder) file() *File {
 	d.magic()
 	f := &File{Size: d.size, index: map[string]int{}}
@@ -117,5 +136,6 @@ func (d *decoder) file() *File {
 	d.general(f)
 	f.InfoOffset = d.w.Offset()
 	d.tensors(f, tensors)
+	f.Gaps = slices.DeleteFunc(d.gaps, func(g Gap) bool { return g.Bytes < leastGap })
 	return f
 }

@@ -71,7 +71,26 @@ func (d *decoder) skipped(n int64, field string) {
 	if d.err == nil && n > min(d.left(), d.w.Left()) {
 		d.ends(n, field)
 	}
+	if d.err == nil {
+		d.gap(d.w.Offset(), n)
+	}
 	d.skip(n)
+}
+
+// leastGap is the shortest gap that is told of.
+const leastGap = 4 << 10
+
+// gap notes what is passed over. Stretches that follow each other are one.
+func (d *decoder) gap(at, n int64) {
+	last := len(d.gaps) - 1
+	switch {
+	case last >= 0 && d.gaps[last].At+d.gaps[last].Bytes == at:
+		d.gaps[last].Bytes += n
+		return
+	case last >= 0 && d.gaps[last].Bytes < leastGap:
+		d.gaps = d.gaps[:last]
+	}
+	d.gaps = append(d.gaps, Gap{at, n})
 }
 
 // number reads one number as raw bits, in the order of this machine's integers.
@@ -133,6 +152,10 @@ func (d *decoder) copied(n int64, field string) []byte {
 
 // strings walks an array of strings and keeps none of them.
 func (d *decoder) strings(p *pair) {
+	if n, ok := d.known[d.w.Offset()]; ok && d.err == nil {
+		d.skipped(n, p.key)
+		return
+	}
 	word := int(d.wordSize())
 	for i := int64(0); i < p.n; {
 		if !d.need(word, p.key) {

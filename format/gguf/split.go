@@ -69,7 +69,7 @@ func Join(files []*File) (*File, error) {
 		return nil, err
 	}
 	all := *files[0]
-	all.Size, all.Tensors, all.Shards = 0, nil, nil
+	all.Size, all.Tensors, all.Shards, all.Gaps = 0, nil, nil, nil
 	names := map[string]bool{}
 	for i, f := range files {
 		if err := all.add(f, i, names); err != nil {

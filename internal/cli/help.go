@@ -33,7 +33,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 }
 
 // order of commands in help: those used most come first.
-var order = []string{"fit", "models", "hardware", "formats", "batch", "schema", "completion", "version"}
+var order = []string{"fit", "models", "hardware", "formats", "batch", "cache", "schema", "completion", "version"}
 
 func inOrder(commands []*cobra.Command) []*cobra.Command {
 	out := slices.Clone(commands)

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/source/cache"
+)
+
+// Cache is what was fetched and is kept.
+type Cache interface {
+	Contents(filter string) *cache.Contents
+	Clear(filter string) (*cache.Contents, error)
+}
+
+// cache lists what was fetched, or clears it.
+func (a *app) cache() *cobra.Command {
+	c := &cobra.Command{
+		Use: "cache [FILTER]", Short: "what was fetched of models far away, and is kept",
+		Long: "Lists of files, configurations and headers of models on hubs and in registries, never weights. MEMWALL_CACHE names another folder, or off; " +
+			"MEMWALL_CACHE_SIZE how much it holds (1GiB). What was used least recently goes first.",
+		Example: "memwall cache\nmemwall cache qwen\nmemwall cache clear\nmemwall cache clear qwen",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if a.Cache == nil {
+				return noCache()
+			}
+			list := a.Cache.Contents(strings.Join(args, " "))
+			return a.show(list, func(st render.Style) string { return render.Cache(list, st) })
+		},
+	}
+	c.AddCommand(&cobra.Command{
+		Use: "clear [FILTER]", Short: "remove what is kept, or what matches", Example: "memwall cache clear\nmemwall cache clear qwen",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if a.Cache == nil {
+				return noCache()
+			}
+			gone, err := a.Cache.Clear(strings.Join(args, " "))
+			if err != nil {
+				return &memwall.Error{Code: memwall.Internal, Field: "cache", Message: "the cache cannot be cleared: " + err.Error(), Hint: "check the permissions of its folder"}
+			}
+			return a.show(gone, func(st render.Style) string { return render.Cleared(gone, st) })
+		},
+	})
+	return c
+}
+
+func noCache() error {
+	return &memwall.Error{Code: memwall.Unsupported, Field: "cache", Message: "nothing is kept here", Hint: "unset MEMWALL_CACHE, or let it name a folder"}
+}
