@@ -25,6 +25,11 @@ func (t *training) suggest(a *Answer) []Suggestion {
 	if a.Verdict != Tight && a.Verdict != DoesNotFit {
 		return nil
 	}
+	return t.changes(a)
+}
+
+// changes are the single changes that help, whatever the verdict.
+func (t *training) changes(a *Answer) []Suggestion {
 	again := t.q.again()
 	type rung struct {
 		Suggestion
