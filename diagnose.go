@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -48,6 +49,8 @@ type Diagnosed struct {
 	// Ledger is what the plan holds on the device, by memwall.
 	Ledger []Item `json:"ledger,omitempty"`
 	Fixes  []Fix  `json:"fixes,omitempty"`
+	// Asked is the plan as the text and the fields give it, without defaults: patches are for it.
+	Asked *Request `json:"asked,omitempty"`
 	// Command runs the plan with the first fix.
 	Command string `json:"command,omitempty"`
 	// Found are all messages of the text, this one among them.
@@ -126,6 +129,9 @@ func (a *Asker) Diagnose(text io.Reader, overrides Request) (*Answer, error) {
 }
 
 func (a *Asker) diagnose(text io.Reader, overrides *Request) (*Answer, error) {
+	if err := overrides.ofDiagnose(); err != nil {
+		return nil, err
+	}
 	heard := newHeard()
 	report, err := diagnose.Read(text, heard.listeners()...)
 	if err != nil {
@@ -139,6 +145,16 @@ func (a *Asker) diagnose(text io.Reader, overrides *Request) (*Answer, error) {
 		return nil, err
 	}
 	return d.answer(), nil
+}
+
+// ofDiagnose refuses fields that neither servers nor training have.
+func (r *Request) ofDiagnose() error {
+	for i := range Fields() {
+		if f := &Fields()[i]; !f.Value(r).IsZero() && !f.OfAsk(askDiagnose) && !f.OfAsk("fit") && !f.OfAsk(askTrain) {
+			return &Error{Code: BadField, Field: f.Name, Value: f.text(r), Message: fmt.Sprintf("%s is no field of %s", f.Name, askDiagnose), Hint: f.elsewhere()}
+		}
+	}
+	return nil
 }
 
 // diagnosis is a text on its way to an answer.
@@ -157,6 +173,8 @@ type diagnosis struct {
 	train   *training
 	readAs  string
 	matches []Match
+	// described: the device is described by the capacity that the message prints.
+	described bool
 }
 
 // answer puts the parts together.
@@ -170,7 +188,7 @@ func (d *diagnosis) answer() *Answer {
 		x.Step = &f.Step
 	}
 	x.Cause, x.Confidence = d.cause()
-	x.Fixes = d.fixes()
+	x.Fixes, x.Asked = d.fixes(), d.plan
 	x.Command = d.command(x.Fixes)
 	x.Found = d.found()
 	x.Grows = d.grows()

@@ -203,13 +203,13 @@ func bareFormula(s string) string {
 	return strings.NewReplacer(" sequences", "", " tokens", "").Replace(s)
 }
 
-// rare: no other allocation has the size, or the first is the one of the place where it failed.
+// rare: no other allocation has the size, but for a part of the first, or the first is the one of the place where it failed.
 func (d *diagnosis) rare() bool {
-	n := 0
+	first, n := d.matches[0].Name, 0
 	for _, m := range d.matches {
-		n += btoi(m.Exact)
+		n += btoi(m.Exact && !strings.HasPrefix(m.Name, first))
 	}
-	if n <= 1 {
+	if n == 0 {
 		return true
 	}
 	for _, x := range d.allocations() {

@@ -249,6 +249,12 @@ func (d *diagnosis) patched(f *Fix) string {
 		return d.flag(f)
 	}
 	asked := *d.plan
+	if d.described && d.train != nil {
+		asked.Hardware = "" // the device is known by its size alone
+	}
+	if asked.Devices == 1 {
+		asked.Devices = 0
+	}
 	r, err := Patch(&asked, f.Patch)
 	if err != nil {
 		return ""

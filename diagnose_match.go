@@ -157,7 +157,7 @@ func (d *diagnosis) solve(all []allocation) (out []Match) {
 	for i := range all {
 		x := &all[i]
 		whole, ok := x.bytes()
-		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[x.name] || x.place != d.first.Place && d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
+		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != d.first.Place && d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
 			continue
 		}
 		per := whole / x.tokens
@@ -165,7 +165,7 @@ func (d *diagnosis) solve(all []allocation) (out []Match) {
 		if n == 0 || n%256 != 0 && x.place != d.first.Place {
 			continue
 		}
-		seen[x.name] = true
+		seen[strings.TrimPrefix(x.name, "fp32 ")] = true
 		y := *x
 		y.terms = append([]term{{n, "tokens"}}, x.rest()...)
 		out = append(out, Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: d.equal(n * per), Solved: true, Tokens: n})

@@ -118,6 +118,7 @@ func (d *diagnosis) bySize() string {
 		return ""
 	}
 	b := d.first.Capacity.Bytes
+	d.described = true
 	d.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for the rules of its kind", b)
 	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
 }

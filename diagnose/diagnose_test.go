@@ -45,7 +45,12 @@ func TestWords(t *testing.T) {
 				}
 			}
 		}
-		return slices.ContainsFunc(gauges, func(g string) bool { return strings.Contains(text, head(g)) })
+		for _, a := range arguments {
+			if strings.Contains(text, head(a.name)) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(append(gauges[:len(gauges):len(gauges)], starters...), func(g string) bool { return strings.Contains(text, head(g)) })
 	}
 	for _, line := range strings.Split(ordinaryLines+torchOOM, "\n") {
 		for n := range len(line) {

@@ -37,13 +37,11 @@ func (s *scanner) line(l *startup.Line) {
 	s.at = l.Number
 	text := l.Text
 	s.see(text, l.Number)
-	if s.at <= headLines {
-		s.read(text)
-	}
 	if !worth(text) {
 		s.goOn(text)
 		return
 	}
+	s.read(text)
 	s.sample(text)
 	r, at := find(text)
 	if r == nil {

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// A log has millions of lines and next to none is about memory, so that one pass over its bytes must say which may be.
+// A log has millions of lines and next to none is about memory or the run's settings, so that one pass over its bytes must
+// say which may be.
 // finder is the automaton of Aho and Corasick (1975) over the beginnings of all words that rules look for.
 
 // finder steps from state to state with each byte.
@@ -27,10 +28,13 @@ var words = sync.OnceValue(func() *finder {
 			all = append(all, first)
 		}
 	}
-	return newFinder(append(all, gauges...))
+	for i := range arguments {
+		all = append(all, arguments[i].name)
+	}
+	return newFinder(append(append(all, gauges...), starters...))
 })
 
-// worth reports whether any rule may hold of a line.
+// worth reports whether any rule may hold of a line, or a setting stand in it.
 func worth(text string) bool { return words().in(text) }
 
 func (f *finder) in(text string) bool {

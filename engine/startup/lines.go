@@ -143,6 +143,9 @@ func (l *Lines) Next() (Line, bool) {
 
 // Err is what stopped the reading, nil at the end. A text without anything but blanks is an error.
 func (l *Lines) Err() error {
+	if l.err == nil && l.text == 0 && l.stream {
+		return &Error{Problem: "the log is empty", Fix: "give the log, or the error itself"}
+	}
 	if l.err == nil && l.text == 0 {
 		return &Error{Problem: "the log is empty", Fix: "give the text that the server printed at start"}
 	}

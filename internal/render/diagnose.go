@@ -107,11 +107,20 @@ var engineTitles = map[string]string{
 	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow", "neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "": "A program",
 }
 
+// drivers are what ran out for programs that run on PyTorch.
+var (
+	drivers = map[string]string{"cuda": "CUDA", "hip": "HIP", "xpu": "XPU", "npu": "NPU", "mps": "MPS"}
+	onTorch = map[string]bool{"transformers": true, "fsdp": true, "deepspeed": true, "megatron": true, "torchtune": true, "torchtitan": true, "axolotl": true, "unsloth": true, "llama-factory": true}
+)
+
 // failed is the first line: what ran out, how much, where.
 func failed(a *memwall.Answer) string {
 	name, ok := engineTitles[a.Engine]
 	if !ok {
 		name = a.Engine
+	}
+	if driver := drivers[a.Backend]; driver != "" && a.Kind == diagnose.DeviceMemory && (onTorch[a.Engine] || a.Engine == "pytorch") {
+		name = driver
 	}
 	s := name + " " + failures[a.Kind]
 	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass", diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture", diagnose.Profiling: "its profile run", diagnose.Attention: "attention", diagnose.Sampler: "the sampler"}[a.Place]; w != "" && a.Kind == diagnose.DeviceMemory {
