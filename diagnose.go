@@ -72,6 +72,8 @@ type Match struct {
 	Exact  bool  `json:"exact"`
 	Solved bool  `json:"solved,omitempty"`
 	Tokens int64 `json:"tokens,omitempty"`
+	// item: it is one of the ledger, whose formula is in letters.
+	item bool
 }
 
 // Fix is a change that helps.

@@ -62,7 +62,7 @@ var plainCauses = map[diagnose.Kind]string{
 	diagnose.KVCacheFull:     "the KV cache is full: requests wait or are computed again, none fails%[1]s%[2]s",
 	diagnose.MemoryPressure:  "the allocator gives memory back and takes it again: the device is almost full%[1]s%[2]s",
 	diagnose.PinnedMemory:    "the host gave no page-locked memory%[1]s: a limit of the driver or of ulimit -l; programs that can go on without are slower%[2]s",
-	diagnose.KernelResources: "a kernel wants more shared memory%[1]s than one processor of the device has%[2]s: no lack of device memory",
+	diagnose.KernelResources: "the shared memory%[1]s that a kernel wants is more than one processor of the device has%[2]s: no lack of device memory",
 	diagnose.ContextLength:   "the request is longer than the server takes: no lack of memory%[1]s%[2]s",
 	diagnose.DiskFull:        "the disk is full, not the memory%[1]s%[2]s",
 	diagnose.LockLimit:       "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
@@ -192,7 +192,7 @@ func (d *diagnosis) oneAllocation() (string, string) {
 }
 
 func equation(m *Match) string {
-	if m.Formula == "" || len(m.Formula) > 60 {
+	if m.Formula == "" || m.item {
 		return " of " + m.Bytes.String()
 	}
 	return fmt.Sprintf(": %s = %s", bareFormula(m.Formula), m.Bytes)

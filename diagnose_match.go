@@ -126,7 +126,7 @@ func (d *diagnosis) booked() (out []Match) {
 			within := it.Low-asked.Half <= asked.Bytes && asked.Bytes <= it.High+asked.Half
 			if it.Bytes > 0 && within {
 				off := it.Bytes - asked.Bytes
-				out = append(out, Match{Name: name, Formula: it.Formula, Bytes: it.Bytes, Exact: max(off, -off) <= asked.Half})
+				out = append(out, Match{Name: name, Formula: it.Formula, Bytes: it.Bytes, Exact: max(off, -off) <= asked.Half, item: true})
 			}
 			walk(it.Items, "")
 		}

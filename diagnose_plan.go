@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/startup"
@@ -49,6 +50,9 @@ func (d *diagnosis) rebuild() error {
 	source := c.rebuild(d.asker, d.overrides)
 	d.readAs = c.readAs()
 	if c.request.Model == "" {
+		if !d.planned() {
+			return nil
+		}
 		d.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is matched against its ledger")
 		return nil
 	}
@@ -63,11 +67,25 @@ func (d *diagnosis) rebuild() error {
 	return d.asFit(asker, c)
 }
 
+// planned: a plan of model and device tells more of such a failure.
+func (d *diagnosis) planned() bool {
+	switch d.first.Kind {
+	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart, diagnose.Collectives:
+		return true
+	}
+	return false
+}
+
 // log is what the readers heard, else what a command in the text says, else nothing but settings.
 func (d *diagnosis) log() *startup.Log {
 	l := &startup.Log{Engine: "vllm"}
 	if own := d.heard.log(); own != nil && !d.trains() {
 		l = own
+	}
+	for _, r := range d.heard.readers {
+		for _, device := range r.Log().Devices {
+			l.Seen(device)
+		}
 	}
 	for _, command := range d.report.Commands {
 		r, _, err := FromCommand(command)
@@ -78,6 +96,9 @@ func (d *diagnosis) log() *startup.Log {
 		if len(l.Figures) == 0 && l.Metadata == nil { // nothing of a start that says it better
 			version := l.Version
 			l.Plan, l.Engine = r.Plan, r.Plan.Engine
+			if l.Plan.Weights == "" {
+				l.Plan.Weights = RecipeInName(r.Model)
+			}
 			l.Plan.Engine = ""
 			l.Engine, l.Version, _ = strings.Cut(l.Engine, "@")
 			l.Version = cmp.Or(l.Version, version)
@@ -89,6 +110,15 @@ func (d *diagnosis) log() *startup.Log {
 		}
 	}
 	return l
+}
+
+// RecipeInName is the format that the name of a GGUF file ends in; "" when it does not.
+func RecipeInName(file string) string {
+	name, ok := strings.CutSuffix(file, ".gguf")
+	if r := dtype.FindRecipe(name[strings.LastIndexAny(name, "-./")+1:]); ok && r != nil {
+		return r.Name
+	}
+	return ""
 }
 
 // trains reports whether what failed was training.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -63,7 +64,7 @@ func (p *page) diagnosis(a *memwall.Answer) {
 // run is the command, or what memwall has to be told to give one.
 func (p *page) run(a *memwall.Answer) {
 	command := a.Command
-	if command == "" && a.Model == nil && a.Kind.Weight() == diagnose.Failure {
+	if command == "" && a.Model == nil && slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "no_model" }) {
 		command = "memwall diagnose FILE --model MODEL --on DEVICE"
 	}
 	if command != "" {
