@@ -213,6 +213,7 @@ type Suggestion struct {
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
 	Quality *Quality       `json:"quality"`
+	phases  []PhaseBytes   // of training with it
 }
 
 // Explain is how a number was made.

@@ -32,7 +32,7 @@ func (d *diagnosis) fixes() []Fix {
 	}
 	all = unlessThere(all, d.ofRow())
 	if d.first.Kind.Weight() != diagnose.NotMemory {
-		all = unlessThere(all, general[d.first.Kind])
+		all = unlessThere(all, d.ofKind())
 	}
 	slices.SortStableFunc(all, func(a, b Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
 	return distinct(all)
@@ -164,7 +164,7 @@ func (d *diagnosis) roomBeside() []Fix {
 
 // startFields are those that the arguments of the next start change, without another model file, another device or another result.
 var startFields = []string{"context", "context_total", "prompt_tokens", "output_tokens", "sequences", "ubatch", "batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs", "gpu_memory_utilization", "mem_fraction_static",
-	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split", "swa_full"}
+	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split", "swa_full", "sharding"}
 
 // when a patch can be made.
 func when(patch map[string]any) string {
@@ -185,12 +185,50 @@ func (d *diagnosis) ofPlan() (out []Fix) {
 		if short := d.short(); s.Saves <= 0 || short != nil && s.Saves < *short/worthwhile {
 			continue
 		}
+		if !d.helpsThere(&s) {
+			continue
+		}
 		saves := s.Saves
 		out = append(out, Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed, Quality: s.Quality})
 	}
-	enough := func(f Fix) bool { return f.Verdict != DoesNotFit && (d.short() == nil || *f.Saves >= *d.short()) }
-	slices.SortStableFunc(out, func(a, b Fix) int { return cmp.Compare(btoi(enough(b)), btoi(enough(a))) })
+	slices.SortStableFunc(out, func(a, b Fix) int { return cmp.Compare(d.enough(&b), d.enough(&a)) })
 	return out
+}
+
+// phaseOf a step of training is where a place stands.
+var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward", diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
+
+// helpsThere: the change leaves less in the phase of the step in which it failed. One that only lowers another phase does
+// not help.
+func (d *diagnosis) helpsThere(s *Suggestion) bool {
+	phase := phaseOf[d.first.Place]
+	if phase == "" || d.train == nil || len(s.phases) == 0 {
+		return true
+	}
+	before, after := inPhase(d.base.Devices[0].Phases, phase), inPhase(s.phases, phase)
+	return after < before
+}
+
+// inPhase is the most that phases of a name hold.
+func inPhase(phases []PhaseBytes, name string) (most unit.Bytes) {
+	for i := range phases {
+		if strings.HasPrefix(phases[i].Name, name) {
+			most = max(most, phases[i].Bytes)
+		}
+	}
+	return most
+}
+
+// enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
+func (d *diagnosis) enough(f *Fix) int {
+	short := d.short()
+	switch saves := short == nil || *f.Saves >= *short; {
+	case saves && f.Verdict != DoesNotFit:
+		return 2
+	case saves:
+		return 1
+	}
+	return 0
 }
 
 func (d *diagnosis) changes() []Suggestion {
@@ -207,6 +245,22 @@ func (d *diagnosis) changes() []Suggestion {
 		out = append(out, Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
 	}
 	return out
+}
+
+// ofKind are fixes in words: of the place where it failed, else of the kind.
+func (d *diagnosis) ofKind() []Fix {
+	if at := ofPlace[d.first.Place]; d.first.Kind == diagnose.DeviceMemory && at != nil {
+		return at
+	}
+	return general[d.first.Kind]
+}
+
+// ofPlace are fixes where a shorter context or a smaller batch may not help.
+var ofPlace = map[diagnose.Place][]Fix{
+	diagnose.Optimizer: {{When: now, Text: "states that ranks share (ZeRO-1, FSDP), or that lie on the host"}, {When: later, Text: "an optimizer that keeps less (8 bits, Adafactor), or adapters alone"}},
+	diagnose.Loading:   {{When: now, Text: "weights over more devices, or partly on the host"}, {When: later, Text: "weights in fewer bits"}},
+	diagnose.Graphs:    {{When: now, Text: "a smaller share of the device for the engine, or no graphs (--enforce-eager)"}, {When: later, Text: "graphs of fewer sizes, or weights in fewer bits"}},
+	diagnose.Saving:    {{When: now, Text: "sharded checkpoints: no rank gathers the whole model"}, {When: later, Text: "checkpoints that are gathered on the host"}},
 }
 
 // general are fixes of a kind for any program, without figures.
@@ -230,11 +284,21 @@ func (d *diagnosis) command(fixes []Fix) string {
 	for i := range fixes {
 		if f := &fixes[i]; f.Patch == nil && f.When == now && d.first.Fix == nil && strings.Contains(f.Text, "=") {
 			return firstWord(f.Text)
-		} else if f.Patch != nil {
+		} else if f.Patch != nil && d.sayable(f) {
 			return d.patched(f)
 		}
 	}
 	return ""
+}
+
+// sayable: every field of the patch has a flag, where the command is one of this program.
+func (d *diagnosis) sayable(f *Fix) bool {
+	for name := range f.Patch {
+		if field := FieldByName(name); d.train != nil && (field == nil || field.Flag == "") {
+			return false
+		}
+	}
+	return true
 }
 
 // firstWord is an assignment at the start of a text.

@@ -350,11 +350,11 @@ func (d *diagnosis) states() (out []allocation) {
 	n := d.base.Model.Parameters
 	ranks := max(1, d.train.q.request.DP)
 	for _, width := range []int64{bytes32, bytes16} {
-		name := map[int64]string{bytes32: "fp32 copy or state", bytes16: "copy or gradients in 16 bits"}[width]
-		out = append(out, allocation{"a " + name + " of all parameters", diagnose.Optimizer, []term{{n, "parameters"}, {width, "B"}}, 0})
+		name := map[int64]string{bytes32: "an fp32 copy or state", bytes16: "gradients, or a copy in 16 bits,"}[width]
+		out = append(out, allocation{name + " of all parameters", diagnose.Optimizer, []term{{n, "parameters"}, {width, "B"}}, 0})
 		if ranks > 1 {
 			share := int64(math.Ceil(float64(n) / float64(ranks)))
-			out = append(out, allocation{"a shard of a " + name + " of all parameters", diagnose.Optimizer, []term{{share, "parameters of a rank"}, {width, "B"}}, 0})
+			out = append(out, allocation{"a shard of " + name + " of all parameters", diagnose.Optimizer, []term{{share, "parameters of a rank"}, {width, "B"}}, 0})
 		}
 	}
 	return out

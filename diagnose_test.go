@@ -199,10 +199,41 @@ func TestNoSecretIsAnswered(t *testing.T) {
 }
 
 func BenchmarkDiagnose(b *testing.B) {
-	r := with(b, sft)
-	for b.Loop() {
-		if _, err := Diagnose(torchOOM("4.40 GiB"), r); err != nil {
-			b.Fatal(err)
-		}
+	for name, fields := range map[string]string{
+		"message": `{"ask":"diagnose"}`, "training": sft, "vllm": `{"ask":"diagnose","model":"llama-3.1-8b","hardware":"rtx-4090","engine":"vllm","context":32768}`,
+		"llama.cpp": `{"ask":"diagnose","model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","engine":"llama-server","context":65536}`,
+	} {
+		r := with(b, fields)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Diagnose(torchOOM("4.40 GiB"), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
+}
+
+// FuzzDiagnosis: any text has an answer or an error of the contract, with a plan of a server, of training, or none.
+func FuzzDiagnosis(f *testing.F) {
+	for _, text := range []string{
+		torchOOM("4.40 GiB"), torchOOM("0.00 GiB"), "deepspeed --x\n" + torchOOM("9999999999 GiB"), "vllm serve meta-llama/Llama-3.1-8B --max-model-len 0\n" + torchOOM("1.00 GiB"),
+		"python train.py --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 99999999 --max_seq_length 99999999 --zero_stage 3\nloss.backward()\n" + torchOOM("1.00 GiB"),
+		"ValueError: To serve at least one request with the model's max seq len (0), 0.00 GiB KV cache is needed, which is larger than the available KV cache memory (-1 GiB)",
+		"ValueError: Free memory on device (0/0 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB).", "OOMKilled", "memory_allocated: 1 GiB\nmemory_allocated: 2 GiB",
+	} {
+		f.Add(text)
+	}
+	plans := []Request{{}, with(f, sft), with(f, `{"ask":"diagnose","model":"qwen3-30b-a3b","hardware":"2xrtx-4090","engine":"llama-server"}`), with(f, `{"ask":"diagnose","model":"llama-3.1-8b","hardware":"h100","engine":"vllm"}`)}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range plans {
+			a, err := Diagnose(text, p)
+			switch {
+			case err != nil && a.Error == nil, err == nil && a.Kind == "":
+				t.Fatalf("%v %+v", err, a)
+			case err == nil && a.Kind != diagnose.None && (a.Cause == "" || a.Confidence == "" || len(a.Found) == 0):
+				t.Fatalf("%+v", a.Diagnosed)
+			}
+		}
+	})
 }

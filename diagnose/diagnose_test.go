@@ -3,6 +3,8 @@ package diagnose
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -86,6 +88,24 @@ func TestAdvice(t *testing.T) {
 	} {
 		if f := read(t, line).First(); f != nil {
 			t.Errorf("%q is taken for %s", line, f.Kind)
+		}
+	}
+}
+
+// TestRealLogs: start-up logs of servers that ran hold no failure, and the one of a server that refused holds that.
+func TestRealLogs(t *testing.T) {
+	logs, err := filepath.Glob("../engine/*/testdata/logs/*.log")
+	if err != nil || len(logs) < 10 {
+		t.Fatalf("%d logs, %v", len(logs), err)
+	}
+	for _, name := range logs {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := read(t, string(data)).First()
+		if refused := strings.Contains(name, "refused"); (f != nil) != refused || refused && f.Kind != KVCacheTooSmall {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }

@@ -19,7 +19,6 @@ type series struct {
 	every  int64 // a point stands for so many samples
 	seen   int64
 	last   unit.Bytes
-	line   int
 }
 
 const (
