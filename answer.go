@@ -51,6 +51,7 @@ type Answer struct {
 	Config      map[string]string `json:"config,omitempty"`
 	Evaluated   *Evaluated        `json:"evaluated,omitempty"`
 	*Simulated
+	*Diagnosed
 	// Wall is how long the answer took; the core has no clock, and who asks may set it.
 	Wall    float64            `json:"wall_s,omitempty"`
 	Flags   map[string]string  `json:"flags,omitempty"`
@@ -212,6 +213,7 @@ type Suggestion struct {
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
 	Quality *Quality       `json:"quality"`
+	phases  []PhaseBytes   // of training with it
 }
 
 // Explain is how a number was made.

@@ -61,11 +61,13 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	switch r.Ask {
 	case askCompare:
 		return a.compare(strings.NewReader(r.Text), r)
+	case askDiagnose:
+		return a.diagnose(strings.NewReader(r.Text), r)
 	case askPick:
 		return a.pick(ctx, r)
 	case "fit", askPlan, askDiff, askTrain, askSim:
 	default:
-		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, sim, diff, compare"}
+		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, sim, diff, compare, diagnose"}
 	}
 	if err := r.ofAsk(); err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ type Request struct {
 	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
 	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
-	Text       string                `json:"text,omitempty" asks:"compare" doc:"the start-up log of a server, for compare"`
+	Text       string                `json:"text,omitempty" asks:"compare,diagnose" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose"`
 	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
 	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
 	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`

@@ -25,6 +25,11 @@ func (t *training) suggest(a *Answer) []Suggestion {
 	if a.Verdict != Tight && a.Verdict != DoesNotFit {
 		return nil
 	}
+	return t.changes(a)
+}
+
+// changes are the single changes that help, whatever the verdict.
+func (t *training) changes(a *Answer) []Suggestion {
 	again := t.q.again()
 	type rung struct {
 		Suggestion
@@ -44,7 +49,7 @@ func (t *training) suggest(a *Answer) []Suggestion {
 		if saves < max(1, -a.Devices[0].Headroom/20) && severity[c.Verdict] >= severity[a.Verdict] {
 			continue
 		}
-		x := rung{Suggestion{Change: s.words, Patch: patchOf(&t.q.original, &r), Saves: saves, Verdict: c.Verdict}, s.price}
+		x := rung{Suggestion{Change: s.words, Patch: patchOf(&t.q.original, &r), Saves: saves, Verdict: c.Verdict, phases: c.Devices[0].Phases}, s.price}
 		if a.Step != nil && c.Step != nil {
 			x.Speed = rounded(c.Step.PerDevice / a.Step.PerDevice)
 			x.price += max(0, pointsOfTwice[""]*(1/(*x.Speed)-1))

@@ -23,6 +23,7 @@ func (r *Report) Markdown() string {
 	peerTable(&b, r.Besides)
 	orderTable(&b, r.Orders)
 	callTable(&b, r.Calls)
+	diagnosisPart(&b, r.Diagnoses)
 	b.WriteString("\n## The worst rows\n\n")
 	for i := range r.Scores {
 		worstTable(&b, &r.Scores[i])

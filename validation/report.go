@@ -21,6 +21,8 @@ type Report struct {
 	Orders []Order
 	// Calls are verdicts beside what reports say of plans, by kind.
 	Calls []Calls
+	// Diagnoses are messages of failures, and logs without any.
+	Diagnoses *Diagnoses
 }
 
 // Reason is why rows were refused.
@@ -65,6 +67,9 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 		return nil, err
 	}
 	r.Calls = SumCalls(calls)
+	if r.Diagnoses, err = Diagnose(sets); err != nil {
+		return nil, err
+	}
 	if key := groupings[by]; key != nil {
 		r.Groups = grouped(all, key)
 	}

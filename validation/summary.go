@@ -12,6 +12,19 @@ type Summary struct {
 	Peers    []PeerRow    `json:"peers,omitempty"`
 	Orders   []OrderRow   `json:"orders"`
 	Verdicts []CallsRow   `json:"verdicts"`
+	// Diagnoses are messages of failures, and logs without any.
+	Diagnoses DiagnosesRow `json:"diagnoses"`
+}
+
+// DiagnosesRow counts messages read right, and alarms in ordinary logs, as JSON.
+type DiagnosesRow struct {
+	Messages int     `json:"messages"`
+	Kind     int     `json:"kind_right"`
+	Engine   int     `json:"engine_right"`
+	Figures  int     `json:"figures_right"`
+	Right    float64 `json:"right_share"`
+	Ordinary int     `json:"ordinary_logs"`
+	Alarms   int     `json:"false_alarms"`
 }
 
 // CallsRow are verdicts beside reports, as JSON.
@@ -95,6 +108,9 @@ func (r *Report) Summary() *Summary {
 	for i := range r.Calls {
 		c := &r.Calls[i]
 		s.Verdicts = append(s.Verdicts, CallsRow{c.Kind, c.Ran, c.RanRight, c.Failed, c.FailedRight, c.Tight, c.RightShare()})
+	}
+	if d := r.Diagnoses; d != nil {
+		s.Diagnoses = DiagnosesRow{d.Messages, d.Kind, d.Engine, d.Figures, d.Right(), d.Ordinary, d.Alarms}
 	}
 	for _, b := range r.Besides {
 		s.Peers = append(s.Peers, PeerRow{b.Peer.Name, b.Peer.Version, b.Peer.Source, b.Rows, b.Ours.row(), b.Theirs.row()})

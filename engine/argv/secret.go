@@ -80,3 +80,61 @@ func credentials(v string) string {
 	}
 	return head + host + path + "?" + strings.Join(pairs, "&")
 }
+
+// BlottedLine is a line of anybody's log as it may be shown: the values of flags, variables, headers and keys that are
+// secret by their name, words that look like keys, and users and passwords of addresses are blotted out.
+func BlottedLine(line string) string {
+	var b strings.Builder
+	secret := false // the next word is the value of a name that is secret
+	for len(line) > 0 {
+		n := strings.IndexAny(line, wordEnds)
+		if n < 0 {
+			n = len(line)
+		}
+		if n == 0 {
+			b.WriteByte(line[0])
+			line = line[1:]
+			continue
+		}
+		if strings.HasPrefix(line[n:], "://") {
+			n = addressEnd(line)
+		}
+		word, rest := line[:n], line[n:]
+		line = rest
+		switch low := strings.ToLower(word); {
+		case low == "bearer" || low == "basic":
+			b.WriteString(word)
+			secret = true
+			continue
+		case secret || secretValue(word):
+			b.WriteString(redacted)
+		default:
+			b.WriteString(credentials(word))
+		}
+		secret = secretKey(word) && valueFollows(word, rest)
+	}
+	return b.String()
+}
+
+const wordEnds = " \t\"',;()[]{}<>=:"
+
+func addressEnd(line string) int {
+	if n := strings.IndexAny(line, " \t\"'<>"); n >= 0 {
+		return n
+	}
+	return len(line)
+}
+
+// secretKey: the last word of a name says what its value is.
+func secretKey(name string) bool {
+	return secretName(name[strings.LastIndexAny(name, "-_.")+1:])
+}
+
+// valueFollows: "--api-key x", "API_KEY=x", "\"token\": \"x\"". A word of a sentence has no value behind it.
+func valueFollows(word, rest string) bool {
+	if strings.HasPrefix(word, "--") {
+		return true
+	}
+	rest = strings.TrimLeft(rest, "\"' ")
+	return strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":")
+}

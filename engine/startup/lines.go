@@ -30,7 +30,10 @@ type Lines struct {
 	err    error
 	wide   byteOrder
 	bytes  int64
-	text   int64 // bytes that are not blank
+	text   int64  // bytes that are not blank
+	raw    []byte // of the line that is read
+	// stream: the text may be of any length, and bytes of 0 in it are blanks.
+	stream bool
 }
 
 type byteOrder uint8
@@ -63,6 +66,51 @@ func NewLines(r io.Reader) (*Lines, error) {
 	return l, err
 }
 
+// NewStream is NewLines for what a server or a job wrote over days: any number of lines, with bytes of 0 among
+// them, as a crash leaves them. What looks like no text at all is refused.
+func NewStream(r io.Reader) (*Lines, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, err := b.Peek(4 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := mostlyText(head); err != nil {
+		return nil, err
+	}
+	l := &Lines{r: b, stream: true}
+	switch {
+	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}):
+		l.wide = littleEndian
+	case bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
+		l.wide = bigEndian
+	}
+	if l.wide != utf8Text {
+		_, err = l.r.Discard(2)
+		return l, err
+	}
+	return l, nil
+}
+
+// mostlyText refuses a head of which more than a tenth is control characters or no UTF-8.
+func mostlyText(head []byte) error {
+	if bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}) {
+		return nil
+	}
+	odd := 0
+	for rest := head; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		cut := r == utf8.RuneError && len(rest) < utf8.UTFMax
+		if !cut && (r == utf8.RuneError && n == 1 || r < ' ' && strings.IndexByte("\t\n\r\x1b", byte(r)) < 0) {
+			odd++
+		}
+		rest = rest[n:]
+	}
+	if odd*10 > len(head) {
+		return &Error{Problem: fmt.Sprintf("%d of its first %d bytes are not text", odd, len(head)), Fix: "give the log itself, unpacked: zcat LOG.gz | memwall diagnose"}
+	}
+	return nil
+}
+
 func text(head []byte) error {
 	if i := bytes.IndexByte(head, 0); i >= 0 {
 		return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", i), Fix: "give the text that the server printed at start"}
@@ -72,22 +120,22 @@ func text(head []byte) error {
 
 // Next gives the next line that is not blank; false at the end, or when Err is set.
 func (l *Lines) Next() (Line, bool) {
-	for l.err == nil && l.number < MaxLines {
-		raw, cut, err := l.read()
+	for l.err == nil && (l.stream || l.number < MaxLines) {
+		cut, err := l.read()
 		if err != nil && !errors.Is(err, io.EOF) {
 			l.err = err
 			return Line{}, false
 		}
-		if errors.Is(err, io.EOF) && len(raw) == 0 {
+		if errors.Is(err, io.EOF) && len(l.raw) == 0 {
 			return Line{}, false
 		}
 		l.number++
-		if clean := strings.TrimRight(plainText(raw), " \t│|"); clean != "" {
+		if clean := strings.TrimRight(plainText(l.raw), " \t│|"); clean != "" {
 			l.text += int64(len(clean))
 			return Line{Number: l.number, Text: clean, Rank: rankOf(clean), Cut: cut || errors.Is(err, io.EOF)}, true
 		}
 	}
-	if l.number == MaxLines {
+	if !l.stream && l.number == MaxLines {
 		l.err = &Error{Problem: fmt.Sprintf("the log has more than %d lines", MaxLines), Fix: "give its beginning: the start of the server"}
 	}
 	return Line{}, false
@@ -95,65 +143,84 @@ func (l *Lines) Next() (Line, bool) {
 
 // Err is what stopped the reading, nil at the end. A text without anything but blanks is an error.
 func (l *Lines) Err() error {
+	if l.err == nil && l.text == 0 && l.stream {
+		return &Error{Problem: "the log is empty", Fix: "give the log, or the error itself"}
+	}
 	if l.err == nil && l.text == 0 {
 		return &Error{Problem: "the log is empty", Fix: "give the text that the server printed at start"}
 	}
 	return l.err
 }
 
-// read gives one line's bytes, at most MaxLine of them; io.EOF with the last.
-func (l *Lines) read() (raw []byte, cut bool, err error) {
+// read puts one line's bytes in raw, at most MaxLine of them; io.EOF with the last.
+func (l *Lines) read() (cut bool, err error) {
+	l.raw = l.raw[:0]
 	for {
-		c, err := l.unit()
-		if err != nil {
-			return raw, cut, err
+		piece, end, err := l.piece()
+		if room := MaxLine - len(l.raw); len(piece) > room {
+			piece, cut = piece[:room], true
 		}
-		switch {
-		case c == "\n" || c == "\r":
-			return raw, cut, nil
-		case c == "\x00":
-			return nil, false, &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", l.bytes-1), Fix: "give the text that the server printed at start"}
-		case len(raw) < MaxLine:
-			raw = append(raw, c...)
-		default:
-			cut = true
+		l.raw = append(l.raw, piece...)
+		if end || err != nil {
+			return cut, err
 		}
 	}
 }
 
-// unit is one byte, or one character of UTF-16.
-func (l *Lines) unit() (string, error) {
-	b, err := l.r.ReadByte()
-	if err != nil {
-		return "", err
+// piece is what is at hand of a line, and whether the line ends behind it.
+func (l *Lines) piece() (piece []byte, end bool, err error) {
+	if l.wide != utf8Text {
+		return l.wideChar()
 	}
-	l.bytes++
-	if l.wide == utf8Text {
-		return oneByte[b : int(b)+1], nil
+	if _, err := l.r.Peek(1); err != nil {
+		return nil, false, err
 	}
-	c, err := l.r.ReadByte()
-	if err != nil {
-		return "", err
+	piece, _ = l.r.Peek(l.r.Buffered())
+	if n := bytes.IndexByte(piece, '\n'); n >= 0 {
+		piece, end = piece[:n], true
 	}
-	l.bytes++
-	u := rune(b) | rune(c)<<8
+	if n := bytes.IndexByte(piece, '\r'); n >= 0 {
+		piece, end = piece[:n], true
+	}
+	if n := bytes.IndexByte(piece, 0); n >= 0 && !l.stream {
+		return nil, false, noText(l.bytes + int64(n))
+	}
+	n := len(piece)
+	if end {
+		n++
+	}
+	l.bytes += int64(n)
+	_, err = l.r.Discard(n)
+	return piece, end, err
+}
+
+func noText(at int64) error {
+	return &Error{Problem: fmt.Sprintf("byte %d of the log is 0: this is no text", at), Fix: "give the text that the server printed at start"}
+}
+
+// wideChar is one character of UTF-16.
+func (l *Lines) wideChar() (char []byte, end bool, err error) {
+	var two [2]byte
+	for i := range two {
+		if two[i], err = l.r.ReadByte(); err != nil {
+			return nil, false, err
+		}
+	}
+	l.bytes += 2
+	u := rune(two[0]) | rune(two[1])<<8
 	if l.wide == bigEndian {
-		u = rune(b)<<8 | rune(c)
+		u = rune(two[0])<<8 | rune(two[1])
 	}
-	if utf16.IsSurrogate(u) {
+	switch {
+	case u == '\n' || u == '\r':
+		return nil, true, nil
+	case u == 0 && !l.stream:
+		return nil, false, noText(l.bytes - 2)
+	case utf16.IsSurrogate(u):
 		u = utf8.RuneError
 	}
-	return string(u), nil
+	return utf8.AppendRune(nil, u), false, nil
 }
-
-// oneByte holds every byte once, so that a byte is a string without an allocation.
-var oneByte = func() string {
-	var all [256]byte
-	for i := range all {
-		all[i] = byte(i)
-	}
-	return string(all[:])
-}()
 
 // plainText drops escape sequences of terminals; other control characters become blanks.
 func plainText(raw []byte) string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/dtype"
 )
 
 // FromCommand reads the command line of an engine ("vllm serve …") and gives the request that it means and
@@ -73,11 +72,10 @@ func namesFile(text string) bool {
 // standsFor takes the format from the name of a command line's GGUF file, where a model of another name stands for
 // it and nobody gave weights.
 func standsFor(r *memwall.Request) []memwall.Note {
-	name, ok := strings.CutSuffix(r.Model, ".gguf")
-	found := dtype.FindRecipe(name[strings.LastIndexAny(name, "-./")+1:])
-	if !ok || r.Weights != "" || found == nil {
+	weights := memwall.RecipeInName(r.Model)
+	if weights == "" || r.Weights != "" {
 		return nil
 	}
-	r.Weights = found.Name
-	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", found.Name, r.Model)}}
+	r.Weights = weights
+	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", weights, r.Model)}}
 }

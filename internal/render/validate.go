@@ -27,6 +27,7 @@ func Validate(r *validation.Report, show Show, st Style) string {
 	p.scores(r.Scores)
 	p.orders(r.Orders)
 	p.calls(r.Calls)
+	p.diagnoses(r.Diagnoses)
 	p.peers(r.Besides)
 	if show.By != "" {
 		p.groups(r.Groups, show.By)
@@ -52,6 +53,17 @@ func (p *page) calls(kinds []validation.Calls) {
 	p.blank()
 	p.para(pad(gap), say(fmt.Sprintf("verdicts: %s right of %s plans that somebody reports: %s of %s that ran, %s of %s that found no room; %s are tight, which is right either way",
 		validation.Percent(all.RightShare()), unit.Count(int64(all.Used())), unit.Count(int64(all.RanRight)), unit.Count(int64(all.Ran)), unit.Count(int64(all.FailedRight)), unit.Count(int64(all.Failed)), unit.Count(int64(all.Tight)))))
+}
+
+// diagnoses are messages of failures, and logs without any.
+func (p *page) diagnoses(d *validation.Diagnoses) {
+	if d == nil {
+		return
+	}
+	n := func(x int) string { return unit.Count(int64(x)) }
+	p.blank()
+	p.para(pad(gap), say(fmt.Sprintf("diagnoses: %s right of %s messages of failures: kind %s, program %s, all figures %s; %s false alarms in %s ordinary logs",
+		validation.Percent(d.Right()), n(d.Messages), n(d.Kind), n(d.Engine), n(d.Figures), n(d.Alarms), n(d.Ordinary))))
 }
 
 // peers beside us, over the same rows.

@@ -1,0 +1,128 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine/startup"
+)
+
+// amount is the field of a figure in bytes; nil for one that is counted.
+func (f *Finding) amount(w what) *Amount {
+	switch w {
+	case requested:
+		return &f.Requested
+	case free:
+		return &f.Free
+	case capacity:
+		return &f.Capacity
+	case allocated:
+		return &f.Allocated
+	case inUse:
+		return &f.InUse
+	case unallocated:
+		return &f.Unallocated
+	case reserved:
+		return &f.reserved
+	case pools:
+		return &f.Pools
+	case limit:
+		return &f.Limit
+	}
+	return nil
+}
+
+// count reads a number of tokens, or a share.
+func (g *figure) count(f *Finding, text string) {
+	rest, ok := after(text, g.after)
+	if !ok {
+		return
+	}
+	word, value, digits, _ := startup.Number(strings.TrimLeft(rest, "( `"))
+	if word == "" || value < 0 || value > 1<<53 {
+		return
+	}
+	n := int64(value)
+	switch {
+	case g.what == share && f.Share == 0 && value <= 1:
+		f.Share = value
+	case digits > 0:
+	case g.what == needed && f.Needed == 0:
+		f.Needed = n
+	case g.what == available && f.Available == 0:
+		f.Available = n
+	case g.what == longest && f.Longest == 0:
+		f.Longest = n
+	}
+}
+
+// settle works out what follows from printed figures.
+func (f *Finding) settle() {
+	if !f.Unallocated.Known && f.reserved.Known && f.Allocated.Known {
+		f.Unallocated = Amount{max(0, f.reserved.Bytes-f.Allocated.Bytes), f.reserved.Half + f.Allocated.Half, true}
+	}
+	if f.Requested.Bytes == 0 {
+		f.Requested = Amount{} // so small that it was rounded away, or never said
+	}
+	f.others()
+	if f.Device == "" {
+		f.Device = deviceIn(f.Text)
+	}
+}
+
+// others sums "Process N has X memory in use"; the process itself is the last that is listed when the message has no
+// "this process has".
+func (f *Finding) others() {
+	const process, has = "Process ", " has "
+	var sum, last Amount
+	for text := f.Text; ; {
+		rest, ok := after(text, process)
+		if !ok {
+			break
+		}
+		text = rest
+		pid, rest, ok := strings.Cut(rest, has)
+		if !ok || len(pid) > 12 {
+			continue
+		}
+		if a, _, ok := amount(rest, false); ok {
+			last = a
+			sum.Bytes, sum.Half, sum.Known = sum.Bytes+a.Bytes, sum.Half+a.Half, true
+		}
+	}
+	own := f.InUse.Known
+	if !own && sum.Known && f.Allocated.Known && f.Allocated.Bytes > 0 {
+		f.InUse = last
+		sum.Bytes -= last.Bytes
+	}
+	f.Others = sum
+}
+
+// devices are the ways to name one; the first that a text holds is taken.
+var devices = []struct{ before, name string }{
+	{"GPU ", "GPU "}, {"on device ", "device "}, {"cuda:", "GPU "}, {"NC ", "NC "}, {"NPU ", "NPU "}, {"XPU ", "XPU "}, {"current device: ", "device "}, {"Allocator (GPU_", "GPU "}, {"Allocation on device ", "GPU "},
+}
+
+// deviceIn finds the device that a message names.
+func deviceIn(text string) string {
+	if rest, ok := after(text, "failed to allocate "); ok {
+		if name, _, ok := strings.Cut(rest, " buffer of size"); ok && len(name) < 32 && !strings.Contains(name, " ") {
+			return name
+		}
+	}
+	for _, d := range devices {
+		for rest, ok := after(text, d.before); ok; rest, ok = after(rest, d.before) {
+			if n := leading(rest); n != "" {
+				return d.name + n
+			}
+		}
+	}
+	return ""
+}
+
+func leading(s string) string {
+	i := 0
+	for i < len(s) && i < 4 && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return s[:i]
+}

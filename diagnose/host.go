@@ -1,0 +1,20 @@
+package diagnose
+
+// Memory of the host: allocators of C++ and Python, page-locked memory, numpy.
+
+var pinFix = &Fix{Now: "less that is page-locked: a higher ulimit -l, pin_memory off, a smaller offload", Later: "more host memory, or nothing offloaded to it"}
+
+var hostRules = []rule{
+	{words: "ArrayMemoryError: Unable to allocate ", kind: HostMemory, engine: "numpy", backend: "cpu", device: "host", figures: []figure{{requested, "Unable to allocate ", "", false}}},
+	{words: "std::bad_alloc", kind: HostMemory, engine: "", backend: "cpu", device: "host", follows: true},
+	{words: "cannot allocate memory for thread-local data", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
+	{words: "[Errno 12] Cannot allocate memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
+	{words: "fork: Cannot allocate memory", kind: HostMemory, engine: "linux", backend: "cpu", device: "host"},
+	{words: "mmap…Cannot allocate memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
+	{words: "cudaHostAlloc…out of memory", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
+	{words: "cudaHostRegister…failed", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
+	{words: "cudaMallocHost…out of memory", kind: PinnedMemory, engine: "", backend: "cuda", device: "host", fix: pinFix},
+	{words: "to allocate …pinned memory", kind: PinnedMemory, engine: "", device: "host", unless: []string{"ggml_", "WARNING: failed"}, figures: []figure{{requested, "allocate ", "", false}}, fix: pinFix},
+	{words: "memory allocation of …bytes failed", kind: HostMemory, engine: "", backend: "cpu", device: "host", figures: []figure{{requested, "memory allocation of ", "", true}}},
+	{words: "fatal error: runtime: out of memory", kind: HostMemory, engine: "", backend: "cpu", device: "host"},
+}

@@ -1,0 +1,37 @@
+package diagnose
+
+// Linux (mm/oom_kill.c), Kubernetes, Docker, systemd-oomd, Ray's memory monitor, launchers that tell how a child ended.
+
+var limitFix = &Fix{Now: "a higher memory limit for the container", Later: "less in host memory: no copies of weights, fewer workers, no offload to the host"}
+
+var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that load one after the other", Later: "less in host memory: files that are mapped, fewer workers, no offload to the host"}
+
+var killedRules = []rule{
+	{words: "Memory cgroup out of memory", kind: ContainerLimit, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: limitFix},
+	{words: "oom-kill:constraint=CONSTRAINT_MEMCG", kind: ContainerLimit, engine: "linux", device: "host", fix: limitFix, follows: true},
+	{words: "memory: usage …limit ", kind: ContainerLimit, engine: "linux", device: "host", figures: []figure{{inUse, "usage ", "", false}, {limit, "limit ", "", false}}, fix: limitFix, follows: true},
+	{words: "OOMKilled", kind: ContainerLimit, engine: "kubernetes", device: "host", unless: []string{"OOMKilled\": false", "OOMKilled\":false", "OOMKilled=false", "OOMKilled: false"}, fix: limitFix},
+	{words: "low on resource: memory", kind: HostKilled, engine: "kubernetes", device: "host", figures: []figure{{limit, "threshold quantity: ", "", true}, {free, "available: ", "", true}, {inUse, "was using ", "", true}}, fix: hostFix},
+	{words: "Out of memory: Killed process", kind: HostKilled, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
+	{words: "Out of memory: Kill process", kind: HostKilled, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: hostFix},
+	{words: "oom-kill:constraint=CONSTRAINT_NONE", kind: HostKilled, engine: "linux", device: "host", fix: hostFix, follows: true},
+	{words: "invoked oom-killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
+	{words: "systemd-oomd…Killed ", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
+	{words: "Task was killed due to the node running low on memory", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix},
+	{words: "exceeds the memory usage threshold of", kind: HostKilled, engine: "ray", device: "host", figures: rayFigures, fix: hostFix, follows: true},
+	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input,
+		fix: &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host", Later: "fewer workers: num_workers"}},
+	{words: "is killed by signal: Killed", kind: Killed, engine: "pytorch", device: "host", place: Input, fix: hostFix},
+	{words: "code 137", kind: Killed, engine: "", device: "host", follows: true, fix: limitFix},
+	{words: "Code: 137", kind: Killed, engine: "kubernetes", device: "host", follows: true, fix: limitFix},
+	{words: "\"ExitCode\": 137", kind: Killed, engine: "docker", device: "host", follows: true, fix: limitFix},
+	{words: "exit status 137", kind: Killed, engine: "", device: "host", follows: true, fix: limitFix},
+	{words: "return code = -9", kind: Killed, engine: "deepspeed", device: "host", follows: true, fix: hostFix},
+	{words: "exitcode…: -9", kind: Killed, engine: "pytorch", device: "host", follows: true, fix: hostFix},
+	{words: "Signal 9 (SIGKILL) received", kind: Killed, engine: "pytorch", device: "host", follows: true, fix: hostFix},
+	{words: "signaled to shutdown with signal 9", kind: Killed, engine: "tgi", device: "host", follows: true, fix: hostFix},
+	{words: "died with <Signals.SIGKILL: 9>", kind: Killed, engine: "", device: "host", follows: true, fix: hostFix},
+	{words: "worker died…SIGKILL", kind: Killed, engine: "ray", device: "host", follows: true, fix: hostFix},
+}
+
+var rayFigures = []figure{{inUse, ") was running was ", "", false}, {capacity, ") was running was … / ", "", false}}

@@ -1,0 +1,139 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine/startup"
+)
+
+// places follows tracebacks, progress bars and the names of programs on the way to a failure.
+type places struct {
+	last   Place
+	lastAt int
+	engine string
+	// engineAt is the line that named it: what stands in a traceback is nearer than what a header said.
+	engineAt int
+	step     int64
+}
+
+// near is how many lines before a message still belong to its traceback.
+const near = 200
+
+// frames are what lines of tracebacks hold. The last that stands before a message is the nearest.
+var frames = []struct {
+	words string
+	place Place
+}{
+	{"determine_num_available_blocks", Profiling}, {"determine_available_memory", Profiling}, {"profile_run", Profiling}, {"_dummy_run", Profiling}, {"profile_num_available", Profiling},
+	{"capture_model", Graphs}, {"cuda_graph_runner", Graphs}, {"graph_capture", Graphs}, {"CUDAGraph", Graphs},
+	{"_dummy_sampler_run", Sampler}, {"sampler.py", Sampler}, {"logits_processor", Sampler}, {"compute_logits", Sampler},
+	{"_allocate_kv_cache", KVCache}, {"initialize_kv_cache", KVCache}, {"init_memory_pool", KVCache}, {"cache_engine", KVCache}, {"memory_pool.py", KVCache}, {"cache_utils.py", KVCache},
+	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading}, {"load_checkpoint", Loading}, {"modeling_utils.py", Loading},
+	{"visual", Vision}, {"vision_tower", Vision}, {"image_encoder", Vision}, {"get_image_features", Vision}, {"multimodal", Vision},
+	{"scaled_dot_product", Attention}, {"eager_attention", Attention}, {"softmax", Attention}, {"self_attn", Attention}, {"torch.matmul(query", Attention}, {"attention_scores", Attention}, {"attn_weights", Attention}, {"multi_head_attention", Attention},
+	{"gate_up_proj", MLP}, {"self.mlp", MLP}, {"down_proj", MLP}, {"SiluAndMul", MLP}, {"fused_moe", MLP}, {"fused_experts", MLP},
+	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"logits.float()", Loss}, {"lm_head(", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
+	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
+	{"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer}, {"adamw.py", Optimizer}, {"adam.py", Optimizer}, {"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
+	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving}, {"full_state_dict", Saving},
+	{"pin_memory", Input}, {"forward_extend", Prefill}, {"forward_decode", Decode},
+	{".forward(", Forward}, {"training_step", Forward},
+}
+
+// makers are what only one program prints, the surest first.
+var makers = []struct{ words, engine string }{
+	{"sglang", "sglang"}, {"TpModelWorker", "sglang"}, {"text_generation_server", "tgi"}, {"text-generation-launcher", "tgi"}, {"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
+	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"}, {"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"}, {"vLLM API server", "vllm"},
+	{"ollama", "ollama"}, {"llama_model_loader:", "llama.cpp"}, {"ggml_cuda_init", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama_context:", "llama.cpp"}, {"ggml-cuda", "llama.cpp"}, {"ggml_", "llama.cpp"},
+	{"deepspeed", "deepspeed"}, {"DeepSpeed", "deepspeed"}, {"megatron/", "megatron"}, {"pretrain_gpt.py", "megatron"}, {"torchtune", "torchtune"}, {"torchtitan", "torchtitan"}, {"axolotl", "axolotl"}, {"unsloth", "unsloth"}, {"llamafactory", "llama-factory"}, {"distributed/fsdp", "fsdp"},
+	{"transformers/trainer.py", "transformers"}, {"trl/trainer", "transformers"}, {"transformers/models", "transformers"}, {"jaxlib", "jax"}, {"jax/_src", "jax"}, {"jax.errors", "jax"}, {"tensorflow/", "tensorflow"},
+}
+
+// broader are programs that others run inside of, so that a nearer name counts.
+var broader = map[string]bool{"transformers": true, "fsdp": true, "": true}
+
+// see takes notice of a line, whatever it is.
+func (p *places) see(text string, at int) {
+	trace := strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ")
+	if trace {
+		if f := frameOf(text); f != Nowhere {
+			p.last, p.lastAt = f, at
+		}
+	}
+	if at <= headLines || trace {
+		p.name(text, at)
+	}
+	p.progress(text)
+}
+
+func (p *places) name(text string, at int) {
+	for _, m := range makers {
+		if !strings.Contains(text, m.words) {
+			continue
+		}
+		if broader[p.engine] || !broader[m.engine] && at-p.engineAt > near {
+			p.engine = m.engine
+		}
+		if p.engine == m.engine {
+			p.engineAt = at
+		}
+		return
+	}
+}
+
+func frameOf(text string) (last Place) {
+	at := -1
+	for _, f := range frames {
+		if i := strings.LastIndex(text, f.words); i > at {
+			last, at = f.place, i
+		}
+	}
+	return last
+}
+
+// progress reads the step out of a bar: " 312/10000 [".
+func (p *places) progress(text string) {
+	bar := strings.IndexByte(text, '[')
+	slash := strings.LastIndexByte(text[:max(0, bar)], '/')
+	if slash < 1 || !strings.Contains(text, "%|") {
+		return
+	}
+	from := slash
+	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
+		from--
+	}
+	if n, ok := startup.Whole(text[from:slash]); ok && slash-from < 12 {
+		p.step = n
+	}
+}
+
+// placed says what the program was doing, and which program it was, where the message itself does not.
+func (s *scanner) placed(f *Finding, text string) {
+	if f.Place == Nowhere {
+		f.Place = frameOf(text)
+	}
+	if f.Place == Nowhere && s.at-s.lastAt <= near {
+		f.Place = s.last
+	}
+	s.last = Nowhere
+	if s.places.engine != "" && (f.Engine == "pytorch" || f.Engine == "") {
+		f.Engine = s.places.engine
+	}
+	s.made(f, text)
+	if f.Engine == "llama.cpp" && s.places.engine == "ollama" {
+		f.Engine = "ollama"
+	}
+}
+
+// made names the program by the message itself, where its words are those of a library.
+func (s *scanner) made(f *Finding, text string) {
+	if f.rule == nil || f.rule.engine != "pytorch" && f.rule.engine != "" {
+		return
+	}
+	for _, m := range makers {
+		if strings.Contains(text, m.words) {
+			f.Engine = m.engine
+			return
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/startup"
+)
+
+// Bounds on what is kept of a text.
+const (
+	maxFindings = 16
+	maxRanks    = 32
+	maxMessage  = 2 << 10 // bytes of a message that are read for figures
+	maxText     = 400     // bytes of it that are kept
+	messageRows = 8       // lines that a message may be wrapped into
+	following   = 120     // lines within which a consequence is one
+)
+
+// scanner goes through a text line by line.
+type scanner struct {
+	found []Finding
+	more  int
+	open  bool // the last of found may go on
+	rows  int  // lines that it may go on for
+	at    int  // line
+	heard int
+	places
+	settings
+	growth
+}
+
+func newScanner() *scanner { return &scanner{places: places{step: -1}} }
+
+func (s *scanner) line(l *startup.Line) {
+	s.at = l.Number
+	text := l.Text
+	s.see(text, l.Number)
+	if !worth(text) {
+		s.goOn(text)
+		return
+	}
+	s.read(text)
+	s.sample(text)
+	r, at := find(text)
+	if r == nil {
+		s.goOn(text)
+		return
+	}
+	s.hit(r, l, at)
+}
+
+// goOn adds a line to a message that is wrapped.
+func (s *scanner) goOn(text string) {
+	if !s.open {
+		return
+	}
+	f := &s.found[len(s.found)-1]
+	if s.rows--; s.rows < 0 || len(f.Text)+len(text) > maxMessage {
+		s.close()
+		return
+	}
+	f.Text += " " + strings.TrimSpace(text)
+}
+
+// close ends the message that is open.
+func (s *scanner) close() {
+	if !s.open {
+		return
+	}
+	s.open = false
+	f := &s.found[len(s.found)-1]
+	f.rule.take(f, f.Text, false)
+	s.made(f, f.Text)
+	f.settle()
+	f.Text = shown(f.Text)
+	s.merge()
+}
+
+// shown is a message as it may be kept.
+func shown(text string) string {
+	text = argv.BlottedLine(strings.Join(strings.Fields(text), " "))
+	if len(text) <= maxText {
+		return text
+	}
+	cut := maxText
+	for cut > 0 && text[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// hit starts a finding, or adds to the one that this line is a consequence of.
+func (s *scanner) hit(r *rule, l *startup.Line, at int) {
+	if s.consequence(r, l) {
+		return
+	}
+	s.close()
+	if len(s.found) == maxFindings {
+		s.more++
+		return
+	}
+	message := l.Text[at-min(at, 200):]
+	f := Finding{Kind: r.kind, Engine: r.engine, Backend: r.backend, Device: r.device, Place: r.place, Line: l.Number, Times: 1, Text: message[:min(len(message), maxMessage)], Cut: l.Cut, Step: s.places.step, Fix: r.fix, rule: r}
+	if l.Rank != "" {
+		f.Ranks = []string{l.Rank}
+	}
+	s.placed(&f, l.Text)
+	s.found = append(s.found, f)
+	s.open, s.rows = true, messageRows
+}
+
+// consequence merges a line that says more of the last finding.
+func (s *scanner) consequence(r *rule, l *startup.Line) bool {
+	n := len(s.found)
+	if n == 0 {
+		return false
+	}
+	f := &s.found[n-1]
+	if l.Number-f.Line > following {
+		return false
+	}
+	switch {
+	case f.Kind == Killed && (r.kind == ContainerLimit || r.kind == HostKilled):
+		f.Kind, f.Engine, f.rule, f.Fix = r.kind, r.engine, r, r.fix
+	case !r.follows || f.Kind.Weight() != r.kind.Weight():
+		return false
+	case r.engine != "" && f.Engine != r.engine && r.kind != Killed && f.Engine != "pytorch" && f.Engine != "ollama":
+		return false
+	case r.kind == Killed && f.Kind != Killed && f.Kind != ContainerLimit && f.Kind != HostKilled && f.Kind != SharedMemory && f.Kind != HostMemory:
+		return f.Kind.Weight() == Failure // a launcher tells of the end of what failed
+	case s.repeats(r, f):
+		return false
+	}
+	s.addTo(f, r, l)
+	return true
+}
+
+// repeats: the same line a second time is another finding, of another size or device.
+func (s *scanner) repeats(r *rule, f *Finding) bool {
+	return f.rule == r && (r.kind != Killed && r.kind != ContainerLimit)
+}
+
+func (s *scanner) addTo(f *Finding, r *rule, l *startup.Line) {
+	if s.open {
+		f.rule.take(f, f.Text, false)
+	}
+	r.take(f, l.Text, true)
+	if r.place != Nowhere {
+		f.Place = r.place
+	}
+	if d := deviceIn(l.Text); d != "" && f.Device != "host" {
+		f.Device = d
+	}
+	if s.open && len(f.Text) < maxMessage {
+		f.Text += " " + strings.TrimSpace(l.Text[:min(len(l.Text), maxMessage-len(f.Text))])
+	}
+}
+
+// merge counts a finding that was there already, of another rank or another time.
+func (s *scanner) merge() {
+	n := len(s.found) - 1
+	f := &s.found[n]
+	for i := range s.found[:n] {
+		g := &s.found[i]
+		if g.rule != f.rule || g.Place != f.Place || g.Requested.Bytes != f.Requested.Bytes || g.Needed != f.Needed {
+			continue
+		}
+		g.Times++
+		for _, r := range f.Ranks {
+			if len(g.Ranks) < maxRanks && !slices.Contains(g.Ranks, r) {
+				g.Ranks = append(g.Ranks, r)
+			}
+		}
+		s.found = s.found[:n]
+		return
+	}
+}
+
+func (s *scanner) report() *Report {
+	s.close()
+	slices.SortStableFunc(s.found, func(a, b Finding) int { return int(a.Kind.Weight()) - int(b.Kind.Weight()) })
+	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands, Engine: s.places.engine, Series: s.growth.list()}
+	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {
+		r.Findings = append([]Finding{*f}, r.Findings...)
+	}
+	return r
+}

@@ -1,0 +1,23 @@
+package diagnose
+
+// TensorRT-LLM, text-generation-inference, Ollama.
+
+var serverRules = []rule{
+	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true, figures: []figure{{requested, "GPU memory (", "", true}}},
+	{words: "CUDA runtime error in …out of memory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda"},
+	{words: "Cuda Runtime (out of memory)", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
+	{words: "OutOfMemory: no further information", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
+	{words: "Impossible to fit …kvCache", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache,
+		fix: &Fix{Now: "a shorter max_seq_len", Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}},
+	{words: "Impossible to fit any sequence in", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache},
+	{words: "Not enough memory to handle …prefill tokens", kind: DeviceMemory, engine: "tgi", backend: "cuda", place: Profiling, figures: []figure{{needed, "Not enough memory to handle ", "", false}},
+		fix: &Fix{Now: "a smaller --max-batch-prefill-tokens", Later: "weights in fewer bits: --quantize"}},
+	{words: "You need to decrease `--max-batch", kind: DeviceMemory, engine: "tgi", backend: "cuda", place: Profiling},
+	{words: "Not enough memory to run with", kind: DeviceMemory, engine: "tgi", backend: "cuda", place: Profiling},
+	{words: "model requires more system memory", kind: HostMemory, engine: "ollama", backend: "cpu", device: "host", place: Loading, figures: []figure{
+		{requested, "system memory (", "", false}, {free, "than is available (", "", false}}},
+	{words: "model request too large for system", kind: HostMemory, engine: "ollama", backend: "cpu", device: "host", place: Loading, figures: []figure{{requested, "requested=\"", "", false}, {free, "available=", "", true}}},
+	{words: "llama runner process has terminated: cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
+	{words: "llama runner process has terminated: signal: killed", kind: Killed, engine: "ollama", device: "host"},
+	{words: "llama runner process no longer running: -1…CUDA error: out of memory", kind: DeviceMemory, engine: "ollama", backend: "cuda"},
+}

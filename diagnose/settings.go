@@ -1,0 +1,112 @@
+package diagnose
+
+import "strings"
+
+// Setting is a value that a text gives a field of a request, as a text of that field.
+type Setting struct{ Field, Value string }
+
+// settings collects what a text says of the run: command lines, and arguments of training scripts.
+type settings struct {
+	list     []Setting
+	commands []string
+}
+
+// arguments are names of settings in training scripts and their logs, as flags (--name value), in configurations
+// (name: value) or in Python (name=value), and the request field that each is.
+var arguments = []struct {
+	name, field string
+	means       map[string]string
+}{
+	{"per_device_train_batch_size", "micro_batch", nil}, {"micro_batch_size", "micro_batch", nil}, {"micro-batch-size", "micro_batch", nil}, {"train_micro_batch_size_per_gpu", "micro_batch", nil}, {"Instantaneous batch size per device", "micro_batch", nil},
+	{"gradient_accumulation_steps", "accumulation", nil}, {"Gradient Accumulation steps", "accumulation", nil}, {"global-batch-size", "global_batch", nil},
+	{"max_seq_length", "sequence_length", nil}, {"max_length", "sequence_length", nil}, {"max_seq_len", "sequence_length", nil}, {"cutoff_len", "sequence_length", nil}, {"sequence_len", "sequence_length", nil}, {"seq-length", "sequence_length", nil}, {"model_max_length", "sequence_length", nil}, {"block_size", "sequence_length", nil},
+	{"model_name_or_path", "model", nil}, {"base_model", "model", nil}, {"pretrained_model_name_or_path", "model", nil}, {"model_name", "model", nil},
+	{"gradient_checkpointing", "recompute", map[string]string{"True": "full", "true": "full", "False": "none", "false": "none", "unsloth": "full"}},
+	{"attn_implementation", "attention", map[string]string{"flash_attention_2": "flash", "flash_attention_3": "flash", "sdpa": "sdpa", "eager": "eager"}},
+	{"use_peft", "method", map[string]string{"True": "lora", "true": "lora"}}, {"load_in_4bit", "method", map[string]string{"True": "qlora", "true": "qlora"}}, {"lora_r", "lora_rank", nil},
+	{"optim", "optimizer", map[string]string{"adamw_torch": "adamw", "adamw_torch_fused": "adamw-fused", "adamw_hf": "adamw", "adamw_bnb_8bit": "adamw-8bit", "adamw_8bit": "adamw-8bit", "paged_adamw_8bit": "paged-adamw-8bit", "paged_adamw_32bit": "paged-adamw", "adafactor": "adafactor", "sgd": "sgd"}},
+	{"zero_stage", "sharding", zeroStages}, {"deepspeed_stage", "sharding", zeroStages},
+	{"nproc_per_node", "devices", nil}, {"nproc-per-node", "devices", nil}, {"num_processes", "devices", nil}, {"tensor-model-parallel-size", "tp", nil}, {"pipeline-model-parallel-size", "pp", nil},
+}
+
+var zeroStages = map[string]string{"1": "zero1", "2": "zero2", "3": "zero3"}
+
+// starters begin commands of servers and of training.
+var starters = []string{"vllm serve ", "vllm.entrypoints", "sglang.launch_server", "llama-server ", "llama-cli ", "trtllm-serve ", "ollama run ", "torchrun ", "accelerate launch", "deepspeed --", "deepspeed train", "python train", "python -m torch.distributed"}
+
+const (
+	maxCommands = 4
+	maxCommand  = 4 << 10
+	maxSettings = 64
+)
+
+// read takes what a line tells.
+func (s *settings) read(text string) {
+	if len(text) > maxCommand {
+		return
+	}
+	for _, w := range starters {
+		if i := strings.Index(text, w); i >= 0 && len(s.commands) < maxCommands && strings.Contains(text, " -") {
+			s.commands = append(s.commands, command(text, i))
+			break
+		}
+	}
+	if !strings.ContainsAny(text, "=:-") {
+		return
+	}
+	for _, a := range arguments {
+		if rest, ok := named(text, a.name); ok {
+			v := value(rest)
+			if a.means != nil {
+				v = a.means[v]
+			}
+			s.set(a.field, v)
+		}
+	}
+}
+
+// command is a line from its program on; what runs a module in Python begins with python.
+func command(text string, at int) string {
+	if i := strings.LastIndex(text[:at], "python"); i >= 0 {
+		at = i
+	}
+	return text[at:]
+}
+
+// named finds a name that stands alone, with a value behind it.
+func named(text, name string) (rest string, ok bool) {
+	i := strings.Index(text, name)
+	if i < 0 || i > 0 && (letter(text[i-1]) || text[i-1] == '_') {
+		return "", false
+	}
+	rest = strings.TrimLeft(text[i+len(name):], "'\" ")
+	if strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":") {
+		return strings.TrimLeft(rest[1:], " ='\""), true
+	}
+	flag := i > 1 && text[i-1] == '-' && text[i-2] == '-'
+	return rest, flag && len(rest) < len(text)-i-len(name)
+}
+
+// value is the first word.
+func value(rest string) string {
+	if i := strings.IndexAny(rest, " ,'\")}\t"); i >= 0 {
+		rest = rest[:i]
+	}
+	return rest
+}
+
+// set keeps the last value of a field.
+func (s *settings) set(field, v string) {
+	if v == "" || v == "None" || v == "null" || v == "-1" || len(v) > 200 {
+		return
+	}
+	for i := range s.list {
+		if s.list[i].Field == field {
+			s.list[i].Value = v
+			return
+		}
+	}
+	if len(s.list) < maxSettings {
+		s.list = append(s.list, Setting{field, v})
+	}
+}

@@ -1,0 +1,36 @@
+package diagnose
+
+// PyTorch (c10/cuda/CUDACachingAllocator.cpp, c10/core/CPUAllocator.cpp, aten/src/ATen/mps/MPSAllocator.mm). Until 2.1
+// the figures stand in brackets, from then on in sentences.
+
+var torchFigures = []figure{
+	{requested, "Tried to allocate ", "", false},
+	{capacity, "total capac…of ", "", false}, {capacity, "", " total capacity", false},
+	{free, "of which ", "", false}, {free, "", " free;", false}, {free, "", " free)", false},
+	{inUse, "this process has ", "", false},
+	{allocated, "Of the allocated memory ", "", false}, {allocated, "", " already allocated", false},
+	{unallocated, "", " is reserved by PyTorch but unallocated", false}, {reserved, "", " reserved in total by PyTorch", false}, {reserved, "", " cached)", false},
+	{pools, "", " allocated in private pools", false},
+}
+
+var asyncFigures = []figure{
+	{allocated, "Currently allocated…:", "", false}, {requested, "Requested…:", "", false}, {capacity, "Device limit…:", "", false}, {free, "Free (according to CUDA):", "", false},
+}
+
+var torchRules = []rule{
+	{words: "CUDA out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda", figures: torchFigures},
+	{words: "HIP out of memory", kind: DeviceMemory, engine: "pytorch", backend: "hip", figures: torchFigures},
+	{words: "XPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "xpu", figures: torchFigures},
+	{words: "NPU out of memory", kind: DeviceMemory, engine: "pytorch", backend: "npu", figures: torchFigures},
+	{words: "would exceed allowed memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda", figures: asyncFigures},
+	{words: "DefaultCPUAllocator: ", kind: HostMemory, engine: "pytorch", backend: "cpu", device: "host", figures: []figure{{requested, "tried to allocate ", "", true}}},
+	{words: "CUDA driver error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
+	{words: "HIP error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "hip"},
+	{words: "CUDA error: out of memory", kind: DeviceMemory, engine: "pytorch", backend: "cuda"},
+	{words: "cudaErrorMemoryAllocation", kind: DeviceMemory, engine: "pytorch", backend: "cuda", follows: true},
+	{words: "CUBLAS_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Compute},
+	{words: "CUBLAS_STATUS_NOT_INITIALIZED", kind: LibraryStart, engine: "pytorch", backend: "cuda"},
+	{words: "CUDNN_STATUS_ALLOC_FAILED", kind: DeviceMemory, engine: "pytorch", backend: "cuda", place: Compute},
+	{words: "Failed to allocate memory for requested buffer of size ", kind: DeviceMemory, engine: "onnxruntime", figures: []figure{{requested, "buffer of size ", "", true}}},
+	{words: "pytorch allocator cache flushes since last step", kind: MemoryPressure, engine: "deepspeed", backend: "cuda"},
+}

@@ -1,0 +1,23 @@
+package diagnose
+
+// vLLM: vllm/v1/core/kv_cache_utils.py, v1/worker/gpu_worker.py, worker/worker.py, core/scheduler.py,
+// v1/worker/gpu_model_runner.py.
+
+var vllmRules = []rule{
+	{words: "To serve at least one request with the model", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, figures: []figure{
+		{needed, "max seq len (", "", false}, {requested, "), (", "", false}, {requested, "), ", "", false}, {requested, "", " KV cache is needed", false}, {free, "available KV cache memory (", "", false}, {longest, "maximum model length is ", "", false}},
+		fix: &Fix{Now: "a shorter --max-model-len", Later: "a KV cache in fp8, or more of the device: --gpu-memory-utilization"}},
+	{words: "is larger than the maximum number of tokens that can be stored in KV cache (", kind: KVCacheTooSmall, engine: "vllm", place: KVCache, figures: []figure{
+		{needed, "max seq len (", "", false}, {available, "stored in KV cache (", "", false}, {longest, "stored in KV cache (", "", false}},
+		fix: &Fix{Now: "a shorter --max-model-len", Later: "a KV cache in fp8, or more of the device: --gpu-memory-utilization"}},
+	{words: "No available memory for the cache blocks", kind: KVCacheTooSmall, engine: "vllm", place: KVCache,
+		fix: &Fix{Now: "more of the device: --gpu-memory-utilization 0.95, and a smaller --max-num-batched-tokens", Later: "weights in fewer bits, or tensor parallelism over more devices"}},
+	{words: "Free memory on device …less than desired GPU memory utilization (", kind: BudgetAboveFree, engine: "vllm", place: Loading, figures: []figure{
+		{free, "Free memory on device…(", "", false}, {capacity, "Free memory on device…/", "", false}, {share, "utilization (", "", false}, {requested, "utilization (…, ", "", false}},
+		fix: &Fix{Now: "end what else holds the device, or take a smaller share: --gpu-memory-utilization", Later: "a device of its own for each server"}},
+	{words: "occurred when warming up sampler with", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Sampler, figures: torchFigures,
+		fix: &Fix{Now: "fewer sequences at once: --max-num-seqs", Later: "a smaller share of the device: --gpu-memory-utilization"}},
+	{words: "Error in memory profiling", kind: Disturbed, engine: "vllm", place: Profiling, figures: []figure{{free, "current free memory ", "", false}}},
+	{words: "is preempted by PreemptionMode", kind: KVCacheFull, engine: "vllm", place: Decode},
+	{words: "is preempted because there is not enough KV cache space", kind: KVCacheFull, engine: "vllm", place: Decode},
+}

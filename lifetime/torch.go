@@ -1,0 +1,25 @@
+package lifetime
+
+// Sizes of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.h: kSmallSize, kSmallBuffer, kMinLargeAlloc,
+// kLargeBuffer, kRoundLarge).
+const (
+	torchSmall      = 1 << 20
+	torchSmallPage  = 2 << 20
+	torchLarge      = 10 << 20
+	torchMiddlePage = 20 << 20
+	torchRound      = 2 << 20
+)
+
+// TorchSegment is how many bytes PyTorch asks the driver for when a tensor of n bytes finds no free block: what "Tried
+// to allocate" prints.
+func TorchSegment(n int64) int64 {
+	switch {
+	case n <= 0:
+		return 0
+	case n <= torchSmall:
+		return torchSmallPage
+	case n < torchLarge:
+		return torchMiddlePage
+	}
+	return (n + torchRound - 1) / torchRound * torchRound
+}
