@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -143,10 +144,24 @@ func (a *Asker) diagnose(text io.Reader, overrides *Request) (*Answer, error) {
 	if d.first == nil {
 		return &Answer{Diagnosed: &Diagnosed{Kind: diagnose.None, Lines: report.Lines, Cause: "no line tells of memory that ran out"}}, nil
 	}
+	d.nameEngine()
 	if err := d.rebuild(); err != nil {
 		return nil, err
 	}
 	return d.answer(), nil
+}
+
+// nameEngine: where the message is a library's, the program is the one that is given, else the one whose start the text
+// holds.
+func (d *diagnosis) nameEngine() {
+	if d.first.Engine != "pytorch" && d.first.Engine != "" {
+		return
+	}
+	name, _, _ := strings.Cut(d.overrides.Engine, "@")
+	if l := d.heard.log(); name == "" && l != nil {
+		name = l.Engine
+	}
+	d.first.Engine = cmp.Or(name, d.first.Engine)
 }
 
 // ofDiagnose refuses fields that neither servers nor training have.

@@ -94,7 +94,7 @@ func TestFixesHold(t *testing.T) {
 		"vllm":     `{"ask":"diagnose","model":"llama-3.1-70b","hardware":"2xh100","engine":"vllm","tp":2}`,
 		"llama":    `{"ask":"diagnose","model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","engine":"llama-server","context":65536}`,
 	}
-	texts := map[string]string{"training": torchOOM("4.40 GiB"), "vllm": "vllm/worker.py\n" + torchOOM("1.10 GiB"), "llama": "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 9216.00 MiB on device 0: cudaMalloc failed: out of memory"}
+	texts := map[string]string{"training": torchOOM("4.40 GiB"), "vllm": torchOOM("1.10 GiB"), "llama": "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 9216.00 MiB on device 0: cudaMalloc failed: out of memory"}
 	for name, fields := range logs {
 		a, err := Diagnose(texts[name], with(t, fields))
 		if err != nil {
@@ -145,6 +145,15 @@ func TestMessageFixes(t *testing.T) {
 		}
 		if f := a.Fixes[0]; fmt.Sprint(f.Patch[c.field]) != c.value || f.Saves == nil || !strings.Contains(a.Command, c.command) {
 			t.Errorf("%q: %+v, %q", c.text[:40], f, a.Command)
+		}
+	}
+}
+
+// TestEngineIsGiven: a message of PyTorch is that of the engine that is given, and of PyTorch without.
+func TestEngineIsGiven(t *testing.T) {
+	for fields, want := range map[string]string{`{"ask":"diagnose"}`: "pytorch", `{"ask":"diagnose","engine":"sglang@0.5"}`: "sglang"} {
+		if a, err := Diagnose(torchOOM("1.00 GiB"), with(t, fields)); err != nil || a.Engine != want {
+			t.Errorf("%s: %v, want %s (%v)", fields, a.Engine, want, err)
 		}
 	}
 }
