@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/hardware"
@@ -51,7 +53,20 @@ func (g *goalSearch) machines() (out []machineChoice, err error) {
 		}
 		out = append(out, g.sizes(name, &m)...)
 	}
-	return out, nil
+	return out, g.onePrice(out)
+}
+
+// onePrice refuses the price of a device where devices are of several kinds.
+func (g *goalSearch) onePrice(of []machineChoice) error {
+	o := g.goal.Own
+	if o == nil || o.Purchase == 0 || len(of) == 0 {
+		return nil
+	}
+	other := slices.IndexFunc(of, func(m machineChoice) bool { return m.kind != of[0].kind })
+	if other < 0 {
+		return nil
+	}
+	return &Error{Code: BadField, Field: "goal.own.usd_per_device", Value: fmt.Sprint(o.Purchase), Message: fmt.Sprintf("goal.own.usd_per_device = %g is the price of one kind of device, and %s and %s are looked at", o.Purchase, of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
 }
 
 // sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
@@ -63,7 +78,10 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 		}
 		return []machineChoice{one}
 	}
-	base, counted := uncounted(name)
+	base, counted := name, false
+	if _, rest, ok := hardware.CountOf(name); ok {
+		base, counted = rest, true
+	}
 	have := int64(0)
 	if counted || g.asked.Devices > 0 {
 		have = int64(m.Devices())
@@ -91,18 +109,6 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 func (g *goalSearch) splits(d *hardware.Device) bool {
 	r := &g.asked
 	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && g.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
-}
-
-// uncounted is a machine's name without the number in front.
-func uncounted(name string) (base string, counted bool) {
-	digits := len(name) - len(strings.TrimLeft(name, "0123456789"))
-	rest := strings.TrimLeft(name[digits:], " ")
-	for _, times := range []string{"x", "×", "*"} {
-		if after, ok := strings.CutPrefix(rest, times); ok && digits > 0 && after != "" {
-			return strings.TrimSpace(after), true
-		}
-	}
-	return name, false
 }
 
 // mostReplicas of a machine.

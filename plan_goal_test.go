@@ -239,6 +239,9 @@ func TestGoalRefused(t *testing.T) {
 		{base(func(r *Request) { r.Goal.Minimize = "fun" }), "goal.minimize", "not known"},
 		{base(func(r *Request) { r.Goal.TTFT = map[string]float64{"p99": math.Inf(1)} }), "goal.ttft_ms", "no time"},
 		{base(func(r *Request) { r.Goal.Own = &Ownership{} }), "goal.own.lifetime_hours", "hours"},
+		{base(func(r *Request) { r.Hardware, r.Goal.Own = "h100,l40s", &Ownership{1000, 0.1, 1, 5000} }), "goal.own.usd_per_device", "one kind"},
+		{base(func(r *Request) { r.Workload.Concurrency, r.Workload.Requests = 100_000, 0 }), "workload.concurrency", "a rate"},
+		{base(func(r *Request) { r.Workload.Concurrency = 900 }), "workload.requests", "two for each"},
 		{base(func(r *Request) { r.Workload = &workload.Spec{} }), "workload", "who asks"},
 		{base(func(r *Request) { r.Hardware = "h100,nosuch" }), "hardware", "nosuch"},
 	} {

@@ -261,7 +261,7 @@ func (g *goalSearch) whyNone(c *contender) string {
 	}
 	if r := c.played[n]; r != nil {
 		if r = r.whole(g); r.err == nil && r.res.Finished > 0 {
-			return "with " + replicasWords(n) + " " + g.breaks(r)
+			return "with " + replicasWords(n) + " " + g.breaks(r) + "; " + partWords(c.parts(g, g.usersOf(c, n)))
 		}
 	}
 	return ""

@@ -40,7 +40,7 @@ const given = "given"
 // parseCustom reads a device of one's own and leaves the machine's keys in options.
 func parseCustom(head string, options *[]option, devices int) (Machine, []Note, error) {
 	count := max(1, devices)
-	if n, _, ok := countOf(head); ok {
+	if n, _, ok := CountOf(head); ok {
 		if n < 1 || n > MaxDevices {
 			return Machine{}, nil, bad("hardware", head, "states a number out of bounds", "1 to 1,000,000")
 		}

@@ -14,7 +14,7 @@ func List(text string) (out []string) {
 	named := false
 	for _, part := range parts {
 		k, _, isKey := strings.Cut(part, "=")
-		_, k, counted := countOf(k)
+		_, k, counted := CountOf(k)
 		names := strings.EqualFold(strings.TrimSpace(k), "name")
 		if len(out) == 0 || !isKey || counted || names && named {
 			out, named = append(out, part), !isKey || names

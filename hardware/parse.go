@@ -91,7 +91,7 @@ func cut(text string) (head string, options []option, err error) {
 			continue
 		}
 		if len(options) == 0 && len(plain) == 0 {
-			if n, rest, ok := countOf(k); ok {
+			if n, rest, ok := CountOf(k); ok {
 				plain, k = []string{strconv.Itoa(n) + "x"}, rest
 			}
 		}
@@ -119,9 +119,9 @@ func fields(text string) []string {
 	return append(parts, text[from:])
 }
 
-// countOf reads "8xh100", "2 x H100" and "4×..." into the count and the rest. An x that begins a word
+// CountOf reads "8xh100", "2 x H100" and "4×..." into the count and the rest. An x that begins a word
 // counts nothing: "7900 XTX".
-func countOf(s string) (n int, rest string, ok bool) {
+func CountOf(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	if digits == 0 || digits > 18 {
@@ -140,7 +140,7 @@ func countOf(s string) (n int, rest string, ok bool) {
 }
 
 func isCount(s string) bool {
-	_, rest, ok := countOf(s)
+	_, rest, ok := CountOf(s)
 	return ok && rest == ""
 }
 
@@ -149,7 +149,7 @@ func nodeNamed(s string) (n *Node, count int, ok bool) {
 	if n, ok = FindNode(s); ok {
 		return n, 0, true
 	}
-	if count, rest, ok := countOf(s); ok && count > 0 {
+	if count, rest, ok := CountOf(s); ok && count > 0 {
 		if n, ok = FindNode(rest); ok {
 			return n, count, true
 		}
@@ -231,14 +231,14 @@ func longest(parts []string, from int) (g Group, counted bool, notes []Note, to 
 		}
 	}
 	if errors.Is(err, errMissing) {
-		_, rest, _ := countOf(parts[from])
+		_, rest, _ := CountOf(parts[from])
 		err = missing(rest, read(rest))
 	}
 	return Group{}, false, nil, from, err
 }
 
 func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
-	n, rest, counted := countOf(s)
+	n, rest, counted := CountOf(s)
 	if !counted {
 		n = 1
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/model/catalog"
 )
@@ -60,6 +61,7 @@ func (a *app) plan() *cobra.Command {
 
 func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	a.asking = "plan"
+	local := f.request.Hardware == "local"
 	r, unread, err := a.requestFor("plan", c, &f.fitFlags, args)
 	if err != nil {
 		return err
@@ -73,6 +75,9 @@ func (a *app) runPlan(c *cobra.Command, f *planFlags, args []string) error {
 	}
 	if err := f.aim(r); err != nil {
 		return err
+	}
+	if _, _, counted := hardware.CountOf(r.Hardware); local && r.Workload != nil && !counted {
+		r.Hardware = "1x" + r.Hardware // this machine, and no second one
 	}
 	out, err := f.beside.open(a)
 	if err != nil {
