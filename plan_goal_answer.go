@@ -269,6 +269,9 @@ func (g *goalSearch) remarks(held []*contender) {
 			unpriced = append(unpriced, c.kind)
 		}
 	}
+	if g.ctx.Err() != nil {
+		g.note("stopped", "warn", "", "the search was stopped: this is what was found by then, and fleets that were being played are left out")
+	}
 	if g.closeEngines(held) {
 		g.note("engines_close", "info", "engine", "the first fleets differ in their engines alone: which of them is faster is less certain than that they hold (docs/accuracy.md, plans in order)")
 	}

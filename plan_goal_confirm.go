@@ -109,6 +109,9 @@ const (
 // eachKind plays contenders of each kind of hardware of which none holds yet.
 func (g *goalSearch) eachKind() error {
 	for range tries {
+		if g.ctx.Err() != nil {
+			return nil
+		}
 		next := g.nextOfKinds()
 		if len(next) == 0 {
 			return nil
@@ -171,7 +174,7 @@ func (g *goalSearch) together(all []*contender, do func(*contender) error) error
 			return err
 		}
 	}
-	return g.ctx.Err()
+	return nil
 }
 
 // muchDearer is how many times the dollars of the best fleet another is followed up to.

@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -241,6 +242,7 @@ func TestGoalRefused(t *testing.T) {
 		{base(func(r *Request) { r.Goal.Own = &Ownership{} }), "goal.own.lifetime_hours", "hours"},
 		{base(func(r *Request) { r.Hardware, r.Goal.Own = "h100,l40s", &Ownership{1000, 0.1, 1, 5000} }), "goal.own.usd_per_device", "one kind"},
 		{base(func(r *Request) { r.Workload.Concurrency, r.Workload.Requests = 100_000, 0 }), "workload.concurrency", "a rate"},
+		{base(func(r *Request) { r.Workload.Requests = 2_000_000 }), "workload.requests", "dozens"},
 		{base(func(r *Request) { r.Workload.Concurrency = 900 }), "workload.requests", "two for each"},
 		{base(func(r *Request) { r.Workload = &workload.Spec{} }), "workload", "who asks"},
 		{base(func(r *Request) { r.Hardware = "h100,nosuch" }), "hardware", "nosuch"},
@@ -347,5 +349,29 @@ func TestHostedIsPlayed(t *testing.T) {
 	}
 	if x := two.TPOT.Mean / *one.Speed.TPOT; x < 0.8 || x > 1.25 {
 		t.Errorf("a token takes %g ms in a simulation, %g in a steady state", two.TPOT.Mean, *one.Speed.TPOT)
+	}
+}
+
+// TestGoalStops: a search that is stopped before anything was played says so by its error, and one that is stopped later
+// gives the fleets that hold and says that it was stopped.
+func TestGoalStops(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := (&Asker{}).AskContext(ctx, forUsers("qwen3-8b", "l40s", 8, 0, 60)); err == nil {
+		t.Error("a search that never began has an answer")
+	}
+	ctx, stop = context.WithCancel(t.Context())
+	played := 0
+	a := &Asker{Parallel: func(n int, do func(int)) {
+		for i := range n {
+			do(i)
+		}
+		if played++; played == 1 {
+			stop()
+		}
+	}}
+	out, err := a.AskContext(ctx, forUsers("qwen3-8b", "l40s", 8, 0, 60))
+	if err != nil || out.Best == nil || !slices.ContainsFunc(out.Notes, func(n Note) bool { return n.Code == "stopped" }) {
+		t.Errorf("%v, %+v", err, out.Notes)
 	}
 }

@@ -61,6 +61,9 @@ func (g *goalSearch) load() error {
 		return asError(err)
 	}
 	g.spec = s.spec
+	if n := max(float64(g.spec.Requests), g.spec.DurationS*g.spec.Rate); n > mostOfRound {
+		return &Error{Code: Limit, Field: "workload.requests", Value: fmt.Sprint(n), Message: fmt.Sprintf("%.0f requests are more than the %d of one round, of which a search plays dozens", n, mostOfRound), Hint: "fewer: the percentiles of 10,000 hardly differ; memwall sim plays more of one plan"}
+	}
 	g.defaults = append(g.defaults, s.defaults...)
 	return g.means()
 }
@@ -79,6 +82,9 @@ func (g *goalSearch) vary(w *workload.Spec) {
 
 // Lengths of laws about which nothing is said stay within the usual context.
 const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
+
+// mostOfRound are the requests that a search plays at a time.
+const mostOfRound = 1_000_000
 
 // mostInLoop are the users of a closed loop that are played.
 const mostInLoop = 10_000
