@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // llamaBench reads a row as llama-bench -o json, jsonl and csv write it (llama.cpp tools/llama-bench).
@@ -39,7 +40,7 @@ func llamaRow(at string, r record) Observation {
 		Backend: r.text("backends"), Flash: switched(r.text("flash_attn")), GPULayers: r.text("n_gpu_layers"), Threads: r.text("n_threads"),
 		UBatch: r.count("n_ubatch"), TypeK: r.text("type_k"), TypeV: r.text("type_v"), Bytes: r.count("model_size")}
 	_, o.Model = r.first("model_filename", "model_type")
-	if d, _, _ := strings.Cut(r.text("test_time"), "T"); day.MatchString(d) {
+	if d, _, _ := strings.Cut(r.text("test_time"), "T"); day().MatchString(d) {
 		o.Date = d
 	}
 	o.Weights = quantOf(r.text("model_type"))
@@ -53,7 +54,7 @@ func llamaRow(at string, r record) Observation {
 	return o
 }
 
-var day = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
+var day = pattern(`^20\d\d-\d\d-\d\d$`)
 
 // devices reads "NVIDIA A100, NVIDIA A100": the name and how many. Unlike names stay joined with plus signs.
 func devices(list string) (name string, n int64) {
@@ -88,16 +89,21 @@ func switched(s string) string {
 	return ""
 }
 
+// pattern is a regular expression that is compiled when first asked for: a start of the program needs none.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
 // quantOf is the end of "llama 7B Q4_K - Medium": the recipe as llama.cpp calls it.
 func quantOf(model string) string {
-	m := quantised.FindStringSubmatch(model)
+	m := quantised().FindStringSubmatch(model)
 	if m == nil {
 		return ""
 	}
 	return strings.TrimSpace(m[1])
 }
 
-var quantised = regexp.MustCompile(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-9]_[0-9]|MXFP4 MoE|F16|F32|BF16)(?: - [^|]{1,40})?)$`)
+var quantised = pattern(`(?:^| )((?:all )?(?:I?Q[0-9]_[0-9A-Z_]+|I?Q[0-9]+|TQ[0-9]_[0-9]|MXFP4 MoE|F16|F32|BF16)(?: - [^|]{1,40})?)$`)
 
 // isMarkdown tells the table that llama-bench prints by its header.
 func isMarkdown(data []byte) bool {
@@ -135,10 +141,10 @@ func cells(line string) []string {
 var markdownNames = map[string]string{"ngl": "n_gpu_layers", "threads": "n_threads", "fa": "flash_attn", "backend": "backends", "model": "model_type"}
 
 var (
-	deviceLine = regexp.MustCompile(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)
-	buildLine  = regexp.MustCompile(`^build: [0-9a-f]{4,40} \((\d{1,7})\)`)
-	testCell   = regexp.MustCompile(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?: @ d(\d{1,9}))?$`)
-	rateCell   = regexp.MustCompile(`^(\S+)(?: ± (\S+))?$`)
+	deviceLine = pattern(`^\s*Device \d+: ([^,\n]{1,200})(?:,|$)`)
+	buildLine  = pattern(`^build: [0-9a-f]{4,40} \((\d{1,7})\)`)
+	testCell   = pattern(`^(?:pp(\d{1,9}))?\+?(?:tg(\d{1,9}))?(?: @ d(\d{1,9}))?$`)
+	rateCell   = pattern(`^(\S+)(?: ± (\S+))?$`)
 )
 
 // readMarkdown reads the tables of llama-bench, and around them the lines that name devices and the build.
@@ -150,10 +156,10 @@ func readMarkdown(data []byte) (*File, error) {
 	for line := range bytes.Lines(data) {
 		n++
 		text := strings.TrimRight(string(line), "\r\n")
-		if m := deviceLine.FindStringSubmatch(text); m != nil && len(found) < 64 {
+		if m := deviceLine().FindStringSubmatch(text); m != nil && len(found) < 64 {
 			found = append(found, strings.TrimSpace(m[1]))
 		}
-		if m := buildLine.FindStringSubmatch(text); m != nil {
+		if m := buildLine().FindStringSubmatch(text); m != nil {
 			build = "b" + m[1]
 		}
 		c := cells(text)
@@ -185,7 +191,7 @@ func (f *File) markdownRow(at string, header, c []string, gpus string) {
 		r[name] = cell(clip(c[i]))
 	}
 	o := llamaRow(at, r)
-	m := testCell.FindStringSubmatch(r.text("test"))
+	m := testCell().FindStringSubmatch(r.text("test"))
 	if m == nil {
 		f.refuse(at, "test", r.text("test"), "is not a test such as pp512 or tg128 @ d4096")
 		return
@@ -195,7 +201,7 @@ func (f *File) markdownRow(at string, header, c []string, gpus string) {
 		f.refuse(at, "test", r.text("test"), why)
 		return
 	}
-	v := rateCell.FindStringSubmatch(r.text("t/s"))
+	v := rateCell().FindStringSubmatch(r.text("t/s"))
 	if v == nil {
 		f.refuse(at, "t/s", r.text("t/s"), "is not a rate")
 		return

@@ -3,7 +3,6 @@ package calibrate
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -126,7 +125,7 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 	return r, nil
 }
 
-var partOf = regexp.MustCompile(`-\d{5}-of-\d{5}$`)
+var partOf = pattern(`-\d{5}-of-\d{5}$`)
 
 // named is what a file of another machine is called without its folder and endings, or the words of a table
 // without those of the weights.
@@ -136,7 +135,7 @@ func named(o *Observation) string {
 	if !isFile {
 		return name
 	}
-	return partOf.ReplaceAllString(bare[strings.LastIndexAny(bare, `/\`)+1:], "")
+	return partOf().ReplaceAllString(bare[strings.LastIndexAny(bare, `/\`)+1:], "")
 }
 
 func weightsOf(o *Observation, r *memwall.Resolved, m *model.Model) (*model.Weights, error) {

@@ -1,6 +1,9 @@
 package dtype
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Recipe is a named quantisation of a whole model: which tensor gets which scheme. Pick gives nil for a
 // tensor that such files do not hold (rotary tables outside GGUF).
@@ -99,18 +102,18 @@ func (r Role) Category() Category {
 }
 
 // Recipes lists every recipe: plain formats, then GGUF file types, then those of the hub.
-func Recipes() []*Recipe { return recipes }
+func Recipes() []*Recipe { return recipes() }
 
-var recipes = func() []*Recipe {
+var recipes = sync.OnceValue(func() []*Recipe {
 	var all []*Recipe
 	all = append(all, plainRecipes()...)
 	all = append(all, ggufRecipes()...)
 	return append(all, hubRecipes()...)
-}()
+})
 
-var recipeNames = func() map[string]*Recipe {
+var recipeNames = sync.OnceValue(func() map[string]*Recipe {
 	m := map[string]*Recipe{}
-	for _, r := range recipes {
+	for _, r := range recipes() {
 		for _, name := range append([]string{r.Name, r.Title}, r.Aliases...) {
 			// the first recipe keeps a name: "bf16" is the plain one, not the GGUF file type
 			if _, taken := m[fold(name)]; !taken && name != "" {
@@ -119,11 +122,11 @@ var recipeNames = func() map[string]*Recipe {
 		}
 	}
 	return m
-}()
+})
 
 // FindRecipe reads a name as people write it: "Q4_K_M", "q4_k_m", "Q4_K - Medium", "bfloat16", "awq-int4".
 // It gives nil for an unknown name.
-func FindRecipe(name string) *Recipe { return recipeNames[fold(name)] }
+func FindRecipe(name string) *Recipe { return recipeNames()[fold(name)] }
 
 // InGGUF is the recipe of a GGUF file that means the same: f16 becomes the file type F16, whose norms are
 // f32. It gives nil when GGUF files have no such type.
@@ -131,12 +134,12 @@ func (r *Recipe) InGGUF() *Recipe {
 	if r.Store == GGUF {
 		return r
 	}
-	return recipeNames[fold("gguf-"+r.Name)]
+	return recipeNames()[fold("gguf-"+r.Name)]
 }
 
 // RecipeByFileType finds a GGUF recipe by general.file_type; nil when unknown.
 func RecipeByFileType(t int) *Recipe {
-	for _, r := range recipes {
+	for _, r := range recipes() {
 		if r.Store == GGUF && r.FType == t {
 			return r
 		}
@@ -149,9 +152,9 @@ var folder = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "(", "", ")
 func fold(s string) string { return folder.Replace(strings.ToLower(s)) }
 
 // FindFormat reads a format's name as people write it; nil when unknown.
-func FindFormat(name string) *Format { return formatNames[fold(name)] }
+func FindFormat(name string) *Format { return formatNames()[fold(name)] }
 
-var formatNames = func() map[string]*Format {
+var formatNames = sync.OnceValue(func() map[string]*Format {
 	m := map[string]*Format{}
 	for _, list := range [][]*Format{GGML, Plain} {
 		for _, f := range list {
@@ -168,7 +171,7 @@ var formatNames = func() map[string]*Format {
 		m[fold(alias)] = f
 	}
 	return m
-}()
+})
 
 // plainRecipes keep every tensor in one format.
 func plainRecipes() []*Recipe {

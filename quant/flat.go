@@ -3,6 +3,7 @@ package quant
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // The 4-bit formats of bitsandbytes run through a matrix without regard to its rows: 64 elements share the largest
@@ -44,11 +45,13 @@ func newLevels(byCode []float32) *levels {
 		l.middles = append(l.middles, float32((float64(l.values[i])+float64(l.values[i+1]))/2))
 	}
 	l.middles = append(l.middles, float32(math.Inf(1)))
+	c := uint8(0)
 	for i := range l.cells {
 		at := float32(i)/2048 - 1
-		for int(l.cells[i]) < len(l.values)-1 && at > l.middles[l.cells[i]] {
-			l.cells[i]++
+		for at > l.middles[c] { // the last is infinite
+			c++
 		}
+		l.cells[i] = c
 	}
 	return l
 }
@@ -67,25 +70,28 @@ func (l *levels) code(v float32) uint8 {
 }
 
 // nf4Levels: quantiles of the normal distribution (QLoRA, appendix E), 0 among them.
-var nf4Levels = newLevels([]float32{
-	-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0,
-	0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1,
+var nf4Levels = sync.OnceValue(func() *levels {
+	return newLevels([]float32{
+		-1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0,
+		0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1,
+	})
 })
 
 // fp4Levels: a sign and the magnitudes of the eight codes, of which the largest is 12.
-var fp4Levels = newLevels(func() (v []float32) {
+var fp4Levels = sync.OnceValue(func() *levels {
+	var v []float32
 	for _, sign := range []float32{1, -1} {
 		for _, m := range []float32{0, 0.0625, 8, 12, 4, 6, 2, 3} {
 			v = append(v, sign*m/12)
 		}
 	}
-	return v
-}())
+	return newLevels(v)
+})
 
 // dynamicLevels: the 8-bit dynamic type (arXiv:1511.04561). In each of seven decades up to 1, one bit more of
 // fraction than in the decade below: the middles of 2^i equal parts of its upper nine tenths, of both signs; and 0
 // and 1.
-var dynamicLevels = newLevels(func() []float32 {
+var dynamicLevels = sync.OnceValue(func() *levels {
 	v := []float32{0, 1}
 	for i := range 7 {
 		n := 1 << i
@@ -95,8 +101,8 @@ var dynamicLevels = newLevels(func() []float32 {
 		}
 	}
 	slices.Sort(v) // codes count upwards
-	return v
-}())
+	return newLevels(v)
+})
 
 // flat is nf4 or fp4 with an f32 magnitude per 64 elements.
 type flat struct{ of *levels }
@@ -153,17 +159,17 @@ func (c *doubled) Encode(dst []byte, x, _ []float32) {
 		tops[i] -= c.offset
 	}
 	most := largest(tops[:runs])
-	id := inverse(most)
+	id, steps := inverse(most), dynamicLevels()
 	for i, t := range tops[:runs] {
-		dst[doubledMax+i] = dynamicLevels.code(t * id)
+		dst[doubledMax+i] = steps.code(t * id)
 	}
 	scaleF32.put(dst[doubledUnit:], most)
 }
 
 func (c *doubled) Decode(x []float32, src []byte) {
-	most := scaleF32.get(src[doubledUnit:])
+	most, steps := scaleF32.get(src[doubledUnit:]), dynamicLevels()
 	for i := 0; i*flatRun < len(x); i++ {
-		top := dynamicLevels.byCode[src[doubledMax+i]]*most + c.offset
+		top := steps.byCode[src[doubledMax+i]]*most + c.offset
 		c.of.unpack(x[i*flatRun:min((i+1)*flatRun, len(x))], src[i*flatRun/2:], top)
 	}
 }

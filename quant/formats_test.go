@@ -248,7 +248,7 @@ func TestAwayFromZero(t *testing.T) {
 // TestLevels: the table finds what looking at all levels finds.
 func TestLevels(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for name, l := range map[string]*levels{"nf4": nf4Levels, "fp4": fp4Levels, "dynamic": dynamicLevels} {
+	for name, l := range map[string]*levels{"nf4": nf4Levels(), "fp4": fp4Levels(), "dynamic": dynamicLevels()} {
 		for range 100_000 {
 			v := float32(r.NormFloat64() / 3)
 			best := math.Inf(1)
@@ -260,11 +260,11 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
-	if n := len(dynamicLevels.values); n != 256 {
+	if n := len(dynamicLevels().values); n != 256 {
 		t.Errorf("the dynamic type has %d values", n)
 	}
 	for v := -130.0; v < 130; v += 0.0625 {
-		got, best := math.Abs(v-float64(iq4Grid[iq4Code(float32(v))])), math.Inf(1)
+		got, best := math.Abs(v-float64(iq4Grid[iq4Near().of(float32(v))])), math.Inf(1)
 		for _, g := range iq4Grid {
 			best = min(best, math.Abs(v-float64(g)))
 		}

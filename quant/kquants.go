@@ -1,6 +1,9 @@
 package quant
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // K-quants of GGUF files: blocks of 256 elements in runs of 16 or 32, each run with a small whole-number scale, and
 // for some a minimum, in units of one f16 each for the block. Layouts: ggml/src/ggml-common.h. What is stored for
@@ -398,7 +401,8 @@ var iq4Grid = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 
 
 // iq4Near gives the code of the grid value nearest to a number, by the whole number below its double; all middles
 // between neighbours are multiples of a half.
-var iq4Near = func() (t [512]uint8) {
+var iq4Near = sync.OnceValue(func() *iq4Codes {
+	var t iq4Codes
 	for i := range t {
 		v := float64(i-256)/2 + 0.25
 		for c := range iq4Grid {
@@ -407,11 +411,13 @@ var iq4Near = func() (t [512]uint8) {
 			}
 		}
 	}
-	return t
-}()
+	return &t
+})
 
-func iq4Code(v float32) uint8 {
-	return iq4Near[int32(float32(2*max(-128, min(127, v)))+256)&511]
+type iq4Codes [512]uint8
+
+func (t *iq4Codes) of(v float32) uint8 {
+	return t[int32(float32(2*max(-128, min(127, v)))+256)&511]
 }
 
 // iq4Steps are places on the grid where the extreme element may come to lie.
@@ -423,12 +429,12 @@ func iq4Scale(x, w []float32) (d float32) {
 	if top == 0 {
 		return 0
 	}
-	best := float32(-1)
+	best, near := float32(-1), iq4Near()
 	for _, at := range iq4Steps {
 		id := at / top
 		var qq, qx float32
 		for i, v := range x {
-			q := float32(iq4Grid[iq4Code(v*id)])
+			q := float32(iq4Grid[near.of(v*id)])
 			wq := q
 			if w != nil {
 				wq *= w[i]
@@ -451,9 +457,9 @@ func (iq4nl) Unit() (int, int) { return block, 18 }
 func (iq4xs) Unit() (int, int) { return super, 136 }
 
 func iq4Pack(dst []byte, x []float32, d float32) {
-	id := inverse(d)
+	id, near := inverse(d), iq4Near()
 	for j := range dst[:block/2] {
-		dst[j] = iq4Code(x[j]*id) | iq4Code(x[j+block/2]*id)<<4
+		dst[j] = near.of(x[j]*id) | near.of(x[j+block/2]*id)<<4
 	}
 }
 

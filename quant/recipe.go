@@ -182,7 +182,7 @@ func (x *Mixed) Shares() []Share {
 	if s := at[""]; s != nil {
 		out = append(out, *s)
 	}
-	for _, f := range formats {
+	for _, f := range formats() {
 		if s := at[f.Name]; s != nil {
 			out = append(out, *s)
 		}

@@ -61,7 +61,7 @@ const (
 	maxBytes   = 128 << 20 // of an entry
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func (c *Cache) path(key string) string {
 	sum := sha256.Sum256([]byte(key))
@@ -109,7 +109,7 @@ func readEntry(f *os.File) (Record, []byte, error) {
 		return Record{}, nil, errDamaged
 	}
 	r, data, ok := parseEntry(all)
-	if !ok || int64(len(data)) != r.Bytes || crc32.Checksum(data, castagnoli) != r.Sum || r.Bytes > r.Size {
+	if !ok || int64(len(data)) != r.Bytes || crc32.Checksum(data, castagnoli()) != r.Sum || r.Bytes > r.Size {
 		return Record{}, nil, errDamaged
 	}
 	return r, data, nil
@@ -133,7 +133,7 @@ func (c *Cache) Put(r Record, data []byte) {
 	if c == nil || int64(len(data)) > c.limit/4 {
 		return
 	}
-	r.Bytes, r.Sum = int64(len(data)), crc32.Checksum(data, castagnoli)
+	r.Bytes, r.Sum = int64(len(data)), crc32.Checksum(data, castagnoli())
 	line, err := json.Marshal(r)
 	if err != nil || len(line) > maxRecord {
 		return
