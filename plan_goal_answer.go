@@ -223,19 +223,19 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 func (g *goalSearch) closest() *contender {
 	var best *contender
 	for _, c := range g.contenders {
-		if best == nil || g.misses(c) < g.misses(best) {
+		if best == nil || g.nearer(c, best) {
 			best = c
 		}
 	}
-	if best == nil {
-		return g.nearest
-	}
-	for n := range best.played {
-		if best.fleet == nil || n > best.fleet.replicas {
-			best.fleet = &fleetPlan{replicas: n, objective: g.objective(best, n)}
-		}
-	}
 	return best
+}
+
+// nearer is what was played before what was only estimated, then what misses the goal by less.
+func (g *goalSearch) nearer(a, b *contender) bool {
+	if played := len(a.played) > 0; played != (len(b.played) > 0) {
+		return played
+	}
+	return g.misses(a) < g.misses(b)
 }
 
 // others are plans that were not played, as they were estimated.

@@ -31,9 +31,9 @@ func (c *contender) play(g *goalSearch, replicas int64, v variant) *round {
 	return r
 }
 
-// mostTogether are as many replicas as are played: of more, so many with their share of the load, since what one of a
-// hundred has to spare helps no other much.
-const mostTogether = 64
+// mostTogether are as many replicas as are played: of more, so many with their share of the load. Fewer servers share luck
+// less well, so that this errs towards more of them (a tenth for fleets of forty slots); it is chosen for speed.
+const mostTogether = 32
 
 // on is a round that was not played yet.
 func (c *contender) on(g *goalSearch, replicas int64, v variant) *round {
