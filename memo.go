@@ -119,6 +119,14 @@ func (a *Asker) rentOf(m *hardware.Machine, devices int) cost.Rate {
 	return a.rent(m.Groups[0].Device.ID, devices)
 }
 
+// perHour is what a machine rents for; nil where that is not known.
+func (a *Asker) perHour(m *hardware.Machine) *float64 {
+	if r := a.rentOf(m, m.Devices()); r.PerHour.Known() {
+		return rounded(r.PerHour.Mid)
+	}
+	return nil
+}
+
 // rent of devices.
 func (a *Asker) rent(device string, devices int) cost.Rate {
 	if a.memo == nil {

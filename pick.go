@@ -260,10 +260,7 @@ func (p *picker) best(l *listedModel) (Pick, bool) {
 // mayFit: the weights alone are less than all devices hold.
 func (p *picker) mayFit(l *listedModel, recipe string) bool {
 	r := dtype.FindRecipe(cmp.Or(recipe, l.entry.Weights, "bf16"))
-	var room unit.Bytes
-	for i := range p.machine.Groups {
-		room += p.machine.Groups[i].Device.Memory.Value * unit.Bytes(p.machine.Groups[i].Count)
-	}
+	room := p.machine.Memory()
 	return r == nil || room == 0 || l.model.Store(r).Bytes() <= room
 }
 

@@ -140,13 +140,9 @@ func (g *goalSearch) describe(out *Answer) {
 // candidate writes a contender: with its fleet where it has one, else as it was estimated.
 func (g *goalSearch) candidate(c *contender) Candidate {
 	q := c.sim.q
-	out := Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed, Flags: q.flags(), loss: c.loss}
+	out := Candidate{Change: c.words, Plan: c.answer.Plan, Verdict: c.answer.Verdict, Speed: c.answer.Speed, Capacity: q.job.Machine.Memory(), Flags: q.flags(), loss: c.loss}
 	if len(c.answer.Devices) > 0 {
 		out.Headroom = c.answer.Devices[0].Headroom
-	}
-	m := q.job.Machine
-	for i := range m.Groups {
-		out.Capacity += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
 	}
 	native := *c.answer.Plan
 	native.Weights, native.KV, native.KVV = g.native, "bf16", ""
@@ -223,15 +219,15 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 func (g *goalSearch) closest() *contender {
 	var best *contender
 	for _, c := range g.contenders {
-		if best == nil || g.nearer(c, best) {
+		if best == nil || g.closer(c, best) {
 			best = c
 		}
 	}
 	return best
 }
 
-// nearer is what was played before what was only estimated, then what misses the goal by less.
-func (g *goalSearch) nearer(a, b *contender) bool {
+// closer is what was played before what was only estimated, then what misses the goal by less.
+func (g *goalSearch) closer(a, b *contender) bool {
 	if played := len(a.played) > 0; played != (len(b.played) > 0) {
 		return played
 	}

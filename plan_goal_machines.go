@@ -37,9 +37,12 @@ func (g *goalSearch) replicaSizes() (out []int64) {
 	return out
 }
 
+// anyHardware stands for devices that are offered, in usual numbers.
+const anyHardware = "any"
+
 // machines to try, kind by kind.
 func (g *goalSearch) machines() (out []machineChoice, err error) {
-	names := hardwareChoices(g.asked.Hardware)
+	names := hardware.List(g.asked.Hardware)
 	if g.asked.Hardware == "" || g.asked.Hardware == anyHardware {
 		names = offered
 	}

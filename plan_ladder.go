@@ -198,13 +198,7 @@ func (p *planner) rented(q *question) (b unit.Bytes, perHour *float64) {
 	if m == nil {
 		return 0, nil
 	}
-	for i := range m.Groups {
-		b += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
-	}
-	if r := p.asker.rentOf(m, m.Devices()); r.PerHour.Known() {
-		perHour = rounded(r.PerHour.Mid)
-	}
-	return b, perHour
+	return m.Memory(), p.asker.perHour(m)
 }
 
 // patchOf is the JSON merge patch from one request to another.

@@ -32,7 +32,7 @@ func (s *trainSearch) machines() error {
 	if r.MaxDevices < 0 {
 		return &Error{Code: BadField, Field: "max_devices", Value: fmt.Sprint(r.MaxDevices), Message: fmt.Sprintf("max_devices = %d is no number of devices", r.MaxDevices), Hint: "1 or more"}
 	}
-	names := hardwareChoices(r.Hardware)
+	names := hardware.List(r.Hardware)
 	var err error
 	switch {
 	case len(names) == 0:
@@ -130,16 +130,10 @@ func (s *trainSearch) addSite(name string, count int64) error {
 	case len(s.sites) == mostSites:
 		return &Error{Code: Limit, Field: "hardware", Message: fmt.Sprintf("hardware and max_devices make more than %d machines", mostSites), Hint: "name fewer, or a smaller max_devices"}
 	}
-	x := trainSite{hardware: name, count: count, machine: m, devices: int64(m.Devices()), perNode: int64(max(1, m.PerNode))}
+	x := trainSite{hardware: name, count: count, machine: m, devices: int64(m.Devices()), perNode: int64(max(1, m.PerNode)), capacity: m.Memory(), perHour: s.asker.perHour(&m)}
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		x.capacity += g.Device.Memory.Value * unit.Bytes(g.Count)
 		x.peak += float64(g.Device.Peaks.At("bf16").Value) * float64(g.Count)
-	}
-	if len(m.Groups) == 1 {
-		if rent := s.asker.rent(m.Groups[0].Device.ID, m.Groups[0].Count); rent.PerHour.Known() {
-			x.perHour = rounded(rent.PerHour.Mid)
-		}
 	}
 	s.sites = append(s.sites, x)
 	return nil

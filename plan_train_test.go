@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -158,7 +159,7 @@ func TestTrainPlansKeepTheirWord(t *testing.T) {
 			if c.Why == "" || c.Plan == nil || c.Run == nil {
 				t.Errorf("plan %d, %s, lacks a reason, a plan or a run", i, c.Change)
 			}
-			if r.TP > 0 && c.Plan.TP != r.TP || r.PP > 0 && c.Plan.PP != r.PP || r.GlobalBatch > 0 && c.Plan.GlobalBatch != r.GlobalBatch || len(hardwareChoices(r.Hardware)) == 1 && c.Plan.Hardware != r.Hardware {
+			if r.TP > 0 && c.Plan.TP != r.TP || r.PP > 0 && c.Plan.PP != r.PP || r.GlobalBatch > 0 && c.Plan.GlobalBatch != r.GlobalBatch || len(hardware.List(r.Hardware)) == 1 && c.Plan.Hardware != r.Hardware {
 				t.Errorf("%s changes what was given", c.Change)
 			}
 		}
@@ -433,7 +434,7 @@ func TestTrainSearchEnds(t *testing.T) {
 
 // TestHardwareChoices: keys of a machine are no machines.
 func TestHardwareChoices(t *testing.T) {
-	if got := hardwareChoices("8xh100,link=nvlink:900GB/s,a100-sxm-80gb"); len(got) != 2 {
+	if got := hardware.List("8xh100,link=nvlink:900GB/s,a100-sxm-80gb"); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
 	r := trainAsk("llama-3.1-8b", "8xh100,link=nvlink:900GB/s", func(r *Request) { r.MicroBatch = plan.Int(1) })

@@ -46,6 +46,14 @@ type Store struct {
 	Bandwidth Fact[unit.ByteRate]
 }
 
+// Memory is that of all devices.
+func (m *Machine) Memory() (all unit.Bytes) {
+	for i := range m.Groups {
+		all += m.Groups[i].Device.Memory.Value * unit.Bytes(m.Groups[i].Count)
+	}
+	return all
+}
+
 // Devices counts the devices of all groups.
 func (m *Machine) Devices() int {
 	n := 0

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -42,16 +41,12 @@ func (f *planFiles) flags(flags *pflag.FlagSet) {
 	group(flags.Lookup("force"), groupOutput)
 }
 
-// planOut are such files while they are written; those that were begun take their names when they are whole.
+// planOut are such files while they are written, and what each is written by.
 type planOut struct {
-	app   *app
-	asked *planFiles
-	begun []planOutFile
-}
-
-type planOutFile struct {
-	*outFile
-	write func(io.Writer, *memwall.Answer) error
+	outFiles
+	app    *app
+	asked  *planFiles
+	writes []func(*memwall.Answer) error
 }
 
 // open the files that are asked for before anything is searched.
@@ -68,12 +63,11 @@ func (f *planFiles) open(a *app) (*planOut, error) {
 		if x.name == "" {
 			continue
 		}
-		file, err := a.CreateFile(x.name)
+		w, err := o.begin(a, x.flag, x.name)
 		if err != nil {
-			o.abandon()
-			return nil, unwritten(x.flag, x.name, err)
+			return nil, err
 		}
-		o.begun = append(o.begun, planOutFile{&outFile{file, bufio.NewWriterSize(file, 1<<16), x.flag, x.name}, x.write})
+		o.writes = append(o.writes, func(answer *memwall.Answer) error { return x.write(w, answer) })
 	}
 	if f.folder != "" {
 		if err := a.MakeFolder(f.folder); err != nil {
@@ -93,29 +87,18 @@ func drawn(svg func(*memwall.Answer) []byte) func(io.Writer, *memwall.Answer) er
 
 // finish the files and give them their names.
 func (o *planOut) finish(answer *memwall.Answer) error {
-	for len(o.begun) > 0 {
-		w := o.begun[0]
-		err := w.write(w.outFile, answer)
-		if err := errors.Join(err, w.Flush()); err != nil {
-			return unwritten(w.flag, w.name, err)
+	for i, write := range o.writes {
+		if err := write(answer); err != nil {
+			return unwritten(o.begun[i].flag, o.begun[i].name, err)
 		}
-		o.begun = o.begun[1:]
-		if err := w.Commit(); err != nil {
-			return unwritten(w.flag, w.name, err)
-		}
+	}
+	if err := o.commit(); err != nil {
+		return err
 	}
 	if o.asked.folder == "" {
 		return nil
 	}
 	return o.folder(answer)
-}
-
-// abandon what was begun and is not whole.
-func (o *planOut) abandon() {
-	for _, w := range o.begun {
-		w.Abandon()
-	}
-	o.begun = nil
 }
 
 // folder gets the files of the best plan. None is written where one would replace another that differs.
@@ -174,18 +157,14 @@ func (o *planOut) put(name, text string) error {
 	if err := o.app.MakeFolder(filepath.Dir(path)); err != nil {
 		return unwritten("files", path, err)
 	}
-	file, err := o.app.CreateFile(path)
+	w, err := o.begin(o.app, "files", path)
 	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
 		return unwritten("files", path, err)
 	}
-	if _, err := io.WriteString(file, text); err != nil {
-		file.Abandon()
-		return unwritten("files", path, err)
-	}
-	if err := file.Commit(); err != nil {
-		return unwritten("files", path, err)
-	}
-	return nil
+	return o.commit()
 }
 
 // makeFolder with those that it lies in.

@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"bufio"
-	"fmt"
-	"io"
-
 	"github.com/spf13/pflag"
 
 	"github.com/memwall/memwall"
@@ -32,10 +28,9 @@ func (f *simFiles) flags(flags *pflag.FlagSet) {
 	}
 }
 
-// simOut are such files while they are written. A file that was begun takes its name only when it is whole.
+// simOut are such files while they are written.
 type simOut struct {
-	names    *simFiles
-	begun    []*outFile
+	outFiles
 	requests *simfile.Requests
 	steps    *simfile.Steps
 	asked    *simfile.Workload
@@ -43,16 +38,9 @@ type simOut struct {
 	svg      *outFile
 }
 
-// outFile is a file that is being written.
-type outFile struct {
-	File
-	*bufio.Writer
-	flag, name string
-}
-
 // open the files that are asked for, before anything is simulated.
 func (f *simFiles) open(a *app) (*simOut, error) {
-	o := &simOut{names: f}
+	o := &simOut{}
 	for _, x := range []struct {
 		flag, name string
 		use        func(*outFile)
@@ -66,27 +54,14 @@ func (f *simFiles) open(a *app) (*simOut, error) {
 		if x.name == "" {
 			continue
 		}
-		file, err := a.CreateFile(x.name)
+		w, err := o.begin(a, x.flag, x.name)
 		if err != nil {
-			o.abandon()
-			return nil, unwritten(x.flag, x.name, err)
+			return nil, err
 		}
-		w := &outFile{file, bufio.NewWriterSize(file, 1<<16), x.flag, x.name}
-		o.begun = append(o.begun, w)
 		x.use(w)
 	}
 	return o, nil
 }
-
-func unwritten(flag, name string, err error) error {
-	return &memwall.Error{Code: memwall.BadFile, Field: flag, Value: name, Message: fmt.Sprintf("--%s: %s cannot be written: %v", flag, name, plainError(err)), Hint: "a file in a folder that exists and can be written"}
-}
-
-// Write goes through the buffer.
-func (w *outFile) Write(b []byte) (int, error) { return w.Writer.Write(b) }
-
-// ReadFrom goes through the buffer.
-func (w *outFile) ReadFrom(r io.Reader) (int64, error) { return w.Writer.ReadFrom(r) }
 
 // request is what watches requests; nil where no file is of them.
 func (o *simOut) request() func(*sim.Done) {
@@ -116,23 +91,5 @@ func (o *simOut) finish(a *memwall.Answer) error {
 	if o.svg != nil {
 		_, _ = o.svg.Write(render.SimSVG(a)) // Flush tells what went wrong
 	}
-	for len(o.begun) > 0 {
-		w := o.begun[0]
-		if err := w.Flush(); err != nil {
-			return unwritten(w.flag, w.name, err)
-		}
-		o.begun = o.begun[1:]
-		if err := w.Commit(); err != nil {
-			return unwritten(w.flag, w.name, err)
-		}
-	}
-	return nil
-}
-
-// abandon what was begun and is not whole.
-func (o *simOut) abandon() {
-	for _, w := range o.begun {
-		w.Abandon()
-	}
-	o.begun = nil
+	return o.commit()
 }
