@@ -223,6 +223,14 @@ func (g *goalSearch) closest() *contender {
 			best = c
 		}
 	}
+	if best == nil {
+		return g.nearest
+	}
+	for n := range best.played {
+		if best.fleet == nil || n > best.fleet.replicas {
+			best.fleet = &fleetPlan{replicas: n, objective: g.objective(best, n)}
+		}
+	}
 	return best
 }
 
