@@ -20,19 +20,34 @@ func (p *page) headline(a *memwall.Answer) {
 		return
 	}
 	d := &a.Devices[0]
-	switch {
-	case d.Usable == 0 || a.Verdict == memwall.Unknown:
+	if d.Usable == 0 || a.Verdict == memwall.Unknown {
 		p.para(pad(gap), unbounded(a, d))
-	case a.Verdict == memwall.DoesNotFit && d.Headroom >= 0 && a.Host != nil && a.Host.Headroom < 0:
-		p.follow(hostShort(a.Host), cures(a), 0)
-	case a.Verdict == memwall.DoesNotFit:
-		p.follow(shortBy(a, d), cures(a), 0)
-	case a.Verdict == memwall.Tight:
-		p.follow(needs(a, d), cures(a), 0)
-	default:
-		h := held(a)
-		p.follow(needs(a, d), h, len(h)-1)
+		return
 	}
+	x, endings := figure1(a, d)
+	below := 0
+	if a.Verdict == memwall.Fits {
+		below = len(endings) - 1
+	}
+	p.follow(x, endings, below)
+}
+
+// figure1 is the number that the user came for, and what it buys or lacks, the fullest text first.
+func figure1(a *memwall.Answer, d *memwall.Device) (x text, endings []string) {
+	switch {
+	case a.Verdict == memwall.DoesNotFit && hostLacks(a):
+		return hostShort(a.Host), cures(a)
+	case a.Verdict == memwall.DoesNotFit:
+		return shortBy(a, d), cures(a)
+	case a.Verdict == memwall.Tight:
+		return needs(a, d), cures(a)
+	}
+	return needs(a, d), held(a)
+}
+
+// hostLacks: the devices hold their part, and the host does not.
+func hostLacks(a *memwall.Answer) bool {
+	return a.Devices[0].Headroom >= 0 && a.Host != nil && a.Host.Headroom < 0
 }
 
 // follow writes a text and the first of several endings that fits on its line; when none does, one of them

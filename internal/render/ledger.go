@@ -122,24 +122,16 @@ func (s *screen) item(lt *ledgerTable, it *memwall.Item, at string, depth int) {
 	if it.Bytes == 0 && !it.Unknown && it.High == 0 {
 		return
 	}
-	name, remark := nameOf(it)
-	if remark == "" {
-		remark = s.load(it.ID)
-	}
+	r := s.ledgerRow(it, at, 0)
 	look := looks[familyFor(it.ID)]
-	label := join(say(string(look.glyph), look.ink), say(" "+strings.Repeat("  ", depth)+name))
+	label := join(say(string(look.glyph), look.ink), say(" "+strings.Repeat("  ", depth)+r.Name))
 	if depth > 0 {
-		label = say("  " + strings.Repeat("  ", depth) + name)
+		label = say("  " + strings.Repeat("  ", depth) + r.Name)
 	}
-	basis := it.Basis.String()
-	if it.Basis == ledger.Assumed {
-		basis += " " + s.foot.add(s.replacement(it, at))
+	if r.Note != "" {
+		r.Basis += " " + s.foot.add(r.Note)
 	}
-	number := gib(it.Bytes, itemBand(it).decimals())
-	if it.Unknown {
-		number, basis = "unknown", ""
-	}
-	lt.put(label, number, itemBand(it), say(basis), remark, plain)
+	lt.put(label, r.Figure, r.band, say(r.Basis), r.Remark, plain)
 	if s.opt.Layers == nil {
 		return
 	}
@@ -201,28 +193,20 @@ func capital(s string) string {
 
 // room writes what is left and what the plan may use.
 func (s *screen) room(lt *ledgerTable, d *memwall.Device) {
-	if d.Usable == 0 {
-		return
-	}
-	digits := needed(d).decimals()
-	pool := false
-	for i := range d.Ledger {
-		it := &d.Ledger[i]
-		if it.ID != "pool_unused" {
-			continue
+	for _, r := range s.roomRows(d, "") {
+		label, look := join(say("·", inkFree), say(" "+r.Name)), plain
+		switch {
+		case r.Short:
+			label, look = say("╳ short", inkOver), inkOver
+		case r.Limit:
+			label = say(r.Name)
 		}
-		pool = true
-		label := join(say("·", inkFree), say(" "+it.Name))
-		lt.put(label, gib(it.Bytes, itemBand(it).decimals()), itemBand(it), say(it.Basis.String()), s.poolTokens(), plain)
+		var basis text
+		if r.Basis != "" {
+			basis = say(r.Basis)
+		}
+		lt.put(label, r.Figure, r.band, basis, r.Remark, look)
 	}
-	exact := banded{}
-	switch {
-	case d.Headroom < 0:
-		lt.put(say("╳ short", inkOver), gib(-d.Headroom, digits), exact, nil, "", inkOver)
-	case !pool:
-		lt.put(join(say("·", inkFree), say(" free")), gib(d.Headroom, digits), exact, nil, "", plain)
-	}
-	lt.put(say("may use"), gib(d.Usable, digits), exact, nil, d.Limit, plain)
 }
 
 func (s *screen) poolTokens() string {

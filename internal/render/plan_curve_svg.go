@@ -30,7 +30,7 @@ type curves struct {
 func PlanCurveSVG(a *memwall.Answer) []byte {
 	v := &curves{a: a}
 	v.read()
-	s := &svgPage{y: svgMargin + svgHeading}
+	s := newPicture(svgWidth, svgRight)
 	s.b.WriteString(chartStyle)
 	title := v.title()
 	s.headed(title, v.subtitle())

@@ -27,7 +27,7 @@ const (
 func PlanFrontSVG(a *memwall.Answer) []byte {
 	f := &front{a: a}
 	f.read()
-	s := &svgPage{y: svgMargin + svgHeading}
+	s := newPicture(svgWidth, svgRight)
 	s.b.WriteString(chartStyle)
 	title := f.title()
 	s.headed(title, f.subtitle())

@@ -11,7 +11,7 @@ import (
 
 // QuantSVG draws how weights are spread, what error formats have at what size, and the matrices with outliers.
 func QuantSVG(r *quant.Report) []byte {
-	s := &svgPage{y: svgMargin + svgHeading}
+	s := newPicture(svgWidth, svgRight)
 	s.b.WriteString(plotStyle)
 	head := fmt.Sprintf("%s: %s, %v", r.Model, plural(int64(r.Matrices), "matrix", "matrices"), r.Bytes)
 	s.text(svgMargin, s.y, "h", head)

@@ -30,7 +30,7 @@ type plot struct {
 
 // SimSVG draws a simulation: the queue, the batch and the KV cache over time, and how the times of requests are spread.
 func SimSVG(a *memwall.Answer) []byte {
-	s := &svgPage{y: svgMargin + svgHeading}
+	s := newPicture(svgWidth, svgRight)
 	s.b.WriteString(plotStyle)
 	head := simHeadText(a)
 	s.text(svgMargin, s.y, "h", head[0])

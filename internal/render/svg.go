@@ -21,14 +21,20 @@ const (
 
 // svgPage is a picture being written.
 type svgPage struct {
-	b strings.Builder
-	y int
+	b     strings.Builder
+	y     int
+	width int // of the picture
+	bars  int // where bars end
+}
+
+func newPicture(width, bars int) *svgPage {
+	return &svgPage{y: svgMargin + svgHeading, width: width, bars: bars}
 }
 
 // SVG draws the ledger: one bar for each group of ranks on one scale, a label at every part, the limit as a
 // line, what lies over it hatched, the band as a whisker. It follows the reader's light or dark setting.
 func SVG(a *memwall.Answer) []byte {
-	s := &svgPage{y: svgMargin + svgHeading}
+	s := newPicture(svgWidth, svgRight)
 	head := headText(a)
 	s.text(svgMargin, s.y, "h", head[0])
 	for _, l := range head[1:] {
@@ -36,6 +42,21 @@ func SVG(a *memwall.Answer) []byte {
 		s.text(svgMargin, s.y, "m", l)
 	}
 	s.y += svgLine
+	s.devices(a)
+	return []byte(s.frame(head[0], describeDevices(a)))
+}
+
+// LedgerPicture is the ledger of SVG as a part of a page that has the styles, so many pixels wide and without its head.
+// The name tells it from other pictures of the page.
+func LedgerPicture(a *memwall.Answer, name string, width int) string {
+	s := newPicture(width, width-svgMargin)
+	s.y = 0
+	s.devices(a)
+	return s.part(name, "memory of one device, needed against allowed", describeDevices(a))
+}
+
+// devices draws a bar for each group of ranks, all on one scale.
+func (s *svgPage) devices(a *memwall.Answer) {
 	scale := unit.Bytes(0)
 	for i := range a.Devices {
 		d := &a.Devices[i]
@@ -45,7 +66,6 @@ func SVG(a *memwall.Answer) []byte {
 		s.device(&a.Devices[i], scale)
 	}
 	s.y += svgMargin
-	return []byte(s.frame(head[0], describeDevices(a)))
 }
 
 // headText is the first lines of the screen.
@@ -79,9 +99,9 @@ func describeDevices(a *memwall.Answer) string {
 }
 
 const svgStyle = `text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#16191d}.h{font-weight:650;font-size:16px}.m{fill:#5b6470}` +
-	`.lim{stroke:#16191d}.lead{stroke:#5b6470}.free{fill:#f1f1ec;stroke:#e2e2dc}.over{fill:url(#over);stroke:#b3261e}.bad{fill:#b3261e}`
+	`.lim{stroke:#16191d}.lead{stroke:#5b6470}.free{fill:#f1f1ec;stroke:#e2e2dc}.over{fill:url(#over);stroke:#b3261e}.bad{fill:#b3261e}.wedge{fill:#f1f1ec;fill-opacity:.75}`
 
-const svgDark = `text{fill:#e8eaed}.m{fill:#9aa3ad}.lim{stroke:#e8eaed}.lead{stroke:#9aa3ad}.free{fill:#20252b;stroke:#2b3138}.over{stroke:#ff8a80}.bad{fill:#ff8a80}.hatch{stroke:#ff8a80}`
+const svgDark = `text{fill:#e8eaed}.m{fill:#9aa3ad}.lim{stroke:#e8eaed}.lead{stroke:#9aa3ad}.free{fill:#20252b;stroke:#2b3138}.over{stroke:#ff8a80}.bad{fill:#ff8a80}.hatch{stroke:#ff8a80}.wedge{fill:#20252b}`
 
 // frame puts what is drawn into a document with its styles.
 func (s *svgPage) frame(title, desc string) string {
@@ -96,8 +116,17 @@ func (s *svgPage) frame(title, desc string) string {
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="t d">`+"\n"+
 		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n"+
-		`<defs><pattern id="over" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V7" stroke="#b3261e" stroke-width="3"/></pattern></defs>`+"\n%s</svg>\n",
+		"<defs>"+hatching+"</defs>\n%s</svg>\n",
 		svgWidth, s.y, svgWidth, escape(title), escape(desc), css.String(), dark.String(), s.b.String())
+}
+
+// hatching is the pattern of what lies over a limit.
+const hatching = `<pattern id="over" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V7" stroke="#b3261e" stroke-width="3"/></pattern>`
+
+// part is what is drawn as a part of a page.
+func (s *svgPage) part(name, title, desc string) string {
+	return fmt.Sprintf(`<svg class="mw" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s</svg>`,
+		s.width, s.y, s.width, name, name, name, escape(title), name, escape(desc), s.b.String())
 }
 
 func escape(s string) string {
@@ -108,7 +137,21 @@ func (s *svgPage) text(x float64, y int, class, words string) {
 	fmt.Fprintf(&s.b, "<text class=%q x=\"%.1f\" y=\"%d\">%s</text>\n", class, x, y, escape(words))
 }
 
-// device draws one bar with its labels.
+// view is a stretch of the scale and where it lies: bytes from the first to the last, pixels from left to right.
+type view struct {
+	from, to    unit.Bytes
+	left, right float64
+	high        int
+}
+
+// at is the place of so many bytes; what lies outside is at its edges.
+func (v *view) at(b unit.Bytes) float64 {
+	b = min(max(b, v.from), v.to)
+	return v.left + float64(b-v.from)/float64(v.to-v.from)*(v.right-v.left)
+}
+
+// device draws one bar with its labels. Where one part leaves little room to the others, the last stretch of the scale
+// stands enlarged below, and the labels there.
 func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 	if scale == 0 {
 		return
@@ -120,16 +163,55 @@ func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 	}
 	s.text(svgMargin, s.y, "m", name+" · "+d.Name)
 	s.y += 8
-	at := func(b unit.Bytes) float64 { return svgMargin + float64(b)/float64(scale)*(svgRight-svgMargin) }
-	whole := max(d.Capacity, d.Usable)
-	if whole > 0 {
-		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", at(0), s.y, at(whole)-at(0), svgBar)
+	v := &view{0, scale, svgMargin, float64(s.bars), svgBar}
+	lens := s.lens(d, v)
+	if lens != nil {
+		v.high = svgBar * 2 / 3
 	}
-	labels := s.parts(d, at)
-	s.overLimit(d, at)
-	s.y += svgBar
-	s.whisker(d, at)
+	labels := s.bar(d, v)
+	if lens != nil {
+		s.wedge(v, lens)
+		labels = s.bar(d, lens)
+		v = lens
+	}
+	s.limitWords(d, v)
+	s.y += v.high
+	s.whisker(d, v)
 	s.label(labels)
+}
+
+// bar draws parts, what lies over the limit, and the limit.
+func (s *svgPage) bar(d *memwall.Device, v *view) []placed {
+	if whole := max(d.Capacity, d.Usable); whole > 0 {
+		fmt.Fprintf(&s.b, "<rect class=\"free\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", v.left, s.y, v.at(whole)-v.left, v.high)
+	}
+	labels := s.parts(d, v)
+	s.overLimit(d, v)
+	return labels
+}
+
+// The lens shows a fifth of the scale at least, once the first part takes two thirds of it.
+const (
+	lensFrom  = 2.0 / 3
+	lensShare = 5
+)
+
+// lens is the end of the scale, from shortly before the end of the largest part; nil where the bar shows all well.
+func (s *svgPage) lens(d *memwall.Device, v *view) *view {
+	items := byFamily(d.Ledger)
+	if len(items) < 2 || float64(items[0].Bytes) < lensFrom*float64(v.to) || d.Usable == 0 {
+		return nil
+	}
+	from := min(v.to-v.to/lensShare, items[0].Bytes-(v.to-items[0].Bytes)/lensShare/2)
+	return &view{from, v.to, v.left, v.right, svgBar + svgBar/2}
+}
+
+// wedge leads from a stretch of the bar to the lens.
+func (s *svgPage) wedge(v, lens *view) {
+	const apart = 46
+	top, bottom := s.y+v.high, s.y+v.high+apart
+	fmt.Fprintf(&s.b, "<path class=\"wedge\" d=\"M%.1f %dL%.1f %dH%.1fV%dZ\"/>\n", v.at(lens.from), top, lens.left, bottom, lens.right, top)
+	s.y = bottom
 }
 
 // tints tell the members of a family apart.
@@ -142,7 +224,7 @@ type placed struct {
 }
 
 // parts draws the ledger's items, a pixel apart.
-func (s *svgPage) parts(d *memwall.Device, at func(unit.Bytes) float64) (labels []placed) {
+func (s *svgPage) parts(d *memwall.Device, v *view) (labels []placed) {
 	from := unit.Bytes(0)
 	var members [families]int
 	for _, it := range byFamily(d.Ledger) {
@@ -150,10 +232,10 @@ func (s *svgPage) parts(d *memwall.Device, at func(unit.Bytes) float64) (labels 
 		if f == spare || it.Bytes == 0 {
 			continue
 		}
-		x, w := at(from), at(from+it.Bytes)-at(from)
+		x, w := v.at(from), v.at(from+it.Bytes)-v.at(from)
 		tint := tints[min(members[f], len(tints)-1)]
 		members[f]++
-		fmt.Fprintf(&s.b, "<rect class=\"f%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", f, tint, x, s.y, max(1, w-1), svgBar)
+		fmt.Fprintf(&s.b, "<rect class=\"f%d\" data-item=\"%s\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", f, escape(it.ID), tint, x, s.y, max(1, w-1), v.high)
 		name, _, _ := strings.Cut(it.Name, ": ")
 		labels = append(labels, placed{name + " " + gib(it.Bytes, itemBand(&it).decimals()), x + w/2})
 		from += it.Bytes
@@ -161,30 +243,38 @@ func (s *svgPage) parts(d *memwall.Device, at func(unit.Bytes) float64) (labels 
 	return labels
 }
 
-// overLimit draws the limit with its reason, and hatches what lies over it.
-func (s *svgPage) overLimit(d *memwall.Device, at func(unit.Bytes) float64) {
+// overLimit draws the limit, and hatches what lies over it.
+func (s *svgPage) overLimit(d *memwall.Device, v *view) {
 	if d.Usable == 0 {
 		return
 	}
-	x := at(d.Usable)
+	x := v.at(d.Usable)
 	if d.Needed > d.Usable {
-		fmt.Fprintf(&s.b, "<rect class=\"over\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", x, s.y, at(d.Needed)-x, svgBar)
+		fmt.Fprintf(&s.b, "<rect class=\"over\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", x, s.y, v.at(d.Needed)-x, v.high)
 	}
-	fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f %dV%d\"/>\n", x, s.y-6, s.y+svgBar+6)
+	fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f %dV%d\"/>\n", x, s.y-6, s.y+v.high+6)
+}
+
+// limitWords say what the limit is.
+func (s *svgPage) limitWords(d *memwall.Device, v *view) {
+	if d.Usable == 0 {
+		return
+	}
 	words := "may use " + gib(d.Usable, needed(d).decimals())
 	if d.Limit != "" {
 		words += " = " + d.Limit
 	}
-	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", min(x, svgRight), s.y-8, escape(words))
+	x := max(svgMargin+float64(cells(words))*svgLetter, min(v.at(d.Usable), float64(s.bars)))
+	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x, s.y-8, escape(words))
 }
 
 // whisker is the band of what is needed.
-func (s *svgPage) whisker(d *memwall.Device, at func(unit.Bytes) float64) {
+func (s *svgPage) whisker(d *memwall.Device, v *view) {
 	if d.NeededLow == d.NeededHigh {
 		return
 	}
 	fmt.Fprintf(&s.b, "<path class=\"lim\" fill=\"none\" stroke-width=\"1.5\" d=\"M%.1f %dv6M%.1f %dh%.1fM%.1f %dv6\"/>\n",
-		at(d.NeededLow), s.y+2, at(d.NeededLow), s.y+5, at(d.NeededHigh)-at(d.NeededLow), at(d.NeededHigh), s.y+2)
+		v.at(d.NeededLow), s.y+2, v.at(d.NeededLow), s.y+5, v.at(d.NeededHigh)-v.at(d.NeededLow), v.at(d.NeededHigh), s.y+2)
 }
 
 // label sets the labels in rows, from the right to the left, each beginning at a line to its part: no line
@@ -195,7 +285,7 @@ func (s *svgPage) label(labels []placed) {
 	for i := len(labels) - 1; i >= 0; i-- {
 		l := labels[i]
 		w := float64(cells(l.words)) * svgLetter
-		x := max(svgMargin, min(l.x-2, svgWidth-svgMargin-w))
+		x := max(svgMargin, min(l.x-2, float64(s.width-svgMargin)-w))
 		row := 0
 		for row < len(starts) && x+w > starts[row]-8 {
 			row++

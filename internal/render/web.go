@@ -1,0 +1,238 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/ledger"
+)
+
+// Head is what an answer comes to, in the words of the terminal, for faces that set them in their own way.
+type Head struct {
+	Sign   string // ✓ ~ ✗ ?
+	Word   string // Yes, Hardly, No, Unknown
+	Answer string // "3.0 GiB short per GPU"
+	Under  string // what that rests on, and what would do
+}
+
+var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight: "Hardly", memwall.DoesNotFit: "No", memwall.Unknown: "Unknown"}
+
+// HeadOf an answer to a question whether something fits.
+func HeadOf(a *memwall.Answer) Head {
+	h := Head{Sign: string(markOf(a.Verdict).sign), Word: verdictWords[a.Verdict]}
+	if len(a.Devices) == 0 {
+		return h
+	}
+	d := &a.Devices[0]
+	if d.Usable == 0 || a.Verdict == memwall.Unknown {
+		h.Answer = capital(unbounded(a, d).string())
+		return h
+	}
+	x, endings := figure1(a, d)
+	words := x.string()
+	if short, rest, ok := strings.Cut(words, ": "); ok {
+		h.Answer, words = short, rest
+	} else {
+		h.Answer = gib(d.Headroom, needed(d).decimals()) + " GiB free" + each(a)
+	}
+	if len(endings) > 0 {
+		words += endings[0]
+	}
+	h.Under = capital(words)
+	return h
+}
+
+// LedgerRow is a line of a ledger as it is printed.
+type LedgerRow struct {
+	ID      string
+	Class   string // of its colour: f0 to f5, "" for sums
+	Name    string
+	Figure  string // GiB
+	Band    string // "±0.6"
+	Basis   string
+	Remark  string
+	Note    string // a footnote's text
+	Pointer string // of its figure in the answer
+	Sum     bool
+	Short   bool
+	Limit   bool // what may be used
+	band    banded
+}
+
+// LedgerRows are the lines of one group of ranks: items, what is needed, what is left and what may be used.
+func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
+	s := &screen{page: newPage(Style{Width: defaultWidth}), a: a}
+	d := &a.Devices[device]
+	at := fmt.Sprintf("/devices/%d", device)
+	for _, it := range byFamily(d.Ledger) {
+		if it.ID == "pool_unused" || it.Bytes == 0 && !it.Unknown && it.High == 0 {
+			continue
+		}
+		out = append(out, s.ledgerRow(&it, at+"/ledger", slices.IndexFunc(d.Ledger, func(x memwall.Item) bool { return x.ID == it.ID })))
+	}
+	n := needed(d)
+	out = append(out, LedgerRow{Name: "needed", Figure: least1(d) + gib(n.v, n.decimals()), Band: strings.TrimSpace(n.band()), Pointer: at + "/needed_bytes", Sum: true})
+	return append(out, s.roomRows(d, at)...)
+}
+
+func (s *screen) ledgerRow(it *memwall.Item, at string, i int) LedgerRow {
+	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", familyFor(it.ID)), Basis: it.Basis.String(), Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
+	if r.Name, r.Remark = nameOf(it); r.Remark == "" {
+		r.Remark = s.load(it.ID)
+	}
+	r.band = itemBand(it)
+	r.Figure, r.Band = gib(it.Bytes, r.band.decimals()), strings.TrimSpace(r.band.band())
+	if it.Basis == ledger.Assumed {
+		r.Note = s.replacement(it, at)
+	}
+	if it.Unknown {
+		r.Figure, r.Basis, r.Note = "unknown", "", ""
+	}
+	return r
+}
+
+// roomRows are what is left, or lacks, and what may be used.
+func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
+	if d.Usable == 0 {
+		return nil
+	}
+	digits := needed(d).decimals()
+	for i := range d.Ledger {
+		if d.Ledger[i].ID == "pool_unused" {
+			r := s.ledgerRow(&d.Ledger[i], at+"/ledger", i)
+			r.Remark = s.poolTokens()
+			out = append(out, r)
+		}
+	}
+	switch {
+	case d.Headroom < 0:
+		out = append(out, LedgerRow{Name: "short", Figure: gib(-d.Headroom, digits), Short: true})
+	case len(out) == 0:
+		out = append(out, LedgerRow{Name: "free", Figure: gib(d.Headroom, digits)})
+	}
+	return append(out, LedgerRow{Name: "may use", Figure: gib(d.Usable, digits), Remark: d.Limit, Limit: true, Pointer: at + "/usable_bytes"})
+}
+
+// RungRow is a change as it is printed.
+type RungRow struct {
+	Change, Saves, Speed, Quality, Then string
+	Verdict                             memwall.Verdict
+	Flags                               string
+	Patch                               map[string]any
+}
+
+// RungRows are the suggestions of an answer.
+func RungRows(a *memwall.Answer) (out []RungRow) {
+	for i := range a.Suggestions {
+		c := &a.Suggestions[i]
+		m := markOf(c.Verdict)
+		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), qualityOf(c.Quality), string(m.sign) + " " + m.word, c.Verdict, patchFlags(c), c.Patch})
+	}
+	return out
+}
+
+// Origin is how a number was made, as it is printed.
+type Origin struct {
+	Pointer, Name, Value, Basis, Band, Rule string
+	Formula                                 [][2]string // pieces, and the same with values put in
+	Inputs                                  [][3]string // name, value, origin
+}
+
+// OriginOf a number of an answer that was asked to explain itself; nil where there is none.
+func OriginOf(a *memwall.Answer, name string) *Origin {
+	found := Find(a, name)
+	if len(found) == 0 {
+		return nil
+	}
+	e := a.Explain[found[0]]
+	o := &Origin{Pointer: found[0], Name: name, Value: sized(e.Value, e.Unit), Basis: e.Basis.String(), Rule: e.Source}
+	if e.Unit != "" && e.Unit != "B" {
+		o.Value += " " + e.Unit
+	}
+	if e.Unit == "B" {
+		o.Value = number(e.Value) + " B = " + o.Value
+	}
+	for _, t := range tokenise(e.Formula, e.Inputs) {
+		o.Formula = append(o.Formula, [2]string{t.name, t.value})
+	}
+	for _, in := range e.Inputs {
+		o.Inputs = append(o.Inputs, [3]string{in.Name, number(in.Value), in.Origin})
+	}
+	if e.Low != e.Value || e.High != e.Value {
+		o.Band = sized(e.Low, e.Unit) + " to " + sized(e.High, e.Unit) + ", 90 %"
+	}
+	return o
+}
+
+// SpeedRow is a figure of speed with its band.
+type SpeedRow struct{ Name, Value, Unit, Band, Pointer string }
+
+// SpeedRows are the speeds of an answer, and what bounds them.
+func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
+	v := a.Speed
+	if v == nil || a.Plan == nil {
+		return nil, ""
+	}
+	for _, l := range speedLines(v, max(1, int64(a.Plan.Sequences))) {
+		if l.mid == nil {
+			continue
+		}
+		d := l.digits()
+		out = append(out, SpeedRow{l.name, significant(*l.mid, d), l.unit, significant(*l.low, d) + "–" + significant(*l.high, d), speedPointer(l.name)})
+	}
+	if v.Bound != "" {
+		bound = boundBy(v)
+	}
+	return out, bound
+}
+
+func speedPointer(name string) string {
+	for _, p := range speedPlaces {
+		if p.id == name || name == "each" && p.id == "decode" {
+			return p.pointer
+		}
+	}
+	return ""
+}
+
+// NotesOf an answer in order of harm, plain defaults left out.
+func NotesOf(a *memwall.Answer) []memwall.Note { return (&screen{a: a}).sorted() }
+
+// CommandOf breaks a command line as a shell takes it.
+func CommandOf(command string, width int) string {
+	return strings.Join(commandLines(command, width), "\n")
+}
+
+// Names of what a question is about, as people write them.
+func Names(a *memwall.Answer) (model, hardware, engine string) {
+	if a.Model != nil {
+		model = a.Model.Name
+		if model == "" {
+			model = a.Model.ID
+		}
+	}
+	if a.Plan != nil {
+		hardware, engine = machine(a), engineText(a)
+	}
+	return model, hardware, engine
+}
+
+// Palette is the CSS of pictures that are parts of a page, in one of its two themes.
+func Palette(dark bool) string {
+	var b strings.Builder
+	for f := range families {
+		if look := looks[f]; look.light != "none" {
+			colour := look.light
+			if dark {
+				colour = look.dark
+			}
+			fmt.Fprintf(&b, "--f%d:%s;", f, colour)
+		}
+	}
+	return b.String()
+}
+
+// Hatching is the pattern that pictures which are parts of a page refer to.
+func Hatching() string { return "<defs>" + hatching + "</defs>" }
