@@ -20,6 +20,7 @@ const (
 	NoColour Colour = iota
 	Colours16
 	Colours256
+	HTML // a part of a page, escaped, with inks as classes i0 to i12
 )
 
 // Bounds of Style.Width: narrower screens are drawn at MinWidth, wider ones at MaxWidth.

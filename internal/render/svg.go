@@ -300,3 +300,30 @@ func (s *svgPage) label(labels []placed) {
 	}
 	s.y = top + len(starts)*svgLine + 6
 }
+
+// SmallBar is the first group's bar without words, beside those of other plans on one scale.
+func SmallBar(a *memwall.Answer, scale unit.Bytes) string {
+	const wide, high = 118, 9
+	if len(a.Devices) == 0 || scale == 0 {
+		return ""
+	}
+	d := &a.Devices[0]
+	s := newPicture(wide, wide)
+	v := &view{0, scale, 0, wide - 2, high}
+	s.y = 3
+	s.parts(d, v)
+	if d.Usable > 0 {
+		fmt.Fprintf(&s.b, "<path class=\"lim\" stroke-width=\"2\" d=\"M%.1f 0v%d\"/>", v.at(d.Usable), high+6)
+	}
+	return fmt.Sprintf(`<svg class="mw" viewBox="0 0 %d %d" width="%d" height="%d" aria-hidden="true">%s</svg>`, wide, high+6, wide, high+6, s.b.String())
+}
+
+// ScaleOf is what bars of a few answers have to show.
+func ScaleOf(answers ...*memwall.Answer) (scale unit.Bytes) {
+	for _, a := range answers {
+		if a != nil && len(a.Devices) > 0 {
+			scale = max(scale, barOf(&a.Devices[0]).whole)
+		}
+	}
+	return scale
+}

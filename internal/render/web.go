@@ -77,6 +77,15 @@ func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
 	return append(out, s.roomRows(d, at)...)
 }
 
+// GroupOf names a group of ranks and what its figures are.
+func GroupOf(a *memwall.Answer, device int) string {
+	d := &a.Devices[device]
+	if d.Count == 1 {
+		return d.Name + "; GiB"
+	}
+	return rankName(d) + ", identical; GiB each"
+}
+
 func (s *screen) ledgerRow(it *memwall.Item, at string, i int) LedgerRow {
 	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", familyFor(it.ID)), Basis: it.Basis.String(), Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
 	if r.Name, r.Remark = nameOf(it); r.Remark == "" {

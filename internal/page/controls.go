@@ -1,0 +1,142 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// controls ask what if: lengths and users as sliders that show where the answer turns, formats and devices as choices
+// that say which would fit.
+func (v *view) controls() {
+	a := v.answer
+	if a.Plan == nil || len(a.Devices) == 0 {
+		return
+	}
+	v.add(el("form", class("ctl"), attr{"aria-label", "What if"},
+		v.slider("ctx", "context", int64(a.Plan.Context), lengths(a), maxContext(a)),
+		v.slider("users", "users", int64(a.Plan.Sequences), crowds, maxUsers(a)),
+		v.choice("weights", "weights", a.Plan.Weights, formatChoices(a)),
+		v.choice("kv", "KV cache", a.Plan.KV, []string{"bf16", "fp8", "q8_0", "q4_0"}),
+		v.choice("devices", "devices", fmt.Sprint(v.devices()), counts)))
+}
+
+var counts = []string{"1", "2", "4", "8"}
+
+// crowds are numbers of users that a slider goes through.
+var crowds = []int64{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 768, 1024}
+
+// lengths are contexts that a slider goes through: eight to a doubling, up to what the model takes.
+func lengths(a *memwall.Answer) (out []int64) {
+	most := int64(131_072)
+	if a.Model != nil && a.Model.Context > 0 {
+		most = a.Model.Context
+	}
+	for doubling := int64(1024); doubling < most; doubling *= 2 {
+		for eighth := range int64(8) {
+			if n := doubling + eighth*doubling/8; n < most {
+				out = append(out, n)
+			}
+		}
+	}
+	return append(out, most)
+}
+
+func maxContext(a *memwall.Answer) *int64 {
+	if a.KV == nil {
+		return nil
+	}
+	return a.KV.MaxContext
+}
+
+func maxUsers(a *memwall.Answer) *int64 {
+	if a.KV == nil {
+		return nil
+	}
+	return a.KV.MaxSequences
+}
+
+// slider goes through stops; the dark part of its track is where the plan fits.
+func (v *view) slider(key, name string, value int64, stops []int64, most *int64) part {
+	if value == 0 {
+		return all(nil)
+	}
+	at, _ := slices.BinarySearch(stops, value)
+	if at == len(stops) || stops[at] != value {
+		stops = slices.Insert(slices.Clone(stops), at, value)
+	}
+	words := make([]string, len(stops))
+	for i, n := range stops {
+		words[i] = strconv.FormatInt(n, 10)
+	}
+	last := len(stops) - 1
+	cliff, hint := last, ""
+	if most != nil {
+		cliff, _ = slices.BinarySearch(stops, *most+1)
+		cliff = max(0, min(cliff-1, last))
+		hint = "fits to " + unit.Count(*most)
+		if *most < 1 {
+			hint = "fits with none"
+		}
+	}
+	track := fmt.Sprintf(`<svg class="trk" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="rest" width="100" height="4"/><rect class="fits" width="%.1f" height="4"/></svg>`, 100*float64(cliff)/float64(max(1, last)))
+	return el("div", el("label", attr{"for", "s-" + key}, txt(name+" "), el("b", txt(unit.Count(value)))),
+		el("div", class("slide"), raw(track), el("input", id("s-"+key), attr{"type", "range"}, attr{"min", "0"}, attr{"max", fmt.Sprint(last)}, attr{"value", fmt.Sprint(at)}, attr{"data-key", key}, attr{"data-stops", strings.Join(words, ",")}, attr{"aria-valuetext", unit.Count(value) + " " + name}, set("disabled"))),
+		el("span", class("hint"), txt(hint)))
+}
+
+// formatChoices are formats that suit the engine: those of GGUF files where it reads these.
+func formatChoices(a *memwall.Answer) []string {
+	switch name, _, _ := strings.Cut(a.Plan.Engine, "@"); name {
+	case "llama.cpp", "llama-server", "ollama":
+		return []string{"f16", "q8_0", "q5_k_m", "q4_k_m"}
+	}
+	return []string{"bf16", "fp8", "awq-int4"}
+}
+
+// devices of the plan.
+func (v *view) devices() (n int64) {
+	for i := range v.answer.Devices {
+		n += v.answer.Devices[i].Count
+	}
+	return n
+}
+
+// choice offers words of a field, each with a sign where it would fit; what has no answer is not offered.
+func (v *view) choice(key, name, value string, words []string) part {
+	if !slices.Contains(words, value) && value != "" {
+		words = append([]string{value}, words...)
+	}
+	out := all{}
+	for _, w := range words {
+		s := v.chosen(key, w)
+		a := v.answer
+		if w != value {
+			if a = v.sized(s); a == nil {
+				continue
+			}
+		}
+		look := map[memwall.Verdict]string{memwall.Fits: " ok", memwall.Tight: " warn"}[a.Verdict]
+		out = append(out, el("a", class("opt"+look), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
+	}
+	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), when(key == "weights", el("span", class("hint"), txt("✓ would fit"))))
+}
+
+// chosen is the page with a word in place of what was said; of devices it is the number in front of their name.
+func (v *view) chosen(key, word string) *state {
+	if key != "devices" {
+		return v.state.with(key, word)
+	}
+	kind := strings.TrimLeft(v.state.query.Get("on"), "0123456789")
+	if rest, ok := strings.CutPrefix(kind, "x"); ok && rest != "" && kind != v.state.query.Get("on") {
+		kind = rest
+	}
+	if word != "1" {
+		kind = word + "x" + kind
+	}
+	return v.state.with("on", kind, "devices", "", "tp", "", "pp", "", "ep", "", "dp", "")
+}

@@ -1,0 +1,296 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/unit"
+)
+
+// fit draws the page of a plan: question, answer, picture, what if, bytes, changes, speed, others beside it.
+func (v *view) fit() {
+	v.sentence()
+	if v.err != nil {
+		v.add(v.failure())
+		return
+	}
+	if v.answer == nil {
+		return
+	}
+	v.title = v.headline()
+	v.picture()
+	v.controls()
+	v.add(el("div", class("two"), v.bytes(), v.change()))
+	v.add(el("div", class("two"), v.speed(), v.contexts()))
+	v.beside()
+	v.notes()
+}
+
+// headline is the largest text: yes or no, and by how much.
+func (v *view) headline() string {
+	h := render.HeadOf(v.answer)
+	look := map[memwall.Verdict]string{memwall.Fits: "ok", memwall.Tight: "warn", memwall.DoesNotFit: "bad"}[v.answer.Verdict]
+	v.add(el("div", id("answer"), attr{"aria-live", "polite"},
+		el("p", class("ans"), el("span", class(look), txt(h.Sign+" "+h.Word+".")), txt(" "+h.Answer+".")),
+		when(h.Under != "", el("p", class("sub"), txt(h.Under+".")))))
+	model, machine, _ := render.Names(v.answer)
+	return model + " on " + machine + ": " + h.Answer
+}
+
+// picture is the ledger drawn twice, for wide and for narrow screens.
+func (v *view) picture() {
+	if len(v.answer.Devices) == 0 {
+		return
+	}
+	v.add(el("figure", id("picture"),
+		el("div", class("wide"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("narrow"), raw(render.LedgerPicture(v.answer, "ln", 340)))))
+}
+
+// bytes is the table of the ledger. A figure opens how it was made.
+func (v *view) bytes() part {
+	if len(v.answer.Devices) == 0 {
+		return all(nil)
+	}
+	rows := all{el("tr", el("th", txt("item")), number("th", "GiB"), number("th", "±"), el("th", class("n"), txt("basis")))}
+	for _, r := range render.LedgerRows(v.answer, 0) {
+		rows = append(rows, v.ledgerRow(&r))
+	}
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows))
+}
+
+func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
+
+// ledgerRow is a row of the ledger, and below it the origin of its figure where that is open.
+func (v *view) ledgerRow(r *render.LedgerRow) part {
+	look := map[bool]string{true: "sum"}[r.Sum]
+	switch {
+	case r.Short:
+		look = "free bad"
+	case r.Limit, r.ID == "" && !r.Sum:
+		look = "free"
+	}
+	name := all{when(r.Class != "", el("span", class("sw "+r.Class))), txt(r.Name), when(r.Remark != "", el("span", class("m"), txt(" "+r.Remark)))}
+	basis := all{txt(r.Basis)}
+	if r.Note != "" {
+		basis = append(basis, el("abbr", attr{"title", r.Note}, txt("*")))
+	}
+	row := el("tr", when(look != "", class(look)), when(r.ID != "", attr{"data-item", r.ID}), el("td", name), el("td", class("n"), v.figure(r.Figure, r.Pointer)), number("td", r.Band), el("td", class("n m"), basis))
+	return all{row, v.opened(r.Pointer, 4)}
+}
+
+// figure is a number that opens its origin, or closes it again.
+func (v *view) figure(words, pointer string) part {
+	if _, ok := v.answer.Explain[pointer]; !ok || pointer == "" {
+		return txt(words)
+	}
+	to := v.state.with()
+	open := v.state.why == pointer
+	if !open {
+		to.why = pointer
+	}
+	return el("a", class("q"), attr{"href", to.href()}, set("data-live"), attr{"aria-expanded", fmt.Sprint(open)}, txt(words))
+}
+
+// opened is the origin of a number below its row.
+func (v *view) opened(pointer string, columns int) part {
+	if pointer == "" || v.state.why != pointer {
+		return all(nil)
+	}
+	o := render.OriginOf(v.answer, pointer)
+	if o == nil {
+		return all(nil)
+	}
+	return el("tr", class("why"), el("td", attr{"colspan", fmt.Sprint(columns)}, originOf(o)))
+}
+
+// originOf shows how a number was made: the formula with its values, where these come from, the rule, the band.
+func originOf(o *render.Origin) part {
+	formula := all{}
+	for _, p := range o.Formula {
+		if p[0] == p[1] {
+			formula = append(formula, txt(p[0]))
+			continue
+		}
+		formula = append(formula, el("span", txt(p[1]), el("sub", txt(strings.ReplaceAll(p[0], "_", " ")))))
+	}
+	rows := all{}
+	for _, in := range o.Inputs {
+		rows = append(rows, el("tr", el("td", txt(strings.ReplaceAll(in[0], "_", " "))), number("td", in[1]), el("td", class("m"), txt(in[2]))))
+	}
+	for _, x := range [][2]string{{"band", o.Band}, {"rule", o.Rule}, {"basis", o.Basis}} {
+		if x[1] != "" {
+			rows = append(rows, el("tr", el("td", txt(x[0])), el("td"), el("td", class("m"), txt(x[1]))))
+		}
+	}
+	return el("div", class("prov"), el("p", class("eq"), formula, el("br"), txt("= "), el("b", txt(o.Value))), el("table", rows), el("p", class("cap"), el("code", txt(o.Pointer))))
+}
+
+// change is the ladder: what would make it fit, then why it is as it is, and the command.
+func (v *view) change() part {
+	a := v.answer
+	out := all{}
+	if rows := v.rungs(); len(rows) > 0 {
+		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change.")),
+			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("th", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("then"))), rows))
+	} else {
+		out = append(out, el("h2", txt("Run it")))
+	}
+	return el("section", out, v.reasons(a), v.commands(a))
+}
+
+func (v *view) rungs() (rows all) {
+	list := render.RungRows(v.answer)
+	answers := []*memwall.Answer{v.answer}
+	states := make([]*state, len(list))
+	for i := range list {
+		if s, ok := v.state.patched(list[i].Patch); ok {
+			states[i] = s
+			answers = append(answers, v.sized(s))
+			continue
+		}
+		answers = append(answers, nil)
+	}
+	scale := render.ScaleOf(answers...)
+	picked := false
+	for i := range list {
+		first := !picked && list[i].Verdict == memwall.Fits
+		picked = picked || first
+		rows = append(rows, rung(&list[i], states[i], answers[i+1], scale, first))
+	}
+	return rows
+}
+
+func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, first bool) part {
+	change := part(txt(r.Change))
+	if s != nil {
+		change = el("a", class("q"), attr{"href", s.href()}, set("data-live"), set("data-rung"), attr{"title", r.Flags}, txt(r.Change))
+	}
+	bar := raw("")
+	if a != nil {
+		bar = raw(render.SmallBar(a, scale))
+	}
+	look := map[memwall.Verdict]string{memwall.Fits: "v ok", memwall.Tight: "v warn", memwall.DoesNotFit: "v bad"}[r.Verdict]
+	return el("tr", when(first, class("pick")), el("td", change), el("td", class("hid"), bar), number("td", r.Saves), number("td", r.Speed), el("td", class(look), txt(r.Then)))
+}
+
+func (v *view) reasons(a *memwall.Answer) part {
+	if a.Reasons == nil {
+		return all(nil)
+	}
+	rows := all{}
+	for _, x := range [][2]string{{"limits", a.Reasons.Limits}, {"scales", a.Reasons.Scales}, {"breaks first", a.Reasons.Breaks}} {
+		if x[1] != "" {
+			rows = append(rows, el("dt", txt(x[0])), el("dd", txt(x[1])))
+		}
+	}
+	return el("dl", class("why"), rows)
+}
+
+// commands run the plan, and ask the same question elsewhere.
+func (v *view) commands(a *memwall.Answer) part {
+	out := all{}
+	engines := make([]string, 0, len(a.Flags))
+	for name := range a.Flags {
+		engines = append(engines, name)
+	}
+	slices.Sort(engines)
+	for _, name := range engines {
+		out = append(out, command(render.CommandOf(a.Flags[name], 64)))
+	}
+	return append(out, el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
+}
+
+func command(text string) part {
+	return el("div", class("cmd"), el("code", txt(unindented(text))), el("button", attr{"type", "button"}, class("copy"), set("hidden"), txt("Copy")))
+}
+
+// unindented takes away what all lines begin with.
+func unindented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// command is the state as a command line of memwall.
+func (s *state) command() string {
+	words := []string{"memwall", s.ask}
+	if m := s.query.Get(modelKey); m != "" {
+		words = append(words, m)
+	}
+	for i := range memwall.Fields() {
+		key := keyOf(&memwall.Fields()[i])
+		if key == "" || key == modelKey || !s.query.Has(key) {
+			continue
+		}
+		if value := s.query.Get(key); value == "true" {
+			words = append(words, "--"+key)
+		} else {
+			words = append(words, "--"+key+" "+quoted(value))
+		}
+	}
+	return render.CommandOf(strings.Join(words, " "), 64)
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if !strings.ContainsAny(word, " '\"$`\\&|;<>()*?#~!{}[]\n\t") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// speed is how fast the plan runs.
+func (v *view) speed() part {
+	list, bound := render.SpeedRows(v.answer)
+	if len(list) == 0 {
+		return all(nil)
+	}
+	head := "How fast"
+	if v.answer.Verdict == memwall.DoesNotFit {
+		head = "How fast, if it fitted"
+	}
+	rows := all{}
+	for _, r := range list {
+		rows = append(rows, el("tr", el("td", txt(r.Name)), el("td", class("n"), v.figure(r.Value, r.Pointer)), el("td", class("m u"), txt(r.Unit)), el("td", class("n m"), txt(r.Band))), v.opened(r.Pointer, 4))
+	}
+	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; the band holds nine of ten measurements")), el("table", id("speed"), rows))
+}
+
+// contexts are the same plan at other lengths.
+func (v *view) contexts() part {
+	if len(v.answer.Rungs) == 0 {
+		return all(nil)
+	}
+	rows := all{el("tr", number("th", "context"), number("th", "KV cache"), number("th", "users"), el("th", class("v"), txt("then")))}
+	for _, r := range v.answer.Rungs {
+		users := "any"
+		if r.MaxUsers != nil {
+			users = unit.Count(*r.MaxUsers)
+		}
+		sign, look := "✓ fits", "v ok"
+		if r.Verdict == memwall.Tight {
+			sign, look = "~ tight", "v warn"
+		} else if r.Verdict == memwall.DoesNotFit {
+			sign, look = "✗ short", "v bad"
+		}
+		to := v.state.with("ctx", fmt.Sprint(r.Context))
+		rows = append(rows, el("tr", el("td", class("n"), el("a", class("q"), set("data-live"), attr{"href", to.href()}, txt(unit.Length(r.Context)))), number("td", r.KVBytes.String()), number("td", users), el("td", class(look), txt(sign))))
+	}
+	return el("section", el("h2", txt("At other lengths")), el("p", class("cap"), txt("users that fit at once, each at the whole length")), el("table", id("lengths"), rows))
+}
+
+func (v *view) notes() {
+	list := all{}
+	for _, n := range render.NotesOf(v.answer) {
+		list = append(list, el("li", txt(n.Text)))
+	}
+	if len(list) > 0 {
+		v.add(el("section", el("h2", txt("Notes")), el("ol", class("notes"), list)))
+	}
+}

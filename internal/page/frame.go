@@ -1,0 +1,75 @@
+package page
+
+import (
+	_ "embed"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+)
+
+//go:embed page.css
+var styles string
+
+//go:embed page.js
+var script string
+
+// Style is the page's style sheet.
+func Style() string {
+	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + styles
+}
+
+// Script is what makes the page move.
+func Script() string { return script }
+
+const logo = `<svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true"><rect class="f0" y="10" width="18" height="8"/><rect class="f4" y="5" width="18" height="4"/><rect class="f2" y="1" width="18" height="3"/></svg>`
+
+// document is the whole page.
+func (v *view) document() string {
+	return "<!doctype html>\n" + el("html", attr{"lang", "en"},
+		el("head",
+			el("meta", attr{"charset", "utf-8"}),
+			el("meta", attr{"name", "viewport"}, attr{"content", "width=device-width,initial-scale=1"}),
+			el("title", txt(v.title+" · memwall")),
+			el("link", attr{"rel", "stylesheet"}, attr{"href", "/page.css"}),
+			el("link", attr{"rel", "icon"}, attr{"href", "data:,"}),
+			el("script", attr{"src", "/page.js"}, set("defer"))),
+		el("body",
+			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
+			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
+			v.header(),
+			el("main", v.main),
+			v.footer())).String()
+}
+
+func (v *view) header() part {
+	links := all{}
+	for _, q := range questions {
+		href := (&state{ask: q.ask, query: v.state.carried(q.ask)}).href()
+		links = append(links, el("a", attr{"href", href}, when(q.ask == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+	}
+	return el("header", el("a", class("home"), attr{"href", "/"}, raw(logo), txt("memwall")),
+		el("nav", attr{"aria-label", "Questions"}, links),
+		el("button", id("share"), attr{"type", "button"}, set("hidden"), txt("Share")),
+		el("button", id("theme"), attr{"type", "button"}, attr{"aria-label", "Light or dark"}, set("hidden"), txt("◐")))
+}
+
+func (v *view) footer() part {
+	return el("footer",
+		el("p", txt("memwall "+memwall.Version+" · nothing that is typed here leaves this machine")),
+		el("p", class("keys"), txt("keys: "), keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "origin of a number"), keys("s", "share"), keys("t", "theme")))
+}
+
+func keys(key, does string) part {
+	return el("span", el("kbd", txt(key)), txt(" "+does+" "))
+}
+
+// failure says what is wrong and what would mend it.
+func (v *view) failure() part {
+	e := v.err
+	box := el("div", class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(e.Message)))
+	if e.Hint == "" {
+		return box
+	}
+	all{el("p", class("sub"), txt("fix: "+e.Hint))}.into(box)
+	return box
+}

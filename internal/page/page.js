@@ -1,0 +1,145 @@
+// The page works without this script: words are a form, changes are links. With it the answer follows while something is
+// dragged, and only what differs is replaced.
+(() => {
+  'use strict';
+  const root = document.documentElement;
+  root.classList.add('js');
+  const $ = (s, at = document) => at.querySelector(s);
+  const all = (s, at = document) => [...at.querySelectorAll(s)];
+
+  // theme: the system's, unless somebody chose
+  const theme = localStorage.getItem('theme');
+  if (theme) root.dataset.theme = theme;
+  const dark = () => (root.dataset.theme || (matchMedia('(prefers-color-scheme:dark)').matches ? 'dark' : 'light')) === 'dark';
+  const turn = () => { root.dataset.theme = dark() ? 'light' : 'dark'; localStorage.setItem('theme', root.dataset.theme); };
+
+  const tell = words => {
+    $('#told')?.remove();
+    const p = document.createElement('p');
+    p.id = 'told';
+    p.setAttribute('role', 'status');
+    p.textContent = words;
+    document.body.append(p);
+    setTimeout(() => p.remove(), 1800);
+  };
+
+  // One question is under way at a time; of those that came meanwhile, the last is asked next.
+  let busy = false, next = null;
+  const ask = (url, options) => {
+    next = { url, ...options };
+    if (!busy) go();
+  };
+  const go = async () => {
+    const { url, keep, push } = next;
+    next = null;
+    busy = true;
+    const late = setTimeout(() => root.classList.add('late'), 150);
+    try {
+      const text = window.memwallPage ? window.memwallPage(url) : await (await fetch(url, { headers: { 'X-Part': '1' } })).text();
+      const page = new DOMParser().parseFromString(text, 'text/html');
+      if (push) history.pushState(null, '', url); else history.replaceState(null, '', url);
+      document.title = page.title;
+      swap(page, keep);
+    } catch {
+      tell('The server does not answer; this is its last answer.');
+    }
+    clearTimeout(late);
+    root.classList.remove('late');
+    busy = false;
+    if (next) go();
+  };
+
+  // swap replaces what differs. While something is dragged, only the answer and the pictures follow.
+  const swap = (page, keep) => {
+    const old = $('main'), fresh = $('main', page);
+    if (keep) {
+      for (const id of ['answer', 'picture']) {
+        const a = document.getElementById(id), b = page.getElementById(id);
+        if (a && b) a.innerHTML = b.innerHTML;
+      }
+      return;
+    }
+    const focus = document.activeElement, path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
+    old.replaceWith(document.adoptNode(fresh));
+    ready();
+    if (path) $(path)?.focus({ preventScroll: true });
+  };
+
+  // url of what the form asks, with one field set
+  const url = (key, value) => {
+    const form = $('#question'), q = new URLSearchParams();
+    for (const [k, v] of new FormData(form)) if (v) q.set(k, v);
+    for (const b of new URLSearchParams(location.search).getAll('vs')) q.append('vs', b);
+    if (key) q.set(key, value);
+    q.sort();
+    return new URL(form.action).pathname + '?' + q.toString().replaceAll('%2C', ',').replaceAll('%2F', '/');
+  };
+
+  const stop = input => input.dataset.stops.split(',')[input.value];
+  const ready = () => {
+    for (const b of all('[hidden]:is(button)')) b.hidden = false;
+    for (const s of all('.slide input')) s.disabled = false;
+  };
+
+  document.addEventListener('input', e => {
+    const s = e.target;
+    if (s.dataset.stops) {
+      const n = stop(s), words = Number(n).toLocaleString('en-US');
+      $('b', s.closest('div.slide').parentNode).textContent = words;
+      s.setAttribute('aria-valuetext', words);
+      const word = $(`#question [name="${s.dataset.key}"]`);
+      if (word) word.value = n;
+      ask(url(s.dataset.key, n), { keep: true });
+    }
+  });
+  document.addEventListener('change', e => {
+    const s = e.target;
+    if (s.dataset.stops) ask(url(s.dataset.key, stop(s)), { push: true });
+    else if (s.form?.id === 'question' && s.form.method === 'get') ask(url(), { push: true });
+  });
+  document.addEventListener('submit', e => {
+    if (e.target.id === 'question' && e.target.method === 'get') {
+      e.preventDefault();
+      ask(url(), { push: true });
+    }
+  });
+  document.addEventListener('click', async e => {
+    const link = e.target.closest('a[data-live]');
+    if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
+      e.preventDefault();
+      return ask(link.getAttribute('href'), { push: true });
+    }
+    if (e.target.closest('#theme')) return turn();
+    if (e.target.closest('#share')) return copy(location.href, 'The address of this answer is copied.');
+    const c = e.target.closest('.copy');
+    if (c) copy($('code', c.parentNode).textContent, 'Copied.');
+  });
+  const copy = async (text, words) => {
+    try { await navigator.clipboard.writeText(text); tell(words); } catch { tell('This browser lets nothing be copied.'); }
+  };
+
+  // what a pointer or the focus is on lights its row, and the reverse
+  const light = e => {
+    const item = e.target.closest?.('[data-item]')?.dataset.item;
+    for (const x of all('.lit')) x.classList.remove('lit');
+    if (item) for (const x of all(`[data-item="${CSS.escape(item)}"]`)) x.classList.add('lit');
+  };
+  document.addEventListener('pointerover', light);
+  document.addEventListener('focusin', light);
+
+  const to = name => { const w = $(`#question [name="${name}"]`); w?.focus(); w?.select(); };
+  document.addEventListener('keydown', e => {
+    if (e.target.matches('input,textarea,select') || e.ctrlKey || e.metaKey || e.altKey) {
+      if (e.key === 'Escape') e.target.blur();
+      return;
+    }
+    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
+    const rung = /^[1-9]$/.test(e.key) && all('[data-rung]')[e.key - 1];
+    if (rung) rung.click();
+    else if (does) does();
+    else return;
+    e.preventDefault();
+  });
+  addEventListener('popstate', () => ask(location.pathname + location.search, {}));
+  ready();
+})();

@@ -1,0 +1,236 @@
+package page
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+)
+
+func site() *Site { return &Site{Asker: &memwall.Asker{}} }
+
+func get(t testing.TB, href, pasted string) Response {
+	t.Helper()
+	path, query, _ := strings.Cut(href, "?")
+	return site().Page(t.Context(), path, query, pasted)
+}
+
+// plans are pages of all kinds.
+var plans = []string{
+	"/fit?" + example, "/fit?m=llama-3.1-8b&on=rtx-4090", "/fit?m=qwen3-30b-a3b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=32k",
+	"/fit?m=deepseek-v3&on=8xh200", "/fit?m=llama-3.1-8b", "/fit?m=llama-3.1-8b&on=2xrtx-3090&kv=q8_0&engine=llama-server",
+	"/plan?m=llama-3.1-70b&on=2xh100&users=6&ctx=8k", "/pick?on=rtx-4090", "/train?m=llama-3.1-8b&on=8xh100", "/diagnose", "/train", "/pick", "/plan", "/fit",
+}
+
+// TestPages: each is whole, says its title, and refers to nothing outside.
+func TestPages(t *testing.T) {
+	for _, href := range plans {
+		r := get(t, href, "")
+		if r.Status != 200 || !strings.HasPrefix(r.HTML, "<!doctype html>") || !strings.HasSuffix(r.HTML, "</html>") {
+			t.Errorf("%s: %d", href, r.Status)
+		}
+		if len(r.HTML) > 120<<10 {
+			t.Errorf("%s: %d bytes", href, len(r.HTML))
+		}
+		if outside := regexp.MustCompile(`(src|href|action)="(https?:)?//`).FindString(r.HTML); outside != "" {
+			t.Errorf("%s refers outside: %s", href, outside)
+		}
+		if at := regexp.MustCompile(` (style|on[a-z]+)="`).FindString(r.HTML); at != "" {
+			t.Errorf("%s: %s is what the content security policy refuses", href, at)
+		}
+		ids := map[string]bool{}
+		for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(r.HTML, -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two elements are #%s", href, m[1])
+			}
+			ids[m[1]] = true
+		}
+	}
+}
+
+var linkTo = regexp.MustCompile(`<a [^>]*href="(/[^"]*)"`)
+
+// TestLinks: every link of a page of a plan leads to an answer.
+func TestLinks(t *testing.T) {
+	for _, href := range plans[:4] {
+		seen := map[string]bool{}
+		for _, m := range linkTo.FindAllStringSubmatch(get(t, href, "").HTML, -1) {
+			to := strings.NewReplacer("&amp;", "&", "&quot;", `"`).Replace(m[1])
+			if seen[to] || to == "/" || strings.HasPrefix(to, "/plan") {
+				continue // plans are searched, which takes its time
+			}
+			seen[to] = true
+			if r := get(t, to, ""); r.Status != 200 {
+				t.Errorf("%s links to %s: %d", href, to, r.Status)
+			}
+		}
+		if len(seen) < 8 {
+			t.Errorf("%s has %d links", href, len(seen))
+		}
+	}
+}
+
+// TestFiguresAreTheAnswers: what the page prints is what the answer says.
+func TestFiguresAreTheAnswers(t *testing.T) {
+	for _, href := range plans[:6] {
+		path, query, _ := strings.Cut(href, "?")
+		s, err := readState(strings.Trim(path, "/"), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Explain = true
+		a, err := memwall.Ask(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := get(t, href, "").HTML
+		for _, row := range render.LedgerRows(a, 0) {
+			if !strings.Contains(html, ">"+row.Figure+"<") {
+				t.Errorf("%s: %s %s is not on the page", href, row.Name, row.Figure)
+			}
+		}
+		if h := render.HeadOf(a); !strings.Contains(html, escapeText.Replace(h.Answer)) {
+			t.Errorf("%s: no %q", href, h.Answer)
+		}
+	}
+}
+
+// TestOrigins: every number that can be opened opens.
+func TestOrigins(t *testing.T) {
+	for _, href := range plans[:3] {
+		for _, m := range regexp.MustCompile(`href="([^"]*why=[^"]*)"`).FindAllStringSubmatch(get(t, href, "").HTML, -1) {
+			to := strings.ReplaceAll(m[1], "&amp;", "&")
+			if html := get(t, to, "").HTML; !strings.Contains(html, `class="prov"`) || !strings.Contains(html, `aria-expanded="true"`) {
+				t.Errorf("%s opens nothing", to)
+			}
+		}
+	}
+}
+
+// TestStateRoundTrip: a page's address says its question, and the question is the page's address.
+func TestStateRoundTrip(t *testing.T) {
+	for _, href := range plans {
+		path, query, _ := strings.Cut(href, "?")
+		s, err := readState(strings.Trim(path, "/"), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, whole := stateOf(r)
+		again, err := back.request()
+		if err != nil || !whole {
+			t.Fatalf("%s: %v, whole %v", href, err, whole)
+		}
+		want, _ := json.Marshal(r)
+		if got, _ := json.Marshal(again); string(got) != string(want) {
+			t.Errorf("%s: %s, then %s", href, want, got)
+		}
+		if s.href() != href && query != "" {
+			sorted, _ := url.ParseQuery(query)
+			if again, _ := readState(s.ask, s.plain()); again.href() != s.href() || len(sorted) != len(s.query) {
+				t.Errorf("%s becomes %s", href, s.href())
+			}
+		}
+	}
+}
+
+// TestBadAddresses: each says what is wrong beside the question, and none is a failure of the page's.
+func TestBadAddresses(t *testing.T) {
+	for _, c := range []struct{ href, says string }{
+		{"/fit?m=nosuch", "nosuch"},
+		{"/fit?m=llama-3.1-8b&ctx=zzz", "zzz"},
+		{"/fit?m=llama-3.1-8b&on=2xnosuch", "nosuch"},
+		{"/fit?m=llama-3.1-8b&nofield=1", "nofield"},
+		{"/fit?m=%zz", "no query"},
+		{"/fit?m=" + strings.Repeat("x", mostLetters), "letters"},
+		{"/fit?m=/etc/passwd", "/etc/passwd"},
+		{"/fit?m=<script>alert(1)</script>", "&lt;script&gt;"},
+		{"/fit?m=llama-3.1-8b&on=%22%3E%3Cscript%3E", "&lt;script&gt;"},
+		{"/fit?m=llama-3.1-70b&on=2xh100&tp=3", "tp"},
+	} {
+		r := get(t, c.href, "")
+		if r.Status != 422 || !strings.Contains(r.HTML, c.says) || !strings.Contains(r.HTML, `role="alert"`) {
+			t.Errorf("%.60s: %d", c.href, r.Status)
+		}
+		if strings.Contains(r.HTML, "<script>") {
+			t.Errorf("%.60s: a word became markup", c.href)
+		}
+	}
+	if r := get(t, "/nowhere", ""); r.Status != 404 {
+		t.Errorf("nowhere: %d", r.Status)
+	}
+	if r := get(t, "/", ""); r.To == "" {
+		t.Error("the first page shows no example")
+	}
+}
+
+// TestPasted: what is pasted is answered and stands in no address.
+func TestPasted(t *testing.T) {
+	const log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Process has 77.90 GiB memory in use. secret <b>"
+	r := get(t, "/diagnose", log)
+	if r.Status != 200 || !strings.Contains(r.HTML, "4.40 GiB") || strings.Contains(r.HTML, "secret <b>") {
+		t.Errorf("%d\n%s", r.Status, r.HTML)
+	}
+	for _, m := range linkTo.FindAllStringSubmatch(r.HTML, -1) {
+		if strings.Contains(m[1], "secret") {
+			t.Errorf("what was pasted stands in %s", m[1])
+		}
+	}
+	if !strings.Contains(r.HTML, `method="post"`) {
+		t.Error("what is pasted would be part of an address")
+	}
+}
+
+// TestBeside: plans that were kept stand on one scale, at most three of them, and each can be taken away.
+func TestBeside(t *testing.T) {
+	kept := url.QueryEscape("m=llama-3.1-70b&on=2xh100&weights=fp8")
+	href := "/fit?" + example + strings.Repeat("&vs="+kept, 5)
+	html := get(t, href, "").HTML
+	if n := strings.Count(html, `aria-label="take away"`); n != mostBeside {
+		t.Errorf("%d plans beside", n)
+	}
+	if n := strings.Count(get(t, "/fit?"+example+"&vs="+kept, "").HTML, "take away"); n != 1 {
+		t.Errorf("%d plans beside", n)
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	for _, href := range plans[:6] {
+		f.Add(href)
+	}
+	f.Add("/fit?m=llama-3.1-8b&on=rtx-4090&why=/devices/0/ledger/0/bytes&vs=m%3Dx")
+	f.Fuzz(func(t *testing.T, href string) {
+		if strings.HasPrefix(href, "/plan") || strings.HasPrefix(href, "/pick") {
+			return // these search
+		}
+		if r := get(t, href, ""); r.Status == 500 || strings.Contains(r.HTML, "<script>") {
+			t.Errorf("%d", r.Status)
+		}
+	})
+}
+
+func BenchmarkFit(b *testing.B) {
+	s := site()
+	for b.Loop() {
+		s.Page(b.Context(), "/fit", example, "")
+	}
+}
+
+// TestElements: texts and attributes cannot become markup.
+func TestElements(t *testing.T) {
+	got := el("a", attr{"href", `/?a="b"&c`}, set("hidden"), when(false, txt("no")), txt("<b>&"), el("br")).String()
+	if want := `<a href="/?a=&quot;b&quot;&amp;c" hidden>&lt;b&gt;&amp;<br></a>`; got != want {
+		t.Error(got)
+	}
+}

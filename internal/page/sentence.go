@@ -1,0 +1,113 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+// sentence is the question as a form whose words can be changed.
+func (v *view) sentence() {
+	users := v.word("users", "users", "1")
+	tail := all{txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
+	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "llama-3.1-8b"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
+		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", v.own("engine", "no engine")), txt(", for "), users, tail), "fit")
+}
+
+// form puts fields of a question into one; what they do not say goes on as it is.
+func (v *view) form(fields part, ask string, more ...part) {
+	kept := all{}
+	for _, key := range sortedKeys(v.state) {
+		if !slices.Contains(v.said(), key) {
+			kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", v.state.query.Get(key)}))
+		}
+	}
+	v.add(el("form", id("question"), attr{"method", methodOf(ask)}, attr{"action", "/" + ask}, attr{"autocomplete", "off"}, fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+}
+
+// methodOf a form: what is pasted goes into no URL, where others would see it.
+func methodOf(ask string) string {
+	if ask == "diagnose" {
+		return "post"
+	}
+	return "get"
+}
+
+// said are the keys that the question's own fields say.
+func (v *view) said() []string { return fieldsOf[v.state.ask] }
+
+var fieldsOf = map[string][]string{
+	"fit": {modelKey, "weights", "on", "engine", "users", "ctx"}, "plan": {modelKey, "on", "users", "ctx"}, "pick": {"on", "users", "ctx"},
+	"train": {modelKey, "on", "method", "seq", "micro-batch"}, "diagnose": {modelKey, "on"},
+}
+
+func sortedKeys(s *state) (keys []string) {
+	for k := range s.query {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// word is an editable word of the question.
+func (v *view) word(key, label, usual string) part {
+	value := v.state.query.Get(key)
+	bad := v.err != nil && v.err.Field != "" && v.keyOfField(v.err.Field) == key
+	return el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, attr{"list", "list-" + key},
+		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"}, when(bad, attr{"aria-invalid", "true"}))
+}
+
+func (v *view) keyOfField(name string) string {
+	if f := memwall.FieldByName(name); f != nil {
+		return keyOf(f)
+	}
+	return name
+}
+
+// own is what an answer took where nothing was said.
+func (v *view) own(key, unknown string) string {
+	if v.answer == nil || v.answer.Plan == nil {
+		return unknown
+	}
+	switch key {
+	case "weights":
+		return cmp.Or(v.answer.Plan.Weights, unknown)
+	case "engine":
+		_, _, engine := render.Names(v.answer)
+		return engine
+	}
+	return unknown
+}
+
+// lists are what fields offer.
+func (v *view) lists() part {
+	var recipes []string
+	for _, r := range dtype.Recipes() {
+		recipes = append(recipes, r.Name)
+	}
+	named := map[string][]string{
+		modelKey: catalog.IDs(), "on": hardware.IDs(), "weights": recipes, "engine": memwall.Engines(),
+		"users": {"1", "4", "16", "64", "256"}, "ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
+	}
+	for i := range memwall.Fields() {
+		if f := &memwall.Fields()[i]; len(f.Enum) > 0 && named[keyOf(f)] == nil {
+			named[keyOf(f)] = f.Enum
+		}
+	}
+	out := all{}
+	for _, key := range v.said() {
+		var b strings.Builder
+		for _, name := range named[key] {
+			b.WriteString("<option>" + escapeText.Replace(name))
+		}
+		out = append(out, el("datalist", id("list-"+key), raw(b.String())))
+	}
+	return out
+}

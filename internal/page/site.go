@@ -1,0 +1,142 @@
+// Package page draws the web page: a question stands in a URL, and the answer under it as HTML. It does no I/O and asks
+// through a function, so that a server and a browser that has the core itself draw the same page.
+//
+// Open site.go for the way from a URL to a page, fit.go for the question that most come with, state.go for what a URL
+// says, html.go for how elements are put together.
+package page
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+// Asker answers questions: a memwall.Asker, or many that take turns.
+type Asker interface {
+	AskContext(context.Context, *memwall.Request) (*memwall.Answer, error)
+	// Size answers a fit with its ledger and figures alone.
+	Size(*memwall.Request) (*memwall.Answer, error)
+}
+
+// Site answers questions with pages.
+type Site struct{ Asker Asker }
+
+// Response is what a path and a query lead to.
+type Response struct {
+	Status int
+	HTML   string
+	To     string // where the page has moved
+}
+
+// questions are the kinds of pages, in the order of the heading.
+var questions = []struct {
+	ask, name string
+	draw      func(*view)
+}{
+	{"fit", "Fit", (*view).fit}, {"plan", "Plan", (*view).screen}, {"pick", "Pick", (*view).screen}, {"train", "Train", (*view).screen}, {"diagnose", "Diagnose", (*view).screen},
+}
+
+// example is what a first visit shows.
+const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k&engine=vllm"
+
+// Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
+func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
+	ask := strings.Trim(path, "/")
+	if ask == "" {
+		return Response{Status: 302, To: "/fit?" + example}
+	}
+	for _, q := range questions {
+		if q.ask == ask {
+			v := &view{site: s, ctx: ctx}
+			v.read(ask, query, pasted)
+			v.title = q.name
+			q.draw(v)
+			return Response{Status: v.status(), HTML: v.document()}
+		}
+	}
+	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", "/"}, txt("Does a model fit?")))}}).document()}
+}
+
+// view is one page being drawn.
+type view struct {
+	site    *Site
+	ctx     context.Context
+	state   *state
+	request *memwall.Request
+	answer  *memwall.Answer
+	err     *memwall.Error
+	title   string
+	main    all
+}
+
+// read the question and ask it.
+func (v *view) read(ask, query, pasted string) {
+	var err error
+	if v.state, err = readState(ask, query); err != nil {
+		v.state, v.request = &state{ask: ask}, &memwall.Request{Ask: ask}
+		v.fail(err)
+		return
+	}
+	v.state.paste = pasted
+	if v.request, err = v.state.request(); err != nil {
+		v.fail(err)
+		return
+	}
+	v.request.Explain = true
+	v.request.Text = v.state.paste
+	if !v.asked() {
+		return
+	}
+	if v.answer, err = v.site.Asker.AskContext(v.ctx, v.request); err != nil {
+		v.fail(err)
+		v.answer = nil
+	}
+}
+
+// asked: there is something to answer.
+func (v *view) asked() bool {
+	switch v.request.Ask {
+	case "pick":
+		return v.request.Hardware != ""
+	case "diagnose":
+		return v.request.Text != ""
+	}
+	return v.request.Model != ""
+}
+
+// fail keeps the reason why there is no answer.
+func (v *view) fail(err error) {
+	if errors.As(err, &v.err) {
+		return
+	}
+	v.err = &memwall.Error{Code: memwall.Internal, Message: err.Error()}
+}
+
+func (v *view) status() int {
+	switch {
+	case v.err == nil:
+		return 200
+	case v.err.Code == memwall.Internal:
+		return 500
+	}
+	return 422
+}
+
+// add parts to the page.
+func (v *view) add(parts ...part) { v.main = append(v.main, parts...) }
+
+// sized is the ledger of another page's question; nil where it has no answer.
+func (v *view) sized(s *state) *memwall.Answer {
+	r, err := s.request()
+	if err != nil {
+		return nil
+	}
+	a, err := v.site.Asker.Size(r)
+	if err != nil {
+		return nil
+	}
+	return a
+}

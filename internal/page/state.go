@@ -1,0 +1,206 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+// A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are left out,
+// and names are sorted, so that the same question is the same URL. What else a URL says is how it is shown: "why" names
+// the number that is open, "vs" are plans that stand beside, "open" a part that is unfolded.
+const (
+	modelKey = "m"
+	whyKey   = "why"
+	besideAs = "vs"
+)
+
+// state is a page's URL, read.
+type state struct {
+	ask    string
+	query  url.Values
+	why    string
+	beside []string
+	paste  string // what a form brought: a log, which no URL says
+}
+
+// mostParameters and mostLetters bound what a URL may say.
+const (
+	mostParameters = 64
+	mostLetters    = 16 << 10
+	mostBeside     = 3
+)
+
+// keyOf a field in URLs; "" where URLs do not say it.
+func keyOf(f *memwall.Field) string {
+	if f.Name == "model" {
+		return modelKey
+	}
+	return f.Flag
+}
+
+// readState reads the query of a URL. Parameters without a value are as good as absent.
+func readState(ask, query string) (*state, error) {
+	if len(query) > mostLetters {
+		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d letters of %d", len(query), mostLetters), Hint: "a shorter question"}
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, &memwall.Error{Code: memwall.BadField, Value: query, Message: "the address is no query: " + err.Error(), Hint: "/fit?m=llama-3.1-8b&on=rtx-4090"}
+	}
+	if len(values) > mostParameters {
+		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d fields of %d", len(values), mostParameters), Hint: "fewer fields"}
+	}
+	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey)}
+	for _, b := range values[besideAs] {
+		if len(s.beside) < mostBeside && b != "" {
+			s.beside = append(s.beside, b)
+		}
+	}
+	for _, k := range []string{whyKey, besideAs} {
+		values.Del(k)
+	}
+	for k, v := range values {
+		if v[len(v)-1] != "" {
+			s.query.Set(k, v[len(v)-1])
+		}
+	}
+	return s, nil
+}
+
+// request is the question that a state asks.
+func (s *state) request() (*memwall.Request, error) {
+	r := &memwall.Request{Ask: s.ask}
+	for i := range memwall.Fields() {
+		f := &memwall.Fields()[i]
+		key := keyOf(f)
+		if key == "" || !s.query.Has(key) || !f.OfAsk(s.ask) {
+			continue
+		}
+		if err := r.Set(f.Name, s.query.Get(key)); err != nil {
+			return r, err
+		}
+	}
+	return r, s.unknown()
+}
+
+// unknown refuses what no field is called.
+func (s *state) unknown() error {
+	for k := range s.query {
+		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) {
+			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k), Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
+		}
+	}
+	return nil
+}
+
+// href is the URL of the state.
+func (s *state) href() string {
+	q := url.Values{}
+	for k, v := range s.query {
+		q[k] = v
+	}
+	for _, b := range s.beside {
+		q.Add(besideAs, b)
+	}
+	if s.why != "" {
+		q.Set(whyKey, s.why)
+	}
+	if len(q) == 0 {
+		return "/" + s.ask
+	}
+	return "/" + s.ask + "?" + strings.NewReplacer("%2C", ",", "%3A", ":", "%2F", "/").Replace(q.Encode())
+}
+
+// plain is the query of the question alone.
+func (s *state) plain() string { return s.query.Encode() }
+
+// with is the state with fields set; "" takes one away.
+func (s *state) with(pairs ...string) *state {
+	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside}
+	for k, v := range s.query {
+		out.query[k] = v
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			out.query.Del(pairs[i])
+		} else {
+			out.query.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return out
+}
+
+// patched is the state after a change that an answer proposes; false where a URL cannot say it.
+func (s *state) patched(patch map[string]any) (*state, bool) {
+	out := s.with()
+	for name, v := range patch {
+		f := memwall.FieldByName(name)
+		if f == nil || keyOf(f) == "" {
+			return nil, false
+		}
+		if v == nil {
+			out.query.Del(keyOf(f))
+			continue
+		}
+		out.query.Set(keyOf(f), spelled(v))
+	}
+	return out, true
+}
+
+// spelled is a value as URLs and flags spell it.
+func spelled(v any) string {
+	switch x := v.(type) {
+	case string:
+		return x
+	case []string:
+		return strings.Join(x, ",")
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	var list []string
+	if json.Unmarshal(data, &list) == nil {
+		return strings.Join(list, ",")
+	}
+	return strings.Trim(string(data), `"`)
+}
+
+// stateOf is the page of a question; false where a URL cannot say all of it.
+func stateOf(r *memwall.Request) (*state, bool) {
+	s := &state{ask: r.Ask, query: url.Values{}}
+	whole := true
+	for i := range memwall.Fields() {
+		f := &memwall.Fields()[i]
+		v := f.Value(r)
+		if v.IsZero() || f.Name == "ask" || f.Name == "explain" {
+			continue
+		}
+		if keyOf(f) == "" {
+			whole = false
+			continue
+		}
+		s.query.Set(keyOf(f), spelled(v.Interface()))
+	}
+	return s, whole
+}
+
+// carried is what another question keeps of this one: all fields that it has too where both are of a plan that serves,
+// else those that its sentence says.
+func (s *state) carried(ask string) url.Values {
+	serves := []string{"fit", "plan"}
+	whole := ask == s.ask || slices.Contains(serves, ask) && slices.Contains(serves, s.ask)
+	out := url.Values{}
+	for i := range memwall.Fields() {
+		f := &memwall.Fields()[i]
+		if key := keyOf(f); s.query.Has(key) && f.OfAsk(ask) && (whole || slices.Contains(fieldsOf[ask], key)) {
+			out.Set(key, s.query.Get(key))
+		}
+	}
+	return out
+}
