@@ -24,7 +24,8 @@ func (v *view) fit() {
 	v.picture()
 	v.controls()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
-	v.add(el("div", class("two"), v.speed(), v.contexts()))
+	v.add(el("div", class("two"), v.speed(), v.roofline()))
+	v.add(el("div", class("two"), v.contexts()))
 	v.beside()
 	v.notes()
 }
@@ -260,6 +261,16 @@ func (v *view) speed() part {
 		rows = append(rows, el("tr", el("td", txt(r.Name)), el("td", class("n"), v.figure(r.Value, r.Pointer)), el("td", class("m u"), txt(r.Unit)), el("td", class("n m"), txt(r.Band))), v.opened(r.Pointer, 4))
 	}
 	return el("section", el("h2", txt(head)), el("p", class("cap"), txt("bound by "+bound+"; the band holds nine of ten measurements")), el("table", id("speed"), rows))
+}
+
+// roofline is the plan's work under the roofs of its device.
+func (v *view) roofline() part {
+	r, err := v.site.Asker.Roofline(v.request)
+	if err != nil || r == nil {
+		return all(nil)
+	}
+	under := "the line is what the datasheet allows; points are predicted, with their bands"
+	return el("section", el("h2", txt(render.RooflineTitle(r))), el("p", class("cap"), txt(under)), el("figure", raw(render.RooflinePicture(r, "roof"))))
 }
 
 // contexts are the same plan at other lengths.

@@ -19,6 +19,8 @@ type Asker interface {
 	AskContext(context.Context, *memwall.Request) (*memwall.Answer, error)
 	// Size answers a fit with its ledger and figures alone.
 	Size(*memwall.Request) (*memwall.Answer, error)
+	// Roofline puts a fit under the roofs of its devices; nil where it cannot.
+	Roofline(*memwall.Request) (*memwall.Roofline, error)
 }
 
 // Site answers questions with pages.

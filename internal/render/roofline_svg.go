@@ -1,0 +1,81 @@
+package render
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/memwall/memwall"
+)
+
+// Sizes of a roofline, in pixels.
+const (
+	roofWidth  = 560
+	roofHeight = 300
+	roofLeft   = 64
+)
+
+// RooflineTitle is the finding of a roofline: what its first point waits for, and how much of the roof it reaches.
+func RooflineTitle(r *memwall.Roofline) string {
+	if len(r.Points) == 0 {
+		return "No speed is known under these roofs"
+	}
+	p := &r.Points[0]
+	bound := "arithmetic"
+	if p.Intensity < r.Ridge {
+		bound = "bandwidth"
+	}
+	return capital(p.Name) + " is bound by " + bound
+}
+
+// RooflinePicture draws a roofline as a part of a page: rate against operations per byte, both by powers; the roof black,
+// points with their bands.
+func RooflinePicture(r *memwall.Roofline, name string) string {
+	s := newPicture(roofWidth+roofLeft+svgMargin, roofWidth)
+	c := &chart{svgPage: s, left: roofLeft, top: 28, width: roofWidth, height: roofHeight}
+	low, high := r.Ridge/100, 8*r.Ridge
+	least := r.Peak
+	for i := range r.Points {
+		p := &r.Points[i]
+		low, high, least = min(low, p.Intensity/3), max(high, 3*p.Intensity), min(least, p.Low)
+	}
+	c.x, c.y = logScale(low, high), logScale(min(least/2e12, low*r.Bandwidth/1e12), 1.5*r.Peak/1e12)
+	c.frame("operations for each byte read", "TFLOP/s of one "+r.Device)
+	ridgeY := r.Peak / 1e12
+	c.path("lim roof", fmt.Sprintf("M%.1f %.1fL%.1f %.1fH%d", c.px(c.x.low), c.py(c.x.low*r.Bandwidth/1e12), c.px(r.Ridge), c.py(ridgeY), c.right()))
+	c.anchored("m", "end", float64(c.right()), int(c.py(ridgeY))-7, tick(r.Peak/1e12)+" TFLOP/s "+r.Arithmetic)
+	middle := math.Sqrt(c.x.low * r.Ridge)
+	c.anchored("m", "end", c.px(middle)-8, int(c.py(middle*r.Bandwidth/1e12)), tick(r.Bandwidth/1e12)+" TB/s")
+	for i := range r.Points {
+		c.roofPoint(&r.Points[i], i)
+	}
+	s.y = c.bottom() + 2*svgLine + svgMargin
+	return s.part(name, RooflineTitle(r), describeRoofline(r))
+}
+
+// roofPoint is a dot with its band and its name.
+func (c *chart) roofPoint(p *memwall.RoofPoint, i int) {
+	x, y := c.px(p.Intensity), c.py(p.Rate/1e12)
+	c.path(fmt.Sprintf("thick s%d", i), fmt.Sprintf("M%.1f %.1fV%.1f", x, c.py(p.Low/1e12), c.py(p.High/1e12)))
+	fmt.Fprintf(&c.b, "<circle class=\"d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i, x, y)
+	anchor, at := "start", x+10
+	if x > float64(c.right())-170 {
+		anchor, at = "end", x-10
+	}
+	c.anchored("t", anchor, at, int(y)+16, roofName(p))
+}
+
+func roofName(p *memwall.RoofPoint) string {
+	if p.Sequences > 1 {
+		return p.Name + ", " + people(p.Sequences)
+	}
+	return p.Name
+}
+
+func describeRoofline(r *memwall.Roofline) string {
+	out := fmt.Sprintf("%s: %s TFLOP/s in %s, %s TB/s, ridge at %s operations per byte", r.Device, tick(r.Peak/1e12), r.Arithmetic, tick(r.Bandwidth/1e12), tick(r.Ridge))
+	for i := range r.Points {
+		p := &r.Points[i]
+		out += fmt.Sprintf(". %s: %s operations per byte, %s TFLOP/s", roofName(p), tick(p.Intensity), tick(p.Rate/1e12))
+	}
+	return out
+}
