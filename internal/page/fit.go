@@ -22,6 +22,9 @@ func (v *view) fit() {
 	}
 	v.title = v.headline()
 	v.picture()
+	if v.state.drag {
+		return
+	}
 	v.controls()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.add(el("div", class("two"), v.speed(), v.roofline()))

@@ -29,10 +29,11 @@ func (v *view) document() string {
 		el("head",
 			el("meta", attr{"charset", "utf-8"}),
 			el("meta", attr{"name", "viewport"}, attr{"content", "width=device-width,initial-scale=1"}),
+			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"}, attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'"})),
 			el("title", txt(v.title+" · memwall")),
-			el("link", attr{"rel", "stylesheet"}, attr{"href", "/page.css"}),
+			el("link", attr{"rel", "stylesheet"}, attr{"href", v.asset("page.css")}),
 			el("link", attr{"rel", "icon"}, attr{"href", "data:,"}),
-			el("script", attr{"src", "/page.js"}, set("defer"))),
+			el("script", attr{"src", v.asset("page.js")}, set("defer"))),
 		el("body",
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
@@ -41,13 +42,21 @@ func (v *view) document() string {
 			v.footer())).String()
 }
 
+// asset is the address of a file of the site.
+func (v *view) asset(name string) string {
+	if v.site.OnePage {
+		return "./" + name
+	}
+	return "/" + name
+}
+
 func (v *view) header() part {
 	links := all{}
 	for _, q := range questions {
-		href := (&state{ask: q.ask, query: v.state.carried(q.ask)}).href()
+		href := (&state{ask: q.ask, query: v.state.carried(q.ask), one: v.site.OnePage}).href()
 		links = append(links, el("a", attr{"href", href}, when(q.ask == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
-	return el("header", el("a", class("home"), attr{"href", "/"}, raw(logo), txt("memwall")),
+	return el("header", el("a", class("home"), attr{"href", v.asset("")}, raw(logo), txt("memwall")),
 		el("nav", attr{"aria-label", "Questions"}, links),
 		el("button", id("share"), attr{"type", "button"}, set("hidden"), txt("Share")),
 		el("button", id("theme"), attr{"type", "button"}, attr{"aria-label", "Light or dark"}, set("hidden"), txt("◐")))

@@ -29,18 +29,25 @@
     next = { url, ...options };
     if (!busy) go();
   };
+  // the page of an address: of the core in this browser, where the site brings one, else of the server
+  const draw = async (url, pasted) => {
+    if (window.memwall) return (await window.memwall())(url, pasted);
+    const r = await fetch(url, pasted === undefined ? {} : { method: 'POST', body: new URLSearchParams({ text: pasted }) });
+    return r.text();
+  };
   const go = async () => {
-    const { url, keep, push } = next;
+    const { url, keep, push, pasted } = next;
     next = null;
     busy = true;
     const late = setTimeout(() => root.classList.add('late'), 150);
     try {
-      const text = window.memwallPage ? window.memwallPage(url) : await (await fetch(url, { headers: { 'X-Part': '1' } })).text();
+      const text = await draw(keep ? url + '&drag=1' : url, pasted);
       const page = new DOMParser().parseFromString(text, 'text/html');
       if (push) history.pushState(null, '', url); else history.replaceState(null, '', url);
       document.title = page.title;
       swap(page, keep);
-    } catch {
+    } catch (e) {
+      console.info(String(e));
       tell('The server does not answer; this is its last answer.');
     }
     clearTimeout(late);
@@ -68,7 +75,7 @@
   // url of what the form asks, with one field set
   const url = (key, value) => {
     const form = $('#question'), q = new URLSearchParams();
-    for (const [k, v] of new FormData(form)) if (v) q.set(k, v);
+    for (const [k, v] of new FormData(form)) if (v && k !== 'text') q.set(k, v);
     for (const b of new URLSearchParams(location.search).getAll('vs')) q.append('vs', b);
     if (key) q.set(key, value);
     q.sort();
@@ -98,13 +105,12 @@
     else if (s.form?.id === 'question' && s.form.method === 'get') ask(url(), { push: true });
   });
   document.addEventListener('submit', e => {
-    if (e.target.id === 'question' && e.target.method === 'get') {
-      e.preventDefault();
-      ask(url(), { push: true });
-    }
+    if (e.target.id !== 'question') return;
+    e.preventDefault();
+    ask(url(), { push: true, pasted: $('textarea', e.target)?.value });
   });
   document.addEventListener('click', async e => {
-    const link = e.target.closest('a[data-live]');
+    const link = e.target.closest(window.memwall ? 'a[href^="?"]' : 'a[data-live]');
     if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
       e.preventDefault();
       return ask(link.getAttribute('href'), { push: true });
@@ -142,4 +148,5 @@
   });
   addEventListener('popstate', () => ask(location.pathname + location.search, {}));
   ready();
+  if (window.memwall && location.search) ask(location.pathname + location.search, {});
 })();

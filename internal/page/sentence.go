@@ -29,7 +29,12 @@ func (v *view) form(fields part, ask string, more ...part) {
 			kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", v.state.query.Get(key)}))
 		}
 	}
-	v.add(el("form", id("question"), attr{"method", methodOf(ask)}, attr{"action", "/" + ask}, attr{"autocomplete", "off"}, fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+	action := "/" + ask
+	if v.site.OnePage {
+		action = "./"
+		kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", askKey}, attr{"value", ask}))
+	}
+	v.add(el("form", id("question"), attr{"method", methodOf(ask)}, attr{"action", action}, attr{"autocomplete", "off"}, fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
 }
 
 // methodOf a form: what is pasted goes into no URL, where others would see it.

@@ -9,6 +9,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"net/url"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -24,7 +25,11 @@ type Asker interface {
 }
 
 // Site answers questions with pages.
-type Site struct{ Asker Asker }
+type Site struct {
+	Asker Asker
+	// OnePage is a site whose questions are all one file: "?ask=fit&m=…" in place of "/fit?m=…".
+	OnePage bool
+}
 
 // Response is what a path and a query lead to.
 type Response struct {
@@ -47,6 +52,9 @@ const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k&engine=vllm"
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	ask := strings.Trim(path, "/")
+	if s.OnePage {
+		ask, query = questionOf(query)
+	}
 	if ask == "" {
 		return Response{Status: 302, To: "/fit?" + example}
 	}
@@ -59,7 +67,15 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 			return Response{Status: v.status(), HTML: v.document()}
 		}
 	}
-	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", "/"}, txt("Does a model fit?")))}}).document()}
+	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}
+}
+
+// questionOf the query of a site that is one page, and what is asked; the example where nothing is.
+func questionOf(query string) (ask, rest string) {
+	if values, err := url.ParseQuery(query); err == nil && values.Get(askKey) != "" {
+		return values.Get(askKey), query
+	}
+	return "fit", example
 }
 
 // view is one page being drawn.
@@ -78,21 +94,27 @@ type view struct {
 func (v *view) read(ask, query, pasted string) {
 	var err error
 	if v.state, err = readState(ask, query); err != nil {
-		v.state, v.request = &state{ask: ask}, &memwall.Request{Ask: ask}
+		v.state, v.request = &state{ask: ask, one: v.site.OnePage}, &memwall.Request{Ask: ask}
 		v.fail(err)
 		return
 	}
-	v.state.paste = pasted
+	v.state.paste, v.state.one = pasted, v.site.OnePage
 	if v.request, err = v.state.request(); err != nil {
 		v.fail(err)
 		return
 	}
 	v.request.Explain = true
-	v.request.Text = v.state.paste
+	if ask == "diagnose" {
+		v.request.Text = v.state.paste
+	}
 	if !v.asked() {
 		return
 	}
-	if v.answer, err = v.site.Asker.AskContext(v.ctx, v.request); err != nil {
+	answer := v.site.Asker.AskContext
+	if v.state.drag && ask == "fit" {
+		answer = func(_ context.Context, r *memwall.Request) (*memwall.Answer, error) { return v.site.Asker.Size(r) }
+	}
+	if v.answer, err = answer(v.ctx, v.request); err != nil {
 		v.fail(err)
 		v.answer = nil
 	}

@@ -12,10 +12,12 @@ import (
 
 // A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are left out,
 // and names are sorted, so that the same question is the same URL. What else a URL says is how it is shown: "why" names
-// the number that is open, "vs" are plans that stand beside, "open" a part that is unfolded.
+// the number that is open, "vs" are plans that stand beside.
 const (
 	modelKey = "m"
 	whyKey   = "why"
+	askKey   = "ask"
+	dragKey  = "drag"
 	besideAs = "vs"
 )
 
@@ -26,6 +28,8 @@ type state struct {
 	why    string
 	beside []string
 	paste  string // what a form brought: a log, which no URL says
+	drag   bool   // something is being dragged: the answer and its picture alone
+	one    bool   // of a site that is one page: the question's name stands in the query
 }
 
 // mostParameters and mostLetters bound what a URL may say.
@@ -55,13 +59,13 @@ func readState(ask, query string) (*state, error) {
 	if len(values) > mostParameters {
 		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d fields of %d", len(values), mostParameters), Hint: "fewer fields"}
 	}
-	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey)}
+	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey), drag: values.Has(dragKey)}
 	for _, b := range values[besideAs] {
 		if len(s.beside) < mostBeside && b != "" {
 			s.beside = append(s.beside, b)
 		}
 	}
-	for _, k := range []string{whyKey, besideAs} {
+	for _, k := range []string{whyKey, besideAs, askKey, dragKey} {
 		values.Del(k)
 	}
 	for k, v := range values {
@@ -110,10 +114,15 @@ func (s *state) href() string {
 	if s.why != "" {
 		q.Set(whyKey, s.why)
 	}
-	if len(q) == 0 {
-		return "/" + s.ask
+	path := "/" + s.ask
+	if s.one {
+		path = ""
+		q.Set(askKey, s.ask)
 	}
-	return "/" + s.ask + "?" + strings.NewReplacer("%2C", ",", "%3A", ":", "%2F", "/").Replace(q.Encode())
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + strings.NewReplacer("%2C", ",", "%3A", ":", "%2F", "/").Replace(q.Encode())
 }
 
 // plain is the query of the question alone.
@@ -121,7 +130,7 @@ func (s *state) plain() string { return s.query.Encode() }
 
 // with is the state with fields set; "" takes one away.
 func (s *state) with(pairs ...string) *state {
-	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside}
+	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside, one: s.one}
 	for k, v := range s.query {
 		out.query[k] = v
 	}

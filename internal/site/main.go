@@ -1,0 +1,104 @@
+// Command site builds the page as a folder of files that any web host can serve: the core runs in the visitor's browser,
+// as WebAssembly, and nothing that is asked leaves it.
+//
+//	go run ./internal/site -out site
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	_ "embed"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/page"
+)
+
+//go:embed start.js
+var start string
+
+func main() {
+	out := flag.String("out", "site", "folder for the files; it is made")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := build(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+}
+
+// build writes all files of the site.
+func build(out string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	core, err := core()
+	if err != nil {
+		return err
+	}
+	support, err := support()
+	if err != nil {
+		return err
+	}
+	s := page.Site{Asker: (&memwall.Asker{}), OnePage: true}
+	files := map[string][]byte{
+		"index.html":      []byte(s.Page(context.Background(), "", "", "").HTML),
+		"page.css":        []byte(page.Style()),
+		"page.js":         bytes.Join([][]byte{support, []byte(start), []byte(page.Script())}, []byte("\n;\n")),
+		"memwall.wasm.gz": core,
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// core is the program as WebAssembly, packed.
+func core() ([]byte, error) {
+	work, err := os.MkdirTemp("", "memwall-site-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(work) }() // it is of the system's own temporary folder
+	name := filepath.Join(work, "memwall.wasm")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", name, "github.com/memwall/memwall/internal/site/inbrowser")
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
+	if said, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, err
+	}
+	err = z.Close() // before the bytes are taken
+	return b.Bytes(), err
+}
+
+// support is what Go brings for programs in browsers.
+func support() ([]byte, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+}
