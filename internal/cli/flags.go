@@ -263,7 +263,7 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 // operand is what help shows behind a flag.
 func operand(f *pflag.Flag) string {
 	if w, ok := f.Value.(workValue); ok {
-		return w.operand
+		return w.Operand
 	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {

@@ -49,7 +49,7 @@ func (f *planFlags) picked(at, goal string) error {
 	switch goal {
 	case "size":
 	case "speed":
-		f.wanted().Minimize = "latency"
+		f.Wanted().Minimize = "latency"
 	default:
 		return usage("goal", goal, fmt.Sprintf("--goal %s is not known", goal), "size or speed")
 	}
@@ -63,7 +63,7 @@ func (a *app) runPick(c *cobra.Command, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	r.Ask, r.All, r.Goal = "pick", f.all, f.goal
+	r.Ask, r.All, r.Goal = "pick", f.all, f.Goal
 	answer, err := a.timed(r, notes)
 	if err != nil || a.json {
 		return err

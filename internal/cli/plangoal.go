@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/load"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
@@ -13,24 +14,16 @@ import (
 
 // addGoal adds the flags of what a plan is for, beside the bounds of a workload.
 func (f *planFlags) addGoal(flags *pflag.FlagSet) {
-	for _, w := range []workFlag{
-		{"attainment", "SHARE", "requests that must keep within both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })},
-		{"minimize", "WHAT", "cost, latency, devices or quality_loss: what to have least of", "", []string{"cost", "latency", "devices", "quality_loss"}, wordOf(&f.minimize)},
-		{"quality-loss", "PERCENT", "most that formats may cost in perplexity, or as much of another score: 1 without the flag, 100 for any", "1", nil, f.qualityLoss},
-		{"own", "TIME,USD,X[,USD]", "terms of an owner: lifetime, dollars for a kilowatt-hour, watts of the site for each of the devices, price of a device", "3y,0.15,1.4", nil, wordOf(&f.own)},
-		{"day", "RATES", "requests a second in equal parts of a day, with commas, for a fleet that grows and shrinks", "2,1,1,3,8,9,7,4", nil, f.day},
-		{"start", "TIME", "with --day: how long it takes until a new replica serves", "5min", nil, f.start},
+	for _, w := range []load.Word{
+		word("attainment", "SHARE", "requests that must keep within both bounds at once: 0.99, 95%", "0.99", nil, f.shareOf(func(g *memwall.Goal) *float64 { return &g.Attainment })),
+		word("minimize", "WHAT", "cost, latency, devices or quality_loss: what to have least of", "", []string{"cost", "latency", "devices", "quality_loss"}, load.WordOf(&f.minimize)),
+		word("quality-loss", "PERCENT", "most that formats may cost in perplexity, or as much of another score: 1 without the flag, 100 for any", "1", nil, f.qualityLoss),
+		word("own", "TIME,USD,X[,USD]", "terms of an owner: lifetime, dollars for a kilowatt-hour, watts of the site for each of the devices, price of a device", "3y,0.15,1.4", nil, load.WordOf(&f.own)),
+		word("day", "RATES", "requests a second in equal parts of a day, with commas, for a fleet that grows and shrinks", "2,1,1,3,8,9,7,4", nil, f.day),
+		word("start", "TIME", "with --day: how long it takes until a new replica serves", "5min", nil, f.start),
 	} {
-		group(flags.VarPF(workValue{&w}, w.name, "", w.doc), groupWorkload)
+		group(flags.VarPF(workValue{&w}, w.Name, "", w.Doc), groupWorkload)
 	}
-}
-
-// wanted is the goal, which comes with the first flag that says something of it.
-func (f *simFlags) wanted() *memwall.Goal {
-	if f.goal == nil {
-		f.goal = &memwall.Goal{}
-	}
-	return f.goal
 }
 
 func (f *planFlags) shareOf(which func(*memwall.Goal) *float64) func(string) error {
@@ -40,14 +33,14 @@ func (f *planFlags) shareOf(which func(*memwall.Goal) *float64) func(string) err
 		if percent {
 			x /= 100
 		}
-		*which(f.wanted()) = x
+		*which(f.Wanted()) = x
 		return err
 	}
 }
 
 func (f *planFlags) qualityLoss(s string) error {
 	x, err := unit.ParseNumber(strings.TrimSuffix(s, "%"))
-	f.wanted().QualityLoss = &x
+	f.Wanted().QualityLoss = &x
 	return err
 }
 
@@ -64,7 +57,7 @@ func (f *planFlags) day(s string) error {
 	return nil
 }
 
-func (f *planFlags) start(s string) error { return secondsOf(&f.ofDay().Start)(s) }
+func (f *planFlags) start(s string) error { return load.SecondsOf(&f.ofDay().Start)(s) }
 
 func (f *planFlags) ofDay() *memwall.Day {
 	if f.request.Day == nil {
@@ -93,7 +86,7 @@ func (f *planFlags) owned() error {
 	if err != nil {
 		return usage("own", f.own, "--own: "+err.Error(), "--own 3y,0.15,1.4")
 	}
-	f.wanted().Own = o
+	f.Wanted().Own = o
 	return nil
 }
 
@@ -105,7 +98,7 @@ func lifetime(s string) (float64, error) {
 			return x * hours, err
 		}
 	}
-	t, err := parseSeconds(s)
+	t, err := load.Seconds(s)
 	return t / 3600, err
 }
 
@@ -115,11 +108,14 @@ func (f *planFlags) aim(r *memwall.Request) error {
 		return err
 	}
 	if f.minimize != "" {
-		f.wanted().Minimize = f.minimize
+		f.Wanted().Minimize = f.minimize
 	}
-	r.Goal = f.goal
-	w := f.spec
-	g := f.goal
+	r.Goal = f.Goal
+	if f.Disaggregated != nil {
+		r.Disaggregated = f.Disaggregated
+	}
+	w := f.Spec
+	g := f.Goal
 	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Own != nil || g.QualityLoss != nil) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
 	if bounded && r.For != "train" {
 		r.Workload = &w

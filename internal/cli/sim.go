@@ -7,16 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/load"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/model/catalog"
-	"github.com/memwall/memwall/workload"
 )
 
 // simFlags are the flags of sim.
 type simFlags struct {
 	fitFlags
-	spec  workload.Spec
-	goal  *memwall.Goal
+	load.Load
 	files simFiles
 }
 
@@ -42,8 +41,8 @@ func (a *app) sim() *cobra.Command {
 	for _, name := range []string{"from", "calibration"} {
 		group(flags.Lookup(name), groupWhat)
 	}
-	slots := workFlag{"slots", "N", "slots of llama-server (-np); of other engines --max-num-seqs", "8", nil, countOf(&f.request.Sequences)}
-	group(flags.VarPF(workValue{&slots}, slots.name, "", slots.doc), groupLlama)
+	slots := word("slots", "N", "slots of llama-server (-np); of other engines --max-num-seqs", "8", nil, load.CountOf(&f.request.Sequences))
+	group(flags.VarPF(workValue{&slots}, slots.Name, "", slots.Doc), groupLlama)
 	f.files.flags(flags)
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
 	flags.StringVar(&f.check, "check", "", "exit 3 when the load is not held, the goal not met or the plan does not fit; strict: 3 when tight")
@@ -65,7 +64,10 @@ func (a *app) runSim(c *cobra.Command, f *simFlags, args []string) error {
 	if err := a.tune(f.calibration); err != nil {
 		return err
 	}
-	r.Ask, r.Workload, r.Goal = "sim", &f.spec, f.goal
+	r.Ask, r.Workload, r.Goal = "sim", &f.Spec, f.Goal
+	if f.Disaggregated != nil {
+		r.Disaggregated = f.Disaggregated
+	}
 	if err := f.asks(r); err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 		return nil, err
 	}
 	defer out.abandon()
-	p := a.progress(int64(f.spec.Requests))
+	p := a.progress(int64(f.Spec.Requests))
 	a.asker.Watch = &memwall.Watch{Request: out.request(), Step: out.step(), Progress: p.report()}
 	answer, err := a.timed(r, notes)
 	p.clear()
@@ -101,7 +103,7 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 
 // asks refuses a workload of which nobody says who asks.
 func (f *simFlags) asks(r *memwall.Request) error {
-	if w := &f.spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 {
+	if w := &f.Spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 {
 		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
 	}
 	return nil

@@ -15,7 +15,7 @@ var script string
 
 // Style is the page's style sheet.
 func Style() string {
-	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + styles
+	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + render.PartStyles() + styles
 }
 
 // Script is what makes the page move.

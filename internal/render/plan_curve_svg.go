@@ -27,18 +27,23 @@ type curves struct {
 
 // PlanCurveSVG draws the times to the first token and per token against the load, of up to three fleets that have a curve:
 // the median thin, the 99th percentile thick, the goal as a line, and where each fleet breaks it.
-func PlanCurveSVG(a *memwall.Answer) []byte {
+func PlanCurveSVG(a *memwall.Answer) []byte { return curveDrawing(a).file() }
+
+// PlanCurvePart is PlanCurveSVG as a part of a page; "" where there is nothing to draw.
+func PlanCurvePart(a *memwall.Answer, name string) string { return curveDrawing(a).part(name) }
+
+func curveDrawing(a *memwall.Answer) *drawing {
 	v := &curves{a: a}
 	v.read()
 	s := newPicture(svgWidth, svgRight)
-	s.b.WriteString(chartStyle)
+	s.style = chartStyle
 	title := v.title()
 	s.headed(title, v.subtitle())
 	if len(v.all) > 0 {
 		v.draw(s)
 	}
 	s.y += svgMargin
-	return []byte(s.frame(title, v.describe()))
+	return &drawing{s, title, v.describe()}
 }
 
 // read finds the fleets and what the load is counted in.

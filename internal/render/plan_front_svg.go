@@ -24,18 +24,23 @@ const (
 // PlanFrontSVG draws plans by what they cost and how long users wait for a token: what nothing beats as a line, the
 // winner and two others by name, the bands of these as whiskers. Plans without a price stand apart. Those that train are
 // drawn by the memory that they leave and the time of a step.
-func PlanFrontSVG(a *memwall.Answer) []byte {
+func PlanFrontSVG(a *memwall.Answer) []byte { return frontDrawing(a).file() }
+
+// PlanFrontPart is PlanFrontSVG as a part of a page; "" where there is nothing to draw.
+func PlanFrontPart(a *memwall.Answer, name string) string { return frontDrawing(a).part(name) }
+
+func frontDrawing(a *memwall.Answer) *drawing {
 	f := &front{a: a}
 	f.read()
 	s := newPicture(svgWidth, svgRight)
-	s.b.WriteString(chartStyle)
+	s.style = chartStyle
 	title := f.title()
 	s.headed(title, f.subtitle())
 	if len(f.spots) > 0 {
 		f.draw(s)
 	}
 	s.y += svgMargin
-	return []byte(s.frame(title, f.describe()))
+	return &drawing{s, title, f.describe()}
 }
 
 // draw the chart.

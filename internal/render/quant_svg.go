@@ -12,7 +12,7 @@ import (
 // QuantSVG draws how weights are spread, what error formats have at what size, and the matrices with outliers.
 func QuantSVG(r *quant.Report) []byte {
 	s := newPicture(svgWidth, svgRight)
-	s.b.WriteString(plotStyle)
+	s.style = plotStyle
 	head := fmt.Sprintf("%s: %s, %v", r.Model, plural(int64(r.Matrices), "matrix", "matrices"), r.Bytes)
 	s.text(svgMargin, s.y, "h", head)
 	s.y += svgLine
@@ -22,7 +22,7 @@ func QuantSVG(r *quant.Report) []byte {
 	plot{s, svgMargin + plotApart, s.y}.tradeOff(r)
 	s.y += plotTall + svgLine
 	s.outliers(r.Spread)
-	return []byte(s.frame(head, "How weights are spread beside normal numbers; the error of formats by their size."))
+	return (&drawing{s, head, "How weights are spread beside normal numbers; the error of formats by their size."}).file()
 }
 
 // Scales of the plots: shares and errors by powers of ten.

@@ -14,6 +14,9 @@ const (
 	roofLeft   = 64
 )
 
+// roofStyle is of the roof.
+const roofStyle = `.roof{stroke-width:2;fill:none;stroke-linejoin:round}`
+
 // RooflineTitle is the finding of a roofline: what its first point waits for, and how much of the roof it reaches.
 func RooflineTitle(r *memwall.Roofline) string {
 	if len(r.Points) == 0 {
@@ -49,7 +52,7 @@ func RooflinePicture(r *memwall.Roofline, name string) string {
 		c.roofPoint(&r.Points[i], i)
 	}
 	s.y = c.bottom() + 2*svgLine + svgMargin
-	return s.part(name, RooflineTitle(r), describeRoofline(r))
+	return (&drawing{s, RooflineTitle(r), describeRoofline(r)}).part(name)
 }
 
 // roofPoint is a dot with its band and its name.

@@ -18,9 +18,10 @@ const (
 	plotTall   = 218
 )
 
-const plotStyle = `<style>.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.area{stroke:none;fill-opacity:.22}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.t{font-weight:600}` +
-	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}` +
-	`@media(prefers-color-scheme:dark){.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}}</style>` + "\n"
+// plotStyle is of the marks of plots over time, light and dark.
+var plotStyle = styles{`.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.area{stroke:none;fill-opacity:.22}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.t{font-weight:600}` +
+	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}`,
+	`.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}`}
 
 // plot is one of the four, at a place of the picture.
 type plot struct {
@@ -29,9 +30,14 @@ type plot struct {
 }
 
 // SimSVG draws a simulation: the queue, the batch and the KV cache over time, and how the times of requests are spread.
-func SimSVG(a *memwall.Answer) []byte {
+func SimSVG(a *memwall.Answer) []byte { return simDrawing(a).file() }
+
+// SimPart is SimSVG as a part of a page.
+func SimPart(a *memwall.Answer, name string) string { return simDrawing(a).part(name) }
+
+func simDrawing(a *memwall.Answer) *drawing {
 	s := newPicture(svgWidth, svgRight)
-	s.b.WriteString(plotStyle)
+	s.style = plotStyle
 	head := simHeadText(a)
 	s.text(svgMargin, s.y, "h", head[0])
 	for _, l := range head[1:] {
@@ -42,7 +48,7 @@ func SimSVG(a *memwall.Answer) []byte {
 	if a.Simulated != nil && a.Series != nil {
 		s.plots(a.Simulated)
 	}
-	return []byte(s.frame(head[0], strings.Join(head, ". ")))
+	return &drawing{s, head[0], strings.Join(head, ". ")}
 }
 
 // simHeadText is the first lines of the screen.

@@ -25,6 +25,7 @@ type svgPage struct {
 	y     int
 	width int // of the picture
 	bars  int // where bars end
+	style styles
 }
 
 func newPicture(width, bars int) *svgPage {
@@ -43,7 +44,7 @@ func SVG(a *memwall.Answer) []byte {
 	}
 	s.y += svgLine
 	s.devices(a)
-	return []byte(s.frame(head[0], describeDevices(a)))
+	return (&drawing{s, head[0], describeDevices(a)}).file()
 }
 
 // LedgerPicture is the ledger of SVG as a part of a page that has the styles, so many pixels wide and without its head.
@@ -52,7 +53,7 @@ func LedgerPicture(a *memwall.Answer, name string, width int) string {
 	s := newPicture(width, width-svgMargin)
 	s.y = 0
 	s.devices(a)
-	return s.part(name, "memory of one device, needed against allowed", describeDevices(a))
+	return (&drawing{s, "memory of one device, needed against allowed", describeDevices(a)}).part(name)
 }
 
 // devices draws a bar for each group of ranks, all on one scale.
@@ -98,36 +99,53 @@ func describeDevices(a *memwall.Answer) string {
 	return strings.Join(out, ". ")
 }
 
-const svgStyle = `text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#16191d}.h{font-weight:650;font-size:16px}.m{fill:#5b6470}` +
-	`.lim{stroke:#16191d}.lead{stroke:#5b6470}.free{fill:#f1f1ec;stroke:#e2e2dc}.over{fill:url(#over);stroke:#b3261e}.bad{fill:#b3261e}.wedge{fill:#f1f1ec;fill-opacity:.75}`
+// styles are rules for the marks of a picture, and those that differ in the dark.
+type styles struct{ light, dark string }
 
-const svgDark = `text{fill:#e8eaed}.m{fill:#9aa3ad}.lim{stroke:#e8eaed}.lead{stroke:#9aa3ad}.free{fill:#20252b;stroke:#2b3138}.over{stroke:#ff8a80}.bad{fill:#ff8a80}.hatch{stroke:#ff8a80}.wedge{fill:#20252b}`
+var svgStyle = styles{`text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#16191d}.h{font-weight:650;font-size:16px}.m{fill:#5b6470}` +
+	`.lim{stroke:#16191d}.lead{stroke:#5b6470}.free{fill:#f1f1ec;stroke:#e2e2dc}.over{fill:url(#over);stroke:#b3261e}.bad{fill:#b3261e}.wedge{fill:#f1f1ec;fill-opacity:.75}`,
+	`text{fill:#e8eaed}.m{fill:#9aa3ad}.lim{stroke:#e8eaed}.lead{stroke:#9aa3ad}.free{fill:#20252b;stroke:#2b3138}.over{stroke:#ff8a80}.bad{fill:#ff8a80}.hatch{stroke:#ff8a80}.wedge{fill:#20252b}`}
 
-// frame puts what is drawn into a document with its styles.
-func (s *svgPage) frame(title, desc string) string {
-	var css, dark strings.Builder
-	css.WriteString(svgStyle)
-	dark.WriteString(svgDark)
+// all are these rules after those that every picture has.
+func (s styles) all() styles {
+	var light, dark strings.Builder
 	for f := range families {
 		if looks[f].light != "none" {
-			fmt.Fprintf(&css, ".f%d{fill:%s}", f, looks[f].light)
+			fmt.Fprintf(&light, ".f%d{fill:%s}", f, looks[f].light)
 			fmt.Fprintf(&dark, ".f%d{fill:%s}", f, looks[f].dark)
 		}
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="t d">`+"\n"+
-		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n"+
-		"<defs>"+hatching+"</defs>\n%s</svg>\n",
-		svgWidth, s.y, svgWidth, escape(title), escape(desc), css.String(), dark.String(), s.b.String())
+	return styles{svgStyle.light + light.String() + s.light, svgStyle.dark + dark.String() + s.dark}
+}
+
+// drawing is a picture that is done, what it finds, and what it shows in words.
+type drawing struct {
+	*svgPage
+	title, words string
+}
+
+// file is the picture by itself. It follows the reader's light or dark setting.
+func (d *drawing) file() []byte {
+	css := d.style.all()
+	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="t d">`+"\n"+
+		"<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n<style>%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>"+hatching+"</defs>\n%s</svg>\n",
+		svgWidth, d.y, svgWidth, escape(d.title), escape(d.words), css.light, css.dark, d.b.String())
+}
+
+// part is the picture in a page that has the styles. The name tells it from the page's other pictures.
+func (d *drawing) part(name string) string {
+	return fmt.Sprintf(`<svg class="mw" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s</svg>`,
+		d.width, d.y, d.width, name, name, name, escape(d.title), name, escape(d.words), d.b.String())
+}
+
+// PartStyles are the rules of all pictures that are parts of a page, which says which theme it has.
+func PartStyles() string {
+	all := styles{chartStyle.light + plotStyle.light + roofStyle, chartStyle.dark + plotStyle.dark}.all()
+	return "svg.mw{" + all.light + "}\n:root[data-theme=dark] svg.mw{" + all.dark + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]) svg.mw{" + all.dark + "}}\n"
 }
 
 // hatching is the pattern of what lies over a limit.
 const hatching = `<pattern id="over" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V7" stroke="#b3261e" stroke-width="3"/></pattern>`
-
-// part is what is drawn as a part of a page.
-func (s *svgPage) part(name, title, desc string) string {
-	return fmt.Sprintf(`<svg class="mw" viewBox="0 0 %d %d" width="%d" role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s</svg>`,
-		s.width, s.y, s.width, name, name, name, escape(title), name, escape(desc), s.b.String())
-}
 
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(clean(s, false))

@@ -1,0 +1,241 @@
+// Package load reads what flags and addresses say of a workload, and of the goal for it.
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/workload"
+)
+
+// Load is who asks for what, and how soon it is wanted.
+type Load struct {
+	Spec workload.Spec
+	// Goal is nil until something is said of it.
+	Goal          *memwall.Goal
+	Disaggregated *plan.Disaggregated
+	// Data reads files of lengths; nil refuses them.
+	Data memwall.LengthSource
+}
+
+// Wanted is the goal, which comes with the first word that says something of it.
+func (f *Load) Wanted() *memwall.Goal {
+	if f.Goal == nil {
+		f.Goal = &memwall.Goal{}
+	}
+	return f.Goal
+}
+
+// Word is one thing that may be said: its name, what stands behind it, and what reads that.
+type Word struct {
+	Name, Operand, Doc string
+	Example            string   // of what stands behind it
+	Choices            []string // nil for any
+	Read               func(string) error
+}
+
+// Set reads a text.
+func (w *Word) Set(s string) error {
+	if len(w.Choices) > 0 && !slices.Contains(w.Choices, s) {
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(w.Choices, ", "))
+	}
+	return w.Read(s)
+}
+
+// Hint shows how the word is used, with what stands before its name.
+func (w *Word) Hint(before string) string {
+	if w.Example == "" {
+		return w.Doc
+	}
+	return "such as " + before + w.Name + " " + w.Example
+}
+
+const lawUsage = "a number, or a law: lognormal:1500,0.5, uniform:100-2000, exponential:300, gamma:300,2, empirical:100,900"
+
+// Words are what may be said of a workload and of the goal for it, in the order of help.
+func (f *Load) Words() []Word {
+	w := &f.Spec
+	return []Word{
+		{"rate", "RATE", "requests that arrive a second, whoever is still served: 4, 90/min; of sessions, where there are turns", "4", nil, rateOf(&w.Rate)},
+		{"users", "N", "users of a closed loop instead: each asks again when its answer is there", "64", nil, CountOf(&w.Concurrency)},
+		{"arrivals", "KIND", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", "", []string{"poisson", "gamma", "closed", "burst", "trace"}, WordOf(&w.Arrivals)},
+		{"cv", "X", "how uneven arrivals are: 0 evenly spaced, 1 as poisson, 3 in clumps", "2", nil, optionalOf(&w.CV)},
+		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", "lognormal:1500,0.5", nil, tokensOf(&w.Prompt, f.Data)},
+		{"output", "TOKENS|LAW", "tokens of an answer, likewise", "exponential:300", nil, tokensOf(&w.Output, f.Data)},
+		{"requests", "N", "how many requests in all: 10k, 1M", "10k", nil, CountOf(&w.Requests)},
+		{"duration", "TIME", "how long requests arrive: 10min, 1h", "10min", nil, SecondsOf(&w.DurationS)},
+		{"seed", "N", "another seed gives other requests of the same laws", "2", nil, CountOf(&w.Seed)},
+		{"shared-prefix", "TOKENS", "tokens that prompts begin with in common, such as a system prompt", "2k", nil, lengthOf(&w.SharedPrefix)},
+		{"prefixes", "N[:ZIPF]", "how many such beginnings there are, and how unevenly they are used", "50", nil, choiceOf(&w.Prefixes)},
+		{"turns", "N|LAW", "requests of a session, each with all that was said before", "4", nil, func(s string) error { return lawOf(&f.sessions().Turns, s, unit.ParseNumber) }},
+		{"think", "TIME|LAW", "pause between an answer and the next turn", "30s", nil, func(s string) error { return lawOf(&f.sessions().ThinkS, s, Seconds) }},
+		{"max-session", "TOKENS", "a session ends before a prompt longer than that", "32k", nil, func(s string) error { return lengthOf(&f.sessions().MaxTokens)(s) }},
+		{"patience", "TIME|LAW", "after which a client hangs up", "60s", nil, func(s string) error { return lawOf(&w.Patience, s, Seconds) }},
+		{"lora-adapters", "N[:ZIPF]", "how many adapters requests ask for, and how unevenly", "16:1", nil, choiceOf(&w.Adapters)},
+		{"priorities", "SHARES", "shares of requests with priority 0, 1, …: 0.1,0.9", "0.1,0.9", nil, sharesOf(&w.Priorities)},
+		{"trace", "FILE", "requests from a recording, packed or not; - for stdin", "azure.csv", nil, WordOf(&w.Trace)},
+		{"format", "FORMAT", "memwall, azure, mooncake, burstgpt, sharegpt or engine, where the recording's beginning does not tell", "", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, WordOf(&w.Reading.Format)},
+		{"speed", "X", "how much faster than recorded requests arrive", "2", nil, NumberOf(&w.Reading.Speed)},
+		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", "32k", nil, lengthOf(&w.Reading.MaxPrompt)},
+		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
+		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, NumberOf(&w.Reading.PerToken)},
+		{"disaggregate", "P:D", "workers that compute prompts and workers that generate, of --tp devices each, in place of some that do both", "1:3", nil, f.disaggregate},
+		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms; p50:300ms,p99:1s for others", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
+		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
+	}
+}
+
+// sessions of the workload, which come with the first flag that says something of them.
+func (f *Load) sessions() *workload.Sessions {
+	if f.Spec.Sessions == nil {
+		f.Spec.Sessions = &workload.Sessions{}
+	}
+	return f.Spec.Sessions
+}
+
+// whole is a number of workers.
+func whole(s string) (int64, error) {
+	n, err := unit.ParseCount(s)
+	return n, err
+}
+
+// disaggregate reads how many workers there are of each kind.
+func (f *Load) disaggregate(s string) error {
+	first, rest, _ := strings.Cut(s, ":")
+	prefill, err := whole(first)
+	if err != nil {
+		return err
+	}
+	decode, err := whole(rest)
+	if err != nil {
+		return err
+	}
+	f.Disaggregated = &plan.Disaggregated{Prefill: plan.Int(prefill), Decode: plan.Int(decode)}
+	return nil
+}
+
+// goalOf sets the bound of a percentile, the 99th unless another is named.
+func (f *Load) goalOf(which func(*memwall.Goal) *map[string]float64) func(string) error {
+	return func(s string) error {
+		bounds := map[string]float64{}
+		for _, word := range strings.Split(s, ",") {
+			name, text, named := strings.Cut(word, ":")
+			if !named {
+				name, text = "p99", word
+			}
+			t, err := unit.ParseSeconds(text)
+			if err != nil {
+				return err
+			}
+			bounds[name] = t.Milliseconds()
+		}
+		*which(f.Wanted()) = bounds
+		return nil
+	}
+}
+
+func WordOf(at *string) func(string) error {
+	return func(s string) error { *at = s; return nil }
+}
+
+func rateOf(at *float64) func(string) error {
+	return func(s string) (err error) { *at, err = unit.ParseRate(s); return err }
+}
+
+func NumberOf(at *float64) func(string) error {
+	return func(s string) (err error) { *at, err = unit.ParseNumber(s); return err }
+}
+
+func optionalOf(at **float64) func(string) error {
+	return func(s string) error {
+		x, err := unit.ParseNumber(s)
+		*at = &x
+		return err
+	}
+}
+
+func SecondsOf(at *float64) func(string) error {
+	return func(s string) (err error) { *at, err = Seconds(s); return err }
+}
+
+func Seconds(s string) (float64, error) {
+	t, err := unit.ParseSeconds(s)
+	return float64(t), err
+}
+
+// CountOf reads a number in decimal, and refuses none.
+func CountOf(at *plan.Int) func(string) error {
+	return func(s string) error {
+		n, err := unit.ParseCount(s)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%q is none", s)
+		}
+		*at = plan.Int(n)
+		return err
+	}
+}
+
+func lengthOf(at *plan.Int) func(string) error {
+	return func(s string) error {
+		n, err := unit.ParseLength(s)
+		*at = plan.Int(n)
+		return err
+	}
+}
+
+func choiceOf(at *workload.Choice) func(string) error {
+	return func(s string) (err error) { *at, err = workload.ParseChoice(s); return err }
+}
+
+func sharesOf(at *[]float64) func(string) error {
+	return func(s string) error {
+		for _, word := range strings.Split(s, ",") {
+			x, err := unit.ParseNumber(word)
+			if err != nil {
+				return err
+			}
+			*at = append(*at, x)
+		}
+		return nil
+	}
+}
+
+func lawOf(at *workload.Law, s string, number func(string) (float64, error)) (err error) {
+	*at, err = workload.ParseLaw(s, number)
+	return err
+}
+
+// tokensOf reads a law of lengths, or a file of them.
+func tokensOf(at *workload.Law, data memwall.LengthSource) func(string) error {
+	return func(s string) error {
+		if name, ok := strings.CutPrefix(s, "@"); ok {
+			return lengthsOf(at, name, data)
+		}
+		return lawOf(at, s, func(s string) (float64, error) {
+			n, err := unit.ParseLength(s)
+			if err == nil && n == 0 {
+				err = fmt.Errorf("%q is no token", s)
+			}
+			return float64(n), err
+		})
+	}
+}
+
+func lengthsOf(at *workload.Law, name string, data memwall.LengthSource) error {
+	if data == nil {
+		return fmt.Errorf("files of lengths are not read here")
+	}
+	all, err := data.Lengths(name)
+	if err != nil {
+		return err
+	}
+	*at = workload.Law{Law: "empirical", Values: make([]float64, len(all))}
+	for i, n := range all {
+		at.Values[i] = float64(n)
+	}
+	return nil
+}
