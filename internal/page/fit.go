@@ -223,13 +223,12 @@ func unindented(text string) string {
 
 // command is the state as a command line of memwall.
 func (s *state) command() string {
-	words := []string{"memwall", s.ask}
+	words := []string{"memwall", questionAt(s.ask).ask}
 	if m := s.query.Get(modelKey); m != "" {
 		words = append(words, m)
 	}
-	for i := range memwall.Fields() {
-		key := keyOf(&memwall.Fields()[i])
-		if key == "" || key == modelKey || !s.query.Has(key) {
+	for _, key := range sortedKeys(s) {
+		if key == modelKey {
 			continue
 		}
 		if value := s.query.Get(key); value == "true" {

@@ -52,9 +52,9 @@ func (v *view) asset(name string) string {
 
 func (v *view) header() part {
 	links := all{}
-	for _, q := range questions {
-		href := (&state{ask: q.ask, query: v.state.carried(q.ask), one: v.site.OnePage}).href()
-		links = append(links, el("a", attr{"href", href}, when(q.ask == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+	for _, q := range questions() {
+		href := (&state{ask: q.path, query: v.state.carried(q.path), one: v.site.OnePage}).href()
+		links = append(links, el("a", attr{"href", href}, when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
 	return el("header", el("a", class("home"), attr{"href", v.asset("")}, raw(logo), txt("memwall")),
 		el("nav", attr{"aria-label", "Questions"}, links),

@@ -46,12 +46,7 @@ func methodOf(ask string) string {
 }
 
 // said are the keys that the question's own fields say.
-func (v *view) said() []string { return fieldsOf[v.state.ask] }
-
-var fieldsOf = map[string][]string{
-	"fit": {modelKey, "weights", "on", "engine", "users", "ctx"}, "plan": {modelKey, "on", "users", "ctx"}, "pick": {"on", "users", "ctx"},
-	"train": {modelKey, "on", "method", "seq", "micro-batch"}, "diagnose": {modelKey, "on"},
-}
+func (v *view) said() []string { return v.question.says }
 
 func sortedKeys(s *state) (keys []string) {
 	for k := range s.query {
@@ -99,7 +94,7 @@ func (v *view) lists() part {
 	}
 	named := map[string][]string{
 		modelKey: catalog.IDs(), "on": hardware.IDs(), "weights": recipes, "engine": memwall.Engines(),
-		"users": {"1", "4", "16", "64", "256"}, "ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
+		"users": {"1", "4", "16", "64", "256"}, "rate": {"1", "4", "16"}, "ttft": {"500ms", "1s", "2s"}, "tpot": {"25ms", "50ms", "100ms"}, "prompt": {"500", "1500", "lognormal:1500,0.5"}, "output": {"100", "300", "exponential:300"}, "ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
 	}
 	for i := range memwall.Fields() {
 		if f := &memwall.Fields()[i]; len(f.Enum) > 0 && named[keyOf(f)] == nil {

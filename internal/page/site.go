@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -38,12 +39,35 @@ type Response struct {
 	To     string // where the page has moved
 }
 
-// questions are the kinds of pages, in the order of the heading.
-var questions = []struct {
-	ask, name string
-	draw      func(*view)
-}{
-	{"fit", "Fit", (*view).fit}, {"plan", "Plan", (*view).screen}, {"pick", "Pick", (*view).screen}, {"train", "Train", (*view).screen}, {"diagnose", "Diagnose", (*view).screen},
+// question is a kind of page.
+type question struct {
+	path, name string
+	ask        string // of its requests
+	loads      bool   // it has a load, and a goal for it
+	draw       func(*view)
+	says       []string // what its sentence says
+}
+
+// questions in the order of the heading.
+func questions() []question {
+	return []question{
+		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}},
+		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
+		{"serve", "Serve", "plan", true, (*view).screen, []string{modelKey, "users", "ttft", "tpot", "on"}},
+		{"pick", "Pick", "pick", false, (*view).screen, []string{"on", "users", "ctx"}},
+		{"train", "Train", "train", false, (*view).screen, []string{modelKey, "on", "method", "seq", "micro-batch"}},
+		{"sim", "Simulate", "sim", true, (*view).screen, []string{modelKey, "on", "rate", "prompt", "output"}},
+		{"diagnose", "Diagnose", "diagnose", false, (*view).screen, []string{modelKey, "on"}},
+	}
+}
+
+// questionAt a path; nil where there is none.
+func questionAt(path string) *question {
+	all := questions()
+	if i := slices.IndexFunc(all, func(q question) bool { return q.path == path }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // example is what a first visit shows.
@@ -58,14 +82,11 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	if ask == "" {
 		return Response{Status: 302, To: "/fit?" + example}
 	}
-	for _, q := range questions {
-		if q.ask == ask {
-			v := &view{site: s, ctx: ctx}
-			v.read(ask, query, pasted)
-			v.title = q.name
-			q.draw(v)
-			return Response{Status: v.status(), HTML: v.document()}
-		}
+	if q := questionAt(ask); q != nil {
+		v := &view{site: s, ctx: ctx, question: q, title: q.name}
+		v.read(ask, query, pasted)
+		q.draw(v)
+		return Response{Status: v.status(), HTML: v.document()}
 	}
 	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}
 }
@@ -80,21 +101,22 @@ func questionOf(query string) (ask, rest string) {
 
 // view is one page being drawn.
 type view struct {
-	site    *Site
-	ctx     context.Context
-	state   *state
-	request *memwall.Request
-	answer  *memwall.Answer
-	err     *memwall.Error
-	title   string
-	main    all
+	site     *Site
+	ctx      context.Context
+	question *question
+	state    *state
+	request  *memwall.Request
+	answer   *memwall.Answer
+	err      *memwall.Error
+	title    string
+	main     all
 }
 
 // read the question and ask it.
 func (v *view) read(ask, query, pasted string) {
 	var err error
 	if v.state, err = readState(ask, query); err != nil {
-		v.state, v.request = &state{ask: ask, one: v.site.OnePage}, &memwall.Request{Ask: ask}
+		v.state, v.request = &state{ask: ask, one: v.site.OnePage}, &memwall.Request{Ask: v.question.ask}
 		v.fail(err)
 		return
 	}
@@ -104,7 +126,7 @@ func (v *view) read(ask, query, pasted string) {
 		return
 	}
 	v.request.Explain = true
-	if ask == "diagnose" {
+	if v.question.ask == "diagnose" {
 		v.request.Text = v.state.paste
 	}
 	if !v.asked() {
@@ -122,11 +144,13 @@ func (v *view) read(ask, query, pasted string) {
 
 // asked: there is something to answer.
 func (v *view) asked() bool {
-	switch v.request.Ask {
+	switch r := v.request; v.question.path {
 	case "pick":
-		return v.request.Hardware != ""
+		return r.Hardware != ""
 	case "diagnose":
-		return v.request.Text != ""
+		return r.Text != ""
+	case "serve", "sim":
+		return r.Model != "" && r.Workload != nil && (r.Workload.Rate > 0 || r.Workload.Concurrency > 0)
 	}
 	return v.request.Model != ""
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/load"
 )
 
 // A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are left out,
@@ -78,24 +79,51 @@ func readState(ask, query string) (*state, error) {
 
 // request is the question that a state asks.
 func (s *state) request() (*memwall.Request, error) {
-	r := &memwall.Request{Ask: s.ask}
+	q := questionAt(s.ask)
+	r := &memwall.Request{Ask: q.ask}
+	if q.loads {
+		if err := s.load(r); err != nil {
+			return r, err
+		}
+	}
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
 		key := keyOf(f)
-		if key == "" || !s.query.Has(key) || !f.OfAsk(s.ask) {
+		if key == "" || !s.query.Has(key) || !f.OfAsk(q.ask) || q.loads && isLoad(key) {
 			continue
 		}
 		if err := r.Set(f.Name, s.query.Get(key)); err != nil {
 			return r, err
 		}
 	}
-	return r, s.unknown()
+	return r, s.unknown(q)
+}
+
+// load reads what is said of a workload and the goal for it.
+func (s *state) load(r *memwall.Request) error {
+	var l load.Load
+	words := l.Words()
+	for i := range words {
+		w := &words[i]
+		if !s.query.Has(w.Name) {
+			continue
+		}
+		if err := w.Set(s.query.Get(w.Name)); err != nil {
+			return &memwall.Error{Code: memwall.BadField, Field: w.Name, Value: s.query.Get(w.Name), Message: w.Name + ": " + err.Error(), Hint: w.Hint("")}
+		}
+	}
+	r.Workload, r.Goal, r.Disaggregated = &l.Spec, l.Goal, l.Disaggregated
+	return nil
+}
+
+func isLoad(key string) bool {
+	return slices.ContainsFunc((&load.Load{}).Words(), func(w load.Word) bool { return w.Name == key })
 }
 
 // unknown refuses what no field is called.
-func (s *state) unknown() error {
+func (s *state) unknown(q *question) error {
 	for k := range s.query {
-		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) {
+		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) {
 			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k), Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
 		}
 	}
@@ -180,34 +208,16 @@ func spelled(v any) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// stateOf is the page of a question; false where a URL cannot say all of it.
-func stateOf(r *memwall.Request) (*state, bool) {
-	s := &state{ask: r.Ask, query: url.Values{}}
-	whole := true
-	for i := range memwall.Fields() {
-		f := &memwall.Fields()[i]
-		v := f.Value(r)
-		if v.IsZero() || f.Name == "ask" || f.Name == "explain" {
-			continue
-		}
-		if keyOf(f) == "" {
-			whole = false
-			continue
-		}
-		s.query.Set(keyOf(f), spelled(v.Interface()))
-	}
-	return s, whole
-}
-
 // carried is what another question keeps of this one: all fields that it has too where both are of a plan that serves,
 // else those that its sentence says.
 func (s *state) carried(ask string) url.Values {
 	serves := []string{"fit", "plan"}
-	whole := ask == s.ask || slices.Contains(serves, ask) && slices.Contains(serves, s.ask)
+	if ask == s.ask || slices.Contains(serves, ask) && slices.Contains(serves, s.ask) {
+		return s.query
+	}
 	out := url.Values{}
-	for i := range memwall.Fields() {
-		f := &memwall.Fields()[i]
-		if key := keyOf(f); s.query.Has(key) && f.OfAsk(ask) && (whole || slices.Contains(fieldsOf[ask], key)) {
+	for _, key := range questionAt(ask).says {
+		if s.query.Has(key) && !isLoad(key) {
 			out.Set(key, s.query.Get(key))
 		}
 	}

@@ -142,6 +142,16 @@ func RungRows(a *memwall.Answer) (out []RungRow) {
 	return out
 }
 
+// LadderRows are the changes that a search found.
+func LadderRows(a *memwall.Answer) (out []RungRow) {
+	s := &screen{page: newPage(Style{Width: defaultWidth}), a: a}
+	for i := range a.Ladder {
+		c := &a.Ladder[i]
+		out = append(out, RungRow{c.Change, gib(c.Saves, 2), tokensEach(c.Speed), qualityOf(c.Quality), s.then(c).string(), c.Verdict, c.Arguments, c.Patch})
+	}
+	return out
+}
+
 // Origin is how a number was made, as it is printed.
 type Origin struct {
 	Pointer, Name, Value, Basis, Band, Rule string
