@@ -201,13 +201,13 @@ func (p *planner) rented(q *question) (b unit.Bytes, perHour *float64) {
 	return m.Memory(), p.asker.perHour(m)
 }
 
-// patchOf is the JSON merge patch from one request to another.
+// patchOf is the JSON merge patch from one request to another. Whether numbers are explained is no part of a plan.
 func patchOf(from, to *Request) map[string]any {
 	out := map[string]any{}
 	for _, f := range Fields() {
 		a, b := f.Value(from), f.Value(to)
 		switch {
-		case reflect.DeepEqual(a.Interface(), b.Interface()):
+		case f.Name == "explain", reflect.DeepEqual(a.Interface(), b.Interface()):
 		case b.IsZero():
 			out[f.Name] = nil
 		case b.Kind() == reflect.Pointer:

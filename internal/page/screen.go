@@ -26,9 +26,6 @@ func (v *view) screen() {
 		v.chart(render.PlanCurvePart(v.answer, "curve"))
 	case "pick":
 		v.text(render.Pick(v.answer, st))
-	case "train":
-		v.picture()
-		v.text(render.Train(v.answer, render.FitOptions{}, st))
 	case "sim":
 		v.text(render.Sim(v.answer, render.SimOptions{}, st))
 		v.chart(render.SimPart(v.answer, "sim"))
@@ -70,7 +67,6 @@ func (v *view) plan() {
 		rows = append(rows, v.ladderRow(&r, first))
 	}
 	v.add(el("section", el("h2", txt("What would change it")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change. Quality is how a published score changes.")), el("table", id("rungs"), class("ladder"), rows)))
-	v.chart(render.PlanFrontPart(v.answer, "front"))
 	if v.answer.Best != nil {
 		v.add(el("h2", txt("Run the first that fits")), v.commands(&memwall.Answer{Flags: v.answer.Best.Flags}))
 	}

@@ -55,7 +55,7 @@ func questions() []question {
 		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
 		{"serve", "Serve", "plan", true, (*view).screen, []string{modelKey, "users", "ttft", "tpot", "on"}},
 		{"pick", "Pick", "pick", false, (*view).screen, []string{"on", "users", "ctx"}},
-		{"train", "Train", "train", false, (*view).screen, []string{modelKey, "on", "method", "seq", "micro-batch"}},
+		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
 		{"sim", "Simulate", "sim", true, (*view).screen, []string{modelKey, "on", "rate", "prompt", "output"}},
 		{"diagnose", "Diagnose", "diagnose", false, (*view).screen, []string{modelKey, "on"}},
 	}

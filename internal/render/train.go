@@ -107,19 +107,29 @@ func (s *screen) phases() {
 
 // step is how long a step takes, what of, and a whole run.
 func (s *screen) step() {
-	v := s.a.Step
+	for i, r := range StepRows(s.a) {
+		if i == 0 {
+			s.page.blank()
+		}
+		s.page.para(join(pad(gap), say(fmt.Sprintf("%-9s", r[0]), dim)), say(r[1]))
+	}
+}
+
+// StepRows say how long a step of training takes, what of, and a whole run: names and words.
+func StepRows(a *memwall.Answer) (out [][2]string) {
+	v := a.Step
 	if v == nil {
-		return
+		return nil
 	}
-	s.page.blank()
-	s.page.para(join(pad(gap), say("step     ", dim)), say(fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), significant(v.SecondsLow, 2), took(v.SecondsHigh), significant(v.PerDevice, 3), percent(v.MFU), percent(v.HFU))))
-	s.page.para(join(pad(gap), say("of which ", dim)), say(largestParts(v)))
-	if r := s.a.Run; r != nil {
-		s.page.para(join(pad(gap), say("run      ", dim)), say(runText(r)))
+	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), significant(v.SecondsLow, 2), took(v.SecondsHigh), significant(v.PerDevice, 3), percent(v.MFU), percent(v.HFU))},
+		[2]string{"of which", largestParts(v)})
+	if r := a.Run; r != nil {
+		out = append(out, [2]string{"run", runText(r)})
 	}
-	if m := s.a.Disk; m != nil && m.Checkpoint > 0 {
-		s.page.para(join(pad(gap), say("disk     ", dim)), say(diskText(m)))
+	if m := a.Disk; m != nil && m.Checkpoint > 0 {
+		out = append(out, [2]string{"disk", diskText(m)})
 	}
+	return out
 }
 
 func diskText(m *memwall.Memory) string {

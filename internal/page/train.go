@@ -1,0 +1,50 @@
+package page
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/internal/render"
+)
+
+// train draws the page of a step of training: its peak, what each phase holds, where the bytes go, how long it takes.
+func (v *view) train() {
+	v.asking()
+	if v.err != nil {
+		v.add(v.failure())
+		return
+	}
+	if v.answer == nil {
+		return
+	}
+	v.title = v.headline()
+	v.add(el("figure", id("picture"),
+		el("div", class("wide"), raw(render.PhasesPicture(v.answer, "pw", 1120))),
+		el("div", class("narrow"), raw(render.PhasesPicture(v.answer, "pn", 340)))))
+	v.add(el("div", class("two"), v.bytes(), v.change()))
+	v.steps()
+	v.configs()
+	v.notes()
+}
+
+// steps say how long a step and a run take.
+func (v *view) steps() {
+	rows := all{}
+	for _, r := range render.StepRows(v.answer) {
+		rows = append(rows, el("dt", txt(r[0])), el("dd", txt(r[1])))
+	}
+	if len(rows) > 0 {
+		v.add(el("section", el("h2", txt("How long it takes")), el("dl", class("why"), rows)))
+	}
+}
+
+// configs are the files that ask a framework for this plan.
+func (v *view) configs() {
+	names := make([]string, 0, len(v.answer.Config))
+	for name := range v.answer.Config {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		v.add(el("details", el("summary", txt(name)), command(v.answer.Config[name])))
+	}
+}
