@@ -79,10 +79,10 @@ func (f *Load) Words() []Word {
 		{"priorities", "SHARES", "shares of requests with priority 0, 1, …: 0.1,0.9", "0.1,0.9", nil, sharesOf(&w.Priorities)},
 		{"trace", "FILE", "requests from a recording, packed or not; - for stdin", "azure.csv", nil, WordOf(&w.Trace)},
 		{"format", "FORMAT", "memwall, azure, mooncake, burstgpt, sharegpt or engine, where the recording's beginning does not tell", "", []string{"memwall", "azure", "mooncake", "burstgpt", "sharegpt", "engine"}, WordOf(&w.Reading.Format)},
-		{"speed", "X", "how much faster than recorded requests arrive", "2", nil, NumberOf(&w.Reading.Speed)},
+		{"speed", "X", "how much faster than recorded requests arrive", "2", nil, numberOf(&w.Reading.Speed)},
 		{"max-prompt", "TOKENS", "longer recorded prompts are cut to that", "32k", nil, lengthOf(&w.Reading.MaxPrompt)},
 		{"block-tokens", "TOKENS", "tokens of a recorded block of hash_ids", "512", nil, lengthOf(&w.Reading.Block)},
-		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, NumberOf(&w.Reading.PerToken)},
+		{"bytes-per-token", "X", "how many bytes of a recorded text count as a token", "4", nil, numberOf(&w.Reading.PerToken)},
 		{"disaggregate", "P:D", "workers that compute prompts and workers that generate, of --tp devices each, in place of some that do both", "1:3", nil, f.disaggregate},
 		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms; p50:300ms,p99:1s for others", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
 		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
@@ -138,6 +138,7 @@ func (f *Load) goalOf(which func(*memwall.Goal) *map[string]float64) func(string
 	}
 }
 
+// WordOf takes a text as it is.
 func WordOf(at *string) func(string) error {
 	return func(s string) error { *at = s; return nil }
 }
@@ -146,7 +147,8 @@ func rateOf(at *float64) func(string) error {
 	return func(s string) (err error) { *at, err = unit.ParseRate(s); return err }
 }
 
-func NumberOf(at *float64) func(string) error {
+// numberOf reads a number.
+func numberOf(at *float64) func(string) error {
 	return func(s string) (err error) { *at, err = unit.ParseNumber(s); return err }
 }
 
@@ -158,10 +160,12 @@ func optionalOf(at **float64) func(string) error {
 	}
 }
 
+// SecondsOf reads a time.
 func SecondsOf(at *float64) func(string) error {
 	return func(s string) (err error) { *at, err = Seconds(s); return err }
 }
 
+// Seconds reads a time, such as 90s or 5min.
 func Seconds(s string) (float64, error) {
 	t, err := unit.ParseSeconds(s)
 	return float64(t), err

@@ -1,5 +1,6 @@
 //go:build !js
 
+// Command inbrowser is the core in a browser; elsewhere it says so.
 package main
 
 import "log"
