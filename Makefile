@@ -1,0 +1,11 @@
+# What has more than one command to it; all else is plain go build and go test.
+
+.PHONY: site release
+
+# site is the page as a folder of files that any web host can serve.
+site:
+	go run ./internal/site -out site
+
+# release makes the archives of a version: make release VERSION=1.2.3
+release:
+	go run ./internal/release -out dist $(VERSION)
