@@ -17,7 +17,7 @@ import (
 var houseOrder = []string{
 	"unit spell lifetime search speed/coef",
 	"dtype ledger plan",
-	"model hardware quality workload format/yaml format/internal/window format/internal/sparse",
+	"model hardware quality workload figure format/yaml format/internal/window format/internal/sparse",
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
@@ -27,7 +27,7 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
-	"source source/cache validation/packed calibrate",
+	"source source/cache validation/packed calibrate learn",
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
