@@ -100,7 +100,7 @@ var harmless = map[string]string{
 
 // takesHarmless: a room of simulated time uses nothing else of a package.
 func (h *house) takesHarmless(dir, p string) bool {
-	if !slices.Contains([]string{"workload", "sim", ".", "validation"}, dir) || harmless[p] == "" {
+	if !slices.Contains([]string{"workload", "sim", ".", "validation", "learn"}, dir) || harmless[p] == "" {
 		return false
 	}
 	name := map[string]string{"time": "time", "math/rand/v2": "rand"}[p]

@@ -17,7 +17,7 @@ import (
 // Names gives what the first step of a path means: an answer or a row of a catalog, as encoding/json decodes it.
 type Names func(name string) (any, error)
 
-// Value of an expression: a number in bytes, seconds or what it counts, or words such as a verdict.
+// Value of an expression: a number in bytes, seconds or what it counts, or words such as a verdict; of a truth, yes or no.
 type Value struct {
 	Number float64
 	Words  string // "" for a number
@@ -40,6 +40,8 @@ func (n Names) Eval(expr string) (Value, error) {
 		switch v := v.(type) {
 		case string:
 			return Value{Words: said(v)}, nil
+		case bool:
+			return Value{Words: map[bool]string{true: "yes", false: "no"}[v]}, nil
 		case float64:
 			inputs = append(inputs, ledger.Input{Name: p, Value: v})
 		default:

@@ -13,9 +13,10 @@ import (
 // desk asks the questions of a script, each once and only when an expression wants it.
 type desk struct {
 	asker *memwall.Asker
-	vars  *strings.Replacer
-	lines map[string]string
-	asked map[string]*reply
+	// said and typed put the example into sentences, and into commands.
+	said, typed *strings.Replacer
+	lines       map[string]string
+	asked       map[string]*reply
 	// holding is how many of the example's device its model needs, and ample twice as many, as --on takes them.
 	holding, ample func() string
 }
@@ -29,7 +30,8 @@ type reply struct {
 
 func newDesk(asker *memwall.Asker, e *example, asks []entry) *desk {
 	count := sync.OnceValue(func() int64 { return e.count(asker) })
-	d := &desk{asker: asker, vars: e.vars(), lines: map[string]string{}, asked: map[string]*reply{}}
+	d := &desk{asker: asker, lines: map[string]string{}, asked: map[string]*reply{}}
+	d.said, d.typed = e.vars()
 	d.holding, d.ample = func() string { return e.times(count()) }, func() string { return e.times(2 * count()) }
 	for _, a := range asks {
 		d.lines[a.key] = a.value
@@ -49,27 +51,43 @@ func (d *desk) reply(name string) *reply {
 	}
 	r := &reply{err: fmt.Errorf("no question called %q", name)}
 	if line, ok := d.lines[name]; ok {
-		r = d.ask(d.fill(line))
+		r = d.ask(d.words(line))
 	}
 	d.asked[name] = r
 	return r
 }
 
 // fill puts the example into a text.
-func (d *desk) fill(s string) string {
+func (d *desk) fill(s string) string { return d.said.Replace(d.counted(s)) }
+
+// counted puts the numbers of devices in.
+func (d *desk) counted(s string) string {
 	if strings.Contains(s, "$holding") {
 		s = strings.ReplaceAll(s, "$holding", d.holding())
 	}
 	if strings.Contains(s, "$ample") {
 		s = strings.ReplaceAll(s, "$ample", d.ample())
 	}
-	return d.vars.Replace(s)
+	return s
+}
+
+// command puts it into a command.
+func (d *desk) command(s string) string { return d.typed.Replace(d.counted(s)) }
+
+// words are those of a question, with the example put in: a path stays one word.
+func (d *desk) words(line string) []string {
+	words := append(strings.Fields(line), "")
+	for i, w := range words {
+		words[i] = d.fill(w)
+	}
+	return words[:max(1, len(words)-1)]
 }
 
 // ask answers "fit MODEL key=value …" as memwall does, "roof" likewise, and "device", "format", "recipe", "model" and "loss" from the
 // catalogs.
-func (d *desk) ask(line string) *reply {
-	verb, rest, _ := strings.Cut(line, " ")
+func (d *desk) ask(words []string) *reply {
+	verb, words := words[0], words[1:]
+	rest := strings.Join(words, " ")
 	var v any
 	var err error
 	switch verb {
@@ -82,15 +100,15 @@ func (d *desk) ask(line string) *reply {
 	case "model":
 		v, err = d.model(rest)
 	case "loss":
-		v, err = d.loss(rest)
+		v, err = d.loss(words)
 	default:
-		return d.question(verb, rest)
+		return d.question(verb, words)
 	}
 	return treeOf(&reply{err: err}, v)
 }
 
-func (d *desk) question(verb, rest string) *reply {
-	r, err := request(verb, rest)
+func (d *desk) question(verb string, words []string) *reply {
+	r, err := request(verb, words)
 	if err != nil {
 		return &reply{err: err}
 	}
@@ -103,12 +121,12 @@ func (d *desk) question(verb, rest string) *reply {
 }
 
 // request reads MODEL key=value …: fields of a request as flags and columns spell them.
-func request(verb, words string) (*memwall.Request, error) {
+func request(verb string, words []string) (*memwall.Request, error) {
 	r := &memwall.Request{Ask: verb}
-	for i, w := range strings.Fields(words) {
+	for i, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		switch {
-		case !ok && i == 0:
+		case i == 0:
 			r.Model = w
 		case !ok:
 			return nil, fmt.Errorf("%q is no key=value", w)
@@ -134,8 +152,8 @@ func treeOf(r *reply, v any) *reply {
 	return r
 }
 
-// said are the questions that were asked, in the words of the script.
-func (d *desk) said() map[string]string {
+// questions are those that were asked, in the words of the script.
+func (d *desk) questions() map[string]string {
 	out := map[string]string{}
 	for name := range d.asked {
 		if line := d.lines[name]; line != "" {

@@ -57,7 +57,24 @@ func deviceOf(text string) (*hardware.Device, error) {
 	return &m.Groups[0].Device, nil
 }
 
-// vars are the words that stand for the example in questions and sentences.
-func (e *example) vars() *strings.Replacer {
+// vars are the words that stand for the example in questions and sentences, and in commands as a shell takes them.
+func (e *example) vars() (said, typed *strings.Replacer) {
+	q := *e
+	q.model, q.device = quoted(e.model), quoted(e.device)
+	return e.replacer(), q.replacer()
+}
+
+// quoted is a word as a shell keeps it whole.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./:=,+@_-", r)
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (e *example) replacer() *strings.Replacer {
 	return strings.NewReplacer("$model", e.model, "$device", e.device, "$name", e.name, "$card", e.title, "$long", lengthWord(e.context))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/memwall/memwall/spell"
 )
 
-//go:embed lessons/*.txt
+//go:embed lessons/*.txt questions/*.txt
 var texts embed.FS
 
 // Topic is a lesson by its name, and the line that the list shows.

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/model"
@@ -51,10 +50,9 @@ func (d *desk) network(ref string) (*model.Model, error) {
 }
 
 // loss is what a format costs a model in published perplexity or accuracy, as a share: "loss MODEL bf16 q4_k_m".
-func (d *desk) loss(words string) (branch, error) {
-	w := strings.Fields(words)
+func (d *desk) loss(w []string) (branch, error) {
 	if len(w) != 3 {
-		return nil, fmt.Errorf("loss %s: a model and two formats", words)
+		return nil, fmt.Errorf("loss %v: a model and two formats", w)
 	}
 	m, err := d.network(w[0])
 	if err != nil {

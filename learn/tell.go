@@ -31,7 +31,7 @@ func tell(asker *memwall.Asker, s *script, x Example) (*Lesson, error) {
 	for i := range s.blocks {
 		w.block(l, &s.blocks[i])
 	}
-	l.Questions, l.Unknown = w.desk.said(), w.unknown
+	l.Questions, l.Unknown = w.desk.questions(), w.unknown
 	if err := cmp.Or(s.err, w.err); err != nil {
 		return nil, &memwall.Error{Code: memwall.Internal, Field: "topic", Value: l.Topic, Message: fmt.Sprintf("the lesson %s: %v", l.Topic, err), Hint: "this is a bug; report it"}
 	}
@@ -45,8 +45,10 @@ func (w *writer) block(l *Lesson, c *chunk) {
 	}
 	switch c.kind {
 	case "try":
-		for _, t := range w.lines(c) {
-			l.Try = append(l.Try, t.String())
+		for _, t := range c.lines {
+			if w.shown(t.when) {
+				l.Try = append(l.Try, w.desk.command(t.text))
+			}
 		}
 	case "law":
 		for _, t := range w.lines(c) {

@@ -31,11 +31,10 @@ func (w *writer) fault(format string, args ...any) {
 
 // text computes what stands in {EXPRESSION | UNIT}.
 func (w *writer) text(s string) (out Text) {
-	s = w.desk.fill(s)
 	for {
 		before, rest, found := strings.Cut(s, "{")
 		if before != "" {
-			out = append(out, Piece{Text: before})
+			out = append(out, Piece{Text: w.desk.fill(before)})
 		}
 		if !found {
 			return out

@@ -13,6 +13,9 @@ import (
 // learnFlags are those of learn.
 type learnFlags struct {
 	example learn.Example
+	quiz    bool
+	topic   string
+	seed    uint64
 }
 
 func (a *app) learn() *cobra.Command {
@@ -24,15 +27,27 @@ func (a *app) learn() *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return learn.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.runLearn(f, strings.Join(args, " ")) },
+		RunE: func(c *cobra.Command, args []string) error {
+			topic := strings.Join(args, " ")
+			if f.quiz {
+				return a.runQuiz(c, f, topic)
+			}
+			if err := quizAlone(c); err != nil {
+				return err
+			}
+			return a.runLearn(f, topic)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.example.Model, "model", "", "the model of the example, instead of the lesson's own")
 	flags.StringVar(&f.example.Hardware, "on", "", "the device of the example")
-	for _, name := range []string{"model", "on"} {
+	flags.BoolVar(&f.quiz, "quiz", false, "questions as in an interview: one after another at a terminal, with their answers elsewhere")
+	flags.StringVar(&f.topic, "topic", "", "questions about one topic")
+	flags.Uint64Var(&f.seed, "seed", 0, "an order of questions that can be repeated; without it the easy ones come first")
+	for _, name := range []string{"model", "on", "quiz", "topic", "seed"} {
 		group(flags.Lookup(name), groupWhat)
 	}
-	completeWith(c, map[string]func() []string{"model": catalog.IDs})
+	completeWith(c, map[string]func() []string{"model": catalog.IDs, "on": hardwareNames, "topic": learn.Names})
 	return c
 }
 

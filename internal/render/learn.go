@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/learn"
@@ -31,16 +32,17 @@ func Lesson(l *learn.Lesson, st Style) string {
 		p.para(join(pad(gap), say("unknown  ", dim)), say(u, dim))
 	}
 	p.blank()
-	for i, c := range l.Try {
-		p.command([]string{"try it", ""}[min(i, 1)], c)
-	}
+	p.try(l.Try)
 	p.labelled("next", strings.Join(l.Next, ", "))
 	return p.String()
 }
 
-// command stands behind its label; below the first there is none.
-func (p *page) command(label, words string) {
-	p.hang(join(pad(gap), say(label, dim), pad(labelCells-cells(label))), gap+labelCells+gap, say(words))
+// try writes commands behind their label; below the first there is none.
+func (p *page) try(list []string) {
+	for i, words := range list {
+		label := []string{"try it", ""}[min(i, 1)]
+		p.hang(join(pad(gap), say(label, dim), pad(labelCells-cells(label))), gap+labelCells+gap, say(words))
+	}
 }
 
 // lessonBlocks draws blocks with a blank line between them; laws and errata of a row stand together.
@@ -60,7 +62,7 @@ func (p *page) lessonBlocks(blocks []learn.Block) {
 func (p *page) lessonBlock(b *learn.Block, goesOn bool) {
 	switch b.Kind {
 	case learn.Law:
-		p.hang(pad(2*gap), 3*gap, say(b.Text.String()))
+		p.hang(pad(2*gap), 3*gap, p.prose(b.Text.String()))
 	case learn.Formula:
 		p.dropTo(join(pad(gap), say(b.Name)), join(say(quantity(b.Formula), bold), pad(gap), say(b.Formula.Basis.String(), dim)))
 		(&screen{page: p}).formula(b.Formula)
@@ -73,7 +75,7 @@ func (p *page) lessonBlock(b *learn.Block, goesOn bool) {
 	case learn.Erratum:
 		p.erratum(b.Errata, goesOn)
 	default:
-		p.para(pad(gap), say(b.Text.String()))
+		p.para(pad(gap), p.prose(b.Text.String()))
 	}
 }
 
@@ -145,10 +147,63 @@ func (p *page) erratum(w *learn.Wrong, goesOn bool) {
 	if goesOn {
 		lead = pad(gap + labelCells)
 	}
-	p.para(lead, join(say("✗ ", inkBad), say(w.Said)))
-	right := join(say("✓ ", bold), say(w.Ours.String(), bold))
+	p.para(lead, join(say("✗ ", inkBad), p.prose(w.Said)))
+	right := join(say("✓ ", bold), p.prose(w.Ours.String(), bold))
 	if w.Why != nil {
-		right = join(right, say(". "+w.Why.String()))
+		right = join(right, p.prose(". "+w.Why.String()))
 	}
 	p.para(pad(gap+labelCells), join(right, say(" ("+w.Article+", "+w.Claim+")", dim)))
+}
+
+// Question draws what is asked: where it stands, the text, and what may be answered.
+func Question(q *learn.Question, place string, st Style) string {
+	p := newPage(st)
+	p.line(say(place, bold), say("  "+joined([]string{q.Topic, "level " + strconv.Itoa(q.Level)}, " · "), dim))
+	p.para(pad(gap), p.prose(q.Text.String()))
+	for i, c := range q.Choices {
+		p.hang(pad(2*gap), 3*gap, join(say(string(rune('a'+i))+") ", dim), say(c)))
+	}
+	if len(q.Choices) == 0 {
+		p.para(pad(gap), say("a number"+wanted(q.Unit)+", right within "+strconv.FormatFloat(100*q.Within, 'g', 3, 64)+" %", dim))
+	}
+	return p.String()
+}
+
+// wanted names the unit that an answer is wanted in.
+func wanted(name string) string {
+	switch name {
+	case "", "count":
+		return ""
+	case "×":
+		return ": a factor"
+	}
+	return " in " + name
+}
+
+// Worked draws the answer to a question. It was answered right, wrong, or not at all.
+func Worked(q *learn.Question, verdict string, st Style) string {
+	p := newPage(st)
+	lead := say("answer  ", dim)
+	switch verdict {
+	case "right":
+		lead = say("✓ right  ", bold)
+	case "wrong":
+		lead = say("✗ wrong  ", inkBad)
+	}
+	p.para(join(pad(gap), lead), say(q.Answer.Text, bold))
+	p.lessonBlocks(q.Working)
+	p.blank()
+	p.try(q.Try)
+	return p.String()
+}
+
+// exponents are signs that are no footnotes in a sentence.
+var exponents = strings.NewReplacer("²", "^2", "³", "^3", "⁴", "^4", "⁶", "^6")
+
+// prose makes a text of a sentence.
+func (p *page) prose(s string, i ...ink) text {
+	if p.st.ASCII {
+		s = exponents.Replace(s)
+	}
+	return say(s, i...)
 }
