@@ -8,18 +8,13 @@
 package learn
 
 import (
-	"cmp"
-	"embed"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/spell"
 )
-
-//go:embed lessons/*.txt questions/*.txt
-var texts embed.FS
 
 // Topic is a lesson by its name, and the line that the list shows.
 type Topic struct {
@@ -35,7 +30,7 @@ func Topics() []Topic {
 	for _, name := range files("lessons") {
 		out = append(out, topicOf(read("lessons/"+name)))
 	}
-	slices.SortStableFunc(out, func(a, b Topic) int { return cmp.Compare(a.order, b.order) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].order < out[j].order })
 	return out
 }
 
@@ -62,22 +57,9 @@ func list(s string) (out []string) {
 	return out
 }
 
-// files of a folder of texts, by name without their ending.
-func files(dir string) (out []string) {
-	entries, _ := texts.ReadDir(dir)
-	for _, e := range entries {
-		out = append(out, strings.TrimSuffix(e.Name(), ".txt"))
-	}
-	return out
-}
-
-// read parses an embedded text.
+// read parses a text.
 func read(name string) *script {
-	data, err := texts.ReadFile(name + ".txt")
-	if err != nil {
-		return &script{name: name, err: err}
-	}
-	return parse(name, string(data))
+	return parse(name, texts()[name])
 }
 
 // find gives the name of the lesson that a word means. The error is an *memwall.Error with names that are near.

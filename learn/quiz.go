@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -52,7 +53,7 @@ func Quiz(topic string, seed *uint64) ([]Entry, error) {
 		}
 	}
 	if seed == nil {
-		slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.Level, b.Level) })
+		sort.SliceStable(out, func(i, j int) bool { return out[i].Level < out[j].Level })
 		return out, nil
 	}
 	shuffle(out, *seed)
@@ -61,11 +62,7 @@ func Quiz(topic string, seed *uint64) ([]Entry, error) {
 
 // entriesOf are the questions of a topic.
 func entriesOf(topic string) (out []Entry) {
-	data, err := texts.ReadFile("questions/" + topic + ".txt")
-	if err != nil {
-		return nil // a topic without questions
-	}
-	for part := range strings.SplitSeq("\n"+unremarked(string(data)), "\nquestion:") {
+	for part := range strings.SplitSeq("\n"+unremarked(texts()["questions/"+topic]), "\nquestion:") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
