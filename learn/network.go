@@ -59,7 +59,7 @@ func (d *desk) loss(w []string) (branch, error) {
 		return nil, err
 	}
 	b := branch{}
-	if c := quality.OfWeights(quality.Model{ID: w[0], Parameters: m.Params()}, w[1], w[2]).Best(); c != nil {
+	if c := quality.OfWeights(quality.Model{ID: m.ID, Parameters: m.Params()}, w[1], w[2]).Best(); c != nil {
 		_, mid, _ := c.Worse()
 		b["share"], b["metric"], b["on"] = mid/100, c.Metric.Name, c.OnModel
 	}
