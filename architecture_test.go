@@ -17,7 +17,7 @@ import (
 var houseOrder = []string{
 	"unit spell lifetime search speed/coef",
 	"dtype ledger plan",
-	"model hardware quality workload format/yaml format/internal/window format/internal/sparse",
+	"model hardware quality workload figure format/yaml format/internal/window format/internal/sparse",
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
@@ -27,7 +27,7 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
-	"source source/cache validation/packed calibrate",
+	"source source/cache validation/packed calibrate learn",
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
@@ -100,7 +100,7 @@ var harmless = map[string]string{
 
 // takesHarmless: a room of simulated time uses nothing else of a package.
 func (h *house) takesHarmless(dir, p string) bool {
-	if !slices.Contains([]string{"workload", "sim", ".", "validation"}, dir) || harmless[p] == "" {
+	if !slices.Contains([]string{"workload", "sim", ".", "validation", "learn"}, dir) || harmless[p] == "" {
 		return false
 	}
 	name := map[string]string{"time": "time", "math/rand/v2": "rand"}[p]

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/figure"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -24,8 +24,7 @@ import (
 //	Each card needs <!--= four.needed -->36.1 GiB<!--/-->.
 //
 // A fence that begins with "```json NAME" is a question too, as memwall batch takes it. An expression is one
-// of ledger.Eval over paths into the answer's JSON, in bytes and seconds; a step of a path is a key, an index,
-// or the id or name of an element. shortcuts has names for what is used most. The text of a mark says its unit
+// of package figure: ledger.Eval over paths into the answer's JSON, in bytes and seconds. The text of a mark says its unit
 // and how many digits it has: -update writes the number and leaves the words. A mark whose value is a word, such
 // as a verdict, is never written: the sentence around it wants reading.
 //
@@ -39,19 +38,10 @@ var (
 	askLine  = regexp.MustCompile(`^([a-z]\w*): (.+)$`)
 	askFence = regexp.MustCompile("^```json ([a-z]\\w*)$")
 	partOf   = regexp.MustCompile("^```json of (\\S+)$")
-	snake    = regexp.MustCompile(`^[a-z_]+$`)
-	pointer  = regexp.MustCompile(`[a-z]\w*(?:\.[\w-]+)+`)
-	figure   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
+	digits   = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
 	// measure is a number with a unit that answers are in. Without a blank it is a name: an A100 80GB.
 	measure = regexp.MustCompile(`\d[\d,.]*[ \x{a0}](?:[KMGT]i?B\b|tok/s|tokens/s|ms\b|s\b|%|J\b|W\b|\$)|[×$] ?\d|\d ?×`)
 )
-
-// shortcuts are what figures are called in marks.
-var shortcuts = map[string]string{
-	"ledger": "devices.0.ledger", "parts": "speed.parts", "needed": "devices.0.needed_bytes", "high": "devices.0.needed_bytes_high", "usable": "devices.0.usable_bytes", "room": "devices.0.headroom_bytes", "in_host": "host.needed_bytes",
-	"users": "kv.max_sequences", "tokens": "kv.capacity_tokens", "per_token": "kv.bytes_per_token", "decode": "speed.decode_tokens_per_s", "all": "speed.total_tokens_per_s",
-	"prefill": "speed.prefill_tokens_per_s", "tpot": "speed.tpot_ms", "first": "speed.ttft_unloaded_ms", "wait": "speed.ttft_ms", "cost": "speed.usd_per_million_tokens",
-}
 
 // scales are the units that a mark's text may end in, in bytes or seconds.
 var scales = map[string]float64{
@@ -126,78 +116,18 @@ func (a *answers) ask(name string) (any, error) {
 	return v, nil
 }
 
-// look follows a path: a number in bytes and seconds, or a text.
-func (a *answers) look(p string) (any, error) {
-	name, rest, _ := strings.Cut(p, ".")
-	v, err := a.of(name)
-	if err != nil {
-		return nil, err
-	}
-	keys := strings.Split(rest, ".")
-	for i := 0; i < len(keys); i++ {
-		next := step(v, keys[i])
-		if long := shortcuts[keys[i]]; next == nil && long != "" {
-			keys = append(append(keys[:i:i], strings.Split(long, ".")...), keys[i+1:]...)
-			next = step(v, keys[i])
-		}
-		if v = next; v == nil {
-			return nil, fmt.Errorf("%s: nothing at %q", p, keys[i])
-		}
-	}
-	if x, ok := v.(float64); ok && strings.HasSuffix(keys[len(keys)-1], "ms") {
-		return x / 1e3, nil
-	}
-	return v, nil
-}
-
-// step goes one key down; nil where there is none.
-func step(v any, key string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return v[key]
-	case []any:
-		if i, err := strconv.Atoi(key); err == nil && i < len(v) {
-			return v[i]
-		}
-		for _, e := range v {
-			if m, ok := e.(map[string]any); ok && (m["id"] == key || m["name"] == key) {
-				return m
-			}
-		}
-	}
-	return nil
-}
-
 // text is what a mark should show, given what it shows now.
 func (a *answers) text(expr, now string) (string, error) {
-	var inputs []ledger.Input
-	for _, p := range pointer.FindAllString(expr, -1) {
-		v, err := a.look(p)
-		if err != nil {
-			return "", err
-		}
-		switch v := v.(type) {
-		case string:
-			if snake.MatchString(v) {
-				v = strings.ReplaceAll(v, "_", " ")
-			}
-			return v, nil
-		case float64:
-			inputs = append(inputs, ledger.Input{Name: p, Value: v})
-		default:
-			return "", fmt.Errorf("%s is neither a number nor a text", p)
-		}
+	v, err := figure.Names(a.of).Eval(expr)
+	if err != nil || v.Words != "" {
+		return v.Words, err
 	}
-	v, err := ledger.Eval(expr, inputs)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", expr, err)
-	}
-	return inWords(v, now)
+	return inWords(v.Number, now)
 }
 
 // inWords puts a value into a text in place of its number: in the unit behind it, with as many digits.
 func inWords(v float64, now string) (string, error) {
-	at := figure.FindStringIndex(now)
+	at := digits.FindStringIndex(now)
 	if at == nil {
 		return "", fmt.Errorf("%q has no number for %v", now, v)
 	}
@@ -262,7 +192,7 @@ func remarked(p *page) (*page, []string, error) {
 
 // contains reports a key of a shown object that the answer does not have, or has otherwise.
 func (a *answers) contains(at, shown string) error {
-	v, err := a.look(at)
+	v, err := figure.Names(a.of).Look(at)
 	if err != nil {
 		return err
 	}
@@ -271,7 +201,7 @@ func (a *answers) contains(at, shown string) error {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	for key, want := range part {
-		if got := step(v, key); !reflect.DeepEqual(got, want) {
+		if got := figure.Step(v, key); !reflect.DeepEqual(got, want) {
 			return fmt.Errorf("%s.%s is %v, and the page shows %v", at, key, got, want)
 		}
 	}
@@ -289,7 +219,7 @@ func (a *answers) check(m string) (now, want string, err error) {
 	switch {
 	case err != nil:
 		return now, now, err
-	case want != now && !figure.MatchString(now):
+	case want != now && !digits.MatchString(now):
 		return now, now, fmt.Errorf("%q is %q now (%s): the sentence wants to be written anew", now, want, expr)
 	}
 	return now, want, nil

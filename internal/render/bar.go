@@ -265,3 +265,13 @@ func blankCells(line []rune, from, to int) bool {
 	}
 	return true
 }
+
+// shareBar draws a share of a scale in the cells that a line leaves; what is not nothing has one cell at least.
+func (p *page) shareBar(share float64, taken int) text {
+	room := max(8, p.st.width()-taken-2*gap)
+	n := int(share*float64(room) + 0.5)
+	if share > 0 {
+		n = max(1, n)
+	}
+	return say(strings.Repeat(string(looks[weights].glyph), n), inkWeights)
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/learn"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
@@ -224,18 +225,34 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"formats": func(st Style) string {
 			return Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
 		},
-		"format":    func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
-		"block":     func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
-		"recipe":    func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
-		"unstated":  func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
-		"cached":    func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
-		"published": func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
-		"methods":   func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
-		"order":     func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
-		"method":    func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
-		"welcome":   welcome.Text,
-		"help":      help.Text,
-		"errors":    errorsOf,
+		"format":       func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
+		"block":        func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
+		"recipe":       func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
+		"unstated":     func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
+		"cached":       func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
+		"published":    func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
+		"methods":      func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
+		"order":        func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
+		"method":       func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
+		"lessons":      func(st Style) string { return Lessons(*read[[]learn.Topic](t, "lessons/list"), st) },
+		"lesson":       func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/kv-cache"), st) },
+		"lesson-books": func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/anatomy"), st) },
+		"lesson-gaps":  func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/unknown"), st) },
+		"question": func(st Style) string {
+			return Question(&(*read[[]learn.Question](t, "lessons/questions"))[0], "1 of 2", st)
+		},
+		"choice": func(st Style) string {
+			return Question(&(*read[[]learn.Question](t, "lessons/questions"))[1], "2 of 2", st)
+		},
+		"worked": func(st Style) string {
+			return Worked(&(*read[[]learn.Question](t, "lessons/questions"))[0], "right", st)
+		},
+		"worked-wrong": func(st Style) string {
+			return Worked(&(*read[[]learn.Question](t, "lessons/questions"))[1], "wrong", st)
+		},
+		"welcome": welcome.Text,
+		"help":    help.Text,
+		"errors":  errorsOf,
 	}
 }
 
@@ -283,7 +300,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true, "lesson": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {

@@ -1,0 +1,80 @@
+package learn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
+)
+
+// Example is what a lesson is told with; "" leaves the lesson's own.
+type Example struct {
+	Model    string // a reference as fit takes it
+	Hardware string // a device of the catalog or of one's own; a count is left out
+}
+
+// example is one whose model and device exist.
+type example struct {
+	model, name string
+	device      string // what --on takes for one of it
+	title       string
+	context     int64
+}
+
+// resolved looks model and hardware up. The error is an *memwall.Error.
+func resolved(asker *memwall.Asker, x Example) (*example, error) {
+	r := &memwall.Request{Ask: "fit", Model: x.Model}
+	r.Engine = "generic"
+	a, err := asker.Ask(r)
+	if err != nil {
+		return nil, err
+	}
+	e := &example{model: x.Model, name: cmp.Or(a.Model.Name, x.Model), context: contextOf(a.Model.Context)}
+	d, err := deviceOf(x.Hardware)
+	if err != nil {
+		return nil, err
+	}
+	e.device, e.title = cmp.Or(d.ID, d.Name), d.Name
+	if strings.Contains(x.Hardware, "=") {
+		_, e.device, _ = hardware.CountOf(x.Hardware)
+	}
+	return e, nil
+}
+
+// deviceOf is the one kind of device that a text names.
+func deviceOf(text string) (*hardware.Device, error) {
+	m, _, err := hardware.Parse(text, 0)
+	var h *hardware.Error
+	if errors.As(err, &h) {
+		return nil, &memwall.Error{Code: h.Code, Field: h.Field, Value: h.Value, Message: fmt.Sprintf("%s %q %s", h.Field, h.Value, h.Problem), Hint: h.Fix}
+	}
+	if len(m.Groups) != 1 {
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "hardware", Value: text, Message: fmt.Sprintf("a lesson is about one kind of device, and %q has %d", text, len(m.Groups)), Hint: "one accelerator, such as h100"}
+	}
+	return &m.Groups[0].Device, nil
+}
+
+// vars are the words that stand for the example in questions and sentences, and in commands as a shell takes them.
+func (e *example) vars() (said, typed *strings.Replacer) {
+	q := *e
+	q.model, q.device = quoted(e.model), quoted(e.device)
+	return e.replacer(), q.replacer()
+}
+
+// quoted is a word as a shell keeps it whole.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./:=,+@_-", r)
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (e *example) replacer() *strings.Replacer {
+	return strings.NewReplacer("$model", e.model, "$device", e.device, "$name", e.name, "$card", e.title, "$long", lengthWord(e.context))
+}

@@ -1,0 +1,61 @@
+package learn
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// pack carries lessons/ and questions/ compressed: go test ./learn -update writes it after a text changed, and a
+// test fails until then.
+//
+//go:embed texts.gz
+var pack []byte
+
+// begins a text in the pack, before its name.
+const begins = "=== "
+
+// texts are those of the pack by name, "lessons/kv-cache"; unpacked when the first is asked for.
+var texts = sync.OnceValue(func() map[string]string { return unpacked(pack) })
+
+func unpacked(data []byte) map[string]string {
+	out := map[string]string{}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return out
+	}
+	all, _ := io.ReadAll(z)
+	for part := range strings.SplitSeq("\n"+string(all), "\n"+begins) {
+		if name, text, ok := strings.Cut(part, "\n"); ok && name != "" {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// packed compresses texts. It tells no time, so that the same texts give the same pack.
+func packed(texts map[string]string) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		_, _ = io.WriteString(z, begins+name+"\n"+strings.TrimRight(texts[name], "\n")+"\n")
+	}
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// files of a folder of texts, by name.
+func files(dir string) (out []string) {
+	for name := range texts() {
+		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
+			out = append(out, rest)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

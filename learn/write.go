@@ -1,0 +1,105 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/figure"
+)
+
+// unknown is what a figure is called that nobody knows.
+const unknown = "unknown"
+
+// writer puts computed numbers into the texts of a script. The first fault of the script itself is kept.
+type writer struct {
+	desk    *desk
+	names   figure.Names
+	unknown []string
+	err     error
+}
+
+func newWriter(d *desk) *writer { return &writer{desk: d, names: d.of} }
+
+// fault is a mistake of the script: the reader did nothing wrong.
+func (w *writer) fault(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+// text computes what stands in {EXPRESSION | UNIT}.
+func (w *writer) text(s string) (out Text) {
+	for {
+		before, rest, found := strings.Cut(s, "{")
+		if before != "" {
+			out = append(out, Piece{Text: w.desk.fill(before)})
+		}
+		if !found {
+			return out
+		}
+		inside, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			w.fault("a { without its } before %q", rest)
+			return out
+		}
+		out = append(out, w.piece(inside))
+		s = after
+	}
+}
+
+// piece computes one expression.
+func (w *writer) piece(s string) Piece {
+	expr, name, _ := strings.Cut(s, "|")
+	expr, name = strings.TrimSpace(expr), strings.TrimSpace(name)
+	v, ok := w.value(expr)
+	switch {
+	case !ok:
+		return Piece{Text: unknown, From: expr}
+	case v.Words != "":
+		return Piece{Text: v.Words, From: expr}
+	}
+	words, known := written(v.Number, name)
+	if !known {
+		w.fault("%q is no unit (%s)", name, s)
+	}
+	return Piece{Text: words, Value: &v.Number, From: expr}
+}
+
+// value computes an expression. What an answer does not know, and a question that has no answer for this model and this hardware,
+// is no value, and the lesson says why.
+func (w *writer) value(expr string) (figure.Value, bool) {
+	v, err := w.names.Eval(expr)
+	if err == nil {
+		return v, number(v.Number)
+	}
+	w.missed(err)
+	return v, false
+}
+
+// number tells one from a division by nothing.
+func number(x float64) bool { return x-x == 0 }
+
+// missed keeps why a figure is unknown, each reason once.
+func (w *writer) missed(err error) {
+	why := err.Error()
+	var m *figure.MissingError
+	if errors.As(err, &m) {
+		name, _, _ := strings.Cut(m.Path, ".")
+		why = fmt.Sprintf("%s: the answer to %q has no %s", m.Path, w.desk.fill(w.desk.lines[name]), m.Step)
+	}
+	if !slices.Contains(w.unknown, why) {
+		w.unknown = append(w.unknown, why)
+	}
+}
+
+// shown reports whether a condition holds.
+func (w *writer) shown(c condition) bool {
+	if c.expr == "" {
+		return true
+	}
+	v, err := w.names.Eval(c.expr)
+	there := err == nil && (v.Words != "" || v.Number != 0 && number(v.Number))
+	return there != c.not
+}
