@@ -45,6 +45,11 @@ func newMemo() *memo {
 	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}}
 }
 
+// Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
+// at once, and what it keeps grows with the models and machines that it is asked for: who asks without end takes a new
+// one now and then.
+func (a *Asker) Remembering() *Asker { return a.remembering() }
+
 // remembering is the asker with a memory of its own.
 func (a *Asker) remembering() *Asker {
 	if a.memo != nil {

@@ -149,6 +149,9 @@ func FieldCode(f *family.FieldError) string {
 // hinter is an error that knows its fix.
 type hinter interface{ Hint() string }
 
+// AsError gives an error of this package, of hardware or of the catalog the form of the contract.
+func AsError(err error) *Error { return asError(err) }
+
 // asError gives any error the form of the contract.
 func asError(err error) *Error {
 	var e *Error
