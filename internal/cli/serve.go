@@ -13,6 +13,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/mcp"
 	"github.com/memwall/memwall/internal/serve"
 )
 
@@ -70,7 +71,11 @@ func (a *app) runServe(f *serveFlags) error {
 	if token == "" && (!local(l.Addr()) || len(f.hosts) > 0) {
 		token, made = rand.Text(), true
 	}
-	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts})
+	agents, err := mcp.New(d, models)
+	if err != nil {
+		return err
+	}
+	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Agents: agents.Handler()})
 	if err != nil {
 		return err
 	}

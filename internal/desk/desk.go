@@ -24,7 +24,7 @@ type Options struct {
 	Short, Long int
 	// Limit is how long an answer may take; a search that is not done by then gives what it has. A minute.
 	Limit time.Duration
-	// Patience is how long a question waits for its turn. Two seconds.
+	// Patience is how long a short question waits for its turn; long ones wait ten times as long. Two seconds.
 	Patience time.Duration
 	// Faults is told of faults of the program itself; nil is nobody.
 	Faults io.Writer
@@ -58,7 +58,7 @@ func New(o Options) *Desk {
 	for range o.Short {
 		d.short <- &memory{}
 	}
-	d.clients.share = share{inFlight: 64, long: max(1, o.Long/2), perSecond: float64(processors) / 2, most: 120}
+	d.clients.share = share{inFlight: 64, long: 4, perSecond: float64(processors) / 2, most: 120}
 	return d
 }
 
@@ -121,7 +121,7 @@ func (d *Desk) askShort(ctx context.Context, r *memwall.Request, took *time.Dura
 
 // askLong asks with a context that ends the search, in the turn of a long question.
 func (d *Desk) askLong(ctx context.Context, r *memwall.Request, report func(int64, time.Duration), took *time.Duration) (*memwall.Answer, error) {
-	if err := enter(ctx, d.long, d.o.Patience); err != nil {
+	if err := enter(ctx, d.long, 10*d.o.Patience); err != nil {
 		return nil, err
 	}
 	defer func() { <-d.long }()

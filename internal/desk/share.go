@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// ClientHeader tells a handler behind the guards of a server which client asks; what the client says there is not heard.
+const ClientHeader = "Memwall-Client"
+
 // share is what one client may have: questions in flight, long ones among them, and seconds of work, of which so many
 // come back each second.
 type share struct {

@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
 )
 
 // ask answers a question: the body is a Request, and what comes back an Answer.
@@ -42,7 +40,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, ask string) {
 
 // answer a question, and keep the answer if it was not cut short.
 func (s *Server) answer(r *http.Request, ask string, question []byte, report func(int64, time.Duration)) (*body, error) {
-	request, err := decode(ask, question)
+	request, err := desk.Decode(ask, question)
 	if err != nil {
 		return nil, err
 	}
@@ -56,27 +54,6 @@ func (s *Server) answer(r *http.Request, ask string, question []byte, report fun
 		s.kept.keep(ask, question, b)
 	}
 	return b, err
-}
-
-// decode reads a request of a path; its ask may be left out, since the path says it.
-func decode(ask string, question []byte) (*memwall.Request, error) {
-	request, err := memwall.Decode(question)
-	if err != nil {
-		var e *memwall.Error
-		if errors.As(err, &e) && e.Field == "" {
-			named := *e
-			named.Field = "body"
-			return nil, &named
-		}
-		return nil, err
-	}
-	if request.Ask == "" {
-		request.Ask = ask
-	}
-	if request.Ask != ask {
-		return nil, &memwall.Error{Code: memwall.BadField, Field: "ask", Value: request.Ask, Message: fmt.Sprintf("ask = %s, and the path is that of %s", request.Ask, ask), Hint: "POST /v1/" + request.Ask}
-	}
-	return request, nil
 }
 
 // client names who asks: the address, of IPv6 the network that one customer has.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
 )
 
 // Paths that are not under /v1.
@@ -104,7 +105,14 @@ func (s *Server) register() error {
 func (s *Server) rest() {
 	if s.Agents != nil {
 		s.routes.add(http.MethodPost, agentsPath, jsonType, maxBody)
-		s.mux.Handle(agentsPath, s.Agents)
+		s.mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				s.nothing(w, r)
+				return
+			}
+			r.Header.Set(desk.ClientHeader, client(r))
+			s.Agents.ServeHTTP(w, r)
+		})
 	}
 	page := s.Page
 	if page == nil {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/memwall/memwall/internal/desk"
 )
 
 // progress of a question: how long it has been computed, and of a simulation the requests that have ended.
@@ -21,7 +23,7 @@ const beat = 250 * time.Millisecond
 // stream answers with server-sent events: progress now and then, and in the end the answer or a problem. The work is
 // not slowed by who reads it, and ends when nobody does.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, ask string, question []byte) {
-	if _, err := decode(ask, question); err != nil {
+	if _, err := desk.Decode(ask, question); err != nil {
 		s.fail(w, err)
 		return
 	}
