@@ -55,7 +55,8 @@ func (l *catalog) operation(one bool) *huma.Operation {
 		op.Parameters = []*huma.Param{{Name: "q", In: "query", Description: "words that must be in a name", Schema: &huma.Schema{Type: "string"}}}
 		return op
 	}
-	op.OperationID, op.Path, op.Summary = "get-"+l.name, path+"/{name...}", "one of them: "+l.doc
+	op.OperationID, op.Path, op.Summary = "get-"+l.name, path+"/{name}", "one of them: "+l.doc
+	op.Parameters = []*huma.Param{{Name: "name", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}}}
 	op.Responses = replies(jsonType, &huma.Schema{Type: "object"}, "304", "404", "422")
 	return op
 }

@@ -75,7 +75,9 @@ func (s *Server) register() error {
 	handle := func(op *huma.Operation, takes string, most int64, h http.HandlerFunc) {
 		doc.AddOperation(op)
 		s.routes.add(op.Method, op.Path, takes, most)
-		adapter.Handle(op, func(c huma.Context) {
+		at := *op
+		at.Path = strings.Replace(op.Path, "{name}", "{name...}", 1) // names of the hub have a slash
+		adapter.Handle(&at, func(c huma.Context) {
 			r, w := humago.Unwrap(c)
 			h(w, r)
 		})
