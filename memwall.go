@@ -8,6 +8,7 @@
 package memwall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,8 @@ func asError(err error) *Error {
 		}
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
-		return &Error{Code: h.Code, Field: h.Field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", h.Field, shorten(h.Value), h.Problem), Hint: h.Fix}
+		field := cmp.Or(h.Field, "hardware") // "=" alone is a key without a name
+		return &Error{Code: h.Code, Field: field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", field, shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
 		return &Error{Code: FieldCode(f), Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
 	case errors.As(err, &u):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -83,10 +84,17 @@ func (a *app) runServe(f *serveFlags) error {
 	if made {
 		fmt.Fprintf(a.Stderr, "token, shown this once: %s\n", token)
 	}
+	if a.Env("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	ctx, stop := a.until()
 	defer stop()
 	return s.Serve(ctx, l)
 }
+
+// garbage in percent of what is in use: a server has little in use and makes much garbage, which collected at the usual
+// pace stands in the way of answers.
+const garbage = 200
 
 // local reports whether an address is reached from this machine alone.
 func local(addr net.Addr) bool {
