@@ -112,7 +112,9 @@ func report(results []result, took time.Duration) {
 		}
 	}
 	slices.Sort(times)
-	at := func(q float64) time.Duration { return times[min(len(times)-1, int(q*float64(len(times))))].Round(time.Microsecond) }
+	at := func(q float64) time.Duration {
+		return times[min(len(times)-1, int(q*float64(len(times))))].Round(time.Microsecond)
+	}
 	fmt.Printf("%d requests, %.0f a second, not answered by status: %v\n", len(results), float64(len(results))/took.Seconds(), bad)
 	fmt.Printf("p50 %v  p90 %v  p99 %v  p99.9 %v  max %v\n", at(0.5), at(0.9), at(0.99), at(0.999), at(1))
 }

@@ -155,7 +155,7 @@ func modelCard(m *card.Model) string       { return render.Model(m, plain) }
 func hardwareCard(h *card.Hardware) string { return render.Hardware(h, plain) }
 func nodeCard(n *card.Node) string         { return render.Node(n, plain) }
 
-// modelList is short: ids with their sizes.
+// Lists are short: ids, of models with their parameters.
 func modelList(words string) string {
 	var b strings.Builder
 	for _, m := range card.Models(words) {
@@ -165,12 +165,12 @@ func modelList(words string) string {
 }
 
 func hardwareList(words string) string {
-	var b strings.Builder
+	var ids []string
 	for _, d := range card.Devices(words) {
-		fmt.Fprintf(&b, "%s %s\n", d.ID, d.Name)
+		ids = append(ids, d.ID)
 	}
 	for _, n := range card.Nodes(words) {
-		fmt.Fprintf(&b, "%s\n", n.ID)
+		ids = append(ids, n.ID)
 	}
-	return b.String()
+	return strings.Join(ids, " ")
 }

@@ -119,7 +119,7 @@ func readOnly() *sdk.ToolAnnotations {
 }
 
 func arguments(r *sdk.CallToolRequest) []byte {
-	if len(r.Params.Arguments) == 0 {
+	if given := string(r.Params.Arguments); given == "" || given == "null" {
 		return []byte("{}")
 	}
 	return r.Params.Arguments
