@@ -111,7 +111,7 @@ func textOf(a *memwall.Answer, b *Brief) string {
 	}
 	var lines []string
 	for _, s := range b.Suggestions {
-		lines = append(lines, fmt.Sprintf("would be %s with %s", s.Verdict, s.Change))
+		lines = append(lines, fmt.Sprintf("%s with %s", strings.ReplaceAll(string(s.Verdict), "_", " "), s.Change))
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Commands)) {
 		lines = append(lines, name+": "+b.Commands[name])
