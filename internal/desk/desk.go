@@ -58,7 +58,7 @@ func New(o Options) *Desk {
 	for range o.Short {
 		d.short <- &memory{}
 	}
-	d.clients.share = share{inFlight: 64, long: 4, perSecond: float64(processors) / 2, most: 120}
+	d.clients.share = share{inFlight: 256, long: 4, perSecond: float64(processors) / 2, most: 120}
 	return d
 }
 

@@ -25,10 +25,14 @@ func TestShares(t *testing.T) {
 	if _, err := c.admit("a", true, now); !errors.As(err, &busy) {
 		t.Errorf("a second long question: %v", err)
 	}
+	done(now, 14*time.Second)
+	if done, err = c.admit("a", false, now); err != nil {
+		t.Errorf("who keeps nobody waiting: %v", err)
+	}
+	done(now, 0)
 	if _, err := c.admit("b", true, now); err != nil {
 		t.Errorf("another client: %v", err)
 	}
-	done(now, 14*time.Second)
 	if _, err := c.admit("a", false, now); !errors.As(err, &busy) || busy.After != 3*time.Second {
 		t.Errorf("4 s over a share of 2 a second: %v", err)
 	}

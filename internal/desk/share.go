@@ -10,7 +10,7 @@ import (
 const ClientHeader = "Memwall-Client"
 
 // share is what one client may have: questions in flight, long ones among them, and seconds of work, of which so many
-// come back each second.
+// come back each second. Work is counted only against who keeps others waiting.
 type share struct {
 	inFlight, long  int
 	perSecond, most float64
@@ -19,8 +19,9 @@ type share struct {
 // clients are those that ask, by name.
 type clients struct {
 	share
-	mu  sync.Mutex
-	all map[string]*client
+	mu   sync.Mutex
+	all  map[string]*client
+	busy int // questions in flight, of all clients
 }
 
 // client is one that asks: what it has in flight, and what work it may still ask for, as of a time.
@@ -47,10 +48,11 @@ func (c *clients) admit(name string, long bool, now time.Time) (done func(now ti
 		return nil, &Busy{time.Second, "this client has too many questions in flight"}
 	case long && who.long >= c.long:
 		return nil, &Busy{5 * time.Second, "this client has as many searches and simulations in flight as it may"}
-	case who.left <= 0:
+	case who.left <= 0 && c.busy > who.inFlight:
 		wait := math.Ceil((1 - who.left) / c.perSecond)
 		return nil, &Busy{time.Duration(wait) * time.Second, "this client has asked for more work than its share"}
 	}
+	c.busy++
 	who.inFlight++
 	if long {
 		who.long++
@@ -63,6 +65,7 @@ func (c *clients) release(who *client, long bool, now time.Time, took time.Durat
 	defer c.mu.Unlock()
 	who.refill(now, &c.share)
 	who.left -= took.Seconds()
+	c.busy--
 	who.inFlight--
 	if long {
 		who.long--
@@ -98,6 +101,6 @@ func (c *clients) clear(now time.Time) bool {
 
 func (w *client) refill(now time.Time, s *share) {
 	if gone := now.Sub(w.at).Seconds(); gone > 0 {
-		w.left, w.at = min(s.most, w.left+gone*s.perSecond), now
+		w.left, w.at = min(s.most, max(w.left, -s.most)+gone*s.perSecond), now
 	}
 }

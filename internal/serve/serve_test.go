@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,7 @@ func server(t testing.TB, change func(*Options)) *Server {
 type asked struct {
 	method, path, body string
 	header             map[string]string
+	from               string // this machine where nothing is said
 }
 
 const fitBody = `{"model":"llama-3.1-8b","hardware":"rtx-4090"}`
@@ -48,7 +50,7 @@ func do(s *Server, a asked) *httptest.ResponseRecorder {
 	if a.method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	r.RemoteAddr = "127.0.0.1:1"
+	r.RemoteAddr = cmp.Or(a.from, "127.0.0.1:1")
 	for k, v := range a.header {
 		if k == "Host" {
 			r.Host = v
