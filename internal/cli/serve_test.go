@@ -20,7 +20,7 @@ func serving(t *testing.T, lines int, args ...string) (said []string) {
 	code := make(chan int, 1)
 	go func() {
 		code <- cli.Run(cli.Config{Args: append([]string{"serve"}, args...), Stdout: io.Discard, Stderr: w, Interruptible: func() (context.Context, context.CancelFunc) { return ctx, stop }})
-		w.Close() //nolint:errcheck // a pipe
+		w.Close()
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall"
 )
 
-func fit(model string) *memwall.Request { return &memwall.Request{Ask: "fit", Model: model} }
+func fit() *memwall.Request { return &memwall.Request{Ask: "fit", Model: "llama-3.1-8b"} }
 
 // TestShares: a client has so much in flight, so many long questions and so much work, and gets it back.
 func TestShares(t *testing.T) {
@@ -66,12 +66,12 @@ func TestManyClients(t *testing.T) {
 // TestForgetting: an asker is replaced before it remembers too much, and answers the same.
 func TestForgetting(t *testing.T) {
 	d := New(Options{Short: 1})
-	first, err := d.Ask(t.Context(), "", fit("llama-3.1-8b"), nil)
+	first, err := d.Ask(t.Context(), "", fit(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range forget + 1 {
-		again, err := d.Ask(t.Context(), "", fit("llama-3.1-8b"), nil)
+		again, err := d.Ask(t.Context(), "", fit(), nil)
 		if err != nil || again.Model.WeightsBytes != first.Model.WeightsBytes {
 			t.Fatal(err)
 		}
@@ -95,12 +95,12 @@ func (p panicking) Model(ref string) (*memwall.Resolved, error) {
 func TestFault(t *testing.T) {
 	var told strings.Builder
 	d := New(Options{Short: 1, Asker: memwall.Asker{Models: panicking{new(int)}}, Faults: &told})
-	_, err := d.Ask(t.Context(), "", fit("llama-3.1-8b"), nil)
+	_, err := d.Ask(t.Context(), "", fit(), nil)
 	var e *memwall.Error
 	if !errors.As(err, &e) || e.Code != memwall.Internal || strings.Contains(e.Message, "secret") || !strings.Contains(told.String(), "secret") {
 		t.Errorf("%v; told %q", err, told.String())
 	}
-	if _, err := d.Ask(t.Context(), "", fit("llama-3.1-8b"), nil); err != nil {
+	if _, err := d.Ask(t.Context(), "", fit(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ func TestTurns(t *testing.T) {
 
 // TestDecode: what is wrong has a field, be it the body.
 func TestDecode(t *testing.T) {
-	for body, field := range map[string]string{`{`: "body", `[]`: "body", `{"ask":"plan"}`: "ask", `{"modle":1}`: "modle"} {
+	for body, field := range map[string]string{`{`: "body", `[]`: "body", `{"ask":"plan"}`: "ask", `{"modell":1}`: "modell"} {
 		_, err := Decode("fit", []byte(body))
 		var e *memwall.Error
 		if !errors.As(err, &e) || e.Field != field || e.Hint == "" {

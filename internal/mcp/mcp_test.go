@@ -25,7 +25,7 @@ func agent(t *testing.T, transport func(*Server) sdk.Transport) *sdk.ClientSessi
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() }) //nolint:errcheck // nothing is lost
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 

@@ -46,7 +46,7 @@ func TestIdleAndSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close() //nolint:errcheck // nothing is lost
+		t.Cleanup(func() { c.Close() })
 		said := []string{"", head[:40], head + "\r\n{", head + "\r\n" + strings.Repeat(" ", 1000)}[i%4]
 		if _, err := io.WriteString(c, said); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestCrowd(t *testing.T) {
 	var conns []net.Conn
 	for range 4 {
 		a, b := net.Pipe()
-		defer b.Close() //nolint:errcheck // nothing is lost
+		t.Cleanup(func() { b.Close() })
 		conns = append(conns, a)
 	}
 	c.follow(conns[0], http.StateNew)
@@ -192,7 +192,7 @@ func TestShutdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // nothing is lost
+	defer c.Close()
 	body := strings.Replace(endless, "1000000000", "400000", 1)
 	fmt.Fprintf(c, "POST /v1/sim HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	time.Sleep(200 * time.Millisecond)

@@ -141,7 +141,7 @@ func TestBadBodies(t *testing.T) {
 		"a list":               {"/v1/fit", `[` + fitBody + `]`, "body", memwall.BadField, 400},
 		"two objects":          {"/v1/fit", fitBody + fitBody, "body", memwall.BadField, 400},
 		"malformed value":      {"/v1/fit", `{"model":"llama-3.1-8b","tp":tru}`, "tp", memwall.BadField, 400},
-		"unknown field":        {"/v1/fit", `{"modle":"llama-3.1-8b"}`, "modle", memwall.BadField, 400},
+		"unknown field":        {"/v1/fit", `{"modell":"llama-3.1-8b"}`, "modell", memwall.BadField, 400},
 		"a field twice":        {"/v1/fit", `{"model":"a","model":"b"}`, "model", memwall.BadField, 400},
 		"wrong type":           {"/v1/fit", `{"model":"llama-3.1-8b","context":{}}`, "context", memwall.BadField, 400},
 		"a text for a number":  {"/v1/fit", `{"model":"llama-3.1-8b","devices":"two"}`, "devices", memwall.BadField, 400},
