@@ -1,7 +1,7 @@
 // Command load asks a server at a rate, whether or not it keeps up, and says how long answers took: times are from when
 // a request was due, so that waiting for the server counts (an open loop, without coordinated omission).
 //
-//	memwall serve & go run ./internal/load -rate 500 -for 60s
+//	memwall serve & go run ./internal/loadtest -rate 500 -for 60s
 //
 // -mix same repeats a dozen questions, which a server may remember; distinct never asks the same twice; llama.cpp asks
 // for plans that do not fit, the dearest there are.
