@@ -156,11 +156,12 @@ func checkTestSupport(h *house) (wrong []string) {
 	return wrong
 }
 
-// mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, and percentiles of
-// millions on histograms.
+// mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, percentiles of
+// millions on histograms, and a face on what speaks its protocol.
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
-		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize"
+		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" ||
+		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }
 
 // checkCommands: other modules are for the command line and for such packages.
@@ -251,6 +252,7 @@ var houseRules = []struct {
 	{"a codec's module elsewhere", checkCommands, map[string]string{"format/gguf/g.go": `package gguf; import "github.com/goccy/go-yaml"`}, "format/gguf imports another module"},
 	{"linear algebra elsewhere", checkPure, map[string]string{"plan/p.go": `package plan; import "gonum.org/v1/gonum/mat"`}, "plan imports another module"},
 	{"a module in a face", checkCommands, map[string]string{"internal/render/r.go": `package render; import "github.com/spf13/cobra"`}, "internal/render imports another module"},
+	{"a protocol in another face", checkCommands, map[string]string{"internal/serve/s.go": `package serve; import "github.com/modelcontextprotocol/go-sdk/mcp"`}, "internal/serve imports another module"},
 	{"test support", checkTestSupport, map[string]string{"source/s.go": `package source; import "github.com/memwall/memwall/format/gguf/gguftest"`}, "source imports format/gguf/gguftest"},
 	{"init", checkQuiet, map[string]string{"internal/cli/c.go": "package cli; func init() {}"}, "internal/cli/c.go:1: an init function"},
 	{"goroutines", checkQuiet, map[string]string{"model/m.go": "package model\nfunc F() { go F() }"}, "model/m.go:2: the core starts a goroutine"},

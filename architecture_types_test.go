@@ -99,7 +99,7 @@ var measured = []string{
 // numbers that were bytes a few steps before in the same function; a division by KiB or MB changes the unit
 // and not the number.
 func checkFaces(h *house) (wrong []string) {
-	for _, dir := range []string{"internal/card", "internal/cli", "internal/page", "internal/render"} {
+	for _, dir := range []string{"internal/card", "internal/cli", "internal/mcp", "internal/page", "internal/render", "internal/serve"} {
 		r := h.rooms[dir]
 		if r == nil {
 			continue

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/spell"
@@ -37,6 +38,9 @@ func Decode(data []byte) (*Request, error) {
 	}
 	r := &Request{}
 	for _, kv := range fields {
+		if !utf8.Valid(kv.value) {
+			return nil, &Error{Code: BadField, Field: shorten(kv.name), Message: "the value of " + shorten(kv.name) + " is not UTF-8", Hint: "JSON is UTF-8; encode the text so"}
+		}
 		if err := decodeField(r, kv.name, kv.value); err != nil {
 			return nil, err
 		}

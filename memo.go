@@ -6,6 +6,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/quality"
 )
 
 // memo keeps what the questions of one search share: the models that references lead to, machines, networks with
@@ -17,6 +18,7 @@ type memo struct {
 	rents    map[machineKey]cost.Rate
 	shared   *engine.Shared
 	lengths  map[string][]int64
+	orders   map[orderKey]*quality.Order
 }
 
 type machineKey struct {
@@ -36,14 +38,25 @@ type builtKey struct {
 	cast     *dtype.Format
 }
 
+// orderKey is what judged says of a model.
+type orderKey struct {
+	id, native string
+	parameters int64
+}
+
 type builtModel struct {
 	model   *model.Model
 	weights *model.Weights
 }
 
 func newMemo() *memo {
-	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}}
+	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}}
 }
+
+// Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
+// at once, and what it keeps grows with the models and machines that it is asked for: who asks without end takes a new
+// one now and then.
+func (a *Asker) Remembering() *Asker { return a.remembering() }
 
 // remembering is the asker with a memory of its own.
 func (a *Asker) remembering() *Asker {
@@ -95,6 +108,21 @@ func (a *Asker) build(same builtKey, build func() builtModel) builtModel {
 		a.memo.built[same] = b
 	}
 	return b
+}
+
+// order of the formats of a question's model, by what they cost in quality.
+func (a *Asker) order(q *question) *quality.Order {
+	m := q.judged()
+	if a.memo == nil {
+		return quality.NewOrder(m)
+	}
+	key := orderKey{m.ID, m.Native, m.Parameters}
+	o := a.memo.orders[key]
+	if o == nil {
+		o = quality.NewOrder(m)
+		a.memo.orders[key] = o
+	}
+	return o
 }
 
 // shared is what jobs have in common; nil without a memory.

@@ -8,6 +8,7 @@
 package memwall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,6 +150,9 @@ func FieldCode(f *family.FieldError) string {
 // hinter is an error that knows its fix.
 type hinter interface{ Hint() string }
 
+// AsError gives an error of this package, of hardware or of the catalog the form of the contract.
+func AsError(err error) *Error { return asError(err) }
+
 // asError gives any error the form of the contract.
 func asError(err error) *Error {
 	var e *Error
@@ -170,7 +174,8 @@ func asError(err error) *Error {
 		}
 		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
 	case errors.As(err, &h):
-		return &Error{Code: h.Code, Field: h.Field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", h.Field, shorten(h.Value), h.Problem), Hint: h.Fix}
+		field := cmp.Or(h.Field, "hardware") // "=" alone is a key without a name
+		return &Error{Code: h.Code, Field: field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", field, shorten(h.Value), h.Problem), Hint: h.Fix}
 	case errors.As(err, &f):
 		return &Error{Code: FieldCode(f), Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
 	case errors.As(err, &u):

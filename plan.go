@@ -130,7 +130,7 @@ func (a *Asker) planner(r *Request) (*planner, error) {
 	if p.q, p.base, err = p.ask(&p.asked); err != nil {
 		return nil, err
 	}
-	p.order = quality.NewOrder(p.q.judged())
+	p.order = p.asker.order(p.q)
 	return p, nil
 }
 

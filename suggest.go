@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-
-	"github.com/memwall/memwall/quality"
 )
 
 const maxSuggestions = 6
@@ -27,7 +25,8 @@ func (q *question) suggest(a *Answer) []Suggestion {
 
 // near is a search for plans near the question's.
 func (q *question) near(a *Answer) *planner {
-	p := &planner{asker: q.again(), asked: q.original, q: q, base: a, order: quality.NewOrder(q.judged()), twice: pointsOfTwice[""]}
+	again := q.again()
+	p := &planner{asker: again, asked: q.original, q: q, base: a, order: again.order(q), twice: pointsOfTwice[""]}
 	p.asked.Explain = false
 	return p
 }

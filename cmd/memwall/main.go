@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
@@ -27,6 +28,7 @@ func main() {
 		ErrTerminal: terminal(os.Stderr),
 		Columns:     columns(os.Stdout),
 		Models:      source.New(source.Options{Remote: remote.Here(kept)}),
+		Within:      within,
 		Data:        source.Lengths{},
 		Traces:      &source.Traces{Stdin: os.Stdin},
 		Weights:     source.OpenWeights,
@@ -43,9 +45,18 @@ func main() {
 	os.Exit(cli.Run(config))
 }
 
-// interruptible gives a context that the first interrupt ends; the second ends the program as usual.
+// within gives the models of a folder.
+func within(root string) (memwall.ModelSource, error) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	return source.New(source.Options{Root: root}), r.Close()
+}
+
+// interruptible gives a context that the first interrupt, or who stops the process, ends; the second ends the program as usual.
 func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

@@ -3,18 +3,14 @@ package cli
 import (
 	"bufio"
 	"errors"
-	"fmt"
-	"io"
 	"runtime"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/batch"
 )
-
-// maxLine bounds a line of batch input.
-const maxLine = 1 << 20
 
 func (a *app) batch() *cobra.Command {
 	return &cobra.Command{
@@ -34,8 +30,7 @@ func (a *app) batch() *cobra.Command {
 
 // job is a line on its way through the workers.
 type job struct {
-	line []byte
-	err  *memwall.Error // the line could not be read
+	line *batch.Line
 	done chan *memwall.Answer
 }
 
@@ -52,13 +47,13 @@ func (a *app) runBatch() error {
 		go func() {
 			defer wg.Done()
 			for j := range todo {
-				j.done <- a.answerLine(j)
+				j.done <- j.line.Answer(a.asker.Ask)
 			}
 		}()
 	}
 	var readErr error
 	go func() {
-		readErr = feed(bufio.NewReaderSize(a.Stdin, 1<<16), todo, order, stop)
+		readErr = feed(batch.NewLines(a.Stdin), todo, order, stop)
 		close(todo)
 		close(order)
 	}()
@@ -71,48 +66,19 @@ func (a *app) runBatch() error {
 }
 
 // feed hands out lines until the input ends or nobody wants answers any more.
-func feed(in *bufio.Reader, todo, order chan<- *job, stop <-chan struct{}) error {
-	for n := 1; ; n++ {
-		line, tooLong, err := readLine(in)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return &memwall.Error{Code: memwall.BadFile, Field: "stdin", Message: fmt.Sprintf("stdin, line %d: %v", n, err)}
-		}
-		if errors.Is(err, io.EOF) && len(line) == 0 && !tooLong {
-			return nil
+func feed(in *batch.Lines, todo, order chan<- *job, stop <-chan struct{}) error {
+	for {
+		line, more, err := in.Next()
+		if !more {
+			return err
 		}
 		j := &job{line: line, done: make(chan *memwall.Answer, 1)}
-		if tooLong {
-			j.err = &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("line %d is longer than 1 MiB", n), Hint: "one request a line"}
-		}
 		select {
 		case order <- j:
 			todo <- j
 		case <-stop:
 			return nil
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-	}
-}
-
-// readLine reads a line without its end. Of a line that is too long the rest is read and dropped.
-func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxLine+1 {
-			tooLong, line = true, nil
-		}
-		if !tooLong {
-			line = append(line, part...)
-		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if n := len(line); n > 0 && line[n-1] == '\n' {
-			line = line[:n-1]
-		}
-		return line, tooLong, err
 	}
 }
 
@@ -149,28 +115,4 @@ func ready(j *job, out *bufio.Writer) *memwall.Answer {
 		_ = out.Flush() // the next write gives its error again
 		return <-j.done
 	}
-}
-
-// answerLine answers one line; a fault in one does not end the rest.
-func (a *app) answerLine(j *job) (answer *memwall.Answer) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			answer = failed(&memwall.Error{Code: memwall.Internal, Message: fmt.Sprintf("memwall itself failed: %v", fault), Hint: "this is a bug; report it with the request"})
-		}
-	}()
-	if j.err != nil {
-		return failed(j.err)
-	}
-	r, err := memwall.Decode(j.line)
-	if err != nil {
-		var e *memwall.Error
-		errors.As(err, &e)
-		return failed(e)
-	}
-	answer, _ = a.asker.Ask(r)
-	return answer
-}
-
-func failed(e *memwall.Error) *memwall.Answer {
-	return &memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Error: e}
 }

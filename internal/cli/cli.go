@@ -33,16 +33,18 @@ type Config struct {
 	Terminal, ErrTerminal bool
 	Columns               int
 	Models                memwall.ModelSource
-	Data                  memwall.LengthSource // nil: files of sample lengths are refused
-	Machine               Machine              // nil: this machine is not known
-	Measure               Measure              // nil: it is not measured
-	FromCommand           FromCommand          // nil: --from is refused
-	Cache                 Cache                // nil: nothing is kept
-	WriteFile             func(name string, data []byte) error
-	OpenFile              func(name string) (io.ReadCloser, error)
-	CreateFile            func(name string) (File, error)
-	MakeFolder            func(name string) error
-	Traces                memwall.TraceSource // nil: recordings are refused
+	// Within gives the models of a folder and of the catalog, and no others; nil: no folder is opened to clients.
+	Within      func(root string) (memwall.ModelSource, error)
+	Data        memwall.LengthSource // nil: files of sample lengths are refused
+	Machine     Machine              // nil: this machine is not known
+	Measure     Measure              // nil: it is not measured
+	FromCommand FromCommand          // nil: --from is refused
+	Cache       Cache                // nil: nothing is kept
+	WriteFile   func(name string, data []byte) error
+	OpenFile    func(name string) (io.ReadCloser, error)
+	CreateFile  func(name string) (File, error)
+	MakeFolder  func(name string) error
+	Traces      memwall.TraceSource // nil: recordings are refused
 	// Now is the time; nil is the clock's.
 	Now func() time.Time
 	// Weights opens the tensors of a file or a folder; nil: weights are not read.
@@ -149,7 +151,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.diagnose(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.cache(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.diagnose(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), a.mcp(), a.cache(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

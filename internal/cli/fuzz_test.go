@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"strings"
 	"testing"
 
@@ -24,31 +23,6 @@ func FuzzFlags(f *testing.F) {
 		requestFlags(flags, &r, askOf(field))
 		if err := flags.Set(field.Flag, value); err != nil && !strings.Contains(err.Error(), "--"+field.Flag) {
 			t.Errorf("--%s %q: %v", field.Flag, value, err)
-		}
-	})
-}
-
-// Lines come out as they went in, however they fall into the buffer.
-func FuzzReadLine(f *testing.F) {
-	f.Add("a\nb\n\nc")
-	f.Fuzz(func(t *testing.T, text string) {
-		in := bufio.NewReaderSize(strings.NewReader(text), 16)
-		var lines []string
-		for {
-			line, tooLong, err := readLine(in)
-			if tooLong {
-				t.Fatal("too long")
-			}
-			if err != nil {
-				if len(line) > 0 {
-					lines = append(lines, string(line))
-				}
-				break
-			}
-			lines = append(lines, string(line)+"\n")
-		}
-		if got := strings.Join(lines, ""); got != text {
-			t.Errorf("%q became %q", text, got)
 		}
 	})
 }

@@ -54,10 +54,7 @@ func (a *app) show(v any, text func(render.Style) string) error {
 }
 
 func (a *app) listDevices(filter string) error {
-	list := struct {
-		Devices []card.HardwareRow `json:"devices"`
-		Nodes   []card.Node        `json:"nodes,omitempty"`
-	}{card.Devices(filter), card.Nodes(filter)}
+	list := card.ListHardware(filter)
 	return a.show(list, func(st render.Style) string { return render.Devices(list.Devices, list.Nodes, filter, st) })
 }
 
@@ -133,15 +130,8 @@ func (a *app) runFormats(words string) error {
 }
 
 func (a *app) listFormats(words string) error {
-	var list struct {
-		Formats  []*card.Format    `json:"formats"`
-		Blocks   []*card.Format    `json:"gguf_blocks"`
-		Recipes  []*card.Recipe    `json:"recipes"`
-		Measured []*card.Published `json:"measured_only"`
-	}
-	list.Formats, list.Blocks = card.Formats(words)
-	list.Recipes, list.Measured = card.Recipes(words), card.MeasuredOnly(words)
-	if len(list.Formats)+len(list.Blocks)+len(list.Recipes)+len(list.Measured) == 0 {
+	list := card.ListFormats(words)
+	if list.Empty() {
 		return usageError{card.NoFormat(words)}
 	}
 	return a.show(list, func(st render.Style) string {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // run is the program with a machine, a terminal and a reader of command lines that scripts choose by
 // environment variables.
 func run() int {
-	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
+	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Within: within, Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
 	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
@@ -42,6 +42,14 @@ func run() int {
 		c.Models = broken{}
 	}
 	return cli.Run(c)
+}
+
+// within gives the models of a folder.
+func within(root string) (memwall.ModelSource, error) {
+	if _, err := os.Stat(root); err != nil {
+		return nil, err
+	}
+	return source.New(source.Options{Root: root}), nil
 }
 
 type machine string

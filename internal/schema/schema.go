@@ -63,7 +63,7 @@ func marshal(v any) ([]byte, error) {
 
 // Of gives the schema of "request", "answer" or, with "", of both as definitions.
 func Of(which string) ([]byte, error) {
-	w := &writer{seen: map[reflect.Type]bool{}}
+	w := newWriter("#/$defs/")
 	request, answer := w.ref(reflect.TypeFor[memwall.Request]()), w.ref(reflect.TypeFor[memwall.Answer]())
 	request = append(request, named)
 	top := object{{"$schema", Draft}, {"$id", memwall.Schema}}
@@ -93,20 +93,100 @@ func Of(which string) ([]byte, error) {
 // named: every question but pick is of a model.
 var named = member{"anyOf", []object{{{"required", []string{"model"}}}, {{"properties", object{{"ask", object{{"enum", []string{"pick"}}}}}}}}}
 
-type writer struct {
-	defs object
-	seen map[reflect.Type]bool
+// Definitions gives the schemas of structs, and of those in them, by name; they point to each other at a place.
+func Definitions(at string, of ...reflect.Type) (map[string]json.RawMessage, error) {
+	w := newWriter(at)
+	for _, t := range of {
+		w.ref(t)
+	}
+	out := map[string]json.RawMessage{}
+	for _, d := range w.defs {
+		o := d.value.(object)
+		if d.name == reflect.TypeFor[memwall.Request]().Name() {
+			o = append(o, named)
+		}
+		text, err := marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		out[d.name] = text
+	}
+	return out, nil
 }
+
+// Fields gives the schema of an object with some fields of a request.
+func Fields(names, required []string) (json.RawMessage, error) {
+	w := newWriter("#/$defs/")
+	var all object
+	var none []string
+	w.fields(reflect.TypeFor[memwall.Request](), &all, &none)
+	listed(all)
+	var some object
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(m member) bool { return m.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("a request has no field %s", name)
+		}
+		some = append(some, all[i])
+	}
+	out := object{{"type", "object"}, {"properties", some}}
+	if len(required) > 0 {
+		out = append(out, member{"required", required})
+	}
+	if used := w.reached(some); len(used) > 0 {
+		out = append(out, member{"$defs", used})
+	}
+	return marshal(out)
+}
+
+// reached are the definitions that a schema leads to.
+func (w *writer) reached(from any) (out object) {
+	text, err := marshal(from)
+	if err != nil {
+		return w.defs
+	}
+	for again := true; again; {
+		again = false
+		for _, d := range w.defs {
+			points := bytes.Contains(text, []byte(`"`+w.at+d.name+`"`))
+			if !points || slices.ContainsFunc(out, func(m member) bool { return m.name == d.name }) {
+				continue
+			}
+			more, err := marshal(d.value)
+			if err != nil {
+				return w.defs
+			}
+			out, text, again = append(out, d), append(text, more...), true
+		}
+	}
+	return out
+}
+
+type writer struct {
+	at   string // where definitions stand
+	defs object
+	seen map[reflect.Type]string // and what they are called
+}
+
+func newWriter(at string) *writer { return &writer{at: at, seen: map[reflect.Type]string{}} }
 
 // ref points to the definition of a struct, which it writes the first time.
 func (w *writer) ref(t reflect.Type) object {
-	if !w.seen[t] {
-		w.seen[t] = true
+	if w.seen[t] == "" {
+		w.seen[t] = w.name(t)
 		at := len(w.defs)
-		w.defs = append(w.defs, member{t.Name(), nil})
+		w.defs = append(w.defs, member{w.seen[t], nil})
 		w.defs[at].value = w.structOf(t)
 	}
-	return object{{"$ref", "#/$defs/" + t.Name()}}
+	return object{{"$ref", w.at + w.seen[t]}}
+}
+
+// name of a type, with that of its package when another type has it already.
+func (w *writer) name(t reflect.Type) string {
+	if slices.ContainsFunc(w.defs, func(m member) bool { return m.name == t.Name() }) {
+		return t.String()
+	}
+	return t.Name()
 }
 
 func (w *writer) structOf(t reflect.Type) object {

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall/internal/mcp"
+)
+
+func (a *app) mcp() *cobra.Command {
+	f := &serveFlags{}
+	c := &cobra.Command{
+		Use: "mcp", Short: "tools for an agent, over stdin and stdout",
+		Long: "A server of the Model Context Protocol for one agent, which starts it: tools fit, plan, pick, train, simulate, diagnose, models and hardware, with short answers and links to whole ones. " +
+			"memwall serve has the same at /mcp, for agents far away. Models are those of the catalog, and what --root and --allow let in.",
+		Example: "memwall mcp\nmemwall mcp --root ./models",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			d, models, err := a.desk(f)
+			if err != nil {
+				return err
+			}
+			s, err := mcp.New(d, models)
+			if err != nil {
+				return err
+			}
+			ctx, stop := a.until()
+			defer stop()
+			return s.Run(ctx, a.Stdin, a.Stdout)
+		},
+	}
+	c.Flags().SortFlags = false
+	f.reach(c)
+	return c
+}

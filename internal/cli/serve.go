@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/mcp"
+	"github.com/memwall/memwall/internal/serve"
+)
+
+// serveFlags are the flags of serve and mcp.
+type serveFlags struct {
+	listen    string
+	tokenFile string
+	hosts     []string
+	root      string
+	allow     []string
+	limit     time.Duration
+}
+
+// reach are the flags that say what models may be named.
+func (f *serveFlags) reach(c *cobra.Command) {
+	c.Flags().StringVar(&f.root, "root", "", "folder whose files models may be named of; without it, models of the catalog alone")
+	c.Flags().StringArrayVar(&f.allow, "allow", nil, "model that may be named beside those of the catalog: a path, hf:ORG/NAME or an address, word for word; repeat it for more")
+	c.Flags().DurationVar(&f.limit, "limit", time.Minute, "how long an answer may take; searches give what they have by then")
+}
+
+func (a *app) serve() *cobra.Command {
+	f := &serveFlags{}
+	c := &cobra.Command{
+		Use: "serve", Short: "the same answers over HTTP, for programs and agents",
+		Long: "POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
+			"Only this machine can ask, unless --listen says otherwise: then a bearer token is asked of everybody, which --token-file or MEMWALL_TOKEN gives, or which is made and shown once. " +
+			"Requests open no files and no connections; --root and --allow say which models may be read.",
+		Example: "memwall serve\nmemwall serve --listen 127.0.0.1:9000\nmemwall serve --listen 0.0.0.0:8421 --token-file token.txt\ncurl -s localhost:8421/v1/fit -H 'Content-Type: application/json' -d '{\"model\":\"llama-3.1-8b\",\"hardware\":\"rtx-4090\"}'",
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return a.runServe(f) },
+	}
+	c.Flags().SortFlags = false
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8421", "address and port to answer at; other addresses than this machine's own ask for a token")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; MEMWALL_TOKEN does as well")
+	c.Flags().StringArrayVar(&f.hosts, "host", nil, "name that clients call the server by, behind a proxy; repeat it for more")
+	f.reach(c)
+	return c
+}
+
+func (a *app) runServe(f *serveFlags) error {
+	token, err := a.token(f)
+	if err != nil {
+		return err
+	}
+	d, models, err := a.desk(f)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: f.listen, Message: fmt.Sprintf("--listen %s: %v", f.listen, err), Hint: "--listen 127.0.0.1:0 for any free port"}
+	}
+	defer l.Close() //nolint:errcheck // the server closes it
+	made := false
+	if token == "" && (!local(l.Addr()) || len(f.hosts) > 0) {
+		token, made = rand.Text(), true
+	}
+	agents, err := mcp.New(d, models)
+	if err != nil {
+		return err
+	}
+	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Agents: agents.Handler()})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stderr, "memwall answers at http://%s/ until it is interrupted\n", l.Addr())
+	if made {
+		fmt.Fprintf(a.Stderr, "token, shown this once: %s\n", token)
+	}
+	if a.Env("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
+	ctx, stop := a.until()
+	defer stop()
+	return s.Serve(ctx, l)
+}
+
+// garbage in percent of what is in use: a server has little in use and makes much garbage, which collected at the usual
+// pace stands in the way of answers.
+const garbage = 200
+
+// local reports whether an address is reached from this machine alone.
+func local(addr net.Addr) bool {
+	t, ok := addr.(*net.TCPAddr)
+	return ok && t.IP.IsLoopback()
+}
+
+// shortestToken that nobody guesses.
+const shortestToken = 16
+
+// token is what the user gives; "" when there is none.
+func (a *app) token(f *serveFlags) (string, error) {
+	token, from := a.Env("MEMWALL_TOKEN"), "MEMWALL_TOKEN"
+	if f.tokenFile != "" {
+		from = "--token-file"
+		file, err := a.OpenFile(f.tokenFile)
+		if err != nil {
+			return "", usage("token-file", f.tokenFile, "--token-file "+f.tokenFile+" cannot be read", "a file with the token on its first line")
+		}
+		defer file.Close()
+		text, err := io.ReadAll(io.LimitReader(file, 4096))
+		if err != nil {
+			return "", usage("token-file", f.tokenFile, "--token-file "+f.tokenFile+" cannot be read", "a file with the token on its first line")
+		}
+		token, _, _ = strings.Cut(string(text), "\n")
+		if token = strings.TrimSpace(token); token == "" {
+			return "", usage("token-file", f.tokenFile, "--token-file "+f.tokenFile+" is empty", "a file with the token on its first line")
+		}
+	}
+	if token != "" && len(token) < shortestToken {
+		return "", usage("token", "", fmt.Sprintf("the token of %s is shorter than %d characters", from, shortestToken), "leave it out, and one is made")
+	}
+	return token, nil
+}
+
+// desk is who answers for a server: catalog models, and what flags let in.
+func (a *app) desk(f *serveFlags) (*desk.Desk, memwall.ModelSource, error) {
+	if err := a.tune(""); err != nil {
+		return nil, nil, err
+	}
+	models := memwall.ModelSource(memwall.Catalog{})
+	if f.root != "" {
+		if a.Within == nil {
+			return nil, nil, usage("root", f.root, "--root: no files are read here", "leave it out")
+		}
+		within, err := a.Within(f.root)
+		if err != nil {
+			return nil, nil, usage("root", f.root, "--root "+f.root+" is no folder that can be read", "a folder with models")
+		}
+		models = within
+	}
+	if len(f.allow) > 0 {
+		models = allowed{names: f.allow, those: a.Models, rest: models}
+	}
+	if f.limit <= 0 {
+		return nil, nil, usage("limit", f.limit.String(), "--limit "+f.limit.String()+" leaves no time", "--limit 1m")
+	}
+	asker := memwall.Asker{Models: models, Calibration: a.asker.Calibration}
+	return desk.New(desk.Options{Asker: asker, Limit: f.limit, Faults: a.Stderr}), models, nil
+}
+
+// allowed are models that a list names, beside those of another source.
+type allowed struct {
+	names       []string
+	those, rest memwall.ModelSource
+}
+
+// Model finds a model.
+func (l allowed) Model(ref string) (*memwall.Resolved, error) {
+	if slices.Contains(l.names, ref) {
+		return l.those.Model(ref)
+	}
+	return l.rest.Model(ref)
+}

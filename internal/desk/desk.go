@@ -1,0 +1,202 @@
+// Package desk answers the questions of many clients at once: short ones by askers that remember what their questions
+// share, long ones a few at a time, and each client no more than its part. It knows nothing of HTTP or MCP.
+//
+// Open desk.go for how a question is answered, share.go for what one client may have.
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/memwall/memwall"
+)
+
+// Options of a desk. Zero values are the usual ones.
+type Options struct {
+	// Asker is what questions are put to; it must do for several at once.
+	Asker memwall.Asker
+	// Short and Long questions are answered so many at a time: as many as there are processors, and half as many.
+	Short, Long int
+	// Limit is how long an answer may take; a search that is not done by then gives what it has. A minute.
+	Limit time.Duration
+	// Patience is how long a short question waits for its turn; long ones wait ten times as long. Two seconds.
+	Patience time.Duration
+	// Faults is told of faults of the program itself; nil is nobody.
+	Faults io.Writer
+}
+
+// Desk answers questions of many clients.
+type Desk struct {
+	o       Options
+	short   chan *memory
+	long    chan struct{}
+	clients clients
+}
+
+// memory is an asker that remembers, and how often it has been asked.
+type memory struct {
+	asker *memwall.Asker
+	asked int
+}
+
+// forget bounds what an asker remembers: as much as so many questions bring.
+const forget = 256
+
+// New gives a desk.
+func New(o Options) *Desk {
+	processors := runtime.GOMAXPROCS(0)
+	o.Short = or(o.Short, processors)
+	o.Long = or(o.Long, max(1, processors/2))
+	o.Limit = or(o.Limit, time.Minute)
+	o.Patience = or(o.Patience, 2*time.Second)
+	d := &Desk{o: o, short: make(chan *memory, o.Short), long: make(chan struct{}, o.Long)}
+	for range o.Short {
+		d.short <- &memory{}
+	}
+	d.clients.share = share{inFlight: 256, long: 4, perSecond: float64(processors) / 2, most: 120}
+	return d
+}
+
+func or[T int | time.Duration](x, otherwise T) T {
+	if x > 0 {
+		return x
+	}
+	return otherwise
+}
+
+// Busy is a question that found no room; After is when to ask again.
+type Busy struct {
+	After time.Duration
+	What  string
+}
+
+func (b *Busy) Error() string { return b.What }
+
+// Long reports whether a question may take more than a moment: searches and simulations do.
+func Long(r *memwall.Request) bool {
+	return slices.Contains([]string{"plan", "pick", "sim"}, r.Ask)
+}
+
+// Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
+// the question had its turn. report, where it is not nil, is called while a simulation runs.
+func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report func(requests int64, simulated time.Duration)) (*memwall.Answer, error) {
+	done, err := d.clients.admit(client, Long(r), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var took time.Duration
+	defer func() { done(time.Now(), took) }()
+	ctx, stop := context.WithTimeout(ctx, d.o.Limit)
+	defer stop()
+	if Long(r) {
+		return d.askLong(ctx, r, report, &took)
+	}
+	return d.askShort(ctx, r, &took)
+}
+
+// askShort asks one who remembers.
+func (d *Desk) askShort(ctx context.Context, r *memwall.Request, took *time.Duration) (*memwall.Answer, error) {
+	m, err := turn(ctx, d.short, d.o.Patience)
+	if err != nil {
+		return nil, err
+	}
+	if m.asker == nil || m.asked >= forget {
+		*m = memory{asker: d.o.Asker.Remembering()}
+	}
+	m.asked++
+	asker := m.asker
+	m.asker = nil // what a fault leaves behind is not asked again
+	defer func() { d.short <- m }()
+	answer, err := d.answer(ctx, asker, r, took)
+	if !internal(err) {
+		m.asker = asker
+	}
+	return answer, err
+}
+
+// askLong asks with a context that ends the search, in the turn of a long question.
+func (d *Desk) askLong(ctx context.Context, r *memwall.Request, report func(int64, time.Duration), took *time.Duration) (*memwall.Answer, error) {
+	if err := enter(ctx, d.long, 10*d.o.Patience); err != nil {
+		return nil, err
+	}
+	defer func() { <-d.long }()
+	asker := d.o.Asker
+	if report != nil {
+		asker.Watch = &memwall.Watch{Progress: report}
+	}
+	return d.answer(ctx, &asker, r, took)
+}
+
+// answer asks; a fault of the program ends one question and no other.
+func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, r *memwall.Request, took *time.Duration) (answer *memwall.Answer, err error) {
+	start := time.Now()
+	defer func() {
+		*took = time.Since(start)
+		if fault := recover(); fault != nil {
+			answer, err = nil, d.fault(fault)
+		}
+	}()
+	answer, err = asker.AskContext(ctx, r)
+	if internal(err) {
+		return nil, d.fault(err)
+	}
+	return answer, err
+}
+
+// fault is told to who runs the desk; who asked learns that there was one.
+func (d *Desk) fault(what any) error {
+	if d.o.Faults != nil {
+		fmt.Fprintf(d.o.Faults, "memwall itself failed: %v\n", what)
+	}
+	return &memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"}
+}
+
+func internal(err error) bool {
+	var e *memwall.Error
+	return errors.As(err, &e) && e.Code == memwall.Internal
+}
+
+// turn waits for one of those that answer.
+func turn[T any](ctx context.Context, free chan T, patience time.Duration) (one T, err error) {
+	select {
+	case one = <-free:
+		return one, nil
+	default:
+	}
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case one = <-free:
+		return one, nil
+	case <-ctx.Done():
+		return one, ctx.Err()
+	case <-wait.C:
+		return one, crowded(patience)
+	}
+}
+
+// enter waits for a place among few.
+func enter(ctx context.Context, places chan struct{}, patience time.Duration) error {
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wait.C:
+		return crowded(patience)
+	}
+}
+
+func crowded(after time.Duration) error {
+	return &Busy{after, "others are being answered"}
+}
+
+// Limit is how long an answer may take.
+func (d *Desk) Limit() time.Duration { return d.o.Limit }

@@ -1,0 +1,142 @@
+// Command load asks a server at a rate, whether or not it keeps up, and says how long answers took: times are from when
+// a request was due, so that waiting for the server counts (an open loop, without coordinated omission).
+//
+//	memwall serve & go run ./internal/loadtest -rate 500 -for 60s
+//
+// -mix same repeats a dozen questions, which a server may remember; distinct never asks the same twice; llama.cpp asks
+// for plans that do not fit, the dearest there are.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// question gives the body of the n-th request.
+type question func(n int) string
+
+// plans of engines in closed form, as people ask for them.
+var plans = []struct{ model, hardware string }{
+	{"llama-3.1-8b", "rtx-4090"}, {"llama-3.1-70b", "2xh100"}, {"qwen3-32b", "h100"}, {"deepseek-v3", "8xh200"}, {"gpt-oss-120b", "h100"}, {"qwen3-8b", "l40s"},
+	{"mistral-7b", "a100"}, {"llama-3.1-405b", "8xh200"}, {"qwen3-30b-a3b", "2xrtx-4090"}, {"gemma-3-27b", "h100"}, {"phi-4", "rtx-4090"}, {"llama-3.1-8b", "4xl4"},
+}
+
+func same(n int) string {
+	p := plans[n%len(plans)]
+	return fmt.Sprintf(`{"model":%q,"hardware":%q}`, p.model, p.hardware)
+}
+
+func distinct(n int) string {
+	p := plans[n%len(plans)]
+	return fmt.Sprintf(`{"model":%q,"hardware":%q,"context":%d,"sequences":%d}`, p.model, p.hardware, 1024+16*(n%4096), 1+n/4096)
+}
+
+func llama(n int) string {
+	return fmt.Sprintf(`{"model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","context":%d}`, 20000+n)
+}
+
+var mixes = map[string]question{"same": same, "distinct": distinct, "llama.cpp": llama}
+
+// result of one request.
+type result struct {
+	took   time.Duration
+	status int // 0: no answer
+}
+
+func main() {
+	url := flag.String("url", "http://127.0.0.1:8421", "where the server is")
+	rate := flag.Float64("rate", 500, "requests a second")
+	lasts := flag.Duration("for", 30*time.Second, "how long")
+	mix := flag.String("mix", "distinct", "same, distinct or llama.cpp")
+	flag.Parse()
+	ask := mixes[*mix]
+	if ask == nil || *rate <= 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(*url, *rate, *lasts, ask); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+// run asks and reports.
+func run(url string, rate float64, lasts time.Duration, ask question) error {
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}}
+	if r := one(client, url, ask(0), time.Now()); r.status != http.StatusOK {
+		return fmt.Errorf("%s answers with status %d", url, r.status)
+	}
+	n := int(rate * lasts.Seconds())
+	results := make([]result, n)
+	before, start := heap(client, url), time.Now()
+	var wg sync.WaitGroup
+	for i := range n {
+		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))
+		time.Sleep(time.Until(due))
+		wg.Go(func() { results[i] = one(client, url, ask(i), due) })
+	}
+	wg.Wait()
+	report(results, time.Since(start))
+	fmt.Printf("server: %s before, %s after\n", before, heap(client, url))
+	return nil
+}
+
+// one request that was due at a time.
+func one(c *http.Client, url, body string, due time.Time) result {
+	r, err := c.Post(url+"/v1/fit", "application/json", strings.NewReader(body))
+	if err != nil {
+		return result{took: time.Since(due)}
+	}
+	defer r.Body.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return result{took: time.Since(due)}
+	}
+	return result{time.Since(due), r.StatusCode}
+}
+
+// report says what came of the requests.
+func report(results []result, took time.Duration) {
+	times := make([]time.Duration, len(results))
+	bad := map[int]int{}
+	for i, r := range results {
+		times[i] = r.took
+		if r.status != http.StatusOK {
+			bad[r.status]++
+		}
+	}
+	slices.Sort(times)
+	at := func(q float64) time.Duration {
+		return times[min(len(times)-1, int(q*float64(len(times))))].Round(time.Microsecond)
+	}
+	fmt.Printf("%d requests, %.0f a second, not answered by status: %v\n", len(results), float64(len(results))/took.Seconds(), bad)
+	fmt.Printf("p50 %v  p90 %v  p99 %v  p99.9 %v  max %v\n", at(0.5), at(0.9), at(0.99), at(0.999), at(1))
+}
+
+// heap is what the server says of its objects and goroutines.
+func heap(c *http.Client, url string) string {
+	r, err := c.Get(url + "/metrics")
+	if err != nil {
+		return "?"
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "?"
+	}
+	var out []string
+	for line := range strings.Lines(string(text)) {
+		for _, name := range []string{"memwall_heap_bytes ", "memwall_goroutines "} {
+			if v, ok := strings.CutPrefix(line, name); ok {
+				out = append(out, strings.TrimSpace(name)+" "+strings.TrimSpace(v))
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}

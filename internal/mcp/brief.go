@@ -1,0 +1,176 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/unit"
+)
+
+// Brief is an answer's verdict, the few figures that matter and what to do.
+type Brief struct {
+	Verdict     memwall.Verdict   `json:"verdict,omitempty"`
+	Holds       *bool             `json:"holds,omitempty"`
+	Needed      unit.Bytes        `json:"needed_bytes,omitempty"`
+	Usable      unit.Bytes        `json:"usable_bytes,omitempty"`
+	Headroom    unit.Bytes        `json:"headroom_bytes,omitempty"`
+	Users       *int64            `json:"max_sequences,omitempty"`
+	Context     *int64            `json:"max_context,omitempty"`
+	Decode      *float64          `json:"decode_tokens_per_s,omitempty"`
+	First       *float64          `json:"ttft_ms,omitempty"`
+	Suggestions []suggestion      `json:"suggestions,omitempty"`
+	Commands    map[string]string `json:"commands,omitempty"`
+	Detail      string            `json:"detail"`
+}
+
+type suggestion struct {
+	Change  string          `json:"change"`
+	Patch   map[string]any  `json:"patch"`
+	Verdict memwall.Verdict `json:"verdict"`
+}
+
+// mostSuggestions of a brief answer: more stand in the whole one.
+const mostSuggestions = 3
+
+func briefOf(a *memwall.Answer, link string) *Brief {
+	b := &Brief{Verdict: a.Verdict, Commands: commands(a), Detail: link}
+	if len(a.Devices) > 0 {
+		d := &a.Devices[0]
+		b.Needed, b.Usable, b.Headroom = d.Needed, d.Usable, d.Headroom
+	}
+	if a.KV != nil {
+		b.Users, b.Context = a.KV.MaxSequences, a.KV.MaxContext
+	}
+	if a.Speed != nil {
+		b.Decode, b.First = a.Speed.Decode, a.Speed.TTFT
+	}
+	if a.Simulated != nil {
+		b.Holds = &a.Simulated.Holds
+	}
+	for _, s := range a.Suggestions[:min(mostSuggestions, len(a.Suggestions))] {
+		b.Suggestions = append(b.Suggestions, suggestion{s.Change, s.Patch, s.Verdict})
+	}
+	return b
+}
+
+// commands that run the plan, or the best of those that were found.
+func commands(a *memwall.Answer) map[string]string {
+	if len(a.Flags) == 0 && a.Best != nil {
+		return a.Best.Flags
+	}
+	return a.Flags
+}
+
+// screens draw answers; of each, the first blocks say what it comes to.
+var screens = map[string]struct {
+	draw   func(*memwall.Answer, render.Style) string
+	blocks int
+}{
+	"fit":      {func(a *memwall.Answer, st render.Style) string { return render.Fit(a, render.FitOptions{}, st) }, 1},
+	"plan":     {func(a *memwall.Answer, st render.Style) string { return render.Plan(a, render.PlanOptions{}, st) }, 2},
+	"pick":     {render.Pick, 2},
+	"train":    {func(a *memwall.Answer, st render.Style) string { return render.Train(a, render.FitOptions{}, st) }, 1},
+	"sim":      {func(a *memwall.Answer, st render.Style) string { return render.Sim(a, render.SimOptions{}, st) }, 2},
+	"diagnose": {func(a *memwall.Answer, st render.Style) string { return render.Diagnose(a, false, st) }, 1},
+}
+
+// plain is how text for agents is drawn.
+var plain = render.Style{Width: render.MaxWidth}
+
+// told is an answer as an agent gets it.
+func told(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, error) {
+	link, err := linkOf(r)
+	if err != nil {
+		return nil, err
+	}
+	b := briefOf(a, link)
+	return &sdk.CallToolResult{StructuredContent: b, Content: []sdk.Content{
+		&sdk.TextContent{Text: textOf(a, b)},
+		&sdk.ResourceLink{URI: link, Name: "answer", MIMEType: "application/json", Description: "every number of this answer"},
+	}}, nil
+}
+
+// textOf an answer: its first lines as the terminal has them, why, what would help, what to run, what to know.
+func textOf(a *memwall.Answer, b *Brief) string {
+	screen := screens[a.Ask]
+	blocks := strings.Split(strings.TrimRight(screen.draw(a, plain), "\n"), "\n\n")
+	out := blocks[:min(screen.blocks, len(blocks))]
+	if x := a.Reasons; x != nil {
+		out = append(out, "limits: "+x.Limits+"\nscales: "+x.Scales+"\nbreaks: "+x.Breaks)
+	}
+	var lines []string
+	for _, s := range b.Suggestions {
+		lines = append(lines, fmt.Sprintf("%s with %s", strings.ReplaceAll(string(s.Verdict), "_", " "), s.Change))
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Commands)) {
+		lines = append(lines, name+": "+b.Commands[name])
+	}
+	for _, n := range a.Notes {
+		if n.Severity != "info" {
+			lines = append(lines, n.Severity+": "+n.Text)
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, strings.Join(lines, "\n"))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// failed is an error that an agent can act on.
+func failed(err error) *sdk.CallToolResult {
+	var b *desk.Busy
+	e := &memwall.Error{Code: memwall.Limit, Message: "the question had no turn in time", Hint: "ask again"}
+	if errors.As(err, &b) {
+		e.Message, e.Hint = b.What, fmt.Sprintf("ask again in %s", b.After)
+	}
+	var told *memwall.Error
+	if errors.As(err, &told) {
+		e = told
+	}
+	return &sdk.CallToolResult{IsError: true, StructuredContent: e, Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(render.Error(e, plain))}}}
+}
+
+// strict reads arguments and refuses those that there are not.
+func strict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return &memwall.Error{Code: memwall.BadField, Field: "name", Message: "the arguments are wrong: " + strings.TrimPrefix(err.Error(), "json: "), Hint: `{"name":"h100"}`}
+	}
+	return nil
+}
+
+func modelCard(m *card.Model) string       { return render.Model(m, plain) }
+func hardwareCard(h *card.Hardware) string { return render.Hardware(h, plain) }
+func nodeCard(n *card.Node) string         { return render.Node(n, plain) }
+
+// Lists are short: ids, of models with their parameters.
+func modelList(words string) string {
+	var b strings.Builder
+	for _, m := range card.Models(words) {
+		fmt.Fprintf(&b, "%s %s\n", m.ID, unit.Count(m.Parameters))
+	}
+	return b.String()
+}
+
+func hardwareList(words string) string {
+	var ids []string
+	for _, d := range card.Devices(words) {
+		ids = append(ids, d.ID)
+	}
+	for _, n := range card.Nodes(words) {
+		ids = append(ids, n.ID)
+	}
+	return strings.Join(ids, " ")
+}

@@ -1,0 +1,226 @@
+// Package mcp is the face for agents: the questions of the contract as tools of the Model Context Protocol, with short
+// answers and a link to all of each.
+//
+// Open mcp.go for the tools, brief.go for what they say.
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/schema"
+)
+
+// Server answers agents.
+type Server struct {
+	desk   *desk.Desk
+	models memwall.ModelSource
+	sdk    *sdk.Server
+}
+
+// instructions tell an agent what this is for.
+const instructions = "memwall computes the memory and the speed of large language models: whether a model fits on hardware, what to change when it does not, how many users it serves, what training takes. " +
+	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models and hardware list what is known. " +
+	"Each answer links to a resource with every number, its formula, source and band."
+
+// New gives a server whose questions a desk answers; models are those that cards may be asked of.
+func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
+	s := &Server{desk: d, models: models}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memwall", Title: "memwall", Version: memwall.Version}, &sdk.ServerOptions{
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+	})
+	for _, q := range questions {
+		if err := s.question(q); err != nil {
+			return nil, err
+		}
+	}
+	s.lookUp("models", "Models of the catalog: with a name the card of that one, with words those that have them in their names.", s.modelCards)
+	s.lookUp("hardware", "Devices and nodes of the catalog: with a name the card of that one, with words those that have them in their names.", s.hardwareCards)
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "answer", URITemplate: answerAt + "{request}", MIMEType: "application/json",
+		Description: "a whole answer, every number with its formula, source and band; request is a request's JSON in base64url without padding"}, s.read)
+	return s, nil
+}
+
+// Run answers one agent until it has no more to say or the context ends.
+func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: kept{out}})
+}
+
+// kept is a writer that outlives who writes to it.
+type kept struct{ io.Writer }
+
+func (kept) Close() error { return nil }
+
+// Handler answers agents over HTTP, each request by itself. The guards of a server stand before it.
+func (s *Server) Handler() http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: 2 << 20, PropagateRequestCancellation: true,
+		DisableLocalhostProtection: true, // the guards know by which names the server goes
+	})
+}
+
+// question is a tool that asks one.
+type question struct {
+	tool, ask, doc   string
+	fields, required []string
+}
+
+// plan fields that most questions have.
+var common = []string{"model", "hardware", "devices", "engine", "weights", "kv", "context", "sequences", "prompt_tokens", "output_tokens", "tp", "pp", "ep", "dp"}
+
+func with(more ...string) []string { return append(append([]string(nil), common...), more...) }
+
+var questions = []question{
+	{"fit", "fit", "Does a model fit on hardware? Says what each device needs and may use, how many users and how long a context it holds, how fast it runs, the cheapest cures when it does not fit, and the command line to run.",
+		with("offload", "gpu_layers", "cpu_moe", "draft_model", "gpu_memory_utilization", "max_num_seqs", "override"), []string{"model"}},
+	{"plan", "plan", "What to change so that a model fits; or, with workload and goal, which hardware and settings hold a load at least cost. A field given is kept, one left out is searched, words with commas are a set.",
+		with("for", "workload", "goal", "max_devices", "replicas"), []string{"model"}},
+	{"pick", "pick", "Which models of the catalog run on this hardware, the largest first.", []string{"hardware", "devices", "context", "sequences", "engine", "weights", "goal"}, []string{"hardware"}},
+	{"train", "train", "What training takes: memory per device and phase, the time of a step, what it is short of.",
+		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp", "cp", "ep", "sequence_length", "micro_batch", "accumulation", "global_batch", "recompute", "lora_rank", "tokens"}, []string{"model"}},
+	{"simulate", "sim", "Does a server hold a load? Plays requests one by one: time to the first token and per token in percentiles, throughput, what runs out.",
+		with("workload", "goal", "replicas", "scheduler", "max_num_seqs", "max_num_batched_tokens"), []string{"model", "hardware", "workload"}},
+	{"diagnose", "diagnose", "Why did it run out of memory? Reads what a program printed and says the cause, the smallest fix and what prevents it.",
+		[]string{"text", "model", "hardware", "devices", "engine", "context", "sequences"}, []string{"text"}},
+}
+
+// question adds a tool. Arguments are fields of a request, the rarer ones too, which the schema leaves to the contract.
+func (s *Server) question(q question) error {
+	in, err := schema.Fields(q.fields, q.required)
+	if err != nil {
+		return err
+	}
+	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		request, err := desk.Decode(q.ask, arguments(r))
+		if err != nil {
+			return failed(err), nil
+		}
+		answer, err := s.desk.Ask(ctx, client(r.Extra), request, report(ctx, r))
+		if err != nil {
+			return failed(err), nil
+		}
+		return told(request, answer)
+	})
+	return nil
+}
+
+func readOnly() *sdk.ToolAnnotations {
+	no := false
+	return &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
+}
+
+func arguments(r *sdk.CallToolRequest) []byte {
+	if given := string(r.Params.Arguments); given == "" || given == "null" {
+		return []byte("{}")
+	}
+	return r.Params.Arguments
+}
+
+// client names who asks, as the guards of a server tell; over a pipe there is one.
+func client(x *sdk.RequestExtra) string {
+	if x == nil {
+		return ""
+	}
+	return x.Header.Get(desk.ClientHeader)
+}
+
+// report tells an agent that wants to know how far a simulation is, now and then.
+func report(ctx context.Context, r *sdk.CallToolRequest) func(int64, time.Duration) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return nil
+	}
+	const every = 500 * time.Millisecond
+	last := time.Now()
+	return func(n int64, _ time.Duration) {
+		if now := time.Now(); now.Sub(last) >= every {
+			last = now
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: "requests"}) // who does not hear it, waits
+		}
+	}
+}
+
+// answerAt is where answers are found, by their requests.
+const answerAt = "memwall://answer/"
+
+// linkOf a request: the same request gives the same answer.
+func linkOf(r *memwall.Request) (string, error) {
+	text, err := json.Marshal(r)
+	return answerAt + base64.RawURLEncoding.EncodeToString(text), err
+}
+
+// read gives the whole answer of a link.
+func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri := r.Params.URI
+	text, err := base64.RawURLEncoding.DecodeString(uri[min(len(answerAt), len(uri)):])
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	request, err := memwall.Decode(text)
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	answer, err := s.desk.Ask(ctx, client(r.Extra), request, nil)
+	if err != nil {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	all, err := json.Marshal(answer)
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: "application/json", Text: string(all)}}}, err
+}
+
+// lookUp adds a tool that lists, or shows a card.
+func (s *Server) lookUp(name, doc string, find func(words string) (text string, err error)) {
+	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"a name, or words of names; the whole catalog without it"}}}`)
+	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		var given struct {
+			Name string `json:"name"`
+		}
+		if err := strict(arguments(r), &given); err != nil {
+			return failed(err), nil
+		}
+		text, err := find(given.Name)
+		if err != nil {
+			return failed(memwall.AsError(err)), nil
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
+	})
+}
+
+func (s *Server) modelCards(words string) (string, error) {
+	if words != "" {
+		m, err := card.ModelOf(s.models, words)
+		if err == nil {
+			return modelCard(m), nil
+		}
+		if len(card.Models(words)) == 0 {
+			return "", err
+		}
+	}
+	return modelList(words), nil
+}
+
+func (s *Server) hardwareCards(words string) (string, error) {
+	if words == "" {
+		return hardwareList(""), nil
+	}
+	if n := card.NodeOf(words); n != nil {
+		return nodeCard(n), nil
+	}
+	h, err := card.HardwareOf(s.models, words)
+	switch {
+	case err == nil:
+		return hardwareCard(h), nil
+	case len(card.Devices(words))+len(card.Nodes(words)) > 0:
+		return hardwareList(words), nil
+	}
+	return "", err
+}

@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memwall/memwall/internal/desk"
+)
+
+// ask answers a question: the body is a Request, and what comes back an Answer.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, ask string) {
+	question, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.fail(w, broken(err))
+		return
+	}
+	if events(r) {
+		s.stream(w, r, ask, question)
+		return
+	}
+	if b := s.kept.find(ask, question); b != nil {
+		s.metrics.hits.Add(1)
+		s.deliver(w, r, b)
+		return
+	}
+	start := time.Now()
+	b, err := s.answer(r, ask, question, nil)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("Server-Timing", "ask;dur="+strconv.FormatFloat(time.Since(start).Seconds()*1000, 'f', 3, 64))
+	s.deliver(w, r, b)
+}
+
+// answer a question, and keep the answer if it was not cut short.
+func (s *Server) answer(r *http.Request, ask string, question []byte, report func(int64, time.Duration)) (*body, error) {
+	request, err := desk.Decode(ask, question)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	answer, err := s.Desk.Ask(r.Context(), client(r), request, report)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newJSON(answer)
+	if err == nil && r.Context().Err() == nil && time.Since(start) < s.Desk.Limit() {
+		s.kept.keep(ask, question, b)
+	}
+	return b, err
+}
+
+// client names who asks: the address, of IPv6 the network that one customer has.
+func client(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil || a.Is4() || a.Is4In6() || a.IsLoopback() {
+		return host
+	}
+	p, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return host
+	}
+	return p.String()
+}
+
+// events reports whether a client waits for a stream.
+func events(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), eventsType)
+}
+
+// sizeOf a limit.
+func sizeOf(bytes int64) string { return strconv.FormatInt(bytes>>10, 10) + " KiB" }

@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// body is an answer as it is sent: its bytes, as they are and compressed, and what tells it from others.
+type body struct {
+	kind   string
+	text   []byte
+	tag    string // of the bytes, without quotes
+	once   sync.Once
+	packed []byte
+}
+
+func newBody(kind string, text []byte) *body {
+	sum := sha256.Sum256(text)
+	return &body{kind: kind, text: text, tag: base64.RawURLEncoding.EncodeToString(sum[:18])}
+}
+
+// newJSON is a value as it is sent.
+func newJSON(v any) (*body, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return newBody(jsonType, b.Bytes()), nil
+}
+
+var packers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one
+	}
+	return z
+}}
+
+// gzipped is the text compressed, once.
+func (b *body) gzipped() []byte {
+	b.once.Do(func() {
+		var out bytes.Buffer
+		z := packers.Get().(*gzip.Writer)
+		z.Reset(&out)
+		_, _ = z.Write(b.text) // a buffer takes all
+		_ = z.Close()
+		packers.Put(z)
+		b.packed = out.Bytes()
+	})
+	return b.packed
+}
+
+// takesGzip reads what a client takes.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if name == "gzip" || name == "*" {
+			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(quality, " ", ""), "q="), 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}
+
+// deliver sends an answer, unless the client says that it has it (RFC 9110, 13.1.2).
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, b *body) {
+	text, tag := b.text, `"`+b.tag+`"`
+	h := w.Header()
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "private, no-cache")
+	if len(text) >= compressFrom && takesGzip(r) {
+		text, tag = b.gzipped(), `"`+b.tag+`-gzip"`
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", tag)
+	if has(r.Header.Get("If-None-Match"), tag) {
+		h.Del("Content-Encoding")
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.WriteHeader(http.StatusPreconditionFailed)
+		return
+	}
+	h.Set("Content-Type", b.kind)
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // who asked may be gone
+}
+
+// has reports whether a list of tags names one, or everything.
+func has(list, tag string) bool {
+	return slices.ContainsFunc(strings.Split(list, ","), func(t string) bool {
+		t = strings.TrimPrefix(strings.TrimSpace(t), "W/")
+		return t == tag || t == "*"
+	})
+}

@@ -1,0 +1,167 @@
+package serve
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
+)
+
+// Paths that are not under /v1.
+const (
+	healthPath  = "/health"
+	metricsPath = "/metrics"
+	openAPIPath = "/openapi.json"
+	agentsPath  = "/mcp"
+)
+
+// Types of bodies.
+const (
+	jsonType   = "application/json"
+	linesType  = "application/x-ndjson"
+	eventsType = "text/event-stream"
+)
+
+// route is what a path takes.
+type route struct {
+	methods []string
+	takes   string // type of the body; "" for none
+	most    int64  // bytes of it
+}
+
+// routes by path, without those that have a name in them.
+type routes map[string]*route
+
+func (r routes) takes(path string) string {
+	if t := r[path]; t != nil {
+		return t.takes
+	}
+	return ""
+}
+
+func (r routes) most(path string) int64 {
+	if t := r[path]; t != nil {
+		return t.most
+	}
+	return smallBody
+}
+
+// add takes note of a path.
+func (r routes) add(method, path, takes string, most int64) {
+	t := r[path]
+	if t == nil {
+		t = &route{}
+		r[path] = t
+	}
+	t.methods = append(t.methods, method)
+	if takes != "" {
+		t.takes, t.most = takes, most
+	}
+}
+
+// asks are the questions that have a path each.
+func asks() []string { return memwall.FieldByName("ask").Enum }
+
+// register gives every path its handler and its place in the description.
+func (s *Server) register() error {
+	s.routes = routes{}
+	doc := describe(s.Token != "")
+	adapter := humago.NewAdapter(s.mux, "")
+	handle := func(op *huma.Operation, takes string, most int64, h http.HandlerFunc) {
+		doc.AddOperation(op)
+		s.routes.add(op.Method, op.Path, takes, most)
+		at := *op
+		at.Path = strings.Replace(op.Path, "{name}", "{name...}", 1) // names of the hub have a slash
+		adapter.Handle(&at, func(c huma.Context) {
+			r, w := humago.Unwrap(c)
+			h(w, r)
+		})
+	}
+	for _, ask := range asks() {
+		handle(question(ask), jsonType, maxBody, func(w http.ResponseWriter, r *http.Request) { s.ask(w, r, ask) })
+	}
+	handle(batchOperation(), linesType, maxBatch, s.batch)
+	for _, l := range s.lists() {
+		handle(l.operation(false), "", 0, l.all)
+		if l.one != nil {
+			handle(l.operation(true), "", 0, l.one)
+		}
+	}
+	handle(textOperation("health", healthPath, "whether the server answers", jsonType), "", 0, s.health)
+	handle(textOperation("metrics", metricsPath, "counters, as Prometheus reads them", metricsType), "", 0, s.writeMetrics)
+	text, err := openAPI(doc)
+	if err != nil {
+		return err
+	}
+	s.file(openAPIPath, "application/openapi+json", text)
+	s.rest()
+	return nil
+}
+
+// rest is what is no part of the API.
+func (s *Server) rest() {
+	if s.Agents != nil {
+		s.routes.add(http.MethodPost, agentsPath, jsonType, maxBody)
+		s.mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				s.nothing(w, r)
+				return
+			}
+			r.Header.Set(desk.ClientHeader, client(r))
+			s.Agents.ServeHTTP(w, r)
+		})
+	}
+	page := s.Page
+	if page == nil {
+		page = http.HandlerFunc(s.plain)
+	}
+	s.mux.HandleFunc("/v1/", s.nothing)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if s.routes[r.URL.Path] != nil {
+			s.nothing(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
+// nothing says that a path has nothing, or not for this method.
+func (s *Server) nothing(w http.ResponseWriter, r *http.Request) {
+	if t := s.routes[r.URL.Path]; t != nil && !slices.Contains(t.methods, r.Method) {
+		allowed := strings.Join(t.methods, ", ")
+		w.Header().Set("Allow", allowed)
+		s.fail(w, problem(http.StatusMethodNotAllowed, &memwall.Error{Code: refused, Field: "method", Value: shortened(r.Method), Message: "this path does not take that method", Hint: allowed}))
+		return
+	}
+	s.fail(w, problem(http.StatusNotFound, &memwall.Error{Code: notFound, Field: "path", Value: shortened(r.URL.Path), Message: "nothing is at this path", Hint: openAPIPath + " says what there is"}))
+}
+
+// file answers with a text that does not change.
+func (s *Server) file(path, kind string, text []byte) {
+	s.routes.add(http.MethodGet, path, "", 0)
+	b := newBody(kind, text)
+	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.deliver(w, r, b) })
+}
+
+// plain is the page for want of a better: what there is to ask.
+func (s *Server) plain(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" {
+		s.nothing(w, r)
+		return
+	}
+	var b strings.Builder
+	b.WriteString("memwall " + memwall.Version + ": where every byte of an LLM goes, whether it fits, how fast it runs\n\n")
+	for _, ask := range asks() {
+		b.WriteString("POST /v1/" + ask + "\n")
+	}
+	b.WriteString("POST /v1/batch\nGET  /v1/models /v1/hardware /v1/formats /v1/schema\nGET  " + healthPath + " " + metricsPath + " " + openAPIPath + "\n")
+	if s.Agents != nil {
+		b.WriteString("POST " + agentsPath + "\n")
+	}
+	s.deliver(w, r, newBody("text/plain; charset=utf-8", []byte(b.String())))
+}
