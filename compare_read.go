@@ -162,7 +162,7 @@ func (c *comparison) stored(overrides *Request) {
 	l := c.log
 	switch {
 	case overrides.Weights != "", c.request.Weights != "":
-	case l.Metadata != nil:
+	case l.Metadata != nil, l.Quant != "" && (l.Engine == "llama-server" || l.Engine == "ollama"):
 		c.fileType()
 	case len(l.Models) > 0:
 		recipe, known := storedAs(l.Quant, modelName(l.Models[0]))
