@@ -143,7 +143,7 @@ func (v *visitor) fault(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var e *Error
-	if v.refused == nil || errors.As(err, &e) && e.Unauthorised {
+	if v.refused == nil || errors.Is(v.refused, errAbsent) || errors.As(err, &e) && e.Unauthorised {
 		v.refused = err
 	}
 }
