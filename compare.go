@@ -67,7 +67,7 @@ func compared(out *Answer, err error) (*Answer, error) {
 const askCompare = "compare"
 
 func (a *Asker) compare(text io.Reader, overrides *Request) (*Answer, error) {
-	log, err := readLog(text)
+	log, err := read(text)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +84,12 @@ func (a *Asker) CompareFound(log *StartupLog, overrides Request) (*Answer, error
 
 func (a *Asker) compareFound(log *startup.Log, overrides *Request) (*Answer, error) {
 	c := &comparison{log: log}
+	if log.Engine == "torch" {
+		return c.torch(a, overrides)
+	}
+	if overrides.Ask == askTrain {
+		return nil, &Error{Code: BadField, Field: "ask", Value: askTrain, Message: "this is the start of a server, and no run of training", Hint: "leave --train out"}
+	}
 	source := c.rebuild(a, overrides)
 	c.ask(&Asker{Models: source})
 	if err := c.size(); err != nil {
@@ -142,23 +148,12 @@ func (c *comparison) lineUp() {
 	if c.log.Teller != "" {
 		of = c.served(of)
 	}
-	seen := map[string]int{}
-	for _, f := range c.log.Figures {
-		if f.ID == "cells" {
-			continue // the caches' sizes say it
+	c.each(func(f *startup.Figure) estimate {
+		if c.q == nil {
+			return unknown("memwall could not size the request")
 		}
-		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
-		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
-			c.lines[i].Device = alsoOn(c.lines[i].Device, f.Device)
-			continue
-		}
-		seen[key] = len(c.lines)
-		e := estimate{why: "memwall could not size the request"}
-		if c.q != nil {
-			e = of(c, &f)
-		}
-		c.add(&f, e, "")
-	}
+		return of(c, f)
+	})
 	if c.q == nil {
 		return
 	}
@@ -172,6 +167,23 @@ func (c *comparison) lineUp() {
 		if c.log.Teller == "" {
 			c.llamacppRest()
 		}
+	}
+}
+
+// each sets memwall's estimate beside every figure; the same figure of several devices is one line.
+func (c *comparison) each(estimated func(*startup.Figure) estimate) {
+	seen := map[string]int{}
+	for _, f := range c.log.Figures {
+		if f.ID == "cells" {
+			continue // the caches' sizes say it
+		}
+		key := f.ID + "\x00" + f.Name + "\x00" + f.Text
+		if i, ok := seen[key]; ok && !strings.HasSuffix(f.ID, "_buffer") {
+			c.lines[i].Device = alsoOn(c.lines[i].Device, f.Device)
+			continue
+		}
+		seen[key] = len(c.lines)
+		c.add(&f, estimated(&f), "")
 	}
 }
 
@@ -252,6 +264,8 @@ func (c *comparison) answer() *Answer {
 	a.Notes = append(c.notes, a.Notes...)
 	if c.log.Teller != "" {
 		a.ComparedWith = c.log.Teller
+	}
+	if c.log.Teller == "server" {
 		c.retold(a)
 	}
 	return a
@@ -271,12 +285,12 @@ func (c *comparison) retold(a *Answer) {
 // readAs says in a line what the log was taken for.
 func (c *comparison) readAs() string {
 	r := &c.request
-	parts := []string{r.Engine}
+	var parts []string
 	for _, f := range []struct{ name, value string }{
-		{"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
+		{"", r.Engine}, {"", r.Framework}, {"", r.Method}, {"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
 	} {
 		if f.value != "" {
-			parts = append(parts, f.name+" "+f.value)
+			parts = append(parts, strings.TrimLeft(f.name+" "+f.value, " "))
 		}
 	}
 	for _, f := range []struct {
@@ -285,8 +299,9 @@ func (c *comparison) readAs() string {
 	}{
 		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)}, {"sequences", int64(r.Sequences)},
 		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)}, {"ubatch", int64(r.UBatch)},
+		{"sequence_length", int64(r.SequenceLength)}, {"micro_batch", int64(r.MicroBatch)},
 	} {
-		if f.value > 1 || f.value == 1 && f.name == "sequences" {
+		if f.value > 1 || f.value == 1 && (f.name == "sequences" || f.name == "micro_batch") {
 			parts = append(parts, fmt.Sprint(f.name, " ", f.value))
 		}
 	}
@@ -298,6 +313,9 @@ func (c *comparison) readAs() string {
 	}
 	if g := r.GPULayers; g != nil {
 		parts = append(parts, fmt.Sprint("gpu_layers ", int64(*g)))
+	}
+	if len(parts) == 0 {
+		return "read as: a run of which the file says neither model nor device"
 	}
 	return "read as: " + strings.Join(parts, ", ")
 }

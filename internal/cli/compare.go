@@ -19,6 +19,7 @@ import (
 type compareFlags struct {
 	request   memwall.Request
 	notes     bool
+	train     bool
 	watch     time.Duration
 	tokenFile string
 }
@@ -27,14 +28,18 @@ type compareFlags struct {
 func (a *app) compare() *cobra.Command {
 	f := &compareFlags{}
 	c := &cobra.Command{
-		Use: "compare [LOG|ADDRESS]", Short: "what an engine says of itself, line by line against memwall",
-		Long: "LOG is the start-up log of vLLM, SGLang or llama.cpp; without it, or with -, standard input is read. ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
-			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights.",
-		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\nmemwall compare vllm.log --on 2xh100 --model llama-3.1-70b",
+		Use: "compare [FILE|ADDRESS]", Short: "what an engine says of itself, line by line against memwall",
+		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), or what torch.cuda.memory_summary() or memory_stats() gave; without it, or with -, standard input is read. " +
+			"ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
+			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights, and of which run a trace is.",
+		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\nmemwall compare vllm.log --on 2xh100 --model llama-3.1-70b\nmemwall compare trace.json.gz --model llama-3.1-8b --train --seq 4k",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "compare"
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("compare takes one LOG, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("compare takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
+			}
+			if f.train {
+				f.request.Ask = "train"
 			}
 			answer, err := a.compared(f, args)
 			if err != nil {
@@ -44,8 +49,9 @@ func (a *app) compare() *cobra.Command {
 		},
 	}
 	c.Flags().SortFlags = false
-	requestFlags(c.Flags(), &f.request, "fit")
+	requestFlags(c.Flags(), &f.request, "fit", "train")
 	c.Flags().StringVar(&f.request.Model, "model", "", "the model, when the log or the server does not name one of the catalog")
+	c.Flags().BoolVar(&f.train, "train", false, "the run of a trace or of torch's counters was training")
 	c.Flags().DurationVar(&f.watch, "for", 0, "watch a running server for so long, and compare its speed at the load it had")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a running server wants; or MEMWALL_SERVER_TOKEN")
 	c.Flags().BoolVar(&f.notes, "notes", false, "all notes")
@@ -53,7 +59,7 @@ func (a *app) compare() *cobra.Command {
 	return c
 }
 
-// compared asks a server, or reads a log.
+// compared asks a server, or reads a file.
 func (a *app) compared(f *compareFlags, args []string) (*memwall.Answer, error) {
 	if len(args) == 1 && isAddress(args[0]) {
 		return a.compareServer(f, args[0])

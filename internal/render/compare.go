@@ -25,10 +25,13 @@ func Compare(a *memwall.Answer, all bool, st Style) string {
 
 // compareHead is how many figures are equal, and what the log was taken for.
 func (p *page) compareHead(a *memwall.Answer) {
-	equal, within, both := 0, 0, 0
+	equal, within, inside, both := 0, 0, 0, 0
 	for i := range a.Compare {
 		if l := &a.Compare[i]; l.Printed != nil && l.Ours != nil {
 			both++
+			if l.Within {
+				inside++
+			}
 			switch {
 			case l.Equal:
 				equal++
@@ -37,17 +40,24 @@ func (p *page) compareHead(a *memwall.Answer) {
 			}
 		}
 	}
+	ran := a.ComparedWith == "trace" || a.ComparedWith == "memory_summary" || a.ComparedWith == "memory_stats"
+	good := equal
+	if ran || a.ComparedWith == "server" {
+		good = inside
+	}
 	m := mark{'✓', "", bold}
 	switch {
 	case both == 0:
 		m = mark{'?', "", inkUnknown}
-	case equal < both:
+	case good < both:
 		m = mark{'~', "", inkTight}
 	}
 	words := fmt.Sprintf("%d of %s equal to the last printed digit", equal, plural(int64(both), "figure", "figures"))
 	switch {
 	case both == 0:
 		words = "nothing to compare with: " + plural(int64(len(a.Compare)), "figure", "figures") + " of the " + cmp.Or(tellers[a.ComparedWith], "log") + " alone"
+	case ran:
+		words = fmt.Sprintf("%d of %s inside memwall's bands", inside, plural(int64(both), "figure", "figures"))
 	case within > 0:
 		words += fmt.Sprintf(", %d inside the band", within)
 	}
