@@ -75,10 +75,12 @@ func (c *comparison) allocator(id string) estimate {
 		case "reserved_peak":
 			return banded(p.Reserved, p.ReservedLow, p.ReservedHigh)
 		}
-		return unknown("only peaks")
 	}
-	if len(c.sized.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak" {
+	switch {
+	case strings.HasSuffix(id, "_now"):
 		return unknown("only peaks")
+	case len(c.sized.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak":
+		return unknown("not booked")
 	}
 	return torchItems(&c.sized.Devices[0], id == "reserved_peak")
 }

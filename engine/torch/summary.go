@@ -111,5 +111,14 @@ func mebibytes(cell string) (value float64, digits int, ok bool) {
 // Log gives what was read.
 func (r *SummaryReader) Log() *startup.Log {
 	r.log.Engine, r.log.Teller, r.log.Servers = "torch", "memory_summary", 1
+	one := true
+	for i := range r.log.Figures {
+		one = one && r.log.Figures[i].Device == r.log.Figures[0].Device
+	}
+	for i := range r.log.Figures {
+		if one {
+			r.log.Figures[i].Device = ""
+		}
+	}
 	return &r.log
 }

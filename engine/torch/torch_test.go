@@ -36,19 +36,19 @@ func told(l *startup.Log) string {
 }
 
 // TestTrace: two steps, whose kernels are known by their names; the collective runs beside a product, so that the time in
-// which nothing computes is 990 us.
+// which nothing computes is 162 ms.
 func TestTrace(t *testing.T) {
 	tr, err := ReadTrace(bytes.NewReader(file(t, "training.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "time_products 6.00 ms a step; time_attention 0.30 ms a step; time_elementwise 0.50 ms a step; time_norms 0.10 ms a step; time_loss 0.08 ms a step; time_optimizer 1.00 ms a step; time_collectives 1.50 ms a step; " +
-		"time_copies 0.02 ms a step; time_other 0.01 ms a step; time_idle 0.99 ms a step; time_step 9.00 ms a step; memory_allocated_peak 24576.00 MiB; memory_allocated_now 21000.00 MiB; memory_reserved_peak 40960.00 MiB; collectives; other_kernel;"
+	want := "time_products 1380.00 ms a step; time_attention 680.00 ms a step; time_elementwise 160.00 ms a step; time_norms 40.00 ms a step; time_loss 16.00 ms a step; time_optimizer 18.00 ms a step; time_collectives 400.00 ms a step; " +
+		"time_copies 0.06 ms a step; time_other 0.94 ms a step; time_idle 162.00 ms a step; time_step 2457.00 ms a step; memory_allocated_peak 71000.00 MiB; memory_allocated_now 16200.00 MiB; memory_reserved_peak 78848.00 MiB; collectives; other_kernel;"
 	l := tr.Log()
 	if got := told(l); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if tr.Device != "NVIDIA H100 80GB HBM3" || tr.Devices != 2 || tr.World != 2 || tr.Steps != 2 || len(l.Devices) != 2 || tr.Largest[0].Name != "my_own_kernel(float*)" {
+	if tr.Device != "NVIDIA H100 80GB HBM3" || tr.Devices != 8 || tr.World != 8 || tr.Steps != 2 || len(l.Devices) != 8 || tr.Largest[0].Name != "my_own_kernel(float*)" {
 		t.Errorf("%+v", tr)
 	}
 }
@@ -158,10 +158,10 @@ func TestUnion(t *testing.T) {
 // TestSummary: both layouts, and their units, all of 1,024.
 func TestSummary(t *testing.T) {
 	for name, want := range map[string]string{
-		"summary-2.8.txt": "memory_allocated_now 16060 MiBGPU 0; memory_allocated_peak 24576 MiBGPU 0; memory_active_now 16060 MiBGPU 0; memory_active_peak 24580 MiBGPU 0; memory_requested_now 16052 MiBGPU 0; memory_requested_peak 24560 MiBGPU 0; " +
-			"memory_reserved_now 30720 MiBGPU 0; memory_reserved_peak 40960 MiBGPU 0; memory_inactive_split_now 660 MiBGPU 0; memory_inactive_split_peak 1830 MiBGPU 0; retries;",
-		"summary-1.7.txt": "memory_allocated_now 2720 MiBGPU 1; memory_allocated_peak 2967 MiBGPU 1; memory_active_now 2720 MiBGPU 1; memory_active_peak 2967 MiBGPU 1; memory_reserved_now 3054 MiBGPU 1; memory_reserved_peak 3054 MiBGPU 1; " +
-			"memory_inactive_split_now 0.77 MiBGPU 1; memory_inactive_split_peak 84.00 MiBGPU 1; ran_out;",
+		"summary-2.8.txt": "memory_allocated_now 16200 MiB; memory_allocated_peak 71000 MiB; memory_active_now 16200 MiB; memory_active_peak 71010 MiB; memory_requested_now 16190 MiB; memory_requested_peak 70890 MiB; " +
+			"memory_reserved_now 78848 MiB; memory_reserved_peak 78848 MiB; memory_inactive_split_now 660 MiB; memory_inactive_split_peak 1830 MiB; retries;",
+		"summary-1.7.txt": "memory_allocated_now 2720 MiB; memory_allocated_peak 2967 MiB; memory_active_now 2720 MiB; memory_active_peak 2967 MiB; memory_reserved_now 3054 MiB; memory_reserved_peak 3054 MiB; " +
+			"memory_inactive_split_now 0.77 MiB; memory_inactive_split_peak 84.00 MiB; ran_out;",
 	} {
 		l, err := readSummary(bytes.NewReader(file(t, name)))
 		if err != nil || told(l) != want {
@@ -185,7 +185,7 @@ func readSummary(r io.Reader) (*startup.Log, error) {
 // TestStats: the flat form and the nested one say the same; what is neither is refused with its place.
 func TestStats(t *testing.T) {
 	flat, err := ReadStats(bytes.NewReader(file(t, "stats.json")))
-	if err != nil || len(flat.Figures) != 10 || flat.Find("memory_allocated_peak").Value != 24576 || !flat.Noted("num_alloc_retries") {
+	if err != nil || len(flat.Figures) != 10 || flat.Find("memory_allocated_peak").Value != 71000 || !flat.Noted("num_alloc_retries") {
 		t.Errorf("%s, %v", told(flat), err)
 	}
 	nested, err := ReadStats(strings.NewReader(`{"allocated_bytes":{"all":{"current":1048576,"peak":2097152}},"reserved_bytes":{"all":{"peak":4194304}}}`))
