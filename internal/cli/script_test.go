@@ -19,6 +19,7 @@ import (
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/remote"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -30,6 +31,13 @@ func TestMain(m *testing.M) {
 // environment variables.
 func run() int {
 	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
+	if os.Getenv("TEST_REMOTE") != "" {
+		kept := remote.CacheHere(os.Getenv)
+		c.Models = source.New(source.Options{Remote: remote.Here(kept)})
+		if kept != nil {
+			c.Cache = kept
+		}
+	}
 	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
@@ -121,7 +129,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"serve": serve},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "hub": hub},
 		Setup: func(e *testscript.Env) error {
 			engines, err := filepath.Abs("../../engine")
 			if err != nil {
@@ -136,6 +144,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")
+			r := &running{}
+			e.Values[hubOf{}] = r
+			e.Defer(r.close)
+			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-remote") {
+				return remoteFiles(e.WorkDir)
+			}
 			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-quant") {
 				return quantFiles(e.WorkDir)
 			}
