@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/engine/startup"
@@ -67,12 +68,12 @@ func figureOf(mid, low, high *float64) estimate {
 	return estimate{value: *mid, low: *low, high: *high, known: true, basis: ledger.Derived}
 }
 
+// parameterCount is of all tensors of the file, rotary factors among them.
 func (c *comparison) parameterCount() estimate {
 	if c.noWeights != "" && strings.Contains(c.noWeights, "tensors") {
 		return unknown("%s", c.noWeights)
 	}
-	n, _ := parametersIn(c.q.job.Model, "")
-	return exactly(n)
+	return exactly(elements(c.q.job.Model))
 }
 
 func (c *comparison) fileBytes() estimate {
@@ -82,7 +83,10 @@ func (c *comparison) fileBytes() estimate {
 	return exactly(float64(c.q.job.Weights.Bytes()))
 }
 
-// held is what all devices hold, and the host too where all of it is asked for.
+// apart are items that an engine does not count as a model's: drivers, the program itself, prompts that it keeps aside.
+var apart = map[string]bool{"driver": true, "other": true, "prompt_cache": true}
+
+// held is what a model takes of all devices, and of the host too where all of it is asked for.
 func (c *comparison) held(device bool) estimate {
 	if c.noWeights != "" {
 		return unknown("%s", c.noWeights)
@@ -93,12 +97,16 @@ func (c *comparison) held(device bool) estimate {
 	sum := estimate{known: true, basis: ledger.Derived}
 	for i := range c.ranks {
 		r := &c.ranks[i]
-		sum = sum.plus(total(r.Needed()), float64(max(1, r.Count)))
+		sum = sum.plus(ofModel(r.Items), float64(max(1, r.Count)))
 		if !device {
-			sum = sum.plus(total(ledger.Sum(r.Host)), 1)
+			sum = sum.plus(ofModel(r.Host), 1)
 		}
 	}
 	return sum
+}
+
+func ofModel(items []ledger.Item) estimate {
+	return total(ledger.Sum(slices.DeleteFunc(slices.Clone(items), func(it ledger.Item) bool { return apart[it.ID] })))
 }
 
 // plus adds an estimate some times; what is not known makes the sum unknown.

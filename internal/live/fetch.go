@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -75,6 +76,9 @@ func Ask(ctx context.Context, address string, o Options) (*startup.Log, error) {
 		return nil, v.nobody(pages)
 	}
 	v.fetch(first, pages, more[who])
+	if name := loaded(pages).text("name"); who == "ollama" && name != "" {
+		v.show(first, pages, name)
+	}
 	l := Read(pages)
 	v.locked(l)
 	if o.For > 0 {
@@ -122,7 +126,7 @@ func (v *visitor) fetch(ctx context.Context, into Pages, paths []string) {
 	var wg sync.WaitGroup
 	for i, path := range paths {
 		wg.Go(func() {
-			body, err := v.page(ctx, path)
+			body, err := v.page(ctx, path, nil)
 			if err != nil {
 				v.fault(err)
 				return
@@ -138,6 +142,17 @@ func (v *visitor) fetch(ctx context.Context, into Pages, paths []string) {
 	}
 }
 
+// show asks Ollama what a model is; it wants the name in a body.
+func (v *visitor) show(ctx context.Context, into Pages, name string) {
+	asked, err := json.Marshal(map[string]string{"model": name})
+	if err != nil {
+		return
+	}
+	if body, err := v.page(ctx, "/api/show", asked); err == nil {
+		into["/api/show"] = body
+	}
+}
+
 // fault keeps the worst: that a token is asked for counts more than that nobody answers.
 func (v *visitor) fault(err error) {
 	v.mu.Lock()
@@ -150,12 +165,12 @@ func (v *visitor) fault(err error) {
 
 var errAbsent = errors.New("there is no such page")
 
-// page fetches one page: bounded in bytes, over redirects to the same host alone.
-func (v *visitor) page(ctx context.Context, path string) ([]byte, error) {
+// page fetches one page: bounded in bytes, over redirects to the same host alone. What is asked with it makes it a POST.
+func (v *visitor) page(ctx context.Context, path string, asked []byte) ([]byte, error) {
 	at := *v.base
 	at.Path += path
 	for range maxHops {
-		r, err := v.send(ctx, &at)
+		r, err := v.send(ctx, &at, asked)
 		if err != nil {
 			return nil, v.silent(err)
 		}
@@ -171,10 +186,17 @@ func (v *visitor) page(ctx context.Context, path string) ([]byte, error) {
 	return nil, refusal(v.base.Host, "give the address that it redirects to", "redirects %s in circles", path)
 }
 
-func (v *visitor) send(ctx context.Context, at *url.URL) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+func (v *visitor) send(ctx context.Context, at *url.URL, asked []byte) (*http.Response, error) {
+	method := http.MethodGet
+	if asked != nil {
+		method = http.MethodPost
+	}
+	q, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(asked))
 	if err != nil {
 		return nil, err
+	}
+	if asked != nil {
+		q.Header.Set("Content-Type", "application/json")
 	}
 	q.Header.Set("User-Agent", "memwall")
 	q.Header.Set("Accept", "application/json, text/plain")
@@ -308,7 +330,7 @@ func (v *visitor) watch(ctx context.Context, l *startup.Log, pages Pages) {
 func (v *visitor) reading(ctx context.Context, path string) *observe.Reading {
 	ctx, cancel := context.WithTimeout(ctx, v.Timeout)
 	defer cancel()
-	body, err := v.page(ctx, path)
+	body, err := v.page(ctx, path, nil)
 	if err != nil {
 		return nil
 	}

@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 		"trtllm":       `tensorrt-llm 1.0.0, Llama-3.1-8B-Instruct; tp 0 context 0 sequences 0 quant "" weights ""; kv_blocks=14250 block_tokens=32tokens kv_tokens=456000tokens device_used=76665782272bytes`,
 		"llama-server": `llama-server b6500, Meta-Llama-3.1-8B-Instruct-Q4_K_M | Meta-Llama-3.1-8B-Instruct; tp 0 context 8192 sequences 4 quant "Q4_K_M" weights ""; parameter_count=8030261312parameters file_bytes=4912898304bytes`,
 		"tgi":          `generic , meta-llama/Llama-3.1-8B-Instruct; tp 0 context 8192 sequences 0 quant "" weights "bf16"; kv_tokens=431248tokens`,
-		"ollama":       `ollama 0.12.3, llama3.1:8b; tp 0 context 4096 sequences 1 quant "Q4_K_M" weights ""; held=5750.00MiB held_device=5421.00MiB`,
+		"ollama":       `ollama 0.12.3, llama3.1:8b; tp 0 context 4096 sequences 1 quant "Q4_K_M" weights ""; parameter_count=8030261312parameters held=5750.00MiB held_device=5421.00MiB`,
 	} {
 		l := Read(site(t, name))
 		if got := told(l); got != want {
@@ -123,13 +123,13 @@ func TestWatched(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, n := range []string{"vllm", "sglang", "trtllm", "llama-server", "tgi", "ollama"} {
 		p := site(f, n)
-		for _, path := range []string{"/server_info", "/props", "/info", "/api/ps", "/version"} {
+		for _, path := range []string{"/server_info", "/props", "/info", "/api/ps", "/api/show", "/version"} {
 			f.Add([]byte(p["/metrics"]), []byte(p["/v1/models"]), []byte(p[path]), []byte(p["/slots"]))
 		}
 	}
 	f.Fuzz(func(t *testing.T, metrics, models, info, slots []byte) {
 		p := Pages{"/metrics": metrics, "/v1/models": models, "/slots": slots}
-		for _, path := range []string{"/server_info", "/props", "/info", "/api/ps", "/version", "/api/version"} {
+		for _, path := range []string{"/server_info", "/props", "/info", "/api/ps", "/version", "/api/version", "/api/show"} {
 			p[path] = info
 		}
 		l := Read(p)
