@@ -33,8 +33,7 @@ func read(text io.Reader) (*startup.Log, error) {
 		return nil, logError(err)
 	}
 	kind := torch.Sniff(head)
-	switch kind {
-	case torch.GZip:
+	if kind == torch.GZip {
 		in, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, &Error{Code: BadFile, Field: "text", Message: "the file begins as one of gzip and is none: " + err.Error(), Hint: "give it unpacked"}

@@ -28,6 +28,9 @@ func (c *comparison) torch(a *Asker, overrides *Request) (*Answer, error) {
 	if err := c.asked(a); err != nil {
 		return nil, err
 	}
+	if c.request.Ask != askTrain && c.log.Find("time_step") != nil && c.sized != nil {
+		c.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
+	}
 	c.each(c.run)
 	return c.answer(), nil
 }
@@ -60,6 +63,8 @@ func (c *comparison) run(f *startup.Figure) estimate {
 		return unknown("the trace marks no steps")
 	case c.sized.Step != nil:
 		return stepPart(c.sized.Step, id)
+	case c.log.Noted("mixed_steps") || c.log.Noted("prompt_steps"):
+		return unknown("not all steps decode")
 	case c.sized.Speed != nil:
 		return decodePart(c.sized.Speed, id)
 	}

@@ -25,7 +25,7 @@ func (t *Trace) Log() *startup.Log {
 			bytes    int64
 		}{{"memory_allocated_peak", "Total Allocated, peak", m.Allocated}, {"memory_allocated_now", "Total Allocated, at the end", m.Last}, {"memory_reserved_peak", "Total Reserved, peak", m.Reserved}} {
 			if f.bytes > 0 {
-				add(l, f.id, f.name, device, "MiB", float64(f.bytes)/(1<<20), 2)
+				add(l, f.id, f.name, device, "MiB", float64(f.bytes)/(1<<20))
 			}
 		}
 	}
@@ -50,25 +50,26 @@ func (t *Trace) times(l *startup.Log) {
 	each := 1e3 / steps / float64(t.Ran)
 	for c := Products; c < classes; c++ {
 		if t.Count[c] > 0 {
-			add(l, "time_"+ids[c], c.String(), "", unit, t.Time[c]*each, 2)
+			add(l, "time_"+ids[c], c.String(), "", unit, t.Time[c]*each)
 		}
 	}
 	if t.Count[Other] > 0 {
-		add(l, "time_other", Other.String(), "", unit, t.Time[Other]*each, 2)
+		add(l, "time_other", Other.String(), "", unit, t.Time[Other]*each)
 	}
 	if t.Steps == 0 {
 		return
 	}
 	if idle := t.Span*1e3/steps - t.Worked*each; t.Known && idle >= 0 {
-		add(l, "time_idle", "nothing computes", "", unit, idle, 2)
+		add(l, "time_idle", "nothing computes", "", unit, idle)
 	}
-	add(l, "time_step", "a whole step", "", unit, t.Span*1e3/steps, 2)
+	add(l, "time_step", "a whole step", "", unit, t.Span*1e3/steps)
 }
 
 // ids of classes in figures.
 var ids = [...]string{"other", "products", "experts", "attention", "elementwise", "norms", "loss", "optimizer", "unpacking", "collectives", "copies"}
 
-func add(l *startup.Log, id, name, device, unit string, value float64, digits int) {
+func add(l *startup.Log, id, name, device, unit string, value float64) {
+	const digits = 2
 	l.Figures = append(l.Figures, startup.Figure{ID: id, Name: name, Device: device, Unit: unit, Text: strconv.FormatFloat(value, 'f', digits, 64), Value: value, Digits: digits})
 }
 
@@ -89,6 +90,9 @@ func (t *Trace) remarks(l *startup.Log) {
 	}
 	if t.Prompting > 0 && t.Decoding > 0 {
 		l.Note("mixed_steps", "%d of the %d steps compute prompts, the others decode: times are means of both", t.Prompting, t.Steps)
+	}
+	if t.Prompting > 0 && t.Decoding == 0 {
+		l.Note("prompt_steps", "all %d steps of the trace compute prompts", t.Prompting)
 	}
 	if t.Count[Collectives] > 0 {
 		l.Note("collectives", "the time of collectives is that of their kernels, which wait for other devices and run beside computing")

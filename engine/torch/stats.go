@@ -2,6 +2,7 @@ package torch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -26,7 +27,7 @@ func ReadStats(r io.Reader) (*startup.Log, error) {
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
 		at := int64(0)
-		if e, ok := err.(*json.SyntaxError); ok {
+		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = e.Offset
 		}
 		return nil, broken(at, fixStats, "the statistics are no JSON")

@@ -124,7 +124,7 @@ func FuzzRead(f *testing.F) {
 	for _, n := range []string{"vllm", "sglang", "trtllm", "llama-server", "tgi", "ollama"} {
 		p := site(f, n)
 		for _, path := range []string{"/server_info", "/props", "/info", "/api/ps", "/api/show", "/version"} {
-			f.Add([]byte(p["/metrics"]), []byte(p["/v1/models"]), []byte(p[path]), []byte(p["/slots"]))
+			f.Add(p["/metrics"], p["/v1/models"], p[path], p["/slots"])
 		}
 	}
 	f.Fuzz(func(t *testing.T, metrics, models, info, slots []byte) {

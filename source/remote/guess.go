@@ -82,7 +82,7 @@ func (g *guess) right(name, commit string) *file {
 
 // drop ends what the guess began.
 func (g *guess) drop() {
-	<-g.done
+	_ = <-g.done
 	g.file.mu.Lock()
 	defer g.file.mu.Unlock()
 	g.file.drop()
