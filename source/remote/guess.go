@@ -11,7 +11,8 @@ import (
 type guess struct {
 	repo *repo
 	file *file
-	done chan error
+	done chan struct{}
+	err  error
 }
 
 // dotted are accounts that put a point before the quantisation; most put a dash.
@@ -48,15 +49,15 @@ func (p *repo) guess() *guess {
 	}
 	at := *p.ref
 	at.file = name
-	g := &guess{repo: &repo{finder: p.finder, service: p.service, ref: &at}, done: make(chan error, 1)}
+	g := &guess{repo: &repo{finder: p.finder, service: p.service, ref: &at}, done: make(chan struct{})}
 	commit := ""
 	if p.ref.pinned() {
 		commit = p.ref.revision
 	}
 	g.file = g.repo.directFile(commit)
 	go func() {
-		_, err := g.file.Size()
-		g.done <- err
+		_, g.err = g.file.Size()
+		close(g.done)
 	}()
 	return g
 }
@@ -71,18 +72,17 @@ func (g *guess) right(name, commit string) *file {
 		go g.drop()
 		return nil
 	}
-	err := <-g.done
-	if err == nil && g.repo.pinned.Commit == commit {
+	<-g.done
+	if g.err == nil && g.repo.pinned.Commit == commit {
 		return g.file
 	}
-	g.done <- err
 	g.drop()
 	return nil
 }
 
 // drop ends what the guess began.
 func (g *guess) drop() {
-	_ = <-g.done
+	<-g.done
 	g.file.mu.Lock()
 	defer g.file.mu.Unlock()
 	g.file.drop()
