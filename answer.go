@@ -12,31 +12,33 @@ const Schema = "memwall/1"
 
 // Answer is the answer to any Request. Fields that a question does not have are absent.
 type Answer struct {
-	Schema      string       `json:"schema"`
-	Version     string       `json:"version"`
-	Ask         string       `json:"ask"`
-	Model       *ModelInfo   `json:"model,omitempty"`
-	Plan        *Request     `json:"plan,omitempty"`
-	Verdict     Verdict      `json:"verdict,omitempty"`
-	Devices     []Device     `json:"devices,omitempty"`
-	Host        *Memory      `json:"host,omitempty"`
-	Disk        *Memory      `json:"disk,omitempty"`
-	Pool        *Memory      `json:"pool,omitempty"`
-	KV          *KV          `json:"kv,omitempty"`
-	Rungs       []Rung       `json:"rungs,omitempty"`
-	Speed       *Speed       `json:"speed,omitempty"`
-	FitsOn      []FitsOn     `json:"fits_on,omitempty"`
-	Prints      []Print      `json:"prints,omitempty"`
-	Compare     []Line       `json:"compare,omitempty"`
-	ReadAs      string       `json:"read_as,omitempty"`
-	Reasons     *Reasons     `json:"reasons,omitempty"`
-	Also        []*Answer    `json:"also,omitempty"`
-	Notes       []Note       `json:"notes,omitempty"`
-	Suggestions []Suggestion `json:"suggestions,omitempty"`
-	Ladder      []Candidate  `json:"ladder,omitempty"`
-	Best        *Candidate   `json:"best,omitempty"`
-	Candidates  []Candidate  `json:"candidates,omitempty"`
-	Pareto      []int        `json:"pareto,omitempty"`
+	Schema  string     `json:"schema"`
+	Version string     `json:"version"`
+	Ask     string     `json:"ask"`
+	Model   *ModelInfo `json:"model,omitempty"`
+	Plan    *Request   `json:"plan,omitempty"`
+	Verdict Verdict    `json:"verdict,omitempty"`
+	Devices []Device   `json:"devices,omitempty"`
+	Host    *Memory    `json:"host,omitempty"`
+	Disk    *Memory    `json:"disk,omitempty"`
+	Pool    *Memory    `json:"pool,omitempty"`
+	KV      *KV        `json:"kv,omitempty"`
+	Rungs   []Rung     `json:"rungs,omitempty"`
+	Speed   *Speed     `json:"speed,omitempty"`
+	FitsOn  []FitsOn   `json:"fits_on,omitempty"`
+	Prints  []Print    `json:"prints,omitempty"`
+	Compare []Line     `json:"compare,omitempty"`
+	ReadAs  string     `json:"read_as,omitempty"`
+	// ComparedWith says what compare's figures are of: log, server, trace, memory_summary or memory_stats.
+	ComparedWith string       `json:"compared_with,omitempty"`
+	Reasons      *Reasons     `json:"reasons,omitempty"`
+	Also         []*Answer    `json:"also,omitempty"`
+	Notes        []Note       `json:"notes,omitempty"`
+	Suggestions  []Suggestion `json:"suggestions,omitempty"`
+	Ladder       []Candidate  `json:"ladder,omitempty"`
+	Best         *Candidate   `json:"best,omitempty"`
+	Candidates   []Candidate  `json:"candidates,omitempty"`
+	Pareto       []int        `json:"pareto,omitempty"`
 	// Surprises are plans that seemed better than they are, and why they lose.
 	Surprises   []Candidate       `json:"surprises,omitempty"`
 	NearestMiss *Candidate        `json:"nearest_miss,omitempty"`

@@ -22,7 +22,7 @@ var houseOrder = []string{
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
 	"engine engine/argv engine/startup quant",
-	"engine/manifest engine/pycall speed train diagnose quant/quanttest",
+	"engine/manifest engine/pycall engine/torch speed train diagnose quant/quanttest",
 	"speed/stream speed/serving cost train/step train/config sim",
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",

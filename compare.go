@@ -52,7 +52,10 @@ func Compare(log string, overrides Request) (*Answer, error) {
 // Compare reads a log. Models that overrides name are found by the Asker's source; what the log itself
 // names is looked up in the catalog only, so that a text never opens a file.
 func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
-	out, err := a.compare(log, &overrides)
+	return compared(a.compare(log, &overrides))
+}
+
+func compared(out *Answer, err error) (*Answer, error) {
 	if err != nil {
 		e := asError(err)
 		return &Answer{Schema: Schema, Version: Version, Ask: askCompare, Error: e}, e
@@ -64,15 +67,36 @@ func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
 const askCompare = "compare"
 
 func (a *Asker) compare(text io.Reader, overrides *Request) (*Answer, error) {
-	log, err := readLog(text)
+	log, err := read(text)
 	if err != nil {
 		return nil, err
 	}
+	return a.compareFound(log, overrides)
+}
+
+// StartupLog is what a reader found of an engine: in its start-up log, or on the pages of a running server.
+type StartupLog = startup.Log
+
+// CompareFound is Compare for what was found elsewhere than in a log.
+func (a *Asker) CompareFound(log *StartupLog, overrides Request) (*Answer, error) {
+	return compared(a.compareFound(log, &overrides))
+}
+
+func (a *Asker) compareFound(log *startup.Log, overrides *Request) (*Answer, error) {
 	c := &comparison{log: log}
+	if log.Engine == "torch" {
+		return c.torch(a, overrides)
+	}
+	if overrides.Ask == askTrain {
+		return nil, &Error{Code: BadField, Field: "ask", Value: askTrain, Message: "this is the start of a server, and no run of training", Hint: "leave --train out"}
+	}
 	source := c.rebuild(a, overrides)
 	c.ask(&Asker{Models: source})
+	if err := c.size(); err != nil {
+		return nil, err
+	}
 	c.lineUp()
-	return c.answer()
+	return c.answer(), nil
 }
 
 // comparison is a log on its way to an answer.
@@ -87,6 +111,7 @@ type comparison struct {
 	described bool
 	q         *question
 	ranks     []engine.Rank
+	sized     *Answer // of the request; nil when it cannot be sized
 	lines     []Line
 	refused   error
 }
@@ -106,12 +131,47 @@ func (c *comparison) ask(a *Asker) {
 	c.ranks = q.sizer.Size(q.book, q.job.Load())
 }
 
+// size answers the rebuilt request.
+func (c *comparison) size() (err error) {
+	if c.q != nil {
+		c.sized, err = c.q.answer(c.ranks)
+	}
+	return err
+}
+
 // lineUp goes through the printed figures, then through what follows from some of them.
 func (c *comparison) lineUp() {
 	of := map[string]func(*comparison, *startup.Figure) estimate{"vllm": (*comparison).vllm, "sglang": (*comparison).sglang}[c.log.Engine]
 	if of == nil {
 		of = (*comparison).llamacpp
 	}
+	if c.log.Teller != "" {
+		of = c.served(of)
+	}
+	c.each(func(f *startup.Figure) estimate {
+		if c.q == nil {
+			return unknown("memwall could not size the request")
+		}
+		return of(c, f)
+	})
+	if c.q == nil {
+		return
+	}
+	switch c.log.Engine {
+	case "tensorrt-llm", "generic":
+	case "vllm":
+		c.vllmGiven()
+	case "sglang":
+		c.sglangGiven()
+	default:
+		if c.log.Teller == "" {
+			c.llamacppRest()
+		}
+	}
+}
+
+// each sets memwall's estimate beside every figure; the same figure of several devices is one line.
+func (c *comparison) each(estimated func(*startup.Figure) estimate) {
 	seen := map[string]int{}
 	for _, f := range c.log.Figures {
 		if f.ID == "cells" {
@@ -123,22 +183,7 @@ func (c *comparison) lineUp() {
 			continue
 		}
 		seen[key] = len(c.lines)
-		e := estimate{why: "memwall could not size the request"}
-		if c.q != nil {
-			e = of(c, &f)
-		}
-		c.add(&f, e, "")
-	}
-	if c.q == nil {
-		return
-	}
-	switch c.log.Engine {
-	case "vllm":
-		c.vllmGiven()
-	case "sglang":
-		c.sglangGiven()
-	default:
-		c.llamacppRest()
+		c.add(&f, estimated(&f), "")
 	}
 }
 
@@ -207,33 +252,45 @@ func (c *comparison) lacks(name, device, unit string, digits int, e estimate) {
 }
 
 // answer is the fit answer of the rebuilt request with the lines beside it.
-func (c *comparison) answer() (*Answer, error) {
-	a := &Answer{Verdict: Unknown, Plan: &c.request}
-	if c.q != nil {
-		var err error
-		if a, err = c.q.answer(c.ranks); err != nil {
-			return nil, err
-		}
-	} else {
+func (c *comparison) answer() *Answer {
+	a := c.sized
+	if a == nil {
 		e := asError(c.refused)
 		c.note("not_sized", "error", e.Field, "%s", strings.TrimSpace(e.Message+". "+e.Hint))
 		p := c.request
-		a.Plan = &p
+		a = &Answer{Verdict: Unknown, Plan: &p}
 	}
-	a.Compare, a.ReadAs = c.lines, c.readAs()
+	a.Compare, a.ReadAs, a.ComparedWith = c.lines, c.readAs(), "log"
 	a.Notes = append(c.notes, a.Notes...)
-	return a, nil
+	if c.log.Teller != "" {
+		a.ComparedWith = c.log.Teller
+	}
+	if c.log.Teller == "server" {
+		c.retold(a)
+	}
+	return a
+}
+
+// retold lets notes and reasons name who said it.
+func (c *comparison) retold(a *Answer) {
+	to := strings.NewReplacer("the log", "the "+c.log.Teller, " prints", " says", " print ", " say ", "printed ", "stated ")
+	for i := range c.notes {
+		a.Notes[i].Text = to.Replace(a.Notes[i].Text)
+	}
+	for i := range a.Compare {
+		a.Compare[i].Why = to.Replace(a.Compare[i].Why)
+	}
 }
 
 // readAs says in a line what the log was taken for.
 func (c *comparison) readAs() string {
 	r := &c.request
-	parts := []string{r.Engine}
+	var parts []string
 	for _, f := range []struct{ name, value string }{
-		{"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
+		{"", r.Engine}, {"", r.Framework}, {"", r.Method}, {"model", r.Model}, {"weights", r.Weights}, {"kv", r.KV}, {"on", r.Hardware},
 	} {
 		if f.value != "" {
-			parts = append(parts, f.name+" "+f.value)
+			parts = append(parts, strings.TrimLeft(f.name+" "+f.value, " "))
 		}
 	}
 	for _, f := range []struct {
@@ -242,8 +299,9 @@ func (c *comparison) readAs() string {
 	}{
 		{"tp", r.TP}, {"pp", r.PP}, {"ep", r.EP}, {"dp", r.DP}, {"context", int64(r.Context)}, {"context_total", int64(r.ContextTotal)}, {"sequences", int64(r.Sequences)},
 		{"max_num_seqs", int64(r.MaxSeqs)}, {"max_num_batched_tokens", int64(r.MaxBatchedTokens)}, {"batch", int64(r.BatchTokens)}, {"ubatch", int64(r.UBatch)},
+		{"sequence_length", int64(r.SequenceLength)}, {"micro_batch", int64(r.MicroBatch)},
 	} {
-		if f.value > 1 || f.value == 1 && f.name == "sequences" {
+		if f.value > 1 || f.value == 1 && (f.name == "sequences" || f.name == "micro_batch") {
 			parts = append(parts, fmt.Sprint(f.name, " ", f.value))
 		}
 	}
@@ -255,6 +313,9 @@ func (c *comparison) readAs() string {
 	}
 	if g := r.GPULayers; g != nil {
 		parts = append(parts, fmt.Sprint("gpu_layers ", int64(*g)))
+	}
+	if len(parts) == 0 {
+		return "read as: a run of which the file says neither model nor device"
 	}
 	return "read as: " + strings.Join(parts, ", ")
 }

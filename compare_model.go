@@ -165,6 +165,10 @@ func (c *comparison) countsFit(s *family.Spec, m *startup.Metadata) bool {
 	if m.Count > 0 && tensors(s) != m.Count {
 		return false
 	}
+	const tables = 1 << 14 // rotary factors, which some files count and some lack
+	if n := c.log.Find("parameter_count"); n != nil && math.Abs(elements(s.Model(""))-n.Value) > tables {
+		return false
+	}
 	f := c.log.Find("parameters")
 	if f == nil {
 		return true
@@ -210,6 +214,14 @@ func hasWord(list, word string) bool {
 		}
 	}
 	return false
+}
+
+// elements of all tensors, rotary factors among them.
+func elements(m *model.Model) (n float64) {
+	for i := range m.Parts {
+		m.Parts[i].Tensors(func(_ int, t *model.Tensor) { n += float64(t.Elems()) })
+	}
+	return n
 }
 
 // tensors counts what a file of the model holds.

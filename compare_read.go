@@ -1,6 +1,8 @@
 package memwall
 
 import (
+	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/torch"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
 )
@@ -22,13 +25,52 @@ type logReader interface {
 	Log() *startup.Log
 }
 
+// read tells by its first bytes what a file is.
+func read(text io.Reader) (*startup.Log, error) {
+	b := bufio.NewReaderSize(text, torch.Sniffed)
+	head, err := b.Peek(torch.Sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, logError(err)
+	}
+	kind := torch.Sniff(head)
+	if kind == torch.GZip {
+		in, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, &Error{Code: BadFile, Field: "text", Message: "the file begins as one of gzip and is none: " + err.Error(), Hint: "give it unpacked"}
+		}
+		b = bufio.NewReaderSize(in, torch.Sniffed)
+		head, _ = b.Peek(torch.Sniffed)
+		if kind = torch.Sniff(head); kind == torch.GZip {
+			return nil, &Error{Code: BadFile, Field: "text", Message: "the file is packed twice", Hint: "give it unpacked"}
+		}
+	}
+	if err := torch.Refused(kind); err != nil {
+		return nil, logError(err)
+	}
+	switch kind {
+	case torch.TraceFile:
+		t, err := torch.ReadTrace(b)
+		if err != nil {
+			return nil, logError(err)
+		}
+		return t.Log(), nil
+	case torch.StatsFile:
+		l, err := torch.ReadStats(b)
+		if err != nil {
+			return nil, logError(err)
+		}
+		return l, nil
+	}
+	return readLog(b)
+}
+
 // readLog gives every line to every reader; the one that knows most of them has read the log.
 func readLog(text io.Reader) (*startup.Log, error) {
 	lines, err := startup.NewLines(text)
 	if err != nil {
 		return nil, logError(err)
 	}
-	readers := []logReader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}}
+	readers := []logReader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}, &torch.SummaryReader{}}
 	n := 0
 	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
 		for _, r := range readers {
@@ -47,13 +89,16 @@ func readLog(text io.Reader) (*startup.Log, error) {
 	}
 	if best.Signs == 0 {
 		return nil, &Error{Code: BadFile, Field: "text", Message: fmt.Sprintf("none of the %d lines is from the start of a server that memwall knows", n),
-			Hint: "give what vLLM, SGLang or llama.cpp printed from its start until it was ready"}
+			Hint: "give what vLLM, SGLang or llama.cpp printed from its start until it was ready, a trace of torch.profiler, or torch.cuda.memory_summary()"}
 	}
 	return best, nil
 }
 
 func logError(err error) error {
 	if e, ok := errors.AsType[*startup.Error](err); ok {
+		return &Error{Code: BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
+	}
+	if e, ok := errors.AsType[*torch.Error](err); ok {
 		return &Error{Code: BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
 	}
 	return &Error{Code: BadFile, Field: "text", Message: "the log cannot be read: " + err.Error(), Hint: "give it again"}
@@ -162,7 +207,7 @@ func (c *comparison) stored(overrides *Request) {
 	l := c.log
 	switch {
 	case overrides.Weights != "", c.request.Weights != "":
-	case l.Metadata != nil:
+	case l.Metadata != nil, l.Quant != "" && (l.Engine == "llama-server" || l.Engine == "ollama"):
 		c.fileType()
 	case len(l.Models) > 0:
 		recipe, known := storedAs(l.Quant, modelName(l.Models[0]))

@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -338,4 +339,61 @@ func FuzzCompare(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestCompareTorch: kernels of a trace become the parts of a step, the allocator's peaks those of the ledger; whose run it was
+// comes from who asks.
+func TestCompareTorch(t *testing.T) {
+	trace, summary := logFile(t, "torch", "testdata", "training.json"), logFile(t, "torch", "testdata", "summary-2.8.txt")
+	asked := Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "8xh100-sxm-80gb"}
+	asked.Framework, asked.Sharding, asked.SequenceLength, asked.MicroBatch, asked.Recompute = "torchtitan", "fsdp", 8192, 2, "selective"
+	a, err := Compare(trace, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := 0.0
+	for name, known := range map[string]bool{
+		"matrix products": true, "attention": true, "element-wise and norms": true, "of these, norms": false, "loss": true, "optimizer": true, "collectives": true, "copies to and from the host": false, "nothing computes": true,
+	} {
+		l := find(a, name, "")
+		if l == nil || (l.Ours != nil) != known || !known && l.Why == "" {
+			t.Errorf("%s: %+v", name, l)
+			continue
+		}
+		if known {
+			parts += *l.Ours
+		}
+	}
+	step := find(a, "a whole step", "")
+	if step == nil || step.Ours == nil || math.Abs(*step.Ours-a.Step.Seconds*1e3) > 1e-6 || math.Abs(parts / *step.Ours - 1) > 0.01 || a.ComparedWith != "trace" {
+		t.Errorf("the parts are %v of a step of %+v", parts, step)
+	}
+	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*mib-float64(a.PerDevice.Reserved)) > 1 {
+		t.Errorf("%+v", l)
+	}
+	if a, err = Compare(summary, asked); err != nil || a.ComparedWith != "memory_summary" || find(a, "Allocated memory, peak", "").Ours == nil || find(a, "Allocated memory, now", "").Ours != nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err = Compare(trace, Request{}); err != nil || len(a.Compare) != 14 || find(a, "a whole step", "").Ours != nil || a.Verdict != Unknown {
+		t.Errorf("nobody's run: %+v, %v", a, err)
+	}
+	if a, err = Compare(trace, Request{Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}); err != nil || find(a, "a whole step", "").Ours == nil || find(a, "optimizer", "").Ours != nil {
+		t.Errorf("one that serves: %+v, %v", a, err)
+	}
+	if _, err := Compare(logFile(t, "vllm", "testdata", "logs", "0.12-v1-llama-8b-rtx4090.log"), Request{Ask: "train"}); err == nil {
+		t.Error("the start of a server is no run of training")
+	}
+}
+
+// TestNotReadFiles: pickles, archives, what is packed twice or not at all.
+func TestNotReadFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x80\x04\x95rest": "is a pickle", "PK\x03\x04rest": "is a zip archive", "\x1f\x8b\x08": "is none", `{"traceEvents":[`: "ends before its first event", `{"allocated_bytes.all.peak": "x"}`: "none of the allocator's counters",
+	} {
+		_, err := Compare(text, Request{})
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message, want) || e.Hint == "" || e.Code != BadFile {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
+	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/measure"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/remote"
@@ -38,6 +40,9 @@ func main() {
 		FromCommand: memwall.FromCommand,
 
 		Interruptible: interruptible,
+		Server: func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {
+			return live.Ask(ctx, address, live.Options{Token: token, For: watch})
+		},
 	}
 	if kept != nil {
 		config.Cache = kept

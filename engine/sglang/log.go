@@ -192,7 +192,23 @@ func (r *Reader) nothing(*startup.Line, string) {
 // arguments that the server settled on.
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
-	s, p := startup.ParseSettings(rest), &r.log.Plan
+	r.given(startup.ParseSettings(rest))
+	if l.Cut {
+		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
+	}
+}
+
+// FromSettings is what a running server says of its own arguments: a log with a plan and no figures.
+func FromSettings(s startup.Settings) *startup.Log {
+	r := &Reader{}
+	r.given(s)
+	r.log.Engine, r.log.Servers, r.log.Signs = "sglang", 1, 1
+	return &r.log
+}
+
+// given takes arguments by their names.
+func (r *Reader) given(s startup.Settings) {
+	p := &r.log.Plan
 	r.log.Named(s.Str("model_path"))
 	r.log.Named(s.Str("served_model_name"))
 	r.log.Named(s.Str("tokenizer_path"))
@@ -240,9 +256,6 @@ func (r *Reader) arguments(l *startup.Line, rest string) {
 		if v := s.Str(name); v != "" && v != "0" {
 			r.log.Note("not_read", "%s is set in the log and changes the cache; memwall does not read it", name)
 		}
-	}
-	if l.Cut {
-		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
 	}
 }
 

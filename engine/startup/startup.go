@@ -22,6 +22,10 @@ const (
 
 // Log is what a reader found.
 type Log struct {
+	// Teller is who says it when it is not a log: "server" for one that was asked while it runs.
+	Teller string
+	// Loaded: the plan's sequences, and the lengths of prompts and answers, are those of the figures of speed.
+	Loaded  bool
 	Engine  string // canonical name
 	Version string // as printed; "" when it was not
 	// Era stands in for a version that was not printed: the oldest that prints such lines.

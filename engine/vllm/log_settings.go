@@ -121,7 +121,23 @@ func (r *Reader) cacheFormat(s startup.Settings, p *plan.Plan) {
 // older versions.
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
-	s, p := startup.ParseSettings(rest), &r.log.Plan
+	r.given(startup.ParseSettings(rest))
+	if l.Cut {
+		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
+	}
+}
+
+// FromSettings is what a running server says of its own arguments: a log with a plan and no figures.
+func FromSettings(s startup.Settings) *startup.Log {
+	r := &Reader{}
+	r.given(s)
+	r.log.Engine, r.log.Servers, r.log.Signs = "vllm", 1, 1
+	return &r.log
+}
+
+// given takes arguments by their names.
+func (r *Reader) given(s startup.Settings) {
+	p := &r.log.Plan
 	r.log.Named(s.Str("model", "model_tag"))
 	if q := s.Str("quantization"); q != "" && r.log.Quant == "" {
 		r.log.Quant = q
@@ -156,9 +172,6 @@ func (r *Reader) arguments(l *startup.Line, rest string) {
 		if v := s.Str(name); v != "" && v != "0" && v != "1" && v != "0.0" && v != "1.0" {
 			r.log.Note("not_read", "%s is set in the log and changes the cache; memwall does not read it", name)
 		}
-	}
-	if l.Cut {
-		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
 	}
 }
 

@@ -45,6 +45,8 @@ type Config struct {
 	CreateFile  func(name string) (File, error)
 	MakeFolder  func(name string) error
 	Traces      memwall.TraceSource // nil: recordings are refused
+	// Server asks a running inference server what it publishes; nil: none is asked.
+	Server Server
 	// Now is the time; nil is the clock's.
 	Now func() time.Time
 	// Weights opens the tensors of a file or a folder; nil: weights are not read.
@@ -62,6 +64,9 @@ type Machine interface {
 
 // Measure finds how fast the processors of a machine read memory and compute.
 type Measure func(context.Context, *card.Local) *card.Measured
+
+// Server asks the inference server at an address, with a token where one is given, and watches it for a while.
+type Server func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error)
 
 // Exit codes.
 const (

@@ -5,45 +5,130 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/render"
 )
 
-// compare reads an engine's start-up log and sets its figures beside memwall's.
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	request   memwall.Request
+	notes     bool
+	train     bool
+	watch     time.Duration
+	tokenFile string
+}
+
+// compare sets what an engine says of itself beside what memwall says.
 func (a *app) compare() *cobra.Command {
-	var r memwall.Request
-	var notes bool
+	f := &compareFlags{}
 	c := &cobra.Command{
-		Use: "compare [LOG]", Short: "an engine's start-up log, line by line against memwall",
-		Long: "LOG is the start-up log of vLLM, SGLang or llama.cpp; without it, or with -, standard input is read. " +
-			"The request is rebuilt from the log; flags say what the log does not, such as --on or --weights.",
-		Example: "memwall compare server.log\nllama-server … 2>&1 | memwall compare\nmemwall compare vllm.log --on 2xh100 --model llama-3.1-70b",
-		RunE: func(c *cobra.Command, args []string) error {
+		Use: "compare [FILE|ADDRESS]", Short: "what an engine says of itself, line by line against memwall",
+		Long: "FILE is the start-up log of vLLM, SGLang or llama.cpp, a trace of torch.profiler (.json, .json.gz), or what torch.cuda.memory_summary() or memory_stats() gave; without it, or with -, standard input is read. " +
+			"ADDRESS is a running vLLM, SGLang, TensorRT-LLM, llama-server, TGI or Ollama. " +
+			"The request is rebuilt from what they say; flags say what they do not, such as --on or --weights, and of which run a trace is.",
+		Example: "memwall compare server.log\nmemwall compare http://localhost:8000 --for 10s\nmemwall compare vllm.log --on 2xh100 --model llama-3.1-70b\nmemwall compare trace.json.gz --model llama-3.1-8b --train --seq 4k",
+		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "compare"
 			if len(args) > 1 {
-				return usage("argument", args[1], fmt.Sprintf("compare takes one LOG, and %q was given beside it", args[1]), "quote a name that has spaces")
+				return usage("argument", args[1], fmt.Sprintf("compare takes one FILE, and %q was given beside it", args[1]), "quote a name that has spaces")
 			}
-			log, err := a.log(args)
+			if f.train {
+				f.request.Ask = "train"
+			}
+			answer, err := a.compared(f, args)
 			if err != nil {
 				return err
 			}
-			defer log.Close()
-			answer, err := a.asker.Compare(log, r)
-			if err != nil {
-				return err
-			}
-			return a.show(answer, func(st render.Style) string { return render.Compare(answer, notes, st) })
+			return a.show(answer, func(st render.Style) string { return render.Compare(answer, f.notes, st) })
 		},
 	}
 	c.Flags().SortFlags = false
-	requestFlags(c.Flags(), &r, "fit")
-	c.Flags().StringVar(&r.Model, "model", "", "the model, when the log does not name one of the catalog")
-	c.Flags().BoolVar(&notes, "notes", false, "all notes")
+	requestFlags(c.Flags(), &f.request, "fit", "train")
+	c.Flags().StringVar(&f.request.Model, "model", "", "the model, when the log or the server does not name one of the catalog")
+	c.Flags().BoolVar(&f.train, "train", false, "the run of a trace or of torch's counters was training")
+	c.Flags().DurationVar(&f.watch, "for", 0, "watch a running server for so long, and compare its speed at the load it had")
+	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token that a running server wants; or MEMWALL_SERVER_TOKEN")
+	c.Flags().BoolVar(&f.notes, "notes", false, "all notes")
 	complete(c)
 	return c
+}
+
+// compared asks a server, or reads a file.
+func (a *app) compared(f *compareFlags, args []string) (*memwall.Answer, error) {
+	if len(args) == 1 && isAddress(args[0]) {
+		return a.compareServer(f, args[0])
+	}
+	log, err := a.log(args)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return a.asker.Compare(log, f.request)
+}
+
+func isAddress(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// compareServer asks a running server; one of this machine runs on it.
+func (a *app) compareServer(f *compareFlags, address string) (*memwall.Answer, error) {
+	if a.Server == nil {
+		return nil, &memwall.Error{Code: memwall.Unsupported, Field: "server", Message: "no server is asked here", Hint: "give its start-up log"}
+	}
+	token, err := a.serverToken(f.tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := a.until()
+	defer stop()
+	log, err := a.Server(ctx, address, token, f.watch)
+	if err != nil {
+		return nil, serverError(err)
+	}
+	var notes []memwall.Note
+	if f.request.Hardware == "local" || f.request.Hardware == "" && live.Local(address) {
+		if notes, err = a.here(&f.request, true); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := a.asker.CompareFound(log, f.request)
+	if err == nil {
+		answer.Notes = append(notes, answer.Notes...)
+	}
+	return answer, err
+}
+
+// serverToken is that of a file, else of the environment.
+func (a *app) serverToken(file string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(a.Env("MEMWALL_SERVER_TOKEN")), nil
+	}
+	r, err := a.open(file)
+	if err != nil {
+		return "", &memwall.Error{Code: memwall.BadFile, Field: "token-file", Value: file, Message: fmt.Sprintf("%s cannot be read: %v", file, plainError(err)), Hint: "a file that holds the token alone"}
+	}
+	defer r.Close()
+	const longest = 16 << 10
+	text, err := io.ReadAll(io.LimitReader(r, longest))
+	token := strings.TrimSpace(string(text))
+	if err != nil || token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", &memwall.Error{Code: memwall.BadFile, Field: "token-file", Value: file, Message: file + " does not hold a token", Hint: "a file that holds the token alone, on one line"}
+	}
+	return token, nil
+}
+
+func serverError(err error) error {
+	e, ok := errors.AsType[*live.Error](err)
+	if !ok {
+		return err
+	}
+	return &memwall.Error{Code: memwall.Remote, Field: "server", Value: e.Address, Message: e.Error(), Hint: e.Fix}
 }
 
 // log opens the file that is named, or standard input.

@@ -2,18 +2,24 @@ package cli_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/remote"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -25,6 +31,13 @@ func TestMain(m *testing.M) {
 // environment variables.
 func run() int {
 	c := cli.Config{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Models: source.New(source.Options{}), Within: within, Data: source.Lengths{}, Traces: &source.Traces{Stdin: os.Stdin}, Weights: source.OpenWeights, Statistics: source.OpenStatistics}
+	if os.Getenv("TEST_REMOTE") != "" {
+		kept := remote.CacheHere(os.Getenv)
+		c.Models = source.New(source.Options{Remote: remote.Here(kept)})
+		if kept != nil {
+			c.Cache = kept
+		}
+	}
 	c.Terminal = os.Getenv("TEST_TERMINAL") != ""
 	c.ErrTerminal = c.Terminal
 	c.Columns, _ = strconv.Atoi(os.Getenv("TEST_TERMINAL"))
@@ -37,6 +50,9 @@ func run() int {
 		c.FromCommand = memwall.FromCommand
 	default:
 		c.FromCommand = toyCommand
+	}
+	c.Server = func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {
+		return live.Ask(ctx, address, live.Options{Token: token, For: watch, Every: 10 * time.Millisecond})
 	}
 	if os.Getenv("TEST_FAULT") != "" {
 		c.Models = broken{}
@@ -94,18 +110,54 @@ func toyCommand(text string) (*memwall.Request, []string, error) {
 	return r, words[2:], nil
 }
 
+// serve NAME [TOKEN] serves the pages of a fixture of package live until the script ends, and puts the server's address in
+// SERVER. With a token, a request without it is refused.
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	a, err := txtar.ParseFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	pages := map[string][]byte{}
+	for _, f := range a.Files {
+		pages["/"+f.Name] = f.Data
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := pages[r.URL.Path]
+		switch {
+		case len(args) > 1 && r.Header.Get("Authorization") != "Bearer "+args[1]:
+			w.WriteHeader(http.StatusUnauthorized)
+		case !ok:
+			http.NotFound(w, r)
+		default:
+			_, _ = w.Write(body)
+		}
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("SERVER", s.URL)
+}
+
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"serve": serve, "hub": hub},
 		Setup: func(e *testscript.Env) error {
 			engines, err := filepath.Abs("../../engine")
 			if err != nil {
 				return err
 			}
 			e.Setenv("ENGINES", engines)
+			sites, err := filepath.Abs("../live/testdata")
+			if err != nil {
+				return err
+			}
+			e.Setenv("SITES", sites)
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")
+			r := &running{}
+			e.Values[hubOf{}] = r
+			e.Defer(r.close)
+			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-remote") {
+				return remoteFiles(e.WorkDir)
+			}
 			if strings.HasPrefix(filepath.Base(e.WorkDir), "script-quant") {
 				return quantFiles(e.WorkDir)
 			}

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/source"
 )
 
@@ -113,8 +117,24 @@ func runWith(stdin string, args []string) (out, talk []string, code int) {
 		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
 		Env:       func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
 		WriteFile: func(name string, _ []byte) error { return errors.New(name + " is not written by a page") },
+		Server:    composed,
 	})
 	return linesOf(&stdout), linesOf(&stderr), code
+}
+
+// composed answers for servers of pages: localhost:8000 is the vLLM that package live composed for its tests, localhost:30000
+// the SGLang.
+func composed(_ context.Context, address, _ string, _ time.Duration) (*memwall.StartupLog, error) {
+	name := map[string]string{"http://localhost:8000": "vllm", "http://localhost:30000": "sglang"}[address]
+	a, err := txtar.ParseFile(filepath.Join("internal", "live", "testdata", name+".txtar"))
+	if err != nil {
+		return nil, err
+	}
+	pages := live.Pages{}
+	for _, f := range a.Files {
+		pages["/"+f.Name] = f.Data
+	}
+	return live.Read(pages), nil
 }
 
 func linesOf(b *bytes.Buffer) []string {

@@ -16,7 +16,7 @@ func Compare(a *memwall.Answer, all bool, st Style) string {
 	p.compareHead(a)
 	for _, u := range unitsOf(a.Compare) {
 		p.blank()
-		p.compareTable(a.Compare, u)
+		p.compareTable(a.Compare, u, a.ComparedWith)
 	}
 	p.unprinted(a.Compare)
 	p.compareNotes(a, all)
@@ -25,23 +25,43 @@ func Compare(a *memwall.Answer, all bool, st Style) string {
 
 // compareHead is how many figures are equal, and what the log was taken for.
 func (p *page) compareHead(a *memwall.Answer) {
-	equal, both := 0, 0
+	equal, within, inside, both := 0, 0, 0, 0
 	for i := range a.Compare {
 		if l := &a.Compare[i]; l.Printed != nil && l.Ours != nil {
 			both++
-			if l.Equal {
+			if l.Within {
+				inside++
+			}
+			switch {
+			case l.Equal:
 				equal++
+			case l.Within:
+				within++
 			}
 		}
+	}
+	ran := a.ComparedWith == "trace" || a.ComparedWith == "memory_summary" || a.ComparedWith == "memory_stats"
+	good := equal
+	if ran || a.ComparedWith == "server" {
+		good = inside
 	}
 	m := mark{'✓', "", bold}
 	switch {
 	case both == 0:
 		m = mark{'?', "", inkUnknown}
-	case equal < both:
+	case good < both:
 		m = mark{'~', "", inkTight}
 	}
-	p.dotted(say(string(m.sign)+" ", m.ink), []string{fmt.Sprintf("%d of %s equal to the last printed digit", equal, plural(int64(both), "figure", "figures"))})
+	words := fmt.Sprintf("%d of %s equal to the last printed digit", equal, plural(int64(both), "figure", "figures"))
+	switch {
+	case both == 0:
+		words = "nothing to compare with: " + plural(int64(len(a.Compare)), "figure", "figures") + " of the " + cmp.Or(tellers[a.ComparedWith], "log") + " alone"
+	case ran:
+		words = fmt.Sprintf("%d of %s inside memwall's bands", inside, plural(int64(both), "figure", "figures"))
+	case within > 0:
+		words += fmt.Sprintf(", %d inside the band", within)
+	}
+	p.dotted(say(string(m.sign)+" ", m.ink), []string{words})
 	p.para(pad(gap), say(a.ReadAs))
 }
 
@@ -55,13 +75,19 @@ func unitsOf(lines []memwall.Line) (out []string) {
 	return out
 }
 
-func (p *page) compareTable(lines []memwall.Line, u string) {
+// tellers are what the measured figures are of.
+var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics"}
+
+// columnOf is the head of the measured figures.
+var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch"}
+
+func (p *page) compareTable(lines []memwall.Line, u, with string) {
 	tb := &table{sides: []side{left, decimal, decimal, decimal, left}, remark: true, most: map[int]int{0: 34}}
 	head := u
 	if head == "" {
 		head = "figures"
 	}
-	tb.row(say(head, dim), say("log", dim), say("ours", dim), say("off", dim), say(""))
+	tb.row(say(head, dim), say(cmp.Or(columnOf[with], "log"), dim), say("ours", dim), say("off", dim), say(""))
 	for i := range lines {
 		if l := &lines[i]; l.Printed != nil && l.Unit == u {
 			tb.compared(l)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -200,16 +201,32 @@ func (p *repo) outdated(r cache.Record, err error) {
 // open makes the place of a repository.
 func (p *repo) open() (*source.Place, error) {
 	p.place = &source.Place{Name: p.ref.repo, Far: true}
+	ahead := p.guess()
 	l, err := p.listed()
+	if err != nil {
+		ahead.right("", "")
+		return nil, err
+	}
+	p.place.Path, err = pick(p.ref, l.names())
+	f := ahead.right(p.place.Path, l.Commit)
 	if err != nil {
 		return nil, err
 	}
-	if p.place.Path, err = pick(p.ref, l.names()); err != nil {
-		return nil, err
-	}
 	p.place.From = p.from(l)
-	p.place.Files = &tree{find: p.find, names: func() ([]string, error) { return l.names(), nil }}
+	t := &tree{find: p.find, names: func() ([]string, error) { return l.names(), nil }}
+	if f != nil {
+		t.open = map[string]*file{p.place.Path: f}
+	}
+	p.place.Files = t
+	p.beside(l)
 	return p.place, nil
+}
+
+// beside tells of projectors that go with a GGUF model.
+func (p *repo) beside(l *listing) {
+	if found := projectors(l.names()); len(found) > 0 && strings.HasSuffix(strings.ToLower(p.place.Path), ".gguf") {
+		p.place.Notes = append(p.place.Notes, memwall.Note{Code: "projector_beside", Severity: "info", Field: "model", Text: "hf:" + p.ref.repo + "/" + slices.Min(found) + " beside it is its projector: --mmproj adds it"})
+	}
 }
 
 // from says which files these are.

@@ -1,0 +1,175 @@
+package memwall
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// A profiler's trace and the allocator's counters tell of one run what it took. Which run that was they do not: the
+// request comes from who asks, and without a model the figures stand alone.
+
+// torch lines figures of a run up with the answer to a request.
+func (c *comparison) torch(a *Asker, overrides *Request) (*Answer, error) {
+	c.request = Request{Ask: "fit"}
+	if overrides.Ask == askTrain {
+		c.request.Ask = askTrain
+	}
+	for _, n := range c.log.Notes {
+		c.note(n.Code, "warn", "", "%s", n.Text)
+	}
+	c.withNorms()
+	c.request.Hardware = c.ranWith()
+	c.override(overrides)
+	if err := c.asked(a); err != nil {
+		return nil, err
+	}
+	if c.request.Ask != askTrain && c.log.Find("time_step") != nil && c.sized != nil {
+		c.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
+	}
+	c.each(c.run)
+	return c.answer(), nil
+}
+
+// ranWith is the hardware that a trace names; "" for counters.
+func (c *comparison) ranWith() string { return c.known(startup.Hardware(c.log.Devices, 0)) }
+
+// asked sizes the request when a model is given.
+func (c *comparison) asked(a *Asker) (err error) {
+	if c.request.Model == "" {
+		c.refused = &Error{Code: UnknownModel, Field: "model", Message: "which model ran is not in the file", Hint: "give model and plan: --model llama-3.1-8b --train …"}
+		return nil
+	}
+	if c.sized, err = a.Ask(&c.request); err == nil {
+		c.request = *c.sized.Plan
+	}
+	return err
+}
+
+// run is memwall's figure for one of a run.
+func (c *comparison) run(f *startup.Figure) estimate {
+	if c.sized == nil {
+		return unknown("unknown")
+	}
+	if id, ok := strings.CutPrefix(f.ID, "memory_"); ok {
+		return c.allocator(id).times(1 / mib)
+	}
+	switch id := strings.TrimPrefix(f.ID, "time_"); {
+	case !strings.HasSuffix(f.Unit, "a step"):
+		return unknown("the trace marks no steps")
+	case c.sized.Step != nil:
+		return stepPart(c.sized.Step, id)
+	case c.log.Noted("mixed_steps") || c.log.Noted("prompt_steps"):
+		return unknown("not all steps decode")
+	case c.sized.Speed != nil:
+		return decodePart(c.sized.Speed, id)
+	}
+	return unknown("memwall has no speed for this plan")
+}
+
+// allocator is what torch counts: all that lies on the device but the driver's share and what others allocate.
+func (c *comparison) allocator(id string) estimate {
+	if p := c.sized.PerDevice; p != nil {
+		switch id {
+		case "allocated_peak":
+			return banded(p.Allocated, p.AllocatedLow, p.AllocatedHigh)
+		case "reserved_peak":
+			return banded(p.Reserved, p.ReservedLow, p.ReservedHigh)
+		}
+	}
+	switch {
+	case strings.HasSuffix(id, "_now"):
+		return unknown("only peaks")
+	case len(c.sized.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak":
+		return unknown("not booked")
+	}
+	return torchItems(&c.sized.Devices[0], id == "reserved_peak")
+}
+
+func banded(mid, low, high unit.Bytes) estimate {
+	return estimate{value: float64(mid), low: float64(low), high: float64(high), known: true, basis: ledger.Derived}
+}
+
+// torchItems sums a ledger's items as torch allocates them; what its caching leaves over is reserved.
+func torchItems(d *Device, reserved bool) estimate {
+	sum := estimate{known: true, basis: ledger.Derived}
+	for i := range d.Ledger {
+		it := &d.Ledger[i]
+		if it.ID == "driver" || it.ID == "collectives" || it.ID == "graphs" || it.ID == "fragmentation" && !reserved || it.Place != ledger.Device {
+			continue
+		}
+		e := banded(it.Bytes, it.Low, it.High)
+		e.known = !it.Unknown
+		sum = sum.plus(e, 1)
+	}
+	return sum
+}
+
+// trainingParts names the parts of a step of training that a class of kernels is; of norms memwall knows no more than that they
+// are element-wise.
+var trainingParts = map[string]string{
+	"products": "products", "experts": "experts", "attention": "attention", "elementwise": "element_wise", "loss": "loss", "optimizer": "optimizer", "unpacking": "dequantisation",
+	"collectives": "tp ep cp pp sharding reduce", "copies": "copies", "idle": "host dispatch fixed",
+}
+
+const normsAre = "counted with element-wise"
+
+// stepPart is a part of a step of training. Its band is as wide as that of the whole step: nobody measured parts alone.
+func stepPart(s *TrainingStep, id string) estimate {
+	whole := estimate{value: s.Seconds * 1e3, low: s.SecondsLow * 1e3, high: s.SecondsHigh * 1e3, known: s.Seconds > 0, basis: ledger.Derived}
+	if id == "step" {
+		return whole
+	}
+	sum := 0.0
+	for _, p := range s.Parts {
+		if hasWord(trainingParts[id], p.Name) {
+			sum += p.Seconds * 1e3
+		}
+	}
+	return share(whole, sum, id)
+}
+
+// share is a part of a whole, in the whole's band.
+func share(whole estimate, part float64, id string) estimate {
+	switch {
+	case id == "norms":
+		return unknown(normsAre)
+	case !whole.known || part == 0 || whole.value == 0:
+		return unknown("memwall books no such part")
+	}
+	return estimate{value: part, low: part * whole.low / whole.value, high: part * whole.high / whole.value, known: true, basis: ledger.Derived}
+}
+
+// decodingParts are those of a decode step of a server.
+var decodingParts = map[string]string{
+	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise", "collectives": "tensor_parallel all_reduce expert_parallel", "idle": "host",
+}
+
+func decodePart(v *Speed, id string) estimate {
+	whole := figureOf(v.TPOT, v.TPOTLow, v.TPOTHigh)
+	if id == "step" || !whole.known {
+		return whole
+	}
+	sum := 0.0
+	for _, p := range v.Parts {
+		if hasWord(decodingParts[id], p.Name) {
+			sum += p.MS
+		}
+	}
+	return share(whole, sum, id)
+}
+
+// withNorms adds the time of norms to that of element-wise work, as memwall books them.
+func (c *comparison) withNorms() {
+	norms, rest := c.log.Find("time_norms"), c.log.Find("time_elementwise")
+	if norms == nil || rest == nil {
+		return
+	}
+	rest.Value = math.Round((rest.Value+norms.Value)*100) / 100
+	rest.Name, rest.Text = "element-wise and norms", fmt.Sprintf("%.2f", rest.Value)
+	norms.Name = "of these, norms"
+}

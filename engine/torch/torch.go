@@ -1,0 +1,80 @@
+// Package torch reads what PyTorch says of a run: the trace of its profiler, the text of torch.cuda.memory_summary() and
+// the JSON of torch.cuda.memory_stats(). Pickles are refused: to read one is to run it.
+//
+// Open trace.go for traces and what is kept of them, kernel.go for which kernel is whose, scan.go for how gigabytes of JSON
+// are read in bounded memory, summary.go and stats.go for the allocator's counters, found.go for how all of them become
+// the same log as an engine's start-up.
+package torch
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Kind is what a file turned out to be by its beginning.
+type Kind uint8
+
+// Kinds of files.
+const (
+	Text Kind = iota // of a log; a memory summary is one
+	TraceFile
+	StatsFile
+	GZip
+	Pickle
+	Archive // zip, as torch.save writes
+)
+
+// Sniffed is how much of a beginning is looked at.
+const Sniffed = 16 << 10
+
+// Sniff tells a kind of file by its first bytes.
+func Sniff(head []byte) Kind {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1F, 0x8B}):
+		return GZip
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return Archive
+	case len(head) > 1 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5:
+		return Pickle
+	}
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	switch {
+	case bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head, []byte(`"allocated_bytes`)) && !bytes.Contains(head, []byte(`"traceEvents"`)):
+		return StatsFile
+	case bytes.HasPrefix(head, []byte("{")) && opensWithKey(head[1:]), bytes.HasPrefix(head, []byte("[")) && opensWithObject(head[1:]):
+		return TraceFile
+	}
+	return Text
+}
+
+func opensWithKey(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) == 0 || rest[0] == '"' || rest[0] == '}'
+}
+
+func opensWithObject(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == '{'
+}
+
+// Error says what of a file cannot be read, where, and what to do.
+type Error struct{ Problem, Fix string }
+
+func (e *Error) Error() string { return e.Problem }
+
+// Refused is the error of a kind that is never read; nil for others.
+func Refused(k Kind) error {
+	if k != Pickle && k != Archive {
+		return nil
+	}
+	what := "a pickle, as torch.cuda.memory._dump_snapshot writes"
+	if k == Archive {
+		what = "a zip archive, as torch.save writes"
+	}
+	return &Error{"the file is " + what + ": to read one is to run what it says, so memwall never does",
+		"print(torch.cuda.memory_summary()) into a file, or json.dump(torch.cuda.memory_stats(), file), where the snapshot was taken"}
+}
+
+func broken(at int64, fix, problem string, args ...any) error {
+	return &Error{fmt.Sprintf("byte %d: ", at) + fmt.Sprintf(problem, args...), fix}
+}
