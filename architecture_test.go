@@ -15,7 +15,7 @@ import (
 // are neighbours and do not import each other. A row that ends in "/..." is for all packages below a folder
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
-	"unit spell lifetime search speed/coef",
+	"unit spell lifetime search speed/coef trend",
 	"dtype ledger plan",
 	"model hardware quality workload format/yaml format/internal/window format/internal/sparse",
 	"model/family shard format",
@@ -27,6 +27,7 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
+	"live",
 	"source source/cache validation/packed calibrate",
 	"source/remote",
 	"validation/kernels",

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/cli"
 	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/internal/measure"
+	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/remote"
 )
@@ -34,6 +35,7 @@ func main() {
 		Machine:     detect.Here(),
 		Measure:     measure.Run,
 		FromCommand: memwall.FromCommand,
+		Watching:    watch.Here,
 
 		Interruptible: interruptible,
 	}
