@@ -157,11 +157,11 @@ func checkTestSupport(h *house) (wrong []string) {
 	return wrong
 }
 
-// mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, and percentiles of
-// millions on histograms.
+// mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, percentiles of
+// millions on histograms, a live terminal and a recording on the libraries that draw and keep them.
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
-		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize"
+		dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/record" && p == "modernc.org/sqlite" || dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize"
 }
 
 // checkCommands: other modules are for the command line and for such packages.

@@ -74,8 +74,12 @@ func (s *Session) Add(m *Moment) {
 	}
 	s.addEngines(m)
 	for i := range m.Processes {
-		if p := &m.Processes[i]; p.total() > 0 {
-			s.add(m.At, float64(p.total()), "process", p.PID)
+		p := &m.Processes[i]
+		if b := p.onDevices(); b > 0 {
+			s.add(m.At, float64(b), "process", p.PID)
+		}
+		if p.Own != nil {
+			s.add(m.At, float64(*p.Own), "own", p.PID)
 		}
 	}
 }
@@ -124,17 +128,22 @@ func (s *Session) points(what string, of int) []trend.Point {
 	return nil
 }
 
-// total is what a process holds on all devices; of one that holds nothing there, what is its own of the host's.
-func (p *Process) total() (b unit.Bytes) {
+// onDevices is what a process holds on all devices.
+func (p *Process) onDevices() (b unit.Bytes) {
 	for _, h := range p.Held {
 		if h.Bytes != nil {
 			b += *h.Bytes
 		}
 	}
-	if b == 0 && p.Own != nil {
-		return *p.Own
-	}
 	return b
+}
+
+// most holds first: on devices, then of the host.
+func most(a, b Process) int {
+	if c := cmp.Compare(b.onDevices(), a.onDevices()); c != 0 || a.Own == nil || b.Own == nil {
+		return c
+	}
+	return cmp.Compare(*b.Own, *a.Own)
 }
 
 // resident is what an engine's processes hold of the host that is their own.
@@ -225,7 +234,7 @@ func (m *Moment) others() (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Process) int { return cmp.Compare(b.total(), a.total()) })
+	slices.SortStableFunc(out, most)
 	return out
 }
 
@@ -236,7 +245,7 @@ func (m *Moment) held(pid int) (out []Process) {
 			out = append(out, m.Processes[i])
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Process) int { return cmp.Compare(b.total(), a.total()) })
+	slices.SortStableFunc(out, most)
 	return out
 }
 

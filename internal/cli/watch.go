@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/watch"
-	"github.com/memwall/memwall/live"
 )
 
 // watchFlags are the flags of watch that are not fields of a request.
@@ -21,6 +19,9 @@ type watchFlags struct {
 	pid      int
 	pages    []string
 	count    int
+	record   string
+	report   string
+	replay   string
 }
 
 // Bounds of --interval.
@@ -49,10 +50,13 @@ func (a *app) watch() *cobra.Command {
 	flags.BoolVar(&f.once, "once", false, "one picture, and the end")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two readings")
 	flags.IntVar(&f.count, "count", 0, "end after so many readings")
+	flags.StringVar(&f.record, "record", "", "also keep all readings in an SQLite database, new or of an earlier watch")
+	flags.StringVar(&f.report, "report", "", "sum up a recording: peaks, means, drift, growth, predicted against measured")
+	flags.StringVar(&f.replay, "replay", "", "show a recording as if it happened now; with --once its last moment")
 	flags.StringVar(&f.explain, "explain", "", "the ledger that was said, and the command line it was read from")
 	flags.Lookup("explain").NoOptDefVal = render.All
 	flags.BoolVar(&f.notes, "notes", false, "all notes")
-	for _, name := range []string{"once", "interval", "count", "explain", "notes"} {
+	for _, name := range []string{"once", "interval", "count", "record", "report", "replay", "explain", "notes"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
@@ -64,17 +68,23 @@ func (a *app) runWatch(c *cobra.Command, f *watchFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
-	if a.Watching == nil {
+	switch {
+	case f.report != "":
+		return a.watchReport(f)
+	case f.replay != "":
+		return a.watchReplay(f)
+	case a.Watching == nil:
 		return usage("watch", "", "nothing can be watched here", "run it on the machine of the engine")
+	}
+	x := &watching{a: a, f: f}
+	if err := x.record(f.record); err != nil {
+		return err
 	}
 	ctx, stop := a.until()
 	defer stop()
-	w := watch.New(ctx, a.ports(), watch.Options{Interval: f.streamed(), PID: f.pid, Pages: f.pages, Settle: f.settle(c, args)})
-	defer w.Close()
-	if f.once {
-		return a.watchOnce(ctx, f, w)
-	}
-	return a.watchLines(ctx, f, w)
+	x.w = watch.New(ctx, a.ports(), watch.Options{Interval: f.streamed(), PID: f.pid, Pages: f.pages, Settle: f.settle(c, args)})
+	defer x.w.Close()
+	return x.run(ctx)
 }
 
 // check refuses what does not go together.
@@ -86,6 +96,8 @@ func (f *watchFlags) check(args []string) error {
 		return usage("interval", f.interval.String(), fmt.Sprintf("--interval %s is not between %s and %s", f.interval, leastInterval, mostInterval), "--interval 1s")
 	case f.pid < 0 || f.count < 0:
 		return usage("pid", "", "--pid and --count are no negative numbers", "--pid 4711")
+	case f.report != "" && (f.record != "" || f.replay != "") || f.record != "" && f.replay != "":
+		return usage("report", "", "--record, --report and --replay are one at a time", "memwall watch --report FILE")
 	case len(f.pages) > 8:
 		return usage("metrics", "", "more than 8 pages are not read", "one --metrics for each engine")
 	}
@@ -136,60 +148,4 @@ func (a *app) ports() watch.Ports {
 	asker := a.asker
 	p.Ask = asker.Ask
 	return p
-}
-
-// settling is how long one picture waits for what memwall has to say: a model far away is asked for.
-const settling = 20 * time.Second
-
-// watchOnce draws one picture, of two readings where there are rates to tell.
-func (a *app) watchOnce(ctx context.Context, f *watchFlags, w *watch.Watcher) error {
-	var s live.Session
-	s.Add(w.Moment())
-	for end := time.After(settling); w.Asking(); {
-		select {
-		case <-time.After(5 * time.Millisecond):
-			continue
-		case <-end:
-		case <-ctx.Done():
-		}
-		break
-	}
-	a.learn(&s, w)
-	p := s.Picture()
-	return a.show(p, func(st render.Style) string {
-		return render.Watch(p, render.WatchOptions{Explain: f.explain != "", Notes: f.notes, Asking: w.Asking()}, st)
-	})
-}
-
-// learn tells a session what was said of its engines.
-func (a *app) learn(s *live.Session, w *watch.Watcher) {
-	for pid, said := range w.Predictions() {
-		s.Predict(pid, said)
-	}
-}
-
-// watchLines prints a line or a document for each reading, for pipes and files.
-func (a *app) watchLines(ctx context.Context, f *watchFlags, w *watch.Watcher) error {
-	var s live.Session
-	tick := time.NewTicker(f.interval)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		s.Add(w.Moment())
-		a.learn(&s, w)
-		if err := a.watchLine(s.Picture(), w.Asking()); err != nil || n == f.count {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-func (a *app) watchLine(p *live.Picture, asking bool) error {
-	if a.json {
-		return writeJSON(a.Stdout, p, false)
-	}
-	return a.print(render.WatchLine(p, render.WatchOptions{Asking: asking}, a.style()))
 }

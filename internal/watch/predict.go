@@ -22,8 +22,8 @@ type asked struct {
 // ask asks memwall about engines that are new or run otherwise than before. Models far away may take long: predictions
 // come when they come.
 func (w *Watcher) ask(m *live.Moment, found []*engine) {
-	if w.Ask == nil {
-		return
+	if w.Ask == nil || w.smi.present && len(m.Devices) == 0 {
+		return // what devices there are is not known now
 	}
 	for _, e := range found {
 		on := usedBy(m, e.pid)
@@ -93,9 +93,14 @@ func (w *Watcher) prediction(e *engine, on []int, devices []live.Device) *live.P
 	if p.Answer, err = w.Ask(r); err != nil {
 		return unsaid(err, notes)
 	}
-	p.Answer.Explain = nil
+	p.Answer = kept(p.Answer)
 	p.On = ranked(p, devices)
 	return p
+}
+
+// kept is what a watch needs of an answer: the plan, its ledgers and its cache.
+func kept(a *memwall.Answer) *memwall.Answer {
+	return &memwall.Answer{Schema: a.Schema, Version: a.Version, Ask: a.Ask, Model: a.Model, Plan: a.Plan, Verdict: a.Verdict, Devices: a.Devices, Host: a.Host, KV: a.KV, Notes: a.Notes}
 }
 
 func unsaid(err error, notes []memwall.Note) *live.Prediction {
@@ -182,7 +187,7 @@ func (w *Watcher) hardware(r *memwall.Request, on []int, devices []live.Device) 
 			r.Hardware = w.local.Idle
 		}
 		return []int{live.OnHost}
-	case len(on) == 0 && want > 1:
+	case len(on) < want && want > 1 && want <= len(devices):
 		on = firstOf(devices, want)
 	case len(on) == 0 && spreads(r):
 		on = firstOf(devices, len(devices))

@@ -44,13 +44,13 @@ func newSMI(ctx context.Context, p *Ports, every time.Duration, l *card.Local) *
 	}
 	s.present = p.Machine.HasNVIDIA()
 	if s.present {
-		s.devices, s.apps = s.loop(askGPUs), s.loop(askApps)
+		s.devices, s.apps = s.loop(askGPUs, len(l.Devices)), s.loop(askApps, 1)
 	}
 	return s
 }
 
-func (s *smi) loop(ask string) *loop {
-	l := &loop{smi: s, ask: ask, ready: make(chan struct{})}
+func (s *smi) loop(ask string, least int) *loop {
+	l := &loop{smi: s, ask: ask, least: least, ready: make(chan struct{})}
 	if s.ports.Start != nil && s.every > 0 {
 		go l.run()
 	}
@@ -68,25 +68,32 @@ type loop struct {
 	at          time.Time // of the last line
 	why         string
 	once        sync.Once
-	ready       chan struct{} // closed at the first line, or the first end
+	ready       chan struct{} // closed at the first batch, or the first end
+	least       int           // lines of a batch that are known to come
 }
 
 // awake waits for the first line, as long as a driver that sleeps needs to wake up.
-func (l *loop) awake() {
+func (l *loop) awake(most time.Duration) {
 	if l.smi.ports.Start == nil || l.smi.every == 0 {
 		return
 	}
 	select {
 	case <-l.ready:
-	case <-time.After(firstLine):
+	case <-time.After(most):
 	case <-l.smi.ctx.Done():
 	}
 }
 
 // awake waits for the devices, and for who holds them if it says so at once.
 func (s *smi) awake() {
-	if s.present {
-		s.devices.awake()
+	const whole = 100 * time.Millisecond // between the first line of a batch and the last
+	if !s.present {
+		return
+	}
+	s.devices.awake(firstLine)
+	s.apps.awake(s.every + firstWait)
+	if s.ports.Start != nil && s.every > 0 {
+		time.Sleep(whole)
 	}
 }
 
@@ -154,11 +161,11 @@ func (l *loop) line(text string) {
 	if len(l.next) < maxLines {
 		l.next = append(l.next, text)
 	}
-	if len(l.next) >= len(l.batch) {
-		l.batch = l.next
-	}
 	l.at, l.why = now, ""
-	l.once.Do(func() { close(l.ready) })
+	if len(l.next) >= max(len(l.batch), l.least) {
+		l.batch = l.next
+		l.once.Do(func() { close(l.ready) })
+	}
 }
 
 // sameTime: lines of one time may be some milliseconds apart. "2026/11/22 19:00:01.123".
