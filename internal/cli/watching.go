@@ -23,7 +23,8 @@ type watching struct {
 	mu      sync.Mutex // guards what follows
 	s       live.Session
 	file    *record.Recording
-	lost    error // why recording ended
+	at      float64 // of the last moment
+	lost    error   // why recording ended
 	help    bool
 	explain bool
 	spent   func() (share float64, ok bool)
@@ -70,11 +71,11 @@ func (x *watching) end() error {
 	if x.file == nil {
 		return x.lost
 	}
-	err := x.file.Close()
-	x.file = nil
-	if x.lost != nil {
-		return x.lost
+	err := x.file.Say(x.at, x.w.Predictions())
+	if closed := x.file.Close(); err == nil {
+		err = closed
 	}
+	x.file = nil
 	return err
 }
 
@@ -88,6 +89,7 @@ func (x *watching) read() {
 		x.s.Predict(pid, p)
 	}
 	x.s.Add(m)
+	x.at = m.At
 	if share, ok := x.spent(); ok {
 		x.s.Costs(share)
 	}
@@ -260,7 +262,7 @@ func (a *app) watchReport(f *watchFlags) error {
 // watchReplay shows the last moment of a recording, or a line for each.
 func (a *app) watchReplay(f *watchFlags) error {
 	var s live.Session
-	o := render.WatchOptions{Explain: f.explain != "", Notes: f.notes}
+	o := render.WatchOptions{Explain: f.explain != "", Notes: f.notes, Zone: time.UTC}
 	if !f.once {
 		return a.replayed(f.replay, &s, func() error { return a.watchLine(s.Picture(), o) })
 	}

@@ -20,7 +20,7 @@ var ErrOllama = errors.New("the page is no list of models: is this the address o
 // most models that are read of a page.
 const maxLoaded = 64
 
-// ReadOllama reads what GET /api/ps answers (docs/api.md, "List Running Models"; context_length since 0.9.1).
+// ReadOllama reads what GET /api/ps answers (ollama's api.md, "List Running Models"; context_length since 0.9.1).
 func ReadOllama(text []byte) ([]Loaded, error) {
 	var page struct {
 		Models *[]struct {

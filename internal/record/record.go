@@ -169,15 +169,8 @@ func (r *Recording) Add(m *live.Moment, said map[int]*live.Prediction) error {
 	}
 	defer func() { _ = tx.Rollback() }() // nothing, once it is committed
 	w := writer{tx: tx}
-	for pid, p := range said {
-		text, err := json.Marshal(p)
-		if err != nil {
-			return err
-		}
-		if r.said[pid] != string(text) {
-			w.put("INSERT INTO prediction VALUES (?, ?, ?, ?)", r.run, pid, m.At, string(text))
-			r.said[pid] = string(text)
-		}
+	if err := r.say(&w, m.At, said); err != nil {
+		return err
 	}
 	w.moment(r.run, m)
 	if w.err != nil {
@@ -186,9 +179,40 @@ func (r *Recording) Add(m *live.Moment, said map[int]*live.Prediction) error {
 	return tx.Commit()
 }
 
-// Close ends the recording, and leaves one file of it.
+// say writes the predictions that are new.
+func (r *Recording) say(w *writer, at float64, said map[int]*live.Prediction) error {
+	for pid, p := range said {
+		text, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		if r.said[pid] != string(text) {
+			w.put("INSERT INTO prediction VALUES (?, ?, ?, ?)", r.run, pid, at, string(text))
+			r.said[pid] = string(text)
+		}
+	}
+	return w.err
+}
+
+// Say writes predictions that came after the last moment, at its time.
+func (r *Recording) Say(at float64, said map[int]*live.Prediction) error {
+	tx, err := r.db.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing, once it is committed
+	if err := r.say(&writer{tx: tx}, at, said); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// Close ends the recording, and leaves one file of it, unless another watch still writes to it.
 func (r *Recording) Close() error {
-	_, err := r.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	_, err := r.db.Exec("PRAGMA journal_mode=DELETE")
+	if err != nil && strings.Contains(err.Error(), "locked") {
+		err = nil
+	}
 	if closed := r.db.Close(); err == nil {
 		err = closed
 	}

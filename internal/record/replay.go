@@ -139,7 +139,7 @@ func (r *reader) fill(m *live.Moment, id int64) {
 		return err
 	}, id)
 	r.engines(m, id)
-	r.rows("SELECT source, why FROM trouble WHERE moment = ?", func(rows *sql.Rows) error {
+	r.rows("SELECT source, why FROM trouble WHERE moment = ? ORDER BY rowid", func(rows *sql.Rows) error {
 		var t live.Trouble
 		err := rows.Scan(&t.Source, &t.Why)
 		m.Troubles = append(m.Troubles, t)
@@ -149,7 +149,7 @@ func (r *reader) fill(m *live.Moment, id int64) {
 
 func (r *reader) engines(m *live.Moment, id int64) {
 	r.rows(`SELECT pid, name, model, command, page, running, waiting, kv_usage, kv_tokens, prompt_tokens_per_s, output_tokens_per_s, preemptions_per_s, prefix_hit_rate, ttft_s, tpot_s, on_device_bytes
-		FROM engine WHERE moment = ? ORDER BY pid`, func(rows *sql.Rows) error {
+		FROM engine WHERE moment = ? ORDER BY rowid`, func(rows *sql.Rows) error {
 		e := live.Engine{Reading: &live.Reading{}}
 		x := e.Reading
 		err := rows.Scan(&e.PID, &e.Name, &e.Model, &e.Command, &e.Page, &x.Running, &x.Waiting, &x.KVUsage, &x.KVTokens, &x.PromptRate, &x.OutputRate, &x.Preemptions, &x.HitRate, &x.TTFT, &x.TPOT, &x.OnDevice)

@@ -129,7 +129,7 @@ func (s *watchScreen) headline() {
 func (s *watchScreen) memory() {
 	s.blank()
 	if s.st.width() >= narrow && (len(s.v.Devices) > 0 || s.v.Host != nil) {
-		s.line(pad(s.st.width()-27), say("GiB    now    said     off", dim))
+		s.line(pad(barLabel+s.barRoom()-2), say(fmt.Sprintf("GiB"+barFigures, "now", "said", "off"), dim))
 	}
 	const most = 8
 	for i := range s.v.Devices {
@@ -164,7 +164,6 @@ func hostUsed(h *live.HostView) *unit.Bytes {
 	return nil
 }
 
-// figures of a line: right on their decimal points.
 func (s *watchScreen) bar(name string, bar []live.Stretch, now *unit.Bytes, said *live.Said, off *live.Off) {
 	was, diff, look := "—", "—", plain
 	if said != nil {
@@ -180,15 +179,29 @@ func (s *watchScreen) bar(name string, bar []live.Stretch, now *unit.Bytes, said
 	if now != nil {
 		held = gib(*now, 2)
 	}
-	tail := join(say(fmt.Sprintf("%7s %7s ", held, was)), say(fmt.Sprintf("%7s", diff), look))
-	lead := say(fmt.Sprintf("%-6s ", name), dim)
-	room := s.st.width() - gap - lead.cells() - tail.cells() - 2
+	// The barFigures without the last, and the last in its colour.
+	row := fmt.Sprintf(barFigures, held, was, diff)
+	at := len(row) - len(diff)
+	tail := join(say(row[:at]), say(row[at:], look))
+	lead := say(fmt.Sprintf("%-*s", barLabel, name), dim)
 	if s.st.width() < narrow {
 		s.line(lead, tail)
 		return
 	}
-	s.line(lead, drawStretches(bar, room), pad(1), tail)
+	x := drawStretches(bar, s.barRoom())
+	if x.cells() == 0 {
+		x = say("?", inkUnknown)
+	}
+	s.line(lead, x, pad(s.barRoom()-x.cells()+1), tail)
 }
+
+// barFigures of a line, right on their decimal points; barLabel is the width of the name before the bar.
+const (
+	barFigures = "%8s%8s%8s"
+	barLabel   = 7
+)
+
+func (s *watchScreen) barRoom() int { return s.st.width() - barLabel - 1 - 3*8 - 1 }
 
 // signedGiB is a difference of sizes: "+0.10".
 func signedGiB(b unit.Bytes) string {
@@ -206,7 +219,7 @@ var stretchLooks = map[string]struct {
 	glyph rune
 	ink   ink
 }{
-	live.Unsaid: {'■', plain}, live.Over: {'╳', inkOver}, live.Missing: {'·', inkFree}, live.Others: {'░', dim}, live.Free: {'─', inkFree},
+	live.Unsaid: {'■', plain}, live.Over: {'╳', inkOver}, live.Missing: {'·', inkFree}, live.Others: {'□', dim}, live.Free: {'─', inkFree},
 }
 
 // drawStretches fills n cells.
@@ -295,6 +308,9 @@ func (s *watchScreen) engines() {
 		if e.Reading != nil {
 			s.fact("KV", s.cache(e))
 			s.fact("load", say(load(e.Reading)))
+		}
+		if len(s.v.Engines) > 1 && e.Unsaid != "" {
+			s.fact("said", say("nothing: "+e.Unsaid))
 		}
 	}
 }

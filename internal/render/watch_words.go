@@ -109,7 +109,8 @@ func perHour(g *live.Growth) string {
 	if g == nil || g.Slope == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s an hour (%s–%s),", unit.Bytes(g.Slope.Value), unit.Bytes(g.Slope.Low), unit.Bytes(g.Slope.High))
+	low, high := unit.Bytes(g.Slope.Low).String(), unit.Bytes(g.Slope.High).String()
+	return fmt.Sprintf("by %s an hour (%s–%s),", unit.Bytes(g.Slope.Value), strings.TrimSuffix(low, high[strings.IndexByte(high, ' '):]), high)
 }
 
 // ends says when memory ends.
@@ -126,7 +127,11 @@ func inTime(f *live.Forecast) string {
 	if f.High != nil {
 		high = unit.Seconds(*f.High).String()
 	}
-	return fmt.Sprintf("about %s (%s–%s)", unit.Seconds(f.Seconds), unit.Seconds(f.Low), high)
+	low := unit.Seconds(f.Low).String()
+	if i := strings.IndexByte(high, ' '); i >= 0 {
+		low = strings.TrimSuffix(low, high[i:])
+	}
+	return fmt.Sprintf("about %s (%s–%s)", unit.Seconds(f.Seconds), low, high)
 }
 
 // driftWords say what a series does.
