@@ -23,9 +23,12 @@ type Show struct {
 // frames a second: what changes is a reading in a second, and a key.
 const frames = 10
 
+// columns and rows of a screen that does not say how large it is.
+const columns, rows = 80, 24
+
 // Run shows until a key ends it, or ctx does.
 func Run(ctx context.Context, in io.Reader, out io.Writer, env []string, s Show) error {
-	p := tea.NewProgram(&model{Show: s, columns: 80}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithFPS(frames))
+	p := tea.NewProgram(&model{Show: s, columns: columns, rows: rows}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(env), tea.WithFPS(frames), tea.WithWindowSize(columns, rows))
 	_, err := p.Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		return nil

@@ -39,7 +39,8 @@ func (w *Watcher) ask(m *live.Moment, found []*engine) {
 				next.said = have.said
 			}
 			w.said[e.pid] = next
-			go w.predict(e, next, on, slices.Clone(m.Devices))
+			of := *e // the next moment may know more of it
+			go w.predict(&of, next, on, slices.Clone(m.Devices))
 		}
 		w.mu.Unlock()
 	}
@@ -72,6 +73,8 @@ func (w *Watcher) Asking() bool {
 
 // predict fills in one prediction.
 func (w *Watcher) predict(e *engine, a *asked, on []int, devices []live.Device) {
+	w.asks.Lock() // one at a time: who answers may remember
+	defer w.asks.Unlock()
 	said := w.prediction(e, on, devices)
 	w.mu.Lock()
 	defer w.mu.Unlock()

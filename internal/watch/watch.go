@@ -56,6 +56,7 @@ type Watcher struct {
 	table table
 	pages map[string]*page
 	wake  sync.Once
+	asks  sync.Mutex // held while a question is answered
 	mu    sync.Mutex // guards what predictions in flight write
 	said  map[int]*asked
 	stop  context.CancelFunc
