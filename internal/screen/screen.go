@@ -72,7 +72,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, tea.Quit
 		}
 	case due:
-		return m, m.read()
+		next := m.read()
+		return m, next
 	case ticked:
 		m.reading = false
 		m.redraw()

@@ -53,7 +53,6 @@ type table struct {
 	pid     int
 	at      time.Time
 	parents map[int]int
-	rest    map[int]string // names of those that are no engine's
 	found   []*engine
 	sizes   map[int]size // where the kernel has no files of processes
 	why     string
