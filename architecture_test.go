@@ -15,7 +15,7 @@ import (
 // are neighbours and do not import each other. A row that ends in "/..." is for all packages below a folder
 // that no other row names; these may import each other, as far as the compiler lets them.
 var houseOrder = []string{
-	"unit spell lifetime search speed/coef",
+	"unit spell lifetime search speed/coef trend",
 	"dtype ledger plan",
 	"model hardware quality workload figure format/yaml format/internal/window format/internal/sparse",
 	"model/family shard format",
@@ -27,6 +27,7 @@ var houseOrder = []string{
 	"engine/llamacpp/ggml engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
+	"live",
 	"source source/cache validation/packed calibrate learn",
 	"source/remote",
 	"validation/kernels",
@@ -157,10 +158,10 @@ func checkTestSupport(h *house) (wrong []string) {
 }
 
 // mayImport: the codec of a format may stand on another module's reader of it, fits on linear algebra, percentiles of
-// millions on histograms, and a face on what speaks its protocol.
+// millions on histograms, a face on what speaks its protocol, a live terminal and a recording on what draws and keeps them.
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
-		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" ||
+		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/record" && p == "modernc.org/sqlite" ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/measure"
+	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/remote"
 )
@@ -38,6 +39,7 @@ func main() {
 		Machine:     detect.Here(),
 		Measure:     measure.Run,
 		FromCommand: memwall.FromCommand,
+		Watching:    watch.Here,
 
 		Interruptible: interruptible,
 		Server: func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {

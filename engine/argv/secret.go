@@ -138,3 +138,51 @@ func valueFollows(word, rest string) bool {
 	rest = strings.TrimLeft(rest, "\"' ")
 	return strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, ":")
 }
+
+// Shown is a process's arguments as a command line that may be shown: the values of flags that are secret by their name,
+// and words that look like keys, are blotted out.
+func Shown(args []string) string {
+	var b strings.Builder
+	flag := ""
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		switch {
+		case !isFlag(a):
+			b.WriteString(Quote(shownValue(flag, a)))
+			flag = ""
+		case strings.Contains(a, "="):
+			name, value, _ := strings.Cut(a, "=")
+			b.WriteString(Quote(name + "=" + shownValue(name, value)))
+			flag = ""
+		default:
+			b.WriteString(Quote(shownValue("", a)))
+			flag = a
+		}
+	}
+	return b.String()
+}
+
+// shownValue is the value of a flag, or a word with none. Scripts of a shell and settings in JSON may have secrets inside.
+func shownValue(flag, value string) string {
+	if out := blot(flag, value); out != value {
+		return out
+	}
+	if strings.ContainsAny(value, " \t\n=:") {
+		return BlottedLine(value)
+	}
+	return value
+}
+
+// Line writes arguments as a command line that Parse reads back. It holds all that they hold.
+func Line(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = Quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// Set is an assignment as a shell reads it back. It holds all that the variable holds.
+func (v Variable) Set() string { return v.Name + "=" + Quote(v.Value) }

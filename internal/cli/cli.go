@@ -19,6 +19,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/quant"
 )
 
@@ -53,6 +54,8 @@ type Config struct {
 	Weights func(name string) (*quant.Model, io.Closer, error)
 	// Statistics reads what an importance matrix and a file of activations tell of inputs.
 	Statistics func(importance, activations string) (*quant.Statistics, io.Closer, error)
+	// Watching gives the ports of a watch; nil: there is nothing to watch.
+	Watching func() watch.Ports
 	// Interruptible gives a context that the user may end; nil: no answer ends early.
 	Interruptible func() (context.Context, context.CancelFunc)
 }
@@ -156,7 +159,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetUsageFunc(func(c *cobra.Command) error { a.help(c, nil); return nil })
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.diagnose(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), a.mcp(), a.cache(), a.schema(), a.version())
+	root.AddCommand(a.fit(), a.plan(), a.pick(), a.train(), a.sim(), a.diff(), a.models(), a.hardware(), a.formats(), a.compare(), a.diagnose(), a.watch(), a.learn(), a.calibrate(), a.quant(), a.validate(), a.batch(), a.serve(), a.mcp(), a.cache(), a.schema(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Short: "help about a command", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
 		of, _, err := root.Find(args)

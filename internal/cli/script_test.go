@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,7 +18,9 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/cli"
+	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/internal/live"
+	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/remote"
 	"github.com/memwall/memwall/unit"
@@ -54,6 +57,9 @@ func run() int {
 	c.Server = func(ctx context.Context, address, token string, watch time.Duration) (*memwall.StartupLog, error) {
 		return live.Ask(ctx, address, live.Options{Token: token, For: watch, Every: 10 * time.Millisecond})
 	}
+	if root := os.Getenv("TEST_ROOT"); root != "" {
+		c.Watching, c.Now = func() watch.Ports { return watched(root) }, nil
+	}
 	if os.Getenv("TEST_FAULT") != "" {
 		c.Models = broken{}
 	}
@@ -87,6 +93,26 @@ func (m machine) Look() *card.Local {
 		l.InUse = text
 	}
 	return l
+}
+
+// watched is a machine whose files lie under a folder, whose programs are those of PATH, and whose pages are files of
+// www/HOST/PATH; with TEST_PAGES=http those of servers, by the clock.
+func watched(root string) watch.Ports {
+	m := detect.Here()
+	m.OS, m.Files = "linux", os.DirFS(root)
+	page := func(_ context.Context, address string, _ int64) ([]byte, error) {
+		_, name, _ := strings.Cut(address, "://")
+		text, err := os.ReadFile(filepath.Join(root, "www", strings.ReplaceAll(name, ":", "_")))
+		if err != nil {
+			return nil, errors.New("nobody answers")
+		}
+		return text, nil
+	}
+	if os.Getenv("TEST_PAGES") == "http" {
+		return watch.Ports{Machine: m, Start: watch.Start, Page: watch.Fetch(os.Getenv)}
+	}
+	now := time.Unix(1_790_000_000, 0)
+	return watch.Ports{Machine: m, Start: watch.Start, Page: page, Now: func() time.Time { now = now.Add(time.Second); return now }}
 }
 
 // measured stands in for a measurement.

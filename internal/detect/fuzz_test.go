@@ -32,7 +32,7 @@ func FuzzReaders(f *testing.F) {
 			s.devices = append(s.devices, device{vendor: "AMD", name: n, memory: 32 * unit.GiB})
 		}
 		amdName(string(text), "744c c8")
-		memory(string(text))
+		amounts(string(text))
 		groupFolders(string(text))
 		appleMemory(string(text))
 		wiredLimit(string(text))

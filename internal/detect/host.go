@@ -11,9 +11,14 @@ import (
 )
 
 // host looks at the processor and its memory, less what a control group withholds.
-func (m Machine) host(context.Context) (s seen) {
+func (m Machine) host(context.Context) seen {
+	s := m.memory()
 	s.cpu = m.processor()
-	total, free, ok := memory(m.read("proc/meminfo"))
+	return s
+}
+
+func (m Machine) memory() (s seen) {
+	total, free, ok := amounts(m.read("proc/meminfo"))
 	if !ok && m.RAM != nil {
 		total, free, ok = m.RAM()
 	}
@@ -32,13 +37,13 @@ func (m Machine) host(context.Context) (s seen) {
 	return s
 }
 
-// memory reads MemTotal and MemAvailable of /proc/meminfo, in kB that are KiB; kernels before 3.14 say MemFree alone.
-func memory(meminfo string) (total, free unit.Bytes, ok bool) {
-	total, ok = kib(keyed(meminfo, "MemTotal"))
-	free, known := kib(keyed(meminfo, "MemAvailable"))
+// amounts reads MemTotal and MemAvailable of /proc/meminfo, in kB that are KiB; kernels before 3.14 say MemFree alone.
+func amounts(text string) (total, free unit.Bytes, ok bool) {
+	total, ok = kib(keyed(text, "MemTotal"))
+	free, known := kib(keyed(text, "MemAvailable"))
 	if !known {
-		free, known = kib(keyed(meminfo, "MemFree"))
-		caches, _ := kib(keyed(meminfo, "Cached"))
+		free, known = kib(keyed(text, "MemFree"))
+		caches, _ := kib(keyed(text, "Cached"))
 		free += caches
 	}
 	if !known {

@@ -11,7 +11,7 @@ import (
 
 // nvidia asks nvidia-smi, where the kernel has the driver; what the driver's own files say stands in for it.
 func (m Machine) nvidia(ctx context.Context) (s seen) {
-	if !m.has("proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/dxg", "Windows/System32/nvidia-smi.exe", "Program Files/NVIDIA Corporation/NVSMI/nvidia-smi.exe") {
+	if !m.HasNVIDIA() {
 		return s
 	}
 	wsl := m.has("dev/dxg") && !m.has("proc/driver/nvidia/version", "dev/nvidiactl")
@@ -36,6 +36,11 @@ func (m Machine) nvidia(ctx context.Context) (s seen) {
 		m.topology(ctx, &s)
 	}
 	return s
+}
+
+// HasNVIDIA: the kernel has NVIDIA's driver, or may have it behind Windows'.
+func (m Machine) HasNVIDIA() bool {
+	return m.has("proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/dxg", "Windows/System32/nvidia-smi.exe", "Program Files/NVIDIA Corporation/NVSMI/nvidia-smi.exe")
 }
 
 // why says why a program's answer is of no use.

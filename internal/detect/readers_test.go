@@ -97,7 +97,7 @@ func TestMemory(t *testing.T) {
 		{"MemTotal: 1024 kB\n", unit.MiB, unit.MiB, true},
 		{"MemTotal: -1 kB\n", 0, 0, false},
 	} {
-		if total, free, ok := memory(c.text); total != c.total || free != c.free || ok != c.ok {
+		if total, free, ok := amounts(c.text); total != c.total || free != c.free || ok != c.ok {
 			t.Errorf("%q: %v, %v, %v", c.text, total, free, ok)
 		}
 	}

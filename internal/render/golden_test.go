@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/learn"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/live"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/workload"
 )
@@ -136,6 +138,36 @@ func bareDiff(t testing.TB) *memwall.Answer {
 	return a
 }
 
+func watched(t testing.TB, name string, o WatchOptions) func(Style) string {
+	o.Zone = time.UTC
+	return func(st Style) string { return Watch(read[live.Picture](t, "answers/"+name), o, st) }
+}
+
+// troubled is a machine of ten devices of which little can be read, a second engine, and more held than was said.
+func troubled(t testing.TB) *live.Picture {
+	p := read[live.Picture](t, "answers/watch-said")
+	d := p.Devices[0]
+	off := *d.Off
+	off.Bytes, off.Within, off.Why = 3*unit.GiB, false, "beyond the band; CUDA graphs is its least certain line"
+	over := *d.Engines + 3*unit.GiB
+	d.Engines, d.Off, d.Bar = &over, &off, append([]live.Stretch{{ID: live.Over, Bytes: 3 * unit.GiB}}, d.Bar...)
+	p.Devices[0] = d
+	p.Devices[1].Engines, p.Devices[1].Off, p.Devices[1].Used, p.Devices[1].Bar = nil, nil, nil, nil
+	for i := range 8 {
+		e := p.Devices[1]
+		e.Index = 2 + i
+		p.Devices = append(p.Devices, e)
+	}
+	first := 0
+	p.Finding = live.Finding{Code: live.MoreThanSaid, Device: &first}
+	p.Engines = append(p.Engines, live.EngineView{Engine: live.Engine{PID: 9, Name: "ollama", Model: "a-model-with-a-long-name:8b"}, Unsaid: "far away"})
+	p.Cost, p.Recording = nil, "a-file-with-a-very-long-name-of-its-own.db"
+	for _, text := range []string{"nvidia-smi: has said nothing for 12s", "http://127.0.0.1:8001/metrics: the page holds no metric: is this the address of /metrics?", "three", "four\x1b[31m"} {
+		p.Notes = append(p.Notes, memwall.Note{Severity: "warn", Text: text})
+	}
+	return p
+}
+
 // screens are all that is drawn, by name.
 func screens(t testing.TB) map[string]func(Style) string {
 	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
@@ -216,6 +248,13 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"why":              func(st Style) string { return Why(read[card.Hardware](t, "cards/why"), st) },
 		"devices":          func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
 		"node":             func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
+		"watch-leak":       watched(t, "watch-leak", WatchOptions{}),
+		"watch-said":       watched(t, "watch-said", WatchOptions{Keys: "q quit   e explain   r record   ? help", Rows: 24, Every: time.Second}),
+		"watch-explain":    watched(t, "watch-said", WatchOptions{Explain: true, Notes: true}),
+		"watch-help":       watched(t, "watch-leak", WatchOptions{Help: true}),
+		"watch-report":     func(st Style) string { return WatchReport(read[live.Report](t, "answers/watch-report"), "day.db", st) },
+		"watch-troubles":   func(st Style) string { return Watch(troubled(t), WatchOptions{Zone: time.UTC}, st) },
+		"watch-nothing":    watched(t, "watch-nothing", WatchOptions{}),
 		"diagnose-train":   func(st Style) string { return Diagnose(answer(t, "diagnose-train"), false, st) },
 		"diagnose-ranks":   func(st Style) string { return Diagnose(answer(t, "diagnose-ranks"), false, st) },
 		"diagnose-growing": func(st Style) string { return Diagnose(answer(t, "diagnose-growing"), false, st) },

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/watch"
+)
+
+// watchFlags are the flags of watch that are not fields of a request.
+type watchFlags struct {
+	fitFlags
+	once     bool
+	interval time.Duration
+	pid      int
+	pages    []string
+	count    int
+	record   string
+	report   string
+	replay   string
+}
+
+// Bounds of --interval.
+const (
+	leastInterval = 100 * time.Millisecond
+	mostInterval  = time.Hour
+)
+
+func (a *app) watch() *cobra.Command {
+	f := &watchFlags{}
+	c := &cobra.Command{
+		Use: "watch [MODEL]", Short: "a running engine: what it holds, beside what was said",
+		Long: "Finds vLLM, SGLang, TensorRT-LLM, llama-server, Ollama and TGI among the processes, reads their command lines into plans and their metrics from this machine, " +
+			"and sets what devices and processes hold beside the ledger of the plan. MODEL and flags say what a command line does not. Keys and tokens in command lines are blotted out.",
+		Example: "memwall watch\nmemwall watch --once --json\nmemwall watch llama-3.1-8b --on h100 --metrics http://10.0.0.7:8000/metrics\nmemwall watch --record day.db\nmemwall watch --report day.db",
+		RunE:    func(c *cobra.Command, args []string) error { return a.runWatch(c, f, args) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request, "fit")
+	flags.IntVar(&f.pid, "pid", 0, "the engine's process, where several run or none is recognised")
+	flags.StringArrayVar(&f.pages, "metrics", nil, "address of a page of metrics, http or https; of Ollama its /api/ps")
+	for _, name := range []string{"pid", "metrics"} {
+		group(flags.Lookup(name), groupWhat)
+	}
+	flags.BoolVar(&f.once, "once", false, "one picture, and the end")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two readings")
+	flags.IntVar(&f.count, "count", 0, "end after so many readings")
+	flags.StringVar(&f.record, "record", "", "also keep all readings in an SQLite database, new or of an earlier watch")
+	flags.StringVar(&f.report, "report", "", "sum up a recording: peaks, means, drift, growth, predicted against measured")
+	flags.StringVar(&f.replay, "replay", "", "show a recording as if it happened now; with --once its last moment")
+	flags.StringVar(&f.explain, "explain", "", "the ledger that was said, and the command line it was read from")
+	flags.Lookup("explain").NoOptDefVal = render.All
+	flags.BoolVar(&f.notes, "notes", false, "all notes")
+	for _, name := range []string{"once", "interval", "count", "record", "report", "replay", "explain", "notes"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	return c
+}
+
+func (a *app) runWatch(c *cobra.Command, f *watchFlags, args []string) error {
+	a.asking = "watch"
+	if err := f.check(args); err != nil {
+		return err
+	}
+	switch {
+	case f.report != "":
+		return a.watchReport(f)
+	case f.replay != "":
+		return a.watchReplay(f)
+	case a.Watching == nil:
+		return usage("watch", "", "nothing can be watched here", "run it on the machine of the engine")
+	}
+	x := &watching{a: a, f: f}
+	if err := x.record(f.record); err != nil {
+		return err
+	}
+	ctx, stop := a.until()
+	defer stop()
+	x.w = watch.New(ctx, a.ports(), watch.Options{Interval: f.streamed(), PID: f.pid, Pages: f.pages, Settle: f.settle(c, args)})
+	defer x.w.Close()
+	return x.run(ctx)
+}
+
+// check refuses what does not go together.
+func (f *watchFlags) check(args []string) error {
+	switch {
+	case len(args) > 1:
+		return usage("argument", args[1], fmt.Sprintf("watch takes one MODEL, and %q was given beside it", args[1]), "quote a name that has spaces")
+	case f.interval < leastInterval || f.interval > mostInterval:
+		return usage("interval", f.interval.String(), fmt.Sprintf("--interval %s is not between %s and %s", f.interval, leastInterval, mostInterval), "--interval 1s")
+	case f.pid < 0 || f.count < 0:
+		return usage("pid", "", "--pid and --count are no negative numbers", "--pid 4711")
+	case f.report != "" && (f.record != "" || f.replay != "") || f.record != "" && f.replay != "":
+		return usage("report", "", "--record, --report and --replay are one at a time", "memwall watch --report FILE")
+	case len(f.pages) > 8:
+		return usage("metrics", "", "more than 8 pages are not read", "one --metrics for each engine")
+	}
+	for _, p := range f.pages {
+		if err := watch.Checked(p); err != nil {
+			return usage("metrics", "", "--metrics: "+err.Error(), "--metrics http://127.0.0.1:8000/metrics")
+		}
+	}
+	return nil
+}
+
+// streamed is the interval of programs that go on; one picture needs none.
+func (f *watchFlags) streamed() time.Duration {
+	if f.once {
+		return 0
+	}
+	return f.interval
+}
+
+// settle puts what was given onto what was read; nil where nothing was given.
+func (f *watchFlags) settle(c *cobra.Command, args []string) func(*memwall.Request) *memwall.Request {
+	given := len(args) > 0
+	for _, field := range memwall.Fields() {
+		given = given || field.Flag != "" && c.Flags().Changed(field.Flag)
+	}
+	if !given {
+		return nil
+	}
+	return func(read *memwall.Request) *memwall.Request {
+		r := &memwall.Request{}
+		if read != nil {
+			*r = *read
+		}
+		overlay(c.Flags(), &f.request, r)
+		if len(args) > 0 {
+			standsFor(r)
+			r.Model = args[0]
+		}
+		return r
+	}
+}
+
+func (a *app) ports() watch.Ports {
+	p := a.Watching()
+	if p.Read = a.FromCommand; p.Now == nil {
+		p.Now = a.Now
+	}
+	asker := a.asker
+	p.Ask = asker.Ask
+	return p
+}

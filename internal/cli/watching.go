@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/record"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/screen"
+	"github.com/memwall/memwall/internal/watch"
+	"github.com/memwall/memwall/live"
+)
+
+// watching is a watch that goes on: one side reads, another draws.
+type watching struct {
+	a *app
+	f *watchFlags
+	w *watch.Watcher
+
+	mu      sync.Mutex // guards what follows
+	s       live.Session
+	file    *record.Recording
+	at      float64 // of the last moment
+	lost    error   // why recording ended
+	help    bool
+	explain bool
+	spent   func() (share float64, ok bool)
+}
+
+// settling is how long one picture waits for what memwall has to say: a model far away is asked for.
+const settling = 20 * time.Second
+
+// run goes on until a key, an interrupt or --count.
+func (x *watching) run(ctx context.Context) (err error) {
+	defer func() {
+		if lost := x.end(); err == nil {
+			err = lost
+		}
+	}()
+	x.spent = watch.Spent()
+	x.explain = x.f.explain != ""
+	switch {
+	case x.f.once:
+		return x.once(ctx)
+	case x.a.Terminal && !x.a.json && x.f.count == 0:
+		return x.screen(ctx)
+	}
+	return x.lines(ctx)
+}
+
+// record begins a recording; "" is none.
+func (x *watching) record(name string) error {
+	if name == "" {
+		return nil
+	}
+	file, err := record.Create(name, float64(x.a.Now().UnixMilli())/1000)
+	if err == nil {
+		x.file = file
+		x.s.Recording(name)
+	}
+	return err
+}
+
+// end closes the recording, and says why it ended before.
+func (x *watching) end() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.file == nil {
+		return x.lost
+	}
+	err := x.file.Say(x.at, x.w.Predictions())
+	if closed := x.file.Close(); err == nil {
+		err = closed
+	}
+	x.file = nil
+	return err
+}
+
+// read takes one reading.
+func (x *watching) read() {
+	m := x.w.Moment()
+	said := x.w.Predictions()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for pid, p := range said {
+		x.s.Predict(pid, p)
+	}
+	x.s.Add(m)
+	x.at = m.At
+	if share, ok := x.spent(); ok {
+		x.s.Costs(share)
+	}
+	x.keep(m, said)
+}
+
+// keep writes a moment; a recording that cannot go on ends, and the watch does not.
+func (x *watching) keep(m *live.Moment, said map[int]*live.Prediction) {
+	if x.file == nil {
+		return
+	}
+	if err := x.file.Add(m, said); err != nil {
+		_ = x.file.Close() // the error before it is the one to tell
+		x.file = nil
+		x.lost = &memwall.Error{Code: memwall.BadFile, Field: "record", Value: x.f.record, Message: "the recording ended: " + err.Error(), Hint: "room on the disk, and no other program that writes to the file"}
+		x.s.Recording("")
+	}
+}
+
+// picture is what is known now; nil before the first reading.
+func (x *watching) picture() *live.Picture {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.s.Picture()
+	if p != nil && x.lost != nil {
+		p.Notes = append([]memwall.Note{{Code: "watch_unrecorded", Severity: "warn", Field: "record", Text: x.lost.Error()}}, p.Notes...)
+	}
+	return p
+}
+
+// once draws one picture, when what memwall says is there.
+func (x *watching) once(ctx context.Context) error {
+	x.read()
+	x.settled(ctx)
+	x.mu.Lock()
+	for pid, p := range x.w.Predictions() {
+		x.s.Predict(pid, p)
+	}
+	x.mu.Unlock()
+	p := x.picture()
+	return x.a.show(p, func(st render.Style) string { return render.Watch(p, x.options(), st) })
+}
+
+func (x *watching) settled(ctx context.Context) {
+	const look = 5 * time.Millisecond
+	for end := time.After(settling); x.w.Asking(); {
+		select {
+		case <-time.After(look):
+		case <-end:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (x *watching) options() render.WatchOptions {
+	return render.WatchOptions{Explain: x.explain, Notes: x.f.notes, Asking: x.w != nil && x.w.Asking(), Every: x.f.interval}
+}
+
+// lines prints a line or a document for each reading, for pipes and files.
+func (x *watching) lines(ctx context.Context) error {
+	tick := time.NewTicker(x.f.interval)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		x.read()
+		if n == 1 {
+			x.settled(ctx)
+		}
+		if err := x.a.watchLine(x.picture(), x.options()); err != nil || n == x.f.count {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (a *app) watchLine(p *live.Picture, o render.WatchOptions) error {
+	if a.json {
+		return writeJSON(a.Stdout, p, false)
+	}
+	return a.print(render.WatchLine(p, o, a.style()))
+}
+
+// keys of the screen.
+const keys = "q quit   e explain   r record   ? help"
+
+// screen shows pictures in place until a key ends it.
+func (x *watching) screen(ctx context.Context) error {
+	var env []string
+	for _, name := range []string{"TERM", "COLORTERM", "NO_COLOR", "WT_SESSION", "LANG"} {
+		if v := x.a.Env(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return screen.Run(ctx, x.a.Stdin, x.a.Stdout, env, screen.Show{Every: x.f.interval, Tick: x.read, Key: x.key, Draw: x.draw})
+}
+
+func (x *watching) draw(columns, rows int) string {
+	st := x.a.style()
+	if x.a.Env("COLUMNS") == "" {
+		st.Width = columns
+	}
+	p := x.picture()
+	if p == nil {
+		return "reading this machine …\n"
+	}
+	o := x.options()
+	o.Keys, o.Rows, o.Help = keys, rows, x.help
+	return render.Watch(p, o, st)
+}
+
+func (x *watching) key(key string) (quit bool) {
+	switch key {
+	case "q", "esc":
+		return true
+	case "e":
+		x.explain = !x.explain
+	case "?", "h":
+		x.help = !x.help
+	case "r":
+		x.toggle()
+	}
+	return false
+}
+
+// toggle begins a recording beside where memwall was started, or ends the one that there is.
+func (x *watching) toggle() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.file != nil {
+		x.lost = x.file.Close()
+		x.file = nil
+		x.s.Recording("")
+		return
+	}
+	if x.f.record == "" {
+		x.f.record = "memwall-" + x.a.Now().Format("20060102-150405") + ".db"
+	}
+	x.lost = x.record(x.f.record)
+}
+
+// replayed plays a recording into a session; each, when there is one, is called after every moment.
+func (a *app) replayed(name string, s *live.Session, each func() error) error {
+	err := record.Replay(name, s.Predict, func(m *live.Moment) error {
+		s.Add(m)
+		if each == nil {
+			return nil
+		}
+		return each()
+	})
+	if err == nil && s.Picture() == nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "replay", Value: name, Message: fmt.Sprintf("%s holds no reading", name), Hint: "memwall watch --record " + name}
+	}
+	return err
+}
+
+func (a *app) watchReport(f *watchFlags) error {
+	var s live.Session
+	if err := a.replayed(f.report, &s, nil); err != nil {
+		return err
+	}
+	r := s.Report()
+	return a.show(r, func(st render.Style) string { return render.WatchReport(r, f.report, st) })
+}
+
+// watchReplay shows the last moment of a recording, or a line for each.
+func (a *app) watchReplay(f *watchFlags) error {
+	var s live.Session
+	o := render.WatchOptions{Explain: f.explain != "", Notes: f.notes, Zone: time.UTC}
+	if !f.once {
+		return a.replayed(f.replay, &s, func() error { return a.watchLine(s.Picture(), o) })
+	}
+	if err := a.replayed(f.replay, &s, nil); err != nil {
+		return err
+	}
+	p := s.Picture()
+	return a.show(p, func(st render.Style) string { return render.Watch(p, o, st) })
+}

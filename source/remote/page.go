@@ -1,0 +1,59 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"time"
+)
+
+// Pages fetches small pages again and again from servers that the user runs or names, as the metrics of an engine: those
+// hosts may be private, redirects to other private ones are refused as everywhere, and no token is sent.
+type Pages struct {
+	client *client
+	whole  time.Duration
+}
+
+// NewPages makes one for the hosts of some addresses; a page takes as long as patience at most.
+func NewPages(env func(string) string, addresses []string, patience time.Duration) *Pages {
+	o := Options{Env: env, Limits: Limits{Dial: patience, Answer: patience, Stall: patience, Tries: 1, Rate: maxFetched}}
+	c := newClient(o, addresses)
+	c.token = func(*url.URL) string { return "" }
+	return &Pages{client: c, whole: patience}
+}
+
+// Get fetches a page of at most so many bytes; what is larger is an error. It ends with ctx, and when the time is up.
+func (p *Pages) Get(ctx context.Context, address string, most int64) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, refuse("http://HOST:PORT/metrics", "%s is no address", format40(redact(address)))
+	}
+	r, err := p.client.once(query{url: u, from: 0, to: -1})
+	if err != nil {
+		return nil, err
+	}
+	late := time.AfterFunc(p.whole, func() { r.body.stop(errSlow) })
+	defer late.Stop()
+	defer context.AfterFunc(ctx, func() { r.body.stop(ctx.Err()) })()
+	defer r.close()
+	text, err := io.ReadAll(io.LimitReader(r.body, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > most {
+		return nil, refuse("the address of a page of metrics", "%s sends more than %d MiB", u.Host, most>>20)
+	}
+	return text, nil
+}
+
+// Why says in a few words why a page could not be fetched.
+func Why(err error) string { return redact(reason(err)) }
+
+// Status is the status of an answer that was no success; 0 of other errors.
+func Status(err error) int {
+	if s, ok := errors.AsType[*statusError](err); ok {
+		return s.status
+	}
+	return 0
+}

@@ -1,0 +1,80 @@
+package trend
+
+import (
+	"math"
+	"slices"
+)
+
+// z is the normal quantile of a two-sided band that holds nine times in ten.
+const z = 1.6449
+
+// slope is the median of the slopes of all pairs (Theil 1950, Sen 1968), and Sen's band of it: the pairs at the ranks
+// that Kendall's statistic leaves, whose variance is n (n - 1) (2 n + 5) / 18.
+func slope(points []Point) (mid, low, high float64) {
+	var s []float64
+	for i := range points {
+		for j := range i {
+			if dt := points[i].At - points[j].At; dt > 0 {
+				s = append(s, (points[i].Value-points[j].Value)/dt)
+			}
+		}
+	}
+	if len(s) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	mid = median(slices.Clone(s))
+	slices.Sort(s)
+	n := float64(len(points))
+	c := z * math.Sqrt(n*(n-1)*(2*n+5)/18)
+	at := func(rank float64) float64 { return s[int(min(max(rank, 0), float64(len(s)-1)))] }
+	return mid, at((float64(len(s)) - c) / 2), at((float64(len(s)) + c) / 2)
+}
+
+// noise is the standard deviation about a slope, from the median of what is left: 1.4826 of it for normal noise.
+func noise(points []Point, slope float64) float64 {
+	rest := make([]float64, len(points))
+	for i, p := range points {
+		rest[i] = p.Value - slope*p.At
+	}
+	mid := median(slices.Clone(rest))
+	for i := range rest {
+		rest[i] = math.Abs(rest[i] - mid)
+	}
+	return 1.4826 * median(rest)
+}
+
+// Until is how long a growth takes to meet a limit, in seconds. High is +Inf where the slope may be none.
+type Until struct{ Seconds, Low, High float64 }
+
+// Until tells when a value that is at now meets a limit if it goes on; ok is false where it does not grow, or nobody knows.
+func (t *Trend) Until(now, limit float64) (u Until, ok bool) {
+	room := limit - now
+	if !(t.Slope > 0) || math.IsNaN(room) {
+		return u, false
+	}
+	room = max(room, 0)
+	u = Until{room / t.Slope, room / t.High, math.Inf(1)}
+	if t.Low > 0 {
+		u.High = room / t.Low
+	}
+	return u, true
+}
+
+// Lately is the slope of the points of the last seconds; ok is false where there are too few, or they do not clearly rise.
+func Lately(points []Point, seconds float64) (t Trend, ok bool) {
+	const least = 8
+	if len(points) == 0 {
+		return t, false
+	}
+	from := points[len(points)-1].At - seconds
+	i := slices.IndexFunc(points, func(p Point) bool { return p.At >= from })
+	points = points[i:]
+	if len(points) < least {
+		return t, false
+	}
+	if m := medians(points); len(m) >= least {
+		points = m
+	}
+	t.Slope, t.Low, t.High = slope(points)
+	return t, t.Low > 0
+}
