@@ -49,7 +49,7 @@ var formats = sync.OnceValue(func() []*Format {
 		{Name: "int8-zero-tensor", Scheme: integer("int8-zero-tensor", dtype.I8, -1, true), Family: Hub, Note: "one scale and one zero point", coder: whole(8, -1, true, scaleF32)},
 		{Name: "int8-zero-g128", Scheme: integer("int8-zero-g128", dtype.I8, 128, true), Family: Hub, Note: "a scale and a zero point per 128", coder: whole(8, 128, true, scaleF32)},
 		{Name: "llm.int8", Scheme: dtype.LLMInt8, Family: Hub, Note: "a scale per row, outlier columns in f16", coder: func(s *Survey) (Coder, error) { return &llmInt8{int(s.Cols), s.Outliers}, nil }},
-		symmetric4(32), symmetric4(64), symmetric4(128), zero4(32), zero4(64), zero4(128),
+		symmetric4(32), symmetric4(64), symmetric4(128), zero4(32), zero4(64), zero4(128), zero2(32), zero2(64),
 		{Name: "gptq-g128", Scheme: dtype.GPTQ(dtype.I4, 128), Family: Hub, Asks: OfEach, Note: "int4-zero-g128, each column makes up for those before", coder: newGPTQ},
 		{Name: "awq-g128", Scheme: dtype.AWQ(128), Family: Hub, Asks: OfColumns, Note: "int4-zero-g128, columns of large inputs scaled up", coder: newAWQ},
 		{Name: "nvfp4", Scheme: dtype.NVFP4Split, Family: Hub, Note: "e2m1, e4m3 scales of 16", coder: func(s *Survey) (Coder, error) { return newNVFP4(s), nil }},
@@ -92,6 +92,14 @@ func symmetric4(group int64) *Format {
 func zero4(group int64) *Format {
 	n := strconv.FormatInt(group, 10)
 	return &Format{Name: "int4-zero-g" + n, Scheme: dtype.AWQ(group), Family: Hub, Note: "a scale and a zero point per " + n, coder: whole(4, group, true, scaleF16)}
+}
+
+// zero2 is what caches of keys and values are kept in below 4 bits (KIVI, arXiv:2402.02750).
+func zero2(group int64) *Format {
+	n := strconv.FormatInt(group, 10)
+	s := with(dtype.AWQ(group), "int2-zero-g"+n, dtype.I2)
+	s.With = []dtype.Companion{s.With[0], {Name: s.With[1].Name, Elem: dtype.I2, Rows: 1, Cols: group}}
+	return &Format{Name: s.Name, Scheme: s, Family: Hub, Note: "a scale and a zero point per " + n, coder: whole(2, group, true, scaleF16)}
 }
 
 // integer is a scheme of whole numbers with f32 scales; group as in whole.

@@ -97,6 +97,8 @@ var golden = []struct {
 	{"int4-g32", ramp(32, func(i int) float32 { return []float32{7.5, -7.5, 0, 1}[i%4] }), "0f980f980f980f980f980f980f980f98" + "803f"},
 	// From 0 to 15: the scale is 1 (f16 3c00), the zero point -8, stored as 0.
 	{"int4-zero-g32", ramp(32, func(i int) float32 { return float32(i % 16) }), "1032547698badcfe1032547698badcfe" + "003c" + "00"},
+	// From 0 to 3: the scale is 1, the zero point -2, stored as 0; the first of four codes of a byte is lowest.
+	{"int2-zero-g32", ramp(32, func(i int) float32 { return float32(i % 4) }), "e4e4e4e4e4e4e4e4" + "003c" + "00"},
 	{"int8", ramp(4, func(i int) float32 { return []float32{127.5, -127.5, 1, 0}[i] }), "7f800100" + "0000803f"},
 	// absmax 127: the code is the number.
 	{"llm.int8", ramp(4, func(i int) float32 { return []float32{127, -127, 2.5, 0}[i] }), "7f810200" + "0000fe42"},
@@ -389,7 +391,7 @@ func TestTails(t *testing.T) {
 		}
 		x := normal(7*100, 5)
 		tr := tried(f, surveyOf(x, 100), x)
-		if e := tr.Error.RMS(); e > 0.2 || tr.Error.Elements != 700 {
+		if e := tr.Error.RMS(); e > 0.2 && f.Scheme.Elem != dtype.I2 || e > 0.45 || tr.Error.Elements != 700 {
 			t.Errorf("%s: error %.3f of %d elements", f.Name, e, tr.Error.Elements)
 		}
 	}

@@ -47,6 +47,7 @@ type Report struct {
 	Parts    []PartRow    `json:"parts,omitempty"`
 	Each     []TensorRow  `json:"each,omitempty"`
 	Spread   *Spread      `json:"spread,omitempty"`
+	Cache    *CacheRow    `json:"cache,omitempty"`
 	// Stopped: the user ended the work; Tensors counts those that were measured.
 	Stopped bool `json:"stopped,omitempty"`
 	// Written is the file that was written and read back.

@@ -61,6 +61,9 @@ func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	if m.Kept != "" {
 		return m, nil
 	}
+	if t.Across {
+		return m, w.across(m)
+	}
 	inputs, err := w.inputs(t)
 	if err != nil {
 		return nil, err
@@ -112,10 +115,14 @@ func (m *Measured) broken() {
 	}
 }
 
-// Reading is the bytes that Done will be told of when tensors are measured: each is read twice.
+// Reading is the bytes that Done will be told of when tensors are measured: each is read twice, across once.
 func Reading(tensors []*Tensor) (n int64) {
 	for _, t := range tensors {
-		if t.Kept() == "" {
+		switch {
+		case t.Kept() != "":
+		case t.Across:
+			n += int64(t.Bytes)
+		default:
 			n += 2 * int64(t.Bytes)
 		}
 	}

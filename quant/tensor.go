@@ -29,6 +29,10 @@ type Tensor struct {
 	Data  io.ReaderAt
 	Start int64
 	File  string
+	// Cache is what of an attention cache the tensor is, keys or values; "" for weights. Across: it is stored channel by
+	// channel, so that its Rows are columns of the file's matrices and its Cols their rows.
+	Cache  CachePart
+	Across bool
 }
 
 // Elements of the tensor.
@@ -68,6 +72,9 @@ func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dty
 // Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are, and
 // what a format stores together has to be read at once.
 func (t *Tensor) Takes(f *Format) bool {
+	if t.Across {
+		return f.along()
+	}
 	return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) && f.together(t.Cols) <= mostTogether
 }
 

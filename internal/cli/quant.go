@@ -25,12 +25,13 @@ type quantFlags struct {
 	formats, family, by string
 	budget              string
 	imatrix, inputs     string
-	write               string
+	write, save         string
 	force, again        bool
 	fits, svg           string
 	context             int64
 	least               []string
 	curve               bool
+	tokens              int
 }
 
 // quant measures what formats cost the weights of a file.
@@ -39,7 +40,8 @@ func (a *app) quant() *cobra.Command {
 	c := &cobra.Command{
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
-			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
+			"--budget chooses a format for each matrix: the least error in so many bytes of weights. " +
+			"Of a file of keys and values (past_key_values.0.key, cache_k_l0) it says what formats cost these, by token and by channel.",
 		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./a.gguf --imatrix a.imatrix --budget 5GiB --write mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
@@ -67,7 +69,8 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.Var(lengthValue{&f.context}, "ctx", "tokens of context that must fit too; the engine's default without it")
 	flags.StringVar(&f.family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
-	for _, name := range []string{"formats", "imatrix", "activations", "budget", "fits", "ctx", "family", "floor"} {
+	flags.IntVar(&f.tokens, "tokens-axis", -2, "of keys and values: the dimension that counts tokens, from 0; -2 is the last but one")
+	for _, name := range []string{"formats", "imatrix", "activations", "budget", "fits", "ctx", "family", "floor", "tokens-axis"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
@@ -195,6 +198,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer files.Close()
+	if quant.IsCache(m) {
+		return a.runCache(f, q, m)
+	}
 	if err := a.room(f, q, name); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func quantFiles(dir string) error {
 	for name, data := range map[string][]byte{
 		"small.safetensors": small, "folder/model.safetensors": small, "small.imatrix": importance(2, 256), "inputs.safetensors": quanttest.Safetensors(inputs), "wrong.safetensors": quanttest.Safetensors(wrong),
 		"folder/config.json": []byte(config), "small.gguf": quanttest.GGUF(quanttest.Llama(2, 256)),
+		"cache.safetensors":  quanttest.Safetensors(quanttest.Cache(2, 2, 300, 64)),
 		"cut.safetensors":    small[:len(small)-1000],
 		"broken.safetensors": quanttest.Safetensors([]quanttest.Tensor{{Name: "a", Shape: []int{2, 256}, X: quanttest.Normal(512, 1, 2)}, {Name: "b", Shape: []int{2, 256}, X: broken}}),
 	} {

@@ -12,6 +12,10 @@ import (
 // Quant draws what formats cost the weights of a model.
 func Quant(r *quant.Report, st Style) string {
 	p := newPage(st)
+	if r.Cache != nil {
+		p.quantCache(r)
+		return p.String()
+	}
 	p.heading(r.Model, fmt.Sprintf("%s of %s, %v", plural(int64(r.Matrices), "matrix", "matrices"), plural(int64(r.Tensors), "tensor", "tensors"), r.Bytes))
 	if r.Stopped {
 		p.para(pad(gap), say("stopped: only what was measured until then", bold))

@@ -100,6 +100,23 @@ func Llama(layers, width int) []Tensor {
 	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
 }
 
+// Cache is keys and values of some layers in the layout of transformers. Keys have channels that are much larger than
+// others for every token, as those of networks with rotary positions do; values have none (arXiv:2402.02750, section 3).
+func Cache(layers, heads, tokens, width int) (out []Tensor) {
+	shape := []int{1, heads, tokens, width}
+	for l := range layers {
+		k := Normal(heads*tokens*width, 1, uint64(2*l))
+		for i := range k {
+			if c := i % width; c%16 == 3 {
+				k[i] = Brain(k[i]*2 + 12)
+			}
+		}
+		v := Normal(heads*tokens*width, 0.5, uint64(2*l+1))
+		out = append(out, Tensor{fmt.Sprintf("past_key_values.%d.key", l), shape, k}, Tensor{fmt.Sprintf("past_key_values.%d.value", l), shape, v})
+	}
+	return out
+}
+
 // GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
 func GGUF(tensors []Tensor) []byte {
 	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(2))
