@@ -76,10 +76,11 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
+	flags.StringVar(&f.save, "save", "", "write what was measured as JSON, for --quality of fit and plan")
 	flags.BoolVar(&f.again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
 	flags.StringVar(&f.svg, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
-	for _, name := range []string{"per", "curve", "svg", "write", "force", "again"} {
+	for _, name := range []string{"per", "curve", "svg", "save", "write", "force", "again"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -225,6 +226,11 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	}
 	if f.write != "" && !stopped {
 		if err := a.writeQuant(f, q, m, all, stats, r); err != nil {
+			return err
+		}
+	}
+	if !stopped {
+		if err := a.saveQuant(f.save, m, all); err != nil {
 			return err
 		}
 	}
