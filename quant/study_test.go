@@ -231,6 +231,13 @@ func measuredModel(t *testing.T, formats []*Format) []*Measured {
 func TestMixBeatsUniform(t *testing.T) {
 	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "q3_k"), find(t, "q2_k"), find(t, "fp8"), find(t, "nf4"), find(t, "int4-g128")}
 	all := measuredModel(t, formats)
+	head := brain("head", normal(64*256, 77), 1, 64, 256)
+	head.Role, head.Layer = dtype.Output, -1 // which formats of the hub leave alone: it counts all the same
+	m, err := (&Work{Formats: formats}).Measure(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, m)
 	for _, family := range []Family{GGUF, Hub} {
 		c := NewChoice(all, family, nil)
 		for _, u := range Uniforms(all, formats) {

@@ -55,6 +55,24 @@ func (a *app) saveQuant(name string, m *quant.Model, all []*quant.Measured) erro
 	return nil
 }
 
+// writeRecipe writes the formats of modules.
+func (a *app) writeRecipe(name string, r *quant.Report) error {
+	switch {
+	case name == "" || r.Stopped:
+		return nil
+	case r.Mix == nil || r.Mix.Config == nil:
+		why := "it is of files of the hub"
+		if r.Mix != nil && r.Mix.NoConfig != "" {
+			why = r.Mix.NoConfig
+		}
+		return usage("recipe", name, "there is no recipe of this mixture: "+why, "--family hub, and formats that lie beside each other: --formats fp8,int4-g128,nvfp4")
+	}
+	if err := a.WriteFile(name, []byte(r.Mix.Config.YAML())); err != nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "recipe", Value: name, Message: fmt.Sprintf("%s is not written: %v", name, plainError(err)), Hint: "a file in a folder that exists and can be written"}
+	}
+	return nil
+}
+
 func cannotSave(name string, err error) error {
 	return &memwall.Error{Code: memwall.BadFile, Field: "save", Value: name, Message: fmt.Sprintf("%s is not written: %v", name, plainError(err)), Hint: "check the folder and the room on its disk"}
 }

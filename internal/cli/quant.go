@@ -25,7 +25,7 @@ type quantFlags struct {
 	formats, family, by string
 	budget              string
 	imatrix, inputs     string
-	write, save         string
+	write, save, recipe string
 	force, again        bool
 	fits, svg           string
 	context             int64
@@ -76,11 +76,12 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
+	flags.StringVar(&f.recipe, "recipe", "", "write the mixture as a recipe of llm-compressor: each module's format, for --family hub")
 	flags.StringVar(&f.save, "save", "", "write what was measured as JSON, for --quality of fit and plan")
 	flags.BoolVar(&f.again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
 	flags.StringVar(&f.svg, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
-	for _, name := range []string{"per", "curve", "svg", "save", "write", "force", "again"} {
+	for _, name := range []string{"per", "curve", "svg", "save", "recipe", "write", "force", "again"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -118,6 +119,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 	}
 	if f.fits != "" && f.budget != "" {
 		return nil, usage("fits", f.fits, "--budget and --fits both say how much there is", "give one of them")
+	}
+	if f.recipe != "" && f.fits == "" && q.budget == 0 {
+		return nil, usage("recipe", f.recipe, "a recipe is of a mixture, and there is no --budget", "--budget 8GiB --family hub")
 	}
 	if f.write != "" && f.fits == "" && q.budget == 0 && len(q.formats) != 1 {
 		return nil, usage("write", f.write, "what to write is not said: there is no --budget, and not one format", "--formats q4_k --write "+f.write)
@@ -221,7 +225,7 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	if r.Weighed == 0 && stats.Tells() != quant.Nothing && !stopped {
 		return &memwall.Error{Code: memwall.BadFile, Field: "imatrix", Value: cmp.Or(f.imatrix, f.inputs), Message: "no matrix of " + name + " is in the statistics of inputs", Hint: "statistics of the same model, with its names"}
 	}
-	if err := f.extend(r, q, all); err != nil {
+	if err := f.extend(r, q, m, all); err != nil {
 		return err
 	}
 	if f.write != "" && !stopped {
@@ -233,6 +237,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		if err := a.saveQuant(f.save, m, all); err != nil {
 			return err
 		}
+	}
+	if err := a.writeRecipe(f.recipe, r); err != nil {
+		return err
 	}
 	if err := a.drawQuant(f, r, all); err != nil {
 		return err
@@ -283,7 +290,7 @@ func (a *app) statistics(f *quantFlags) (*quant.Statistics, io.Closer, error) {
 }
 
 // extend adds what was asked for beside the sums.
-func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured) error {
+func (f *quantFlags) extend(r *quant.Report, q *quantAsk, m *quant.Model, all []*quant.Measured) error {
 	if q.parts != nil {
 		r.SetParts(all, q.formats, q.parts)
 	}
@@ -294,6 +301,7 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 		return nil
 	}
 	c := quant.NewChoice(all, q.family, q.floors)
+	c.GGUF = m.GGUF != nil
 	if len(c.Groups) == 0 {
 		return usage("family", f.family, fmt.Sprintf("none of the formats that were tried is of %s files", f.family), "--family hub, or other --formats")
 	}

@@ -164,6 +164,28 @@ func (p *page) quantMix(r *quant.Report) {
 			p.para(pad(gap), say(t))
 		}
 	}
+	p.quantModules(m)
+}
+
+// quantModules is what of the hub's modules gets which format; the whole is in --recipe.
+func (p *page) quantModules(m *quant.MixRow) {
+	if m.NoConfig != "" {
+		p.blank()
+		p.para(pad(gap), say("no configuration of modules: "+m.NoConfig, dim))
+	}
+	if m.Config == nil {
+		return
+	}
+	p.blank()
+	p.para(nil, join(say("for llm-compressor, vLLM and SGLang", bold), say("   --recipe FILE writes it", dim)))
+	for _, g := range m.Config.Groups {
+		for _, t := range g.Targets {
+			p.para(join(pad(gap), say(g.Format+"  ", dim)), say(t))
+		}
+	}
+	for _, t := range m.Config.Ignore {
+		p.para(join(pad(gap), say("as stored  ", dim)), say(t))
+	}
 }
 
 func (p *page) quantCurve(r *quant.Report) {
