@@ -50,7 +50,7 @@ var formats = sync.OnceValue(func() []*Format {
 		{Name: "int8-zero-g128", Scheme: integer("int8-zero-g128", dtype.I8, 128, true), Family: Hub, Note: "a scale and a zero point per 128", coder: whole(8, 128, true, scaleF32)},
 		{Name: "llm.int8", Scheme: dtype.LLMInt8, Family: Hub, Note: "a scale per row, outlier columns in f16", coder: func(s *Survey) (Coder, error) { return &llmInt8{int(s.Cols), s.Outliers}, nil }},
 		symmetric4(32), symmetric4(64), symmetric4(128), zero4(32), zero4(64), zero4(128), zero2(32), zero2(64),
-		{Name: "gptq-g128", Scheme: dtype.GPTQ(dtype.I4, 128), Family: Hub, Asks: OfEach, Note: "int4-zero-g128, each column makes up for those before", coder: newGPTQ},
+		{Name: "gptq-g128", Scheme: dtype.GPTQ(dtype.I4, 128), Family: Hub, Asks: OfEach, Note: "int4-zero-g128, each column makes up for those before", coder: func(s *Survey) (Coder, error) { return newGPTQ(newIntegers(s, 4, 128, true, scaleF16), s) }},
 		{Name: "awq-g128", Scheme: dtype.AWQ(128), Family: Hub, Asks: OfColumns, Note: "int4-zero-g128, columns of large inputs scaled up", coder: newAWQ},
 		{Name: "nvfp4", Scheme: dtype.NVFP4Split, Family: Hub, Note: "e2m1, e4m3 scales of 16", coder: func(s *Survey) (Coder, error) { return newNVFP4(s), nil }},
 		{Name: "mxfp4", Scheme: dtype.MXFP4Split, Family: Hub, Note: "e2m1, a power of two per 32", coder: mx(e2m1, e2m1s)},

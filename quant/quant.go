@@ -59,7 +59,13 @@ type Coder interface {
 func (f *Format) Fits(cols int64) bool { return f.Family == Hub || f.Scheme.Elem.Fits(cols) }
 
 // Coder for a matrix that was surveyed. The format must fit its rows. Errors are those of reading inputs.
-func (f *Format) Coder(s *Survey) (Coder, error) { return f.coder(s) }
+func (f *Format) Coder(s *Survey) (Coder, error) {
+	c, err := f.coder(s)
+	if err != nil || f.Asks != Nothing || s == nil || s.Inputs == nil {
+		return c, err
+	}
+	return s.Inputs.coder(c, s)
+}
 
 // Bytes that the tensor takes, scales and zero points included; outlier columns are of LLM.int8 alone.
 func (f *Format) Bytes(batch, rows, cols int64) unit.Bytes { return f.Scheme.Bytes(batch, rows, cols) }

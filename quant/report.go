@@ -48,6 +48,10 @@ type Report struct {
 	Each     []TensorRow  `json:"each,omitempty"`
 	Spread   *Spread      `json:"spread,omitempty"`
 	Cache    *CacheRow    `json:"cache,omitempty"`
+	// Method found the codes of formats where inputs are known; of AWQ so many places Gained, and Unfolded could not.
+	Method   Method     `json:"method,omitempty"`
+	Gained   int        `json:"awq_folds,omitempty"`
+	Unfolded []Unfolded `json:"awq_unfolded,omitempty"`
 	// Stopped: the user ended the work; Tensors counts those that were measured.
 	Stopped bool `json:"stopped,omitempty"`
 	// Written is the file that was written and read back.

@@ -180,18 +180,18 @@ func (c *integers) putCode(dst []byte, i int, q int32) {
 		dst[i] = byte(q)
 		return
 	}
-	at, shift := c.place(i)
+	at, shift := c.lies(i)
 	dst[at] = dst[at]&(1<<shift-1) | byte(q-c.low())<<shift
 }
 
-// place is the byte of a code of less than 8 bits, and how far up in it the code lies.
-func (c *integers) place(i int) (at, shift int) { return i * c.bits / 8, i * c.bits % 8 }
+// lies says the byte of a code of less than 8 bits, and how far up in it the code lies.
+func (c *integers) lies(i int) (at, shift int) { return i * c.bits / 8, i * c.bits % 8 }
 
 func (c *integers) code(src []byte, i int) int32 {
 	if c.bits == 8 {
 		return int32(int8(src[i]))
 	}
-	at, shift := c.place(i)
+	at, shift := c.lies(i)
 	return int32(src[at]>>shift)&(1<<c.bits-1) + c.low()
 }
 

@@ -32,6 +32,7 @@ type quantFlags struct {
 	least               []string
 	curve               bool
 	tokens              int
+	method              string
 }
 
 // quant measures what formats cost the weights of a file.
@@ -64,13 +65,14 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.formats, "formats", "", "which formats, such as q4_k,q8_0; all: all that are known")
 	flags.StringVar(&f.imatrix, "imatrix", "", "an importance matrix of llama.cpp: errors count by the inputs of their column")
 	flags.StringVar(&f.inputs, "activations", "", "safetensors with inputs of the matrices, by their names: errors count by what they do to the output")
+	flags.StringVar(&f.method, "method", "", "find the codes of formats from inputs: gptq (--activations), or awq, folded into the norms and matrices before")
 	flags.StringVar(&f.budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
 	flags.StringVar(&f.fits, "fits", "", "a device, in place of --budget: the weights that fit beside all else that it holds")
 	flags.Var(lengthValue{&f.context}, "ctx", "tokens of context that must fit too; the engine's default without it")
 	flags.StringVar(&f.family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
 	flags.IntVar(&f.tokens, "tokens-axis", -2, "of keys and values: the dimension that counts tokens, from 0; -2 is the last but one")
-	for _, name := range []string{"formats", "imatrix", "activations", "budget", "fits", "ctx", "family", "floor", "tokens-axis"} {
+	for _, name := range []string{"formats", "imatrix", "activations", "method", "budget", "fits", "ctx", "family", "floor", "tokens-axis"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
@@ -102,6 +104,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 		return nil, err
 	}
 	if q.formats, err = f.askable(q.formats); err != nil {
+		return nil, err
+	}
+	if q.formats, err = f.improvable(q.formats); err != nil {
 		return nil, err
 	}
 	for _, s := range f.least {
@@ -214,6 +219,10 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer inputs.Close()
+	folds, err := a.fold(f, q, name, m, stats)
+	if err != nil {
+		return err
+	}
 	kept := a.remembered(m, stats, f.again)
 	defer kept.close()
 	all, stopped, err := a.weighed(m, q.formats, stats, kept)
@@ -221,7 +230,7 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	r := quant.NewReport(m, all, q.formats)
-	r.Schema, r.Stopped = memwall.Schema, stopped
+	r.Schema, r.Stopped, r.Method, r.Gained, r.Unfolded = memwall.Schema, stopped, stats.Method, folds.gained, folds.left
 	if r.Weighed == 0 && stats.Tells() != quant.Nothing && !stopped {
 		return &memwall.Error{Code: memwall.BadFile, Field: "imatrix", Value: cmp.Or(f.imatrix, f.inputs), Message: "no matrix of " + name + " is in the statistics of inputs", Hint: "statistics of the same model, with its names"}
 	}

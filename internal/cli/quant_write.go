@@ -75,11 +75,7 @@ func encoders(q *quantAsk, all []*quant.Measured, stats *quant.Statistics, r *qu
 		if r.Mix == nil && m.Of(q.formats[0]) != nil {
 			f = q.formats[0]
 		}
-		in, err := stats.Inputs(m.Tensor)
-		if err != nil {
-			return nil, err
-		}
-		e, err := quant.NewEncoder(m, f, in)
+		e, err := quant.NewEncoder(m, f, stats)
 		if err != nil {
 			return nil, err
 		}

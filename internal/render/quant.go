@@ -63,6 +63,20 @@ func (p *page) quantFormats(r *quant.Report) {
 		said += fmt.Sprintf(" Of %d of %d matrices the inputs are known, and columns count by them.", r.Weighed, r.Matrices)
 	}
 	p.para(pad(gap), say(said, dim))
+	p.quantMethod(r)
+}
+
+// quantMethod says how codes were found where it was not by rounding.
+func (p *page) quantMethod(r *quant.Report) {
+	switch r.Method {
+	case quant.GPTQ:
+		p.para(pad(gap), say("Codes are GPTQ's where inputs are known: each column makes up for those before.", dim))
+	case quant.AWQ:
+		p.para(pad(gap), say(fmt.Sprintf("AWQ: columns are multiplied, and what makes their inputs divided, in %s.", plural(int64(r.Gained), "place", "places")), dim))
+	}
+	for _, u := range r.Unfolded {
+		p.para(pad(gap), say(fmt.Sprintf("not %s, in %s: %s", u.Role, plural(int64(u.Layers), "layer", "layers"), u.Why), dim))
+	}
 }
 
 // errorShare prints a relative error in percent.

@@ -119,7 +119,11 @@ func Cache(layers, heads, tokens, width int) (out []Tensor) {
 
 // GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
 func GGUF(tensors []Tensor) []byte {
-	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(2))
+	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(uint32(layersOf(tensors))))
+	if w := uint32(tensors[0].Shape[1]); len(tensors) > 10 {
+		b.Set("llama.embedding_length", gguftest.U32(w)).Set("llama.feed_forward_length", gguftest.U32(2*w)).Set("llama.context_length", gguftest.U32(4096)).
+			Set("llama.attention.head_count", gguftest.U32(4)).Set("llama.attention.head_count_kv", gguftest.U32(1)).Set("llama.attention.layer_norm_rms_epsilon", gguftest.F32(1e-5))
+	}
 	for _, t := range tensors {
 		dims := make([]int64, len(t.Shape))
 		for i, n := range t.Shape {
@@ -141,6 +145,15 @@ func GGUF(tensors []Tensor) []byte {
 		}
 	}
 	return out
+}
+
+func layersOf(tensors []Tensor) (n int) {
+	for _, t := range tensors {
+		if strings.HasSuffix(t.Name, "q_proj.weight") {
+			n++
+		}
+	}
+	return n
 }
 
 var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",
