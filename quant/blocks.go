@@ -28,13 +28,35 @@ func (q8zero) Unit() (int, int) { return block, 34 }
 
 // extreme is the element of the largest magnitude, the first of equals.
 func extreme(x []float32) float32 {
-	most := math.Float32bits(largest(x))
+	const sign = 1 << 31
+	up, down := outermost(x)
+	switch {
+	case down < sign || uint32(up) > down&^sign:
+		return math.Float32frombits(uint32(up))
+	case uint32(up) < down&^sign:
+		return math.Float32frombits(down)
+	}
 	for _, e := range x {
-		if math.Float32bits(e)&^(1<<31) == most {
+		if b := math.Float32bits(e) &^ sign; b == uint32(up) {
 			return e
 		}
 	}
 	return 0
+}
+
+// outermost are the bits of the largest number that is not negative, and of the smallest that is.
+func outermost(x []float32) (up int32, down uint32) {
+	// as integers positive numbers are in their order, and negative ones in the reverse of theirs above these
+	for len(x) >= 4 {
+		b0, b1, b2, b3 := math.Float32bits(x[0]), math.Float32bits(x[1]), math.Float32bits(x[2]), math.Float32bits(x[3])
+		up = max(up, int32(b0), int32(b1), int32(b2), int32(b3))
+		down = max(down, b0, b1, b2, b3)
+		x = x[4:]
+	}
+	for _, e := range x {
+		up, down = max(up, int32(math.Float32bits(e))), max(down, math.Float32bits(e))
+	}
+	return up, down
 }
 
 func largest(x []float32) float32 {

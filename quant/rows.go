@@ -49,7 +49,7 @@ func newIntegers(s *Survey, bits int, group int64, zero bool, scale scaleStore) 
 		c.group = int(min(group, s.Cols))
 	case group < 0:
 		c.fixed = true
-		c.d, c.z = c.between(min(0, s.Min), max(0, s.Max))
+		c.d, c.z = c.between(s.Min, s.Max)
 	}
 	return c
 }
