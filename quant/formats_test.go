@@ -191,6 +191,16 @@ func TestMinifloats(t *testing.T) {
 				}
 			}
 		}
+		x := append(heavy(4096, 9), 0, 1e30, -1e30, 448, 464, 465, 1.0/64, 1.0/1024, -1.0/1024, float32(m.of.SmallestSubnormal()))
+		dst := make([]byte, len(x))
+		for _, d := range []float32{1, 0.001, 1e-6} {
+			m.encodeAll(dst, x, d)
+			for i, v := range x {
+				if want := byte(m.encode(v / d)); dst[i] != want {
+					t.Fatalf("%s: %v in steps of %v has the code %#x, want %#x", name, v, d, dst[i], want)
+				}
+			}
+		}
 		if got := m.encode(1e30); got != m.top {
 			t.Errorf("%s: 1e30 has the code %#x", name, got)
 		}

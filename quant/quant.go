@@ -23,7 +23,9 @@ type Format struct {
 	Family Family
 	Note   string
 	// Asks is what the format is found from, beside the weights; it is not tried without.
-	Asks  Asks
+	Asks Asks
+	// Whole: scales come from the whole of a matrix, which is surveyed before.
+	Whole bool
 	coder func(*Survey) (Coder, error)
 }
 

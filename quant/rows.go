@@ -303,6 +303,10 @@ func (m *minifloat) encodeAll(dst []byte, x []float32, d float32) {
 		clear(dst)
 		return
 	}
+	if m == e4m3 {
+		eightBits(dst, x, d)
+		return
+	}
 	cut, low, normal, steps, top, over, sign := m.cut&31, m.low, m.normal, m.steps, m.top, m.over, m.sign&31
 	x = x[:len(dst)]
 	for i, v := range x {
@@ -316,6 +320,28 @@ func (m *minifloat) encodeAll(dst []byte, x []float32, d float32) {
 			code = over
 		}
 		dst[i] = byte(code | bits>>31<<sign)
+	}
+}
+
+// eightBits is encodeAll of e4m3 with its numbers known to the compiler, which is what most of 8 bits are stored in.
+func eightBits(dst []byte, x []float32, d float32) {
+	const (
+		cut    = f32Fraction - 3
+		low    = (f32Bias - 7) << 3
+		top    = 0x7e
+		normal = 1.0 / 64
+		steps  = 512
+	)
+	x = x[:len(dst)]
+	for i, v := range x {
+		v /= d
+		bits := math.Float32bits(v)
+		abs := bits &^ (1 << 31)
+		code := (abs+1<<(cut-1)-1+abs>>cut&1)>>cut - low
+		if a := math.Float32frombits(abs); a < normal {
+			code = uint32(nearest(a * steps))
+		}
+		dst[i] = byte(min(code, top) | bits>>31<<7)
 	}
 }
 

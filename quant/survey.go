@@ -55,16 +55,27 @@ func (s *Survey) block(x []float32) {
 	var sum, squares, fourths float64
 	s.Elements += int64(len(x))
 	all := x
-	for ; len(x) >= 4; x = x[4:] {
+	for ; len(x) >= 8; x = x[8:] {
+		x := (*[8]float32)(x)
 		b0, b1, b2, b3 := math.Float32bits(x[0]), math.Float32bits(x[1]), math.Float32bits(x[2]), math.Float32bits(x[3])
-		up = max(up, int32(b0), int32(b1), int32(b2), int32(b3))
-		down = max(down, b0, b1, b2, b3)
+		b4, b5, b6, b7 := math.Float32bits(x[4]), math.Float32bits(x[5]), math.Float32bits(x[6]), math.Float32bits(x[7])
+		up = max(up, int32(b0), int32(b1), int32(b2), int32(b3), int32(b4), int32(b5), int32(b6), int32(b7))
+		down = max(down, b0, b1, b2, b3, b4, b5, b6, b7)
 		s.Magnitudes[b0<<1>>22]++
 		s.Magnitudes[b1<<1>>22]++
 		s.Magnitudes[b2<<1>>22]++
 		s.Magnitudes[b3<<1>>22]++
+		s.Magnitudes[b4<<1>>22]++
+		s.Magnitudes[b5<<1>>22]++
+		s.Magnitudes[b6<<1>>22]++
+		s.Magnitudes[b7<<1>>22]++
 		// sums of four first, so that an addition need not wait for the one before
 		w0, w1, w2, w3 := float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3])
+		sum += (w0 + w1) + (w2 + w3)
+		w0, w1, w2, w3 = w0*w0, w1*w1, w2*w2, w3*w3
+		squares += (w0 + w1) + (w2 + w3)
+		fourths += (w0*w0 + w1*w1) + (w2*w2 + w3*w3)
+		w0, w1, w2, w3 = float64(x[4]), float64(x[5]), float64(x[6]), float64(x[7])
 		sum += (w0 + w1) + (w2 + w3)
 		w0, w1, w2, w3 = w0*w0, w1*w1, w2*w2, w3*w3
 		squares += (w0 + w1) + (w2 + w3)
