@@ -130,6 +130,16 @@ func Reading(tensors []*Tensor, formats []*Format) (n int64) {
 	return n
 }
 
+// Bytes of the tensors that are read.
+func Bytes(tensors []*Tensor) (b unit.Bytes) {
+	for _, t := range tensors {
+		if t.Kept() == "" {
+			b += t.Bytes
+		}
+	}
+	return b
+}
+
 // matrix surveys and tries one of the tensor's matrices: in one reading, but for formats that ask for the whole of it
 // beforehand.
 func (w *Work) matrix(m *Measured, b int64, in *Inputs) error {

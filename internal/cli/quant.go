@@ -335,7 +335,7 @@ func (a *app) weighed(m *quant.Model, formats []*quant.Format, stats *quant.Stat
 	defer done()
 	results, order := kept.recall(m.Tensors, formats, stats.Tells())
 	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	p := a.bytesProgress(quant.Reading(order, formats))
+	p := a.bytesProgress(quant.Reading(order, formats), quant.Bytes(order))
 	var mu sync.Mutex
 	var next, read atomic.Int64
 	var workers sync.WaitGroup
