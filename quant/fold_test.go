@@ -206,14 +206,11 @@ func TestFoldGains(t *testing.T) {
 	x, back := numbersOf(t, q), make([]float32, q.Elements())
 	readers[dtype.Q8_0](back, main)
 	in := awq.Importance[q.names()[0]]
-	var noise, signal float64
-	for i, v := range x {
-		c := int64(i) % q.Cols
-		d := float64(v - back[i]/awq.scalings[q.Name].Columns[c])
-		noise, signal = noise+float64(in[c])*d*d, signal+float64(in[c])*float64(v)*float64(v)
+	for i := range back {
+		back[i] /= awq.scalings[q.Name].Columns[int64(i)%q.Cols]
 	}
-	if got := math.Sqrt(noise / signal); math.Abs(got/errors[1]-1) > 1e-3 {
-		t.Errorf("written with an error of %v, measured %v", got, errors[1])
+	if e, _ := slowError(x, back, in); math.Abs(e.WeightedRMS()/errors[1]-1) > 1e-3 {
+		t.Errorf("written with an error of %v, measured %v", e.WeightedRMS(), errors[1])
 	}
 	even := &Statistics{Method: AWQ, Importance: map[string][]float32{}}
 	for _, x := range m.Tensors {

@@ -6,7 +6,8 @@
 // error where the definition leaves the scales open (K-quants, IQ4). Each fast coder has a slow twin in the tests.
 //
 // Open this file first; formats.go lists the formats, blocks.go, kquants.go, rows.go and flat.go hold the coders, gptq.go
-// and awq.go those that look at inputs, measure.go the errors, mix.go the choice. The package reads through an io.ReaderAt (tensor.go) and writes
+// and awq.go those that look at inputs, fold.go where AWQ's factors go, measure.go the errors, cache.go those of keys and
+// values, mix.go the choice, modules.go and recipe.go how others are told of it, saved.go what searches read of it. The package reads through an io.ReaderAt (tensor.go) and writes
 // nothing.
 package quant
 

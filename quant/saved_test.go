@@ -51,7 +51,7 @@ func TestSaved(t *testing.T) {
 		if len(x.Tried) == 0 {
 			continue
 		}
-		// llama-quant.cpp at Q4_K_M: head q6_k; attn_v and ffn_down q6_k in the layers of more bits, here both (2 of 2).
+		// llama-quant.cpp at Q4_K_M: head q6_k; attn_v and ffn_down q6_k in the layers of more bits.
 		f := "q4_k"
 		if x.Role == dtype.Output || x.Role == dtype.AttnV && more(x.Layer) || x.Role == dtype.FFNDown && more(x.Layer) {
 			f = "q6_k"
@@ -77,8 +77,8 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// more is use_more_bits of llama.cpp for two layers: i < n/8, i >= 7n/8, or every third between.
-func more(layer int) bool { return layer < 2/8 || layer >= 7*2/8 || (layer-2/8)%3 == 2 }
+// more is use_more_bits of llama.cpp for two layers, i < 2/8 or i >= 7·2/8 or every third between: the second.
+func more(layer int) bool { return layer == 1 }
 
 func TestBadSaved(t *testing.T) {
 	for text, says := range map[string]string{

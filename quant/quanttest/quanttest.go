@@ -100,6 +100,33 @@ func Llama(layers, width int) []Tensor {
 	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
 }
 
+// Inputs of the matrices of a Llama that feed a norm or another matrix: they correlate from column to column, and each 64th
+// column is sixteen times as large, as in large networks.
+func Inputs(layers, width int) (out []Tensor) {
+	const rows = 512
+	seed := uint64(1000)
+	of := func(name string, cols int) Tensor {
+		seed++
+		x := Normal(rows*cols, 1, seed)
+		for i := range x {
+			if i%cols > 0 {
+				x[i] = Brain(0.7*x[i-1] + x[i])
+			}
+		}
+		for i := range x {
+			if i%64 == 5 {
+				x[i] *= 16
+			}
+		}
+		return Tensor{name, []int{rows, cols}, x}
+	}
+	for l := range layers {
+		at := fmt.Sprintf("blk.%d.", l)
+		out = append(out, of(at+"attn_q", width), of(at+"attn_k", width), of(at+"attn_v", width), of(at+"attn_output", width), of(at+"ffn_gate", width), of(at+"ffn_up", width), of(at+"ffn_down", 2*width))
+	}
+	return out
+}
+
 // Cache is keys and values of some layers in the layout of transformers. Keys have channels that are much larger than
 // others for every token, as those of networks with rotary positions do; values have none (arXiv:2402.02750, section 3).
 func Cache(layers, heads, tokens, width int) (out []Tensor) {
