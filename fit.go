@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -32,6 +33,7 @@ type question struct {
 	explain  *explainer
 	brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	prompter *question // a worker that computes prompts, where those that generate are others
+	weighed  *quality.Own
 }
 
 // fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
@@ -89,11 +91,17 @@ func (a *Asker) open(r *Request) (*question, error) {
 	if err := q.request.Plan.Check(); err != nil {
 		return nil, err
 	}
+	if err := checkMeasured(r.Measured); err != nil {
+		return nil, err
+	}
 	var err error
 	if q.resolved, err = a.resolve(r.Model); err != nil {
 		return nil, err
 	}
 	q.job = &engine.Job{Plan: &q.request.Plan, Shared: a.shared()}
+	if n := len(r.Measured); n > 0 {
+		q.job.Note("quality_measured", "info", "measured_errors", "what formats of weights cost is weighed by errors measured on these weights, in %d recipes, in place of published rows", n)
+	}
 	return q, nil
 }
 

@@ -3,6 +3,8 @@ package memwall
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/quality"
@@ -36,7 +38,30 @@ func (q *question) judged() quality.Model {
 	if r := q.own(); r != nil {
 		m.Native = r.Name
 	}
+	if len(q.request.Measured) > 0 && q.weighed == nil {
+		q.weighed = quality.NewOwn(m, q.request.Measured)
+	}
+	m.Own = q.weighed
 	return m
+}
+
+// checkMeasured: errors of recipes that are known, each a share of the weights.
+func checkMeasured(errors map[string]float64) error {
+	for _, name := range slices.Sorted(maps.Keys(errors)) {
+		e := errors[name]
+		bad := func(says, hint string) error {
+			return &Error{Code: BadField, Field: "measured_errors." + shorten(name), Value: fmt.Sprint(e), Message: fmt.Sprintf("measured_errors %q = %v %s", shorten(name), e, says), Hint: hint}
+		}
+		switch r := dtype.FindRecipe(name); {
+		case r == nil:
+			return bad("is of no recipe that is known", "names of weights, such as q4_k_m; memwall quant FILE --save writes them")
+		case r.Name != name:
+			return bad("is of a recipe with another name", "call it "+r.Name)
+		case !(e > 0 && e <= 10):
+			return bad("is no error relative to the weights", "such as 0.07 for 7 percent")
+		}
+	}
+	return nil
 }
 
 // qualityOf is what going from one plan to another costs; nil where nothing is published, or nothing changes. Where

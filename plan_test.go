@@ -3,6 +3,7 @@ package memwall
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -252,5 +253,39 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(decided)/b.Elapsed().Seconds(), "decided/s")
 			b.ReportMetric(float64(full)/b.Elapsed().Seconds(), "sized/s")
 		})
+	}
+}
+
+// TestMeasuredErrors: errors of one's own weights decide what formats cost, and say so; what is none is refused.
+func TestMeasuredErrors(t *testing.T) {
+	ask := func(errors map[string]float64) (*Answer, error) {
+		r := Request{Ask: "plan", Model: "llama-3.1-8b", Hardware: "rtx-4060", Measured: errors, All: true}
+		r.Engine, r.Weights, r.Context = "llama.cpp", "bf16", plan.Int(4096)
+		return (&Asker{Models: Catalog{}}).Ask(&r)
+	}
+	a, err := ask(map[string]float64{"q5_k_m": 0.3, "q4_k_m": 0.05})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]*Quality{}
+	for _, c := range a.Ladder {
+		if len(c.Patch) == 1 && c.Patch["weights"] != nil {
+			of[c.Patch["weights"].(string)] = c.Quality
+		}
+	}
+	five, four := of["q5_k_m"], of["q4_k_m"]
+	if five == nil || four == nil || math.Abs(five.Mid/four.Mid-36) > 1e-6 || five.MeasuredOn != "these weights" || five.Near != "weights" || !strings.Contains(five.Source, "measured on these weights: an error of 30 %") {
+		t.Errorf("%+v and %+v", five, four)
+	}
+	if q := of["q6_k"]; q == nil || q.Near == "weights" {
+		t.Errorf("q6_k was not measured: %+v", q)
+	}
+	if !slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "quality_measured" }) {
+		t.Error("no note says where the figures are from")
+	}
+	for name, e := range map[string]float64{"q9_k": 0.1, "Q4_K_M": 0.1, "q4_k_m": 0, "q6_k": 11, "q8_0": math.NaN()} {
+		if _, err := ask(map[string]float64{name: e}); err == nil || !strings.Contains(err.Error(), "measured_errors") {
+			t.Errorf("%s %v: %v", name, e, err)
+		}
 	}
 }

@@ -33,8 +33,9 @@ type Rank struct {
 
 // Guesses of ranks that no row decides.
 const (
-	ByBits = "ranked by bits, no sourced row"
-	Last   = "ranked last: pruned, no sourced row" // bits do not tell what leaving weights out costs
+	ByBits  = "ranked by bits, no sourced row"
+	ByError = "ranked by the error measured on these weights, no sourced row says what it is worth"
+	Last    = "ranked last: pruned, no sourced row" // bits do not tell what leaving weights out costs
 )
 
 // pruned reports whether a recipe leaves weights out instead of rounding them.
@@ -133,6 +134,8 @@ func (r *Rank) decided(wide bool) bool {
 		r.key = 0
 	case p != nil && p.Metric.Name == decisive:
 		r.key = max(0, p.Mid)
+	case p != nil && p.Metric.Name == OwnError:
+		r.Guess, r.key = ByError, p.place()
 	default:
 		r.Guess = ByBits
 	}

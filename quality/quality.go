@@ -21,6 +21,8 @@ type Model struct {
 	// in it. Bits is what an element of the model's layers takes in a recipe; nil takes that of large matrices.
 	Native string
 	Bits   func(*dtype.Recipe) float64
+	// Own errors stand before published rows; nil when there are none.
+	Own *Own
 }
 
 func (m *Model) bits(r *dtype.Recipe) float64 {
@@ -66,9 +68,12 @@ const (
 	FamilyNear              // models of the same name and major version, of half to twice the parameters
 	Family                  // models of the same name and major version, of any size
 	Similar                 // models of half to twice the parameters
+	Weighed                 // these very weights
 )
 
-func (l Level) String() string { return [...]string{"model", "family", "family", "size"}[l] }
+func (l Level) String() string {
+	return [...]string{"model", "family", "family", "size", "weights"}[l]
+}
 
 // Effect is what a change of format does. Parts without a sourced row are nil.
 type Effect struct{ Perplexity, Accuracy *Change }
@@ -87,6 +92,9 @@ func (e Effect) Best() *Change {
 func OfWeights(m Model, from, to string) Effect { return published().ofWeights(m, from, to) }
 
 func (t *table) ofWeights(m Model, from, to string) Effect {
+	if c := m.Own.change(&m, from, to); c != nil {
+		return Effect{Perplexity: c}
+	}
 	a, okA := t.ids.weightSide(from)
 	b, okB := t.ids.weightSide(to)
 	if !okA || !okB {

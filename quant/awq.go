@@ -23,7 +23,7 @@ func newAWQ(s *Survey) (Coder, error) {
 	best, least := (*awq)(nil), math.Inf(1)
 	for k := range awqSteps {
 		c := &awq{integers: *newIntegers(s, 4, 128, true, scaleF16), up: powers(s.Inputs.Columns, float64(k)/awqSteps), x: make([]float32, cols), w: make([]float32, cols)}
-		if e := c.sampled(s); e < least {
+		if e := sampled(c, s.Sample, s.Inputs); e < least {
 			best, least = c, e
 		}
 	}
@@ -46,17 +46,17 @@ func powers(squares []float32, power float64) []float32 {
 	return up
 }
 
-// sampled is the error on the rows that the survey kept.
-func (c *awq) sampled(s *Survey) (sum float64) {
-	_, size := c.Unit()
-	code, back := make([]byte, size), make([]float32, c.cols)
-	for _, row := range s.Sample {
-		c.Encode(code, row, s.Inputs.Columns)
+// sampled is the error of a coder of rows on some of them.
+func sampled(c Coder, rows [][]float32, in *Inputs) (sum float64) {
+	cols, size := c.Unit()
+	code, back := make([]byte, size), make([]float32, cols)
+	for _, row := range rows {
+		c.Encode(code, row, in.Columns)
 		c.Decode(back, code)
 		for i, v := range row {
 			back[i] = v - back[i]
 		}
-		sum += s.Inputs.noise(back)
+		sum += in.noise(back)
 	}
 	return sum
 }

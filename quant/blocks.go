@@ -28,25 +28,50 @@ func (q8zero) Unit() (int, int) { return block, 34 }
 
 // extreme is the element of the largest magnitude, the first of equals.
 func extreme(x []float32) float32 {
-	most := math.Float32bits(largest(x))
+	const sign = 1 << 31
+	up, down := outermost(x)
+	switch {
+	case down < sign || uint32(up) > down&^sign:
+		return math.Float32frombits(uint32(up))
+	case uint32(up) < down&^sign:
+		return math.Float32frombits(down)
+	}
 	for _, e := range x {
-		if math.Float32bits(e)&^(1<<31) == most {
+		if b := math.Float32bits(e) &^ sign; b == uint32(up) {
 			return e
 		}
 	}
 	return 0
 }
 
-func largest(x []float32) float32 {
-	var m0, m1 uint32
-	const abs = 1<<31 - 1
-	for len(x) >= 4 {
-		m0 = max(m0, math.Float32bits(x[0])&abs, math.Float32bits(x[1])&abs)
-		m1 = max(m1, math.Float32bits(x[2])&abs, math.Float32bits(x[3])&abs)
-		x = x[4:]
+// outermost are the bits of the largest number that is not negative, and of the smallest that is: as integers positive
+// numbers are in their order, and negative ones in the reverse of theirs above these.
+func outermost(x []float32) (up int32, down uint32) {
+	for ; len(x) >= block; x = x[block:] {
+		x := (*[block]float32)(x)
+		for i := 0; i < block; i += 4 {
+			b0, b1, b2, b3 := math.Float32bits(x[i]), math.Float32bits(x[i+1]), math.Float32bits(x[i+2]), math.Float32bits(x[i+3])
+			up = max(up, int32(b0), int32(b1), int32(b2), int32(b3))
+			down = max(down, b0, b1, b2, b3)
+		}
 	}
 	for _, e := range x {
-		m0 = max(m0, math.Float32bits(e)&abs)
+		up, down = max(up, int32(math.Float32bits(e))), max(down, math.Float32bits(e))
+	}
+	return up, down
+}
+
+func largest(x []float32) float32 {
+	var m0, m1 uint32
+	for ; len(x) >= block; x = x[block:] {
+		x := (*[block]float32)(x)
+		for i := 0; i < block; i += 4 {
+			m0 = max(m0, math.Float32bits(x[i])&magnitude, math.Float32bits(x[i+1])&magnitude)
+			m1 = max(m1, math.Float32bits(x[i+2])&magnitude, math.Float32bits(x[i+3])&magnitude)
+		}
+	}
+	for _, e := range x {
+		m0 = max(m0, math.Float32bits(e)&magnitude)
 	}
 	return math.Float32frombits(max(m0, m1))
 }

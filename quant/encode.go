@@ -6,7 +6,9 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"sync"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -16,13 +18,20 @@ type Encoder struct {
 	Format *Format // nil: as stored
 	// Beside are bytes of a row that go into a tensor of their own: the scale of int8.
 	Beside  int64
-	coder   Coder
-	columns [][]float32 // importance, of each matrix of a stack
+	survey  *Survey
+	stats   *Statistics
+	scaling *Scaling // nil: numbers are stored as they are
+
+	ready  sync.Once
+	failed error
+	coders []Coder     // of each matrix of a stack
+	weight [][]float32 // importance of their columns
 }
 
-// NewEncoder for a tensor that was measured. The formats that are written are those of GGUF files, and int8.
-func NewEncoder(m *Measured, f *Format, in *Inputs) (*Encoder, error) {
-	e := &Encoder{Tensor: m.Tensor, Format: f}
+// NewEncoder for a tensor that was measured, with what is known of inputs. The formats that are written are those of GGUF
+// files, and int8.
+func NewEncoder(m *Measured, f *Format, stats *Statistics) (*Encoder, error) {
+	e := &Encoder{Tensor: m.Tensor, Format: f, stats: stats, scaling: stats.scalings[m.Name]}
 	if f == nil {
 		return e, nil
 	}
@@ -32,15 +41,48 @@ func NewEncoder(m *Measured, f *Format, in *Inputs) (*Encoder, error) {
 		}
 		e.Beside = 4
 	}
-	for b := range m.Batch {
-		e.columns = append(e.columns, in.of(b, m.Cols).columns())
-	}
 	s := *m.Survey
 	s.Inputs = nil
-	var err error
-	e.coder, err = f.Coder(&s)
-	return e, err
+	e.survey = &s
+	return e, nil
 }
+
+// prepare reads inputs and finds the coders, when the first piece is asked for: what a method needs to know is large.
+func (e *Encoder) prepare() error {
+	in, err := e.stats.Inputs(e.Tensor)
+	if err != nil {
+		return err
+	}
+	for b := range e.Tensor.Batch {
+		s := *e.survey
+		s.Inputs = in.of(b, e.Tensor.Cols)
+		if e.stats.Method != GPTQ {
+			s.Inputs = nil // columns are scaled here, with all others
+		}
+		c, err := e.Format.Coder(&s)
+		if err != nil {
+			return err
+		}
+		e.coders = append(e.coders, c)
+		e.weight = append(e.weight, e.importance(in.of(b, e.Tensor.Cols).columns()))
+	}
+	return nil
+}
+
+// importance of columns that are multiplied is less by the square of that.
+func (e *Encoder) importance(w []float32) []float32 {
+	if w == nil || e.scaling == nil || e.scaling.Columns == nil {
+		return w
+	}
+	out := make([]float32, len(w))
+	for i, u := range e.scaling.Columns {
+		out[i] = w[i] / (u * u)
+	}
+	return out
+}
+
+// release what the pieces needed.
+func (e *Encoder) release() { e.coders, e.weight, e.ready = nil, nil, sync.Once{} }
 
 // copyBytes of a tensor that stays as it is are a piece.
 const copyBytes = 4 << 20
@@ -50,7 +92,7 @@ func (e *Encoder) rows() int64 { return max(1, chunk/e.Tensor.Cols) }
 
 // Pieces is how many there are.
 func (e *Encoder) Pieces() int64 {
-	if e.Format == nil {
+	if e.Format == nil && e.scaling == nil {
 		return unit.CeilDiv(int64(e.Tensor.Bytes), copyBytes)
 	}
 	return unit.CeilDiv(e.Tensor.Batch*e.Tensor.Rows, e.rows())
@@ -66,9 +108,14 @@ func (e *Encoder) Bytes() int64 {
 
 // Piece is the i-th one, and what lies beside it.
 func (e *Encoder) Piece(i int64) (main, beside []byte, err error) {
-	if e.Format == nil {
+	switch {
+	case e.Format == nil && e.scaling == nil:
 		main, err = e.copy(i*copyBytes, min(copyBytes, int64(e.Tensor.Bytes)-i*copyBytes))
 		return main, nil, err
+	case e.Format != nil:
+		if e.ready.Do(func() { e.failed = e.prepare() }); e.failed != nil {
+			return nil, nil, e.failed
+		}
 	}
 	t := e.Tensor
 	at := i * e.rows()
@@ -78,16 +125,79 @@ func (e *Encoder) Piece(i int64) (main, beside []byte, err error) {
 	if err := t.rows(x, at, n, &buf); err != nil {
 		return nil, nil, err
 	}
-	elems, size := e.coder.Unit()
+	e.scale(x, at)
+	if e.Format == nil {
+		main, err = e.again(x)
+		return main, nil, err
+	}
+	main, beside = e.encode(x, at)
+	return main, beside, nil
+}
+
+// scale multiplies columns and divides rows, from row at on.
+func (e *Encoder) scale(x []float32, at int64) {
+	if e.scaling == nil {
+		return
+	}
+	cols := int(e.Tensor.Cols)
+	for ; len(x) > 0; x, at = x[cols:], at+1 {
+		row := x[:cols]
+		for c, u := range e.scaling.Columns {
+			row[c] *= u
+		}
+		if e.scaling.Rows != nil {
+			by := e.scaling.Rows[at]
+			for c := range row {
+				row[c] /= by
+			}
+		}
+	}
+}
+
+// again stores numbers as the file had them.
+func (e *Encoder) again(x []float32) ([]byte, error) {
+	t := e.Tensor
+	out := make([]byte, t.Stored.Row(int64(len(x))))
+	for i, v := range x {
+		switch t.Stored {
+		case dtype.F32:
+			binary.LittleEndian.PutUint32(out[4*i:], math.Float32bits(v))
+		case dtype.F16:
+			putHalf(out[2*i:], v)
+		default:
+			binary.LittleEndian.PutUint16(out[2*i:], toBrain(v))
+		}
+	}
+	back := make([]float32, len(x))
+	readers[t.Stored](back, out)
+	for i, v := range x {
+		if v != back[i] {
+			return nil, fmt.Errorf("tensor %s holds numbers that %s cannot hold once they are scaled", t.Name, t.Stored.Name)
+		}
+	}
+	return out, nil
+}
+
+func (e *Encoder) encode(x []float32, at int64) (main, beside []byte) {
+	t := e.Tensor
+	own := make([]Coder, len(e.coders)) // that no other piece uses
+	for i, c := range e.coders {
+		if own[i] = c; e.stats.Method == GPTQ {
+			if g, ok := c.(*gptq); ok {
+				own[i] = g.fresh()
+			}
+		}
+	}
+	elems, size := own[0].Unit()
 	code := make([]byte, size)
-	main = make([]byte, 0, n*int64(t.Stored.Row(t.Cols)))
+	main = make([]byte, 0, len(x)/elems*size)
 	for from := 0; from < len(x); from += elems {
-		row := at + int64(from)/t.Cols
-		e.coder.Encode(code, x[from:from+elems], window(e.columns[row/t.Rows], from%int(t.Cols), elems))
+		b := (at + int64(from)/t.Cols) / t.Rows
+		own[b].Encode(code, x[from:from+elems], window(e.weight[b], from%int(t.Cols), elems))
 		main = append(main, code[:size-int(e.Beside)]...)
 		beside = append(beside, code[size-int(e.Beside):]...)
 	}
-	return main, beside, nil
+	return main, beside
 }
 
 func (e *Encoder) copy(at, n int64) ([]byte, error) {
@@ -140,6 +250,7 @@ func (o *Output) tensor(w io.Writer, e *Encoder, atOnce int, do Parallel, on fun
 		main, beside []byte
 		err          error
 	}
+	defer e.release()
 	pieces := make([]piece, atOnce)
 	for at := int64(0); at < e.Pieces(); at += int64(atOnce) {
 		if !on(o.size) {

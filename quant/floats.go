@@ -26,6 +26,8 @@ const (
 	// magic: adding it leaves a float32 of less than 2^22 rounded to a whole number, ties to even.
 	magic     = 3 << 22
 	magicBits = 0x4b400000
+	// magnitude is the bits of a number without its sign.
+	magnitude = 1<<31 - 1
 )
 
 func newMinifloat(f *dtype.Float, saturate bool) *minifloat {

@@ -3,61 +3,80 @@ package quant
 // gptq rounds a row column by column, and moves each column by what those before it leave to make up for: with
 // H = R·Rᵀ and R an upper triangle, the output changes by the sum over j of (Σ_{i≤j} Δ_i·R_ij)², and the j-th term is
 // least when column j is rounded from w_j + Σ_{i<j} Δ_i·R_ij/R_jj. This is the rounding of GPTQ (arXiv:2210.17323) in
-// the form of QuIP (arXiv:2307.13304, section 4), which proves the two the same. Groups, scales and zero points are
-// those of the row before any of it is rounded, so that columns may be taken in any order.
+// the form of QuIP (arXiv:2307.13304, section 4), which proves the two the same. Scales are those of the row before any
+// of it is rounded, so that columns may be taken in any order. It stores a row at a time.
 type gptq struct {
-	integers
-	h *Hessian
-	d []float32 // what rounding changed
+	of          stepped
+	cols        int
+	elems, size int // of a unit
+	run, top    int
+	h           *Hessian
+
+	step, low []float32 // of each run of the row
+	q         []uint8
+	d         []float32 // what rounding changed
 }
 
-func newGPTQ(s *Survey) (Coder, error) {
-	plain := newIntegers(s, 4, 128, true, scaleF16)
+// newGPTQ rounds the codes of another format so; the format itself where nothing is known of inputs.
+func newGPTQ(c stepped, s *Survey) (Coder, error) {
 	if s.Inputs == nil {
-		return plain, nil // no input but 0
+		return c, nil // no input but 0
 	}
 	h, err := s.Inputs.Hessian()
 	if err != nil {
 		return nil, err
 	}
-	return &gptq{integers: *plain, h: h, d: make([]float32, s.Cols)}, nil
+	g := &gptq{of: c, cols: int(s.Cols), h: h}
+	g.elems, g.size = c.Unit()
+	g.run, g.top = c.runs()
+	return g.fresh(), nil
+}
+
+// fresh is one that may be used at the same time.
+func (c *gptq) fresh() *gptq {
+	g := *c
+	runs := (g.elems + g.run - 1) / g.run * (g.cols / g.elems)
+	g.step, g.low = make([]float32, runs), make([]float32, runs)
+	g.q, g.d = make([]uint8, g.cols), make([]float32, g.cols)
+	return &g
+}
+
+func (c *gptq) Unit() (int, int) { return c.cols, c.cols / c.elems * c.size }
+
+func (c *gptq) Decode(x []float32, src []byte) {
+	for at := 0; at < c.cols; at += c.elems {
+		c.of.Decode(x[at:at+c.elems], src[at/c.elems*c.size:])
+	}
 }
 
 func (c *gptq) Encode(dst []byte, x, w []float32) {
-	n := c.groups()
-	ds, zs := make([]float32, n), make([]int32, n)
-	zeros := dst[c.zerosAt():]
-	clear(zeros)
-	for g := range n {
-		from, to := g*c.group, min((g+1)*c.group, c.cols)
-		ds[g], zs[g] = c.choose(x[from:to], w[from:to])
-		c.scale.put(dst[c.codeBytes()+g*c.scale.bytes:], ds[g])
-		c.putCode(zeros, g, zs[g])
+	per := (c.elems + c.run - 1) / c.run
+	for u := range c.cols / c.elems {
+		from, to, unit := u*c.elems, (u+1)*c.elems, dst[u*c.size:(u+1)*c.size]
+		c.of.Encode(unit, x[from:to], w[from:to])
+		c.of.steps(unit, c.step[u*per:(u+1)*per], c.low[u*per:(u+1)*per])
 	}
 	for b := range c.h.Blocks {
-		c.block(dst, x, b, ds, zs)
+		c.block(x, b, per)
+	}
+	for u := range c.cols / c.elems {
+		c.of.place(dst[u*c.size:(u+1)*c.size], c.q[u*c.elems:(u+1)*c.elems])
 	}
 }
 
 // block rounds the columns of one block of the Hessian.
-func (c *gptq) block(dst []byte, x []float32, b int, ds []float32, zs []int32) {
+func (c *gptq) block(x []float32, b, per int) {
 	f, at := &c.h.Blocks[b], b*c.h.Size
-	lo, hi := c.low(), c.high()
+	top := int32(c.top)
 	for j, o := range f.Order {
 		i := at + int(o)
-		g := i / c.group
-		v := x[i] + dot(f.Back[j], c.d)
-		q := zs[g]
-		if inverse(ds[g]) != 0 {
-			q = max(lo, min(hi, nearest(clip(v/ds[g]))+q))
+		r := i/c.elems*per + i%c.elems/c.run
+		step, low := c.step[r], c.low[r]
+		q := int32(0)
+		if inverse(step) != 0 {
+			q = max(0, min(top, nearest(clip((x[i]+dot(f.Back[j], c.d)-low)/step))))
 		}
-		c.d[j] = x[i] - float32(q-zs[g])*ds[g]
-		c.putEither(dst, i, q)
+		c.q[i] = uint8(q)
+		c.d[j] = x[i] - (float32(q)*step + low)
 	}
-}
-
-// putEither stores a code in any order, leaving the other half of its byte.
-func (c *gptq) putEither(dst []byte, i int, q int32) {
-	u, shift := byte(q-c.low()), i%2*4
-	dst[i/2] = dst[i/2]&^(15<<shift) | u<<shift
 }

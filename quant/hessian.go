@@ -42,11 +42,12 @@ func newHessian(t *Tensor) (*Hessian, error) {
 		n := min(h.Size, cols-at)
 		sums = append(sums, make([]float32, n*n))
 	}
-	apart := heldOut(t)
+	apart, rows := heldOut(t), 0
 	err := t.eachRow(func(n int64, x []float32) {
 		if apart && n%judged == 0 {
 			return
 		}
+		rows++
 		for b, sum := range sums {
 			outer(sum, x[b*h.Size:min((b+1)*h.Size, cols)])
 		}
@@ -55,6 +56,7 @@ func newHessian(t *Tensor) (*Hessian, error) {
 		return nil, err
 	}
 	for _, sum := range sums {
+		shrink(sum, chance(sum, rows))
 		h.Blocks = append(h.Blocks, factor(sum))
 	}
 	return h, nil
@@ -70,6 +72,39 @@ func outer(sum, x []float32) {
 		row := sum[i*n : i*n+i+1]
 		for j := range row {
 			row[j] += v * x[j]
+		}
+	}
+}
+
+// chance is the share of the columns' squared correlations that so few rows show where there are none: the weight that
+// leaves least error when correlations are mixed with none (Schäfer and Strimmer 2005, doi 10.2202/1544-6115.1175, target
+// D), with the variance (1−r²)²/rows of normal numbers.
+func chance(sum []float32, rows int) float32 {
+	n := int(math.Sqrt(float64(len(sum))))
+	var noise, signal float64
+	for i := range n {
+		for j := range i {
+			d := float64(sum[i*n+i]) * float64(sum[j*n+j])
+			if d == 0 {
+				continue
+			}
+			r := float64(sum[i*n+j]) * float64(sum[i*n+j]) / d
+			noise += (1 - r) * (1 - r) / float64(rows)
+			signal += r
+		}
+	}
+	if signal == 0 {
+		return 1
+	}
+	return float32(min(1, noise/signal))
+}
+
+// shrink takes a share off all that is not on the diagonal, which GPTQ would otherwise learn by heart.
+func shrink(sum []float32, share float32) {
+	n := int(math.Sqrt(float64(len(sum))))
+	for i := range n {
+		for j := range i {
+			sum[i*n+j] *= 1 - share
 		}
 	}
 }

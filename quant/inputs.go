@@ -20,6 +20,41 @@ type Inputs struct {
 	Sketch [][]float32
 	// Hessian gives Σ x·xᵀ in blocks of columns; nil when inputs are not known one by one.
 	Hessian func() (*Hessian, error)
+
+	method Method
+	up     []float32 // of AWQ: what columns are multiplied with
+}
+
+// Method is how codes are found from inputs.
+type Method string
+
+const (
+	Nearest Method = ""     // rounding
+	GPTQ    Method = "gptq" // each column makes up for those before
+	AWQ     Method = "awq"  // columns of large inputs are multiplied, and what makes these divided
+)
+
+// Improves reports whether a method finds the codes of a format: one with evenly spaced values.
+func (m Method) Improves(f *Format) bool {
+	if m == Nearest {
+		return true
+	}
+	c, err := f.coder(NewSurvey(1, super))
+	_, ok := c.(stepped)
+	return err == nil && ok && f.Asks == Nothing
+}
+
+// coder finds codes by the method, where a format and what is known allow it.
+func (in *Inputs) coder(c Coder, s *Survey) (Coder, error) {
+	of, ok := c.(stepped)
+	switch {
+	case !ok:
+	case in.method == GPTQ && in.Hessian != nil:
+		return newGPTQ(of, s)
+	case in.method == AWQ && in.up != nil:
+		return &scaled{of: of, up: in.up, x: make([]float32, len(in.up)), w: make([]float32, len(in.up))}, nil
+	}
+	return c, nil
 }
 
 const sketchRows = 128
@@ -208,6 +243,10 @@ type Statistics struct {
 	Importance  map[string][]float32
 	Activations map[string]*Tensor
 	Identity    string // as that of a Model
+	Method      Method
+
+	scalings map[string]*Scaling // by tensor
+	alike    map[string]*Tensor  // with the inputs of another
 }
 
 // Tells how much is known of the inputs that it knows, at most.
@@ -223,6 +262,21 @@ func (s *Statistics) Tells() Asks {
 
 // Inputs of a tensor, by its own name or by that which GGUF files give it; nil when nothing is known.
 func (s *Statistics) Inputs(t *Tensor) (*Inputs, error) {
+	of := t
+	if s.alike[t.Name] != nil {
+		of = s.alike[t.Name]
+	}
+	in, err := s.read(of)
+	if in != nil {
+		in.method = s.Method
+		if c := s.scalings[t.Name]; c != nil {
+			in.up = c.Columns
+		}
+	}
+	return in, err
+}
+
+func (s *Statistics) read(t *Tensor) (*Inputs, error) {
 	for _, name := range t.names() {
 		if a := s.Activations[name]; a != nil {
 			return Activations(a)

@@ -230,7 +230,7 @@ func (q4k) Encode(dst []byte, x, w []float32) {
 	b := affineRuns{run: 32, top: 15, most: 63}
 	b.find(x, w)
 	b.head(dst)
-	packHalves(dst[16:], &b.q)
+	q4k{}.place(dst, b.q[:])
 }
 
 // head is d, dmin and the scales of q4_k and q5_k.
@@ -274,12 +274,7 @@ func (q5k) Encode(dst []byte, x, w []float32) {
 	b := affineRuns{run: 32, top: 31, most: 63}
 	b.find(x, w)
 	b.head(dst)
-	high := dst[16:48]
-	clear(high)
-	for i, c := range b.q {
-		high[i%32] |= c >> 4 << (i / 32)
-	}
-	packHalves(dst[48:], &b.q)
+	q5k{}.place(dst, b.q[:])
 }
 
 func (q5k) Decode(x []float32, src []byte) {
@@ -314,16 +309,22 @@ func (q2k) Encode(dst []byte, x, w []float32) {
 	for i := range 16 {
 		dst[i] = b.sc[i] | b.mn[i]<<4
 	}
-	packPairs(dst[16:], &b.q)
+	q2k{}.place(dst, b.q[:])
 	putHalf(dst[80:], b.d)
 	putHalf(dst[82:], b.dmin)
 }
 
-func (q2k) Decode(x []float32, src []byte) {
-	b := affineRuns{run: 16, d: getHalf(src[80:]), dmin: getHalf(src[82:])}
+// readPairs reads the scales and minima of q2_k.
+func (b *affineRuns) readPairs(src []byte) {
+	b.d, b.dmin = getHalf(src[80:]), getHalf(src[82:])
 	for i := range 16 {
 		b.sc[i], b.mn[i] = src[i]&15, src[i]>>4
 	}
+}
+
+func (q2k) Decode(x []float32, src []byte) {
+	b := affineRuns{run: 16}
+	b.readPairs(src)
 	unpackPairs(&b.q, src[16:])
 	b.decode(x)
 }
@@ -333,13 +334,9 @@ func (q2k) Decode(x []float32, src []byte) {
 func (q3k) Encode(dst []byte, x, w []float32) {
 	b := signedRuns{run: 16, levels: 4, most: 32}
 	b.find(x, w)
-	clear(dst[:110])
-	var q [super]uint8
-	for i, c := range b.q {
-		q[i] = uint8(c + 4)
-		dst[i%32] |= q[i] >> 2 << (i / 32)
-	}
-	packPairs(dst[32:], &q)
+	clear(dst[96:110])
+	q := b.counted()
+	q3k{}.place(dst, q[:])
 	for i, s := range b.sc {
 		u := uint8(s + 32)
 		dst[96+i%8] |= u & 15 << (i / 8 * 4)
@@ -348,16 +345,30 @@ func (q3k) Encode(dst []byte, x, w []float32) {
 	putHalf(dst[108:], b.d)
 }
 
+// counted are the codes from the lowest on.
+func (b *signedRuns) counted() (q [super]uint8) {
+	for i, c := range b.q {
+		q[i] = uint8(int(c) + b.levels)
+	}
+	return q
+}
+
+// readSixes reads the scales of q3_k.
+func (b *signedRuns) readSixes(src []byte) {
+	b.d = getHalf(src[108:])
+	for i := range b.sc {
+		low, high := src[96+i%8]>>(i/8*4)&15, src[104+i%4]>>(i/4*2)&3
+		b.sc[i] = int8(low|high<<4) - 32
+	}
+}
+
 func (q3k) Decode(x []float32, src []byte) {
-	b := signedRuns{run: 16, d: getHalf(src[108:])}
+	b := signedRuns{run: 16}
+	b.readSixes(src)
 	var q [super]uint8
 	unpackPairs(&q, src[32:])
 	for i, c := range q {
 		b.q[i] = int8(c|src[i%32]>>(i/32)&1<<2) - 4
-	}
-	for i := range b.sc {
-		low, high := src[96+i%8]>>(i/8*4)&15, src[104+i%4]>>(i/4*2)&3
-		b.sc[i] = int8(low|high<<4) - 32
 	}
 	b.decode(x)
 }
@@ -365,14 +376,8 @@ func (q3k) Decode(x []float32, src []byte) {
 func (q6k) Encode(dst []byte, x, w []float32) {
 	b := signedRuns{run: 16, levels: 32, most: 128}
 	b.find(x, w)
-	for h := range 2 {
-		q, low, high := b.q[128*h:], dst[64*h:], dst[128+32*h:]
-		for l := range 32 {
-			q0, q1, q2, q3 := uint8(q[l]+32), uint8(q[l+32]+32), uint8(q[l+64]+32), uint8(q[l+96]+32)
-			low[l], low[l+32] = q0&15|q2<<4, q1&15|q3<<4
-			high[l] = q0>>4 | q1>>4<<2 | q2>>4<<4 | q3>>4<<6
-		}
-	}
+	q := b.counted()
+	q6k{}.place(dst, q[:])
 	for i, s := range b.sc {
 		dst[192+i] = byte(s)
 	}

@@ -72,27 +72,43 @@ func (e *Error) add(x, q, w []float32) {
 	}
 }
 
-// even keeps four sums of each, so that an addition need not wait for the one before.
+// even keeps four sums of each, so that an addition need not wait for the one before. Of whole blocks the compiler knows
+// the length.
 func (e *Error) even(x, q []float32) {
+	if len(x) < block {
+		e.rest(x, q)
+		return
+	}
 	var n0, n1, n2, n3, s0, s1, s2, s3 float32
 	var m0, m1 uint32
-	const abs = 1<<31 - 1
-	for len(x) >= 4 && len(q) >= 4 {
-		d0, d1, d2, d3 := x[0]-q[0], x[1]-q[1], x[2]-q[2], x[3]-q[3]
+	x32, q32 := (*[block]float32)(x), (*[block]float32)(q)
+	for i := 0; i < block; i += 4 {
+		q0, q1, q2, q3 := q32[i], q32[i+1], q32[i+2], q32[i+3]
+		d0, d1, d2, d3 := x32[i]-q0, x32[i+1]-q1, x32[i+2]-q2, x32[i+3]-q3
 		n0, n1, n2, n3 = n0+d0*d0, n1+d1*d1, n2+d2*d2, n3+d3*d3
-		s0, s1, s2, s3 = s0+q[0]*q[0], s1+q[1]*q[1], s2+q[2]*q[2], s3+q[3]*q[3]
-		m0 = max(m0, math.Float32bits(d0)&abs, math.Float32bits(d1)&abs)
-		m1 = max(m1, math.Float32bits(d2)&abs, math.Float32bits(d3)&abs)
-		x, q = x[4:], q[4:]
+		s0, s1, s2, s3 = s0+q0*q0, s1+q1*q1, s2+q2*q2, s3+q3*q3
+		m0 = max(m0, math.Float32bits(d0)&magnitude, math.Float32bits(d1)&magnitude)
+		m1 = max(m1, math.Float32bits(d2)&magnitude, math.Float32bits(d3)&magnitude)
 	}
+	e.plain(float64(n0+n1)+float64(n2+n3), float64(s0+s1)+float64(s2+s3), math.Float32frombits(max(m0, m1)))
+}
+
+// rest is even of less than a block.
+func (e *Error) rest(x, q []float32) {
+	var noise, stored float64
+	var most uint32
+	q = q[:len(x)]
 	for i, v := range x {
 		d := v - q[i]
-		n0, s0, m0 = n0+d*d, s0+q[i]*q[i], max(m0, math.Float32bits(d)&abs)
+		noise, stored, most = noise+float64(d*d), stored+float64(q[i]*q[i]), max(most, math.Float32bits(d)&magnitude)
 	}
-	noise := float64(n0+n1) + float64(n2+n3)
-	e.Noise, e.WeightedNoise = e.Noise+noise, e.WeightedNoise+noise
-	e.Stored += float64(s0+s1) + float64(s2+s3)
-	e.Max = max(e.Max, float64(math.Float32frombits(max(m0, m1))))
+	e.plain(noise, stored, math.Float32frombits(most))
+}
+
+// plain adds sums of numbers that weigh the same.
+func (e *Error) plain(noise, stored float64, most float32) {
+	e.Noise, e.WeightedNoise, e.Stored = e.Noise+noise, e.WeightedNoise+noise, e.Stored+stored
+	e.Max = max(e.Max, float64(most))
 }
 
 func (e *Error) weighted(x, q, w []float32) {
@@ -128,11 +144,16 @@ func NewTrial(f *Format, s *Survey) (*Trial, error) {
 	}
 	elems, bytes := c.Unit()
 	t := &Trial{Format: f, coder: c, inputs: s.Inputs, elems: elems, code: make([]byte, bytes), back: make([]float32, elems)}
+	t.surveyed(s)
+	return t, nil
+}
+
+// surveyed takes the signal from a survey.
+func (t *Trial) surveyed(s *Survey) {
 	t.Error.Signal = s.Squares
 	if s.Inputs == nil {
 		t.Error.WeightedSignal = s.Squares
 	}
-	return t, nil
 }
 
 // Rows stores further whole rows; all but the last call must give whole units (Together says how many rows hold them).

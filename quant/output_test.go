@@ -56,7 +56,7 @@ func encodersOf(t *testing.T, m *Model, pick func(i int) string) (out []*Encoder
 		if len(formats) > 0 {
 			f = formats[0]
 		}
-		e, err := NewEncoder(measured, f, nil)
+		e, err := NewEncoder(measured, f, &Statistics{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,10 +114,11 @@ func TestWriteGGUF(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := stores(e.Format, x, e.Tensor.Cols)
-		elems, size := e.coder.Unit()
+		coder := coderOf(e.Format, surveyOf(x, e.Tensor.Cols))
+		elems, size := coder.Unit()
 		back := make([]float32, elems)
 		for u := range len(x) / elems {
-			e.coder.Decode(back, stored[u*size:])
+			coder.Decode(back, stored[u*size:])
 			for j, v := range back {
 				if v != want[u*elems+j] {
 					t.Fatalf("%s: element %d is %v, want %v", g.Name, u*elems+j, v, want[u*elems+j])
@@ -194,7 +195,7 @@ func TestWriteFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewEncoder(measured, find(t, "nf4"), nil); err == nil {
+	if _, err := NewEncoder(measured, find(t, "nf4"), &Statistics{}); err == nil {
 		t.Error("nf4 is written")
 	}
 }

@@ -6,7 +6,8 @@
 // error where the definition leaves the scales open (K-quants, IQ4). Each fast coder has a slow twin in the tests.
 //
 // Open this file first; formats.go lists the formats, blocks.go, kquants.go, rows.go and flat.go hold the coders, gptq.go
-// and awq.go those that look at inputs, measure.go the errors, mix.go the choice. The package reads through an io.ReaderAt (tensor.go) and writes
+// and awq.go those that look at inputs, fold.go where AWQ's factors go, measure.go the errors, cache.go those of keys and
+// values, mix.go the choice, modules.go and recipe.go how others are told of it, saved.go what searches read of it. The package reads through an io.ReaderAt (tensor.go) and writes
 // nothing.
 package quant
 
@@ -23,7 +24,9 @@ type Format struct {
 	Family Family
 	Note   string
 	// Asks is what the format is found from, beside the weights; it is not tried without.
-	Asks  Asks
+	Asks Asks
+	// Whole: scales come from the whole of a matrix, which is surveyed before.
+	Whole bool
 	coder func(*Survey) (Coder, error)
 }
 
@@ -59,7 +62,13 @@ type Coder interface {
 func (f *Format) Fits(cols int64) bool { return f.Family == Hub || f.Scheme.Elem.Fits(cols) }
 
 // Coder for a matrix that was surveyed. The format must fit its rows. Errors are those of reading inputs.
-func (f *Format) Coder(s *Survey) (Coder, error) { return f.coder(s) }
+func (f *Format) Coder(s *Survey) (Coder, error) {
+	c, err := f.coder(s)
+	if err != nil || f.Asks != Nothing || s == nil || s.Inputs == nil {
+		return c, err
+	}
+	return s.Inputs.coder(c, s)
+}
 
 // Bytes that the tensor takes, scales and zero points included; outlier columns are of LLM.int8 alone.
 func (f *Format) Bytes(batch, rows, cols int64) unit.Bytes { return f.Scheme.Bytes(batch, rows, cols) }

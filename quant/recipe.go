@@ -16,6 +16,8 @@ type Choice struct {
 	Groups  []Group
 	Members [][]*Measured // of each group
 	Fixed   unit.Bytes    // tensors that no format was tried on
+	GGUF    bool          // the tensors are of a GGUF file
+	exact   Error         // of those of them that were read: they stay as they are, and count as in Uniform.Error
 }
 
 // Floor is the narrowest format that a role may get.
@@ -33,6 +35,10 @@ func NewChoice(all []*Measured, family Family, floors []Floor) *Choice {
 	for _, m := range all {
 		if !m.takesAny(family) {
 			c.Fixed += m.Tensor.Bytes
+			if m.Kept == "" && m.Survey != nil {
+				e := m.exact()
+				c.exact.Add(&e)
+			}
 			continue
 		}
 		name := m.shares(family)
@@ -146,7 +152,7 @@ func (c *Choice) Within(budget unit.Bytes) (*Mixed, bool) {
 	if !ok {
 		return nil, false
 	}
-	x := &Mixed{Bytes: m.Bytes + c.Fixed, Bound: m.Bound, Exact: m.Exact}
+	x := &Mixed{Bytes: m.Bytes + c.Fixed, Bound: m.Bound, Exact: m.Exact, Error: c.exact}
 	for g, pick := range m.Pick {
 		for _, member := range c.Members[g] {
 			x.give(member, c.Groups[g].Options[pick].Format)

@@ -47,6 +47,11 @@ type Report struct {
 	Parts    []PartRow    `json:"parts,omitempty"`
 	Each     []TensorRow  `json:"each,omitempty"`
 	Spread   *Spread      `json:"spread,omitempty"`
+	Cache    *CacheRow    `json:"cache,omitempty"`
+	// Method found the codes of formats where inputs are known; of AWQ so many places Gained, and Unfolded could not.
+	Method   Method     `json:"method,omitempty"`
+	Gained   int        `json:"awq_folds,omitempty"`
+	Unfolded []Unfolded `json:"awq_unfolded,omitempty"`
 	// Stopped: the user ended the work; Tensors counts those that were measured.
 	Stopped bool `json:"stopped,omitempty"`
 	// Written is the file that was written and read back.
@@ -97,13 +102,16 @@ type MixRow struct {
 	Bytes  unit.Bytes `json:"bytes"`
 	Figures
 	// Least is a bound from below of the weighted error of any mixture that fits.
-	Least      float64    `json:"least_weighted_rms"`
-	Exact      bool       `json:"exact"`
-	Shares     []ShareRow `json:"shares"`
-	Types      []string   `json:"tensor_types,omitempty"` // of llama-quantize
-	Modules    []Module   `json:"modules"`
-	Uniform    string     `json:"uniform,omitempty"` // the best single format that fits
-	UniformRMS float64    `json:"uniform_weighted_rms,omitempty"`
+	Least   float64    `json:"least_weighted_rms"`
+	Exact   bool       `json:"exact"`
+	Shares  []ShareRow `json:"shares"`
+	Types   []string   `json:"tensor_types,omitempty"` // of llama-quantize
+	Modules []Module   `json:"modules"`
+	// Config are the modules' formats as llm-compressor, vLLM and SGLang take them; NoConfig says why there are none.
+	Config     *ModuleConfig `json:"config,omitempty"`
+	NoConfig   string        `json:"no_config,omitempty"`
+	Uniform    string        `json:"uniform,omitempty"` // the best single format that fits
+	UniformRMS float64       `json:"uniform_weighted_rms,omitempty"`
 }
 
 // ShareRow is what of a mixture is in one format; "" is as stored.
@@ -220,8 +228,13 @@ func (r *Report) SetMix(c *Choice, x *Mixed, budget unit.Bytes) {
 	for _, p := range x.Parts {
 		m.Modules = append(m.Modules, Module{p.Tensor.Name, p.Format, p.Bytes})
 	}
-	if c.Family == GGUF {
+	switch {
+	case c.Family == GGUF:
 		m.Types = x.TensorTypes()
+	case c.GGUF:
+		m.NoConfig = "the tensors have the names of a GGUF file, and not those of modules"
+	default:
+		m.Config, m.NoConfig = x.Modules()
 	}
 	for _, f := range r.Formats {
 		if f.Family == c.Family.String() && f.Bytes <= budget && (m.Uniform == "" || f.Weighted < m.UniformRMS) {
@@ -233,7 +246,7 @@ func (r *Report) SetMix(c *Choice, x *Mixed, budget unit.Bytes) {
 
 // SetCurve adds the whole trade-off of a choice.
 func (r *Report) SetCurve(c *Choice) {
-	var signal float64
+	signal := c.exact.WeightedSignal
 	for _, members := range c.Members {
 		for _, m := range members {
 			e := m.exact()

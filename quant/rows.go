@@ -28,7 +28,7 @@ var (
 		func(b []byte) float32 { return ofBrain(binary.LittleEndian.Uint16(b)) }}
 )
 
-// integers are rows of 4- or 8-bit whole numbers in groups of columns. Symmetric ones are scaled so that the largest
+// integers are rows of 2-, 4- or 8-bit whole numbers in groups of columns. Symmetric ones are scaled so that the largest
 // magnitude is half the range (compressed-tensors: absmax / 7.5 or 127.5); those with a zero point spread the range
 // from the smallest to the largest element, 0 included, which stays exact.
 type integers struct {
@@ -49,7 +49,7 @@ func newIntegers(s *Survey, bits int, group int64, zero bool, scale scaleStore) 
 		c.group = int(min(group, s.Cols))
 	case group < 0:
 		c.fixed = true
-		c.d, c.z = c.between(min(0, s.Min), max(0, s.Max))
+		c.d, c.z = c.between(s.Min, s.Max)
 	}
 	return c
 }
@@ -173,25 +173,26 @@ func (c *integers) bytes(dst []byte, x []float32, d float32, z int32) {
 	}
 }
 
-// putCode stores a code; of two 4-bit ones in a byte the first is the low half, and both are counted from the lowest.
+// putCode stores a code; of several in a byte the first is lowest, and all are counted from the lowest code. They come in
+// order.
 func (c *integers) putCode(dst []byte, i int, q int32) {
 	if c.bits == 8 {
 		dst[i] = byte(q)
 		return
 	}
-	u := byte(q - c.low())
-	if i%2 == 0 {
-		dst[i/2] = u
-		return
-	}
-	dst[i/2] = dst[i/2]&15 | u<<4
+	at, shift := c.lies(i)
+	dst[at] = dst[at]&(1<<shift-1) | byte(q-c.low())<<shift
 }
+
+// lies says the byte of a code of less than 8 bits, and how far up in it the code lies.
+func (c *integers) lies(i int) (at, shift int) { return i * c.bits / 8, i * c.bits % 8 }
 
 func (c *integers) code(src []byte, i int) int32 {
 	if c.bits == 8 {
 		return int32(int8(src[i]))
 	}
-	return int32(src[i/2]>>(i%2*4)&15) + c.low()
+	at, shift := c.lies(i)
+	return int32(src[at]>>shift)&(1<<c.bits-1) + c.low()
 }
 
 func (c *integers) Decode(x []float32, src []byte) {
@@ -302,6 +303,10 @@ func (m *minifloat) encodeAll(dst []byte, x []float32, d float32) {
 		clear(dst)
 		return
 	}
+	if m == e4m3 {
+		eightBits(dst, x, d)
+		return
+	}
 	cut, low, normal, steps, top, over, sign := m.cut&31, m.low, m.normal, m.steps, m.top, m.over, m.sign&31
 	x = x[:len(dst)]
 	for i, v := range x {
@@ -315,6 +320,28 @@ func (m *minifloat) encodeAll(dst []byte, x []float32, d float32) {
 			code = over
 		}
 		dst[i] = byte(code | bits>>31<<sign)
+	}
+}
+
+// eightBits is encodeAll of e4m3 with its numbers known to the compiler, which is what most of 8 bits are stored in.
+func eightBits(dst []byte, x []float32, d float32) {
+	const (
+		cut    = f32Fraction - 3
+		low    = (f32Bias - 7) << 3
+		top    = 0x7e
+		normal = 1.0 / 64
+		steps  = 512
+	)
+	x = x[:len(dst)]
+	for i, v := range x {
+		v /= d
+		bits := math.Float32bits(v)
+		abs := bits &^ (1 << 31)
+		code := (abs+1<<(cut-1)-1+abs>>cut&1)>>cut - low
+		if a := math.Float32frombits(abs); a < normal {
+			code = uint32(nearest(a * steps))
+		}
+		dst[i] = byte(min(code, top) | bits>>31<<7)
 	}
 }
 

@@ -52,14 +52,17 @@ type Work struct {
 // ErrStopped is the error of work that Done ended.
 var ErrStopped = errors.New("stopped")
 
-// chunk is about how many elements are read at a time.
-const chunk = 1 << 18
+// chunk is about how many elements are read at a time: what a processor's own cache holds.
+const chunk = 1 << 16
 
-// Measure reads a tensor twice: to survey it, and to try the formats.
+// Measure surveys a tensor and tries the formats.
 func (w *Work) Measure(t *Tensor) (*Measured, error) {
 	m := &Measured{Tensor: t, Kept: t.Kept()}
 	if m.Kept != "" {
 		return m, nil
+	}
+	if t.Across {
+		return m, w.across(m)
 	}
 	inputs, err := w.inputs(t)
 	if err != nil {
@@ -112,46 +115,89 @@ func (m *Measured) broken() {
 	}
 }
 
-// Reading is the bytes that Done will be told of when tensors are measured: each is read twice.
-func Reading(tensors []*Tensor) (n int64) {
+// Reading is the bytes that Done will be told of when tensors are measured: most are read once, and once more where a
+// format asks for the whole of a matrix beforehand.
+func Reading(tensors []*Tensor, formats []*Format) (n int64) {
 	for _, t := range tensors {
-		if t.Kept() == "" {
-			n += 2 * int64(t.Bytes)
+		if t.Kept() != "" {
+			continue
+		}
+		n += int64(t.Bytes)
+		if !t.Across && slices.ContainsFunc(formats, func(f *Format) bool { return f.Whole && t.Takes(f) }) {
+			n += int64(t.Bytes)
 		}
 	}
 	return n
 }
 
-// matrix surveys and tries one of the tensor's matrices.
+// Bytes of the tensors that are read.
+func Bytes(tensors []*Tensor) (b unit.Bytes) {
+	for _, t := range tensors {
+		if t.Kept() == "" {
+			b += t.Bytes
+		}
+	}
+	return b
+}
+
+// matrix surveys and tries one of the tensor's matrices: in one reading, but for formats that ask for the whole of it
+// beforehand.
 func (w *Work) matrix(m *Measured, b int64, in *Inputs) error {
 	s := NewSurvey(m.Rows, m.Cols)
 	s.Inputs, s.Outliers = in, in.Outliers()
 	per := max(1, chunk/m.Cols)
-	if err := w.stream(m.Tensor, b, multiple(m.Cols, flatRun)/m.Cols, per, s.Add); err != nil {
+	soon, err := w.trials(m, s, false)
+	if err != nil {
+		return err
+	}
+	rows := multiple(multiple(m.Cols, flatRun), m.Cols*Together(m.Cols, soon)) / m.Cols
+	if err := w.stream(m.Tensor, b, rows, per, func(x []float32) {
+		s.Add(x)
+		try(soon, x)
+	}); err != nil {
 		return err
 	}
 	m.Survey.merge(s)
 	if !s.Finite() {
 		return nil
 	}
-	trials := make([]*Trial, len(m.Tried))
+	later, err := w.trials(m, s, true)
+	if err != nil {
+		return err
+	}
+	if len(later) > 0 {
+		if err := w.stream(m.Tensor, b, Together(m.Cols, later), per, func(x []float32) { try(later, x) }); err != nil {
+			return err
+		}
+	}
+	for _, t := range append(soon, later...) {
+		t.surveyed(s)
+		tried := m.Of(t.Format)
+		tried.Bytes += t.outside(s)
+		tried.Error.Add(&t.Error)
+	}
+	return nil
+}
+
+// trials of the formats that ask for the whole of a matrix, or of those that do not.
+func (w *Work) trials(m *Measured, s *Survey, whole bool) (out []*Trial, err error) {
 	for i := range m.Tried {
+		if m.Tried[i].Format.Whole != whole {
+			continue
+		}
 		t, err := NewTrial(m.Tried[i].Format, s)
 		if err != nil {
-			return fmt.Errorf("tensor %s: %w", m.Name, err)
+			return nil, fmt.Errorf("tensor %s: %w", m.Name, err)
 		}
-		trials[i] = t
-		m.Tried[i].Bytes += trials[i].outside(s)
+		out = append(out, t)
 	}
-	err := w.stream(m.Tensor, b, Together(m.Cols, trials), per, func(x []float32) {
-		for _, t := range trials {
-			t.Rows(x)
-		}
-	})
-	for i, t := range trials {
-		m.Tried[i].Error.Add(&t.Error)
+	return out, nil
+}
+
+func try(trials []*Trial, x []float32) {
+	for _, t := range trials {
+		t.Rows(x)
 	}
-	return err
 }
 
 // outside are bytes of a matrix that no scheme counts: the outlier columns of LLM.int8.

@@ -231,6 +231,13 @@ func measuredModel(t *testing.T, formats []*Format) []*Measured {
 func TestMixBeatsUniform(t *testing.T) {
 	formats := []*Format{find(t, "q8_0"), find(t, "q6_k"), find(t, "q5_k"), find(t, "q4_k"), find(t, "q3_k"), find(t, "q2_k"), find(t, "fp8"), find(t, "nf4"), find(t, "int4-g128")}
 	all := measuredModel(t, formats)
+	head := brain("head", normal(64*256, 77), 1, 64, 256)
+	head.Role, head.Layer = dtype.Output, -1 // which formats of the hub leave alone: it counts all the same
+	m, err := (&Work{Formats: formats}).Measure(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, m)
 	for _, family := range []Family{GGUF, Hub} {
 		c := NewChoice(all, family, nil)
 		for _, u := range Uniforms(all, formats) {
@@ -301,6 +308,42 @@ func TestTensorTypes(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%s, want %s", got[i], want[i])
+		}
+	}
+}
+
+// TestWhole: the formats that are said to need a survey are those whose coders differ after one.
+func TestWhole(t *testing.T) {
+	x := heavy(64*256, 4)
+	before, after := NewSurvey(64, 256), surveyOf(x, 256)
+	for _, f := range unasked() {
+		a, b := coderOf(f, before), coderOf(f, after)
+		if _, ok := a.(*llmInt8); ok {
+			continue // of inputs
+		}
+		elems, size := a.Unit()
+		same := true
+		for at := 0; at < len(x); at += elems {
+			part := x[at:min(at+elems, len(x))]
+			one, other := make([]byte, size), make([]byte, size)
+			a.Encode(one, part, nil)
+			b.Encode(other, part, nil)
+			same = same && bytes.Equal(one, other)
+		}
+		if same == f.Whole {
+			t.Errorf("%s: asks for the whole %v, and is the same without %v", f.Name, f.Whole, same)
+		}
+	}
+}
+
+// TestBroken: numbers that are none stop no format and reach no figure of other tensors.
+func TestBroken(t *testing.T) {
+	for i, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(math.NaN(), -1))} {
+		x := heavy(16*512, uint64(i))
+		x[700], x[3000] = bad, bad
+		m, err := (&Work{Formats: unasked()}).Measure(brain("bad", x, 1, 16, 512))
+		if err != nil || len(m.Tried) != 0 || !strings.HasPrefix(m.Kept, "2 ") {
+			t.Errorf("%v: kept because %q, %d tried, %v", bad, m.Kept, len(m.Tried), err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 type Survey struct {
 	Rows, Cols int64
 	Elements   int64
-	Min, Max   float32
+	Min, Max   float32 // 0 lies between them
 	AbsMax     float32
 	Sum        float64
 	Squares    float64
@@ -38,7 +38,7 @@ const flatRun = 64
 
 // NewSurvey begins a survey.
 func NewSurvey(rows, cols int64) *Survey {
-	return &Survey{Rows: rows, Cols: cols, Min: float32(math.Inf(1)), Max: float32(math.Inf(-1))}
+	return &Survey{Rows: rows, Cols: cols}
 }
 
 // Add looks at further whole rows. All but the last call must give a multiple of 64 elements.
@@ -50,32 +50,60 @@ func (s *Survey) Add(x []float32) {
 }
 
 func (s *Survey) block(x []float32) {
-	var top uint32
+	var up int32 // as in outermost
+	var down uint32
 	var sum, squares, fourths float64
-	lo, hi := s.Min, s.Max
-	for _, v := range x {
-		b := math.Float32bits(v) &^ (1 << 31)
-		top = max(top, b)
-		s.Magnitudes[b>>21]++
-		if v < lo {
-			lo = v
-		}
-		if v > hi {
-			hi = v
-		}
-		wide := float64(v)
-		square := wide * wide
-		sum += wide
-		squares += square
-		fourths += square * square
-	}
 	s.Elements += int64(len(x))
-	if top >= 0xff<<f32Fraction {
+	all := x
+	for ; len(x) >= 8; x = x[8:] {
+		x := (*[8]float32)(x)
+		b0, b1, b2, b3 := math.Float32bits(x[0]), math.Float32bits(x[1]), math.Float32bits(x[2]), math.Float32bits(x[3])
+		b4, b5, b6, b7 := math.Float32bits(x[4]), math.Float32bits(x[5]), math.Float32bits(x[6]), math.Float32bits(x[7])
+		up = max(up, int32(b0), int32(b1), int32(b2), int32(b3), int32(b4), int32(b5), int32(b6), int32(b7))
+		down = max(down, b0, b1, b2, b3, b4, b5, b6, b7)
+		s.Magnitudes[b0<<1>>22]++
+		s.Magnitudes[b1<<1>>22]++
+		s.Magnitudes[b2<<1>>22]++
+		s.Magnitudes[b3<<1>>22]++
+		s.Magnitudes[b4<<1>>22]++
+		s.Magnitudes[b5<<1>>22]++
+		s.Magnitudes[b6<<1>>22]++
+		s.Magnitudes[b7<<1>>22]++
+		// sums of four first, so that an addition need not wait for the one before
+		w0, w1, w2, w3 := float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3])
+		sum += (w0 + w1) + (w2 + w3)
+		w0, w1, w2, w3 = w0*w0, w1*w1, w2*w2, w3*w3
+		squares += (w0 + w1) + (w2 + w3)
+		fourths += (w0*w0 + w1*w1) + (w2*w2 + w3*w3)
+		w0, w1, w2, w3 = float64(x[4]), float64(x[5]), float64(x[6]), float64(x[7])
+		sum += (w0 + w1) + (w2 + w3)
+		w0, w1, w2, w3 = w0*w0, w1*w1, w2*w2, w3*w3
+		squares += (w0 + w1) + (w2 + w3)
+		fourths += (w0*w0 + w1*w1) + (w2*w2 + w3*w3)
+	}
+	for _, v := range x {
+		b := math.Float32bits(v)
+		up, down = max(up, int32(b)), max(down, b)
+		s.Magnitudes[b<<1>>22]++
+		w := float64(v)
+		sum, squares, fourths = sum+w, squares+w*w, fourths+w*w*w*w
+	}
+	s.finish(all, up, down, sum, squares, fourths)
+}
+
+// finish adds what was found of a run.
+func (s *Survey) finish(x []float32, up int32, down uint32, sum, squares, fourths float64) {
+	const sign, infinite = 1 << 31, 0xff << f32Fraction
+	lo, hi := float32(0), math.Float32frombits(uint32(up))
+	if down >= sign {
+		lo = math.Float32frombits(down)
+	}
+	if up >= infinite || down >= sign|infinite {
 		s.broken(x)
 		return
 	}
-	a := math.Float32frombits(top)
-	s.Min, s.Max, s.AbsMax = lo, hi, max(s.AbsMax, a)
+	a := max(hi, -lo)
+	s.Min, s.Max, s.AbsMax = min(s.Min, lo), max(s.Max, hi), max(s.AbsMax, a)
 	s.Sum, s.Squares, s.Fourths = s.Sum+sum, s.Squares+squares, s.Fourths+fourths
 	s.BlockMax += float64(a)
 	s.Blocks++

@@ -29,6 +29,10 @@ type Tensor struct {
 	Data  io.ReaderAt
 	Start int64
 	File  string
+	// Cache is what of an attention cache the tensor is, keys or values; "" for weights. Across: it is stored channel by
+	// channel, so that its Rows are columns of the file's matrices and its Cols their rows.
+	Cache  CachePart
+	Across bool
 }
 
 // Elements of the tensor.
@@ -68,6 +72,9 @@ func (t *Tensor) ends() bool { return t.Role == dtype.TokenEmbd || t.Role == dty
 // Takes reports whether a format is tried on the tensor: files of the hub keep embeddings and head as they are, and
 // what a format stores together has to be read at once.
 func (t *Tensor) Takes(f *Format) bool {
+	if t.Across {
+		return f.along()
+	}
 	return f.Fits(t.Cols) && (f.Family == GGUF || !t.ends()) && f.together(t.Cols) <= mostTogether
 }
 
@@ -107,15 +114,17 @@ var readers = map[*dtype.Format]func(x []float32, b []byte){
 	},
 }
 
-// brains reads bf16, four at a time.
+// brains reads bf16, eight at a time.
 func brains(x []float32, b []byte) {
 	const upper = 0xffff << 16
-	for len(x) >= 4 && len(b) >= 8 {
-		v := binary.LittleEndian.Uint64(b)
-		low, high := uint32(v), uint32(v>>32)
-		x[0], x[1] = math.Float32frombits(low<<16), math.Float32frombits(low&upper)
-		x[2], x[3] = math.Float32frombits(high<<16), math.Float32frombits(high&upper)
-		x, b = x[4:], b[8:]
+	for len(x) >= 8 && len(b) >= 16 {
+		to, v, w := (*[8]float32)(x), binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		v0, v1, w0, w1 := uint32(v), uint32(v>>32), uint32(w), uint32(w>>32)
+		to[0], to[1] = math.Float32frombits(v0<<16), math.Float32frombits(v0&upper)
+		to[2], to[3] = math.Float32frombits(v1<<16), math.Float32frombits(v1&upper)
+		to[4], to[5] = math.Float32frombits(w0<<16), math.Float32frombits(w0&upper)
+		to[6], to[7] = math.Float32frombits(w1<<16), math.Float32frombits(w1&upper)
+		x, b = x[8:], b[16:]
 	}
 	for i := range x {
 		x[i] = ofBrain(binary.LittleEndian.Uint16(b[2*i:]))

@@ -20,7 +20,7 @@ func TestFlagsAndFields(t *testing.T) {
 		"ask": "the command says it", "model": "the argument", "also": "JSON only", "explain": "a flag of its own",
 		"offload": "JSON only: an object", "disaggregated": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
 		"text": "the file that compare is given", "goal": "--minimize, --goal of pick, or --ttft and --tpot of sim", "workload": "--rate, --users, --prompt and others of sim", "change": "the second plan of diff", "all": "a flag of its own", "for": "--train",
-		"rollout": "JSON only: an object", "day": "--day and --start of plan", "among": "numbers with commas behind a field's own flag",
+		"rollout": "JSON only: an object", "day": "--day and --start of plan", "measured_errors": "--quality names the file", "among": "numbers with commas behind a field's own flag",
 	}
 	a := &app{Config: Config{}.filled()}
 	flags := a.fit().Flags()
@@ -51,7 +51,7 @@ func TestFlagsAndFields(t *testing.T) {
 			t.Errorf("--%s is not --%s", f.Name, f.Flag)
 		}
 	}
-	extra := []string{"from", "calibration", "explain", "layers", "notes", "by", "emit", "svg", "check", "help"}
+	extra := []string{"from", "calibration", "quality", "explain", "layers", "notes", "by", "emit", "svg", "check", "help"}
 	flags.VisitAll(func(p *pflag.Flag) {
 		if !owned[p.Name] && !strings.Contains(" "+strings.Join(extra, " ")+" ", " "+p.Name+" ") {
 			t.Errorf("--%s is no field", p.Name)

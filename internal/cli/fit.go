@@ -28,6 +28,7 @@ type fitFlags struct {
 	calibration string
 	from        string
 	emit        string
+	quality     string
 }
 
 const strict = "strict"
@@ -62,6 +63,7 @@ func (a *app) fit() *cobra.Command {
 	flags.Lookup("check").NoOptDefVal = "fits"
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
+	f.qualityFlag(flags)
 	for _, name := range []string{"explain", "layers", "notes", "by", "emit", "svg", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}
@@ -131,6 +133,9 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	}
 	if ask == "plan" && r.Hardware == "" {
 		r.Hardware = "any"
+	}
+	if err := a.readQuality(f.quality, r); err != nil {
+		return nil, nil, err
 	}
 	note, err := a.here(r, c.Flags().Changed("reserve"))
 	return r, append(notes, note...), err

@@ -47,6 +47,7 @@ func (a *app) plan() *cobra.Command {
 	group(flags.Lookup("from"), groupWhat)
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
+	f.qualityFlag(flags)
 	flags.BoolVar(&f.all, "all", false, "every change that was tried, and every plan that was found")
 	flags.BoolVar(&f.what, "what-if", false, "what doubling the load, halving the formats or better hardware would do")
 	flags.BoolVar(&f.config, "config", false, "only the configuration of the best plan that trains, ready for the framework")

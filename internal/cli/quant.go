@@ -25,12 +25,14 @@ type quantFlags struct {
 	formats, family, by string
 	budget              string
 	imatrix, inputs     string
-	write               string
+	write, save, recipe string
 	force, again        bool
 	fits, svg           string
 	context             int64
 	least               []string
 	curve               bool
+	tokens              int
+	method              string
 }
 
 // quant measures what formats cost the weights of a file.
@@ -39,7 +41,8 @@ func (a *app) quant() *cobra.Command {
 	c := &cobra.Command{
 		Use: "quant FILE", Short: "what each format costs these weights in bytes and in error, and the best mixture for a budget",
 		Long: "FILE is a safetensors or GGUF file with weights of 16 or 32 bits (or q8_0), or the folder of a model. Every matrix is stored in every format and read back. " +
-			"--budget chooses a format for each matrix: the least error in so many bytes of weights.",
+			"--budget chooses a format for each matrix: the least error in so many bytes of weights. " +
+			"Of a file of keys and values (past_key_values.0.key, cache_k_l0) it says what formats cost these, by token and by channel.",
 		Example: "memwall quant ./model.safetensors\nmemwall quant ./Llama-3.1-8B --budget 6GiB --floor attn_v=q5_k\nmemwall quant ./Llama-3.1-8B --fits rtx-4070 --ctx 32k\nmemwall quant ./model.gguf --formats q4_k,iq4_xs --per role\nmemwall quant ./a.gguf --imatrix a.imatrix --budget 5GiB --write mix.gguf",
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.asking = "quant"
@@ -62,21 +65,25 @@ func (f *quantFlags) flags(c *cobra.Command) {
 	flags.StringVar(&f.formats, "formats", "", "which formats, such as q4_k,q8_0; all: all that are known")
 	flags.StringVar(&f.imatrix, "imatrix", "", "an importance matrix of llama.cpp: errors count by the inputs of their column")
 	flags.StringVar(&f.inputs, "activations", "", "safetensors with inputs of the matrices, by their names: errors count by what they do to the output")
+	flags.StringVar(&f.method, "method", "", "find the codes of formats from inputs: gptq (--activations), or awq, folded into the norms and matrices before")
 	flags.StringVar(&f.budget, "budget", "", "bytes that the weights may take: choose a format for each matrix")
 	flags.StringVar(&f.fits, "fits", "", "a device, in place of --budget: the weights that fit beside all else that it holds")
 	flags.Var(lengthValue{&f.context}, "ctx", "tokens of context that must fit too; the engine's default without it")
 	flags.StringVar(&f.family, "family", "gguf", "whose formats a mixture is of: gguf or hub")
 	flags.StringArrayVar(&f.least, "floor", nil, "the narrowest format that a role may get in a mixture")
-	for _, name := range []string{"formats", "imatrix", "activations", "budget", "fits", "ctx", "family", "floor"} {
+	flags.IntVar(&f.tokens, "tokens-axis", -2, "of keys and values: the dimension that counts tokens, from 0; -2 is the last but one")
+	for _, name := range []string{"formats", "imatrix", "activations", "method", "budget", "fits", "ctx", "family", "floor", "tokens-axis"} {
 		group(flags.Lookup(name), groupWhat)
 	}
 	flags.StringVar(&f.by, "per", "", "errors of each role, layer or tensor")
 	flags.BoolVar(&f.curve, "curve", false, "the whole trade-off between bytes and error")
 	flags.StringVar(&f.write, "write", "", "write the weights as stored: the mixture for --budget, or the one format of --formats")
+	flags.StringVar(&f.recipe, "recipe", "", "write the mixture as a recipe of llm-compressor: each module's format, for --family hub")
+	flags.StringVar(&f.save, "save", "", "write what was measured as JSON, for --quality of fit and plan")
 	flags.BoolVar(&f.again, "again", false, "measure again what an earlier run measured")
 	flags.BoolVar(&f.force, "force", false, "replace the file that --write names")
 	flags.StringVar(&f.svg, "svg", "", "also draw how weights are spread, the error of formats by size, and outliers")
-	for _, name := range []string{"per", "curve", "svg", "write", "force", "again"} {
+	for _, name := range []string{"per", "curve", "svg", "save", "recipe", "write", "force", "again"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 }
@@ -99,6 +106,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 	if q.formats, err = f.askable(q.formats); err != nil {
 		return nil, err
 	}
+	if q.formats, err = f.improvable(q.formats); err != nil {
+		return nil, err
+	}
 	for _, s := range f.least {
 		role, name, _ := strings.Cut(s, "=")
 		floor, ok := quant.FloorOf(role, name)
@@ -114,6 +124,9 @@ func (f *quantFlags) read() (*quantAsk, error) {
 	}
 	if f.fits != "" && f.budget != "" {
 		return nil, usage("fits", f.fits, "--budget and --fits both say how much there is", "give one of them")
+	}
+	if f.recipe != "" && f.fits == "" && q.budget == 0 {
+		return nil, usage("recipe", f.recipe, "a recipe is of a mixture, and there is no --budget", "--budget 8GiB --family hub")
 	}
 	if f.write != "" && f.fits == "" && q.budget == 0 && len(q.formats) != 1 {
 		return nil, usage("write", f.write, "what to write is not said: there is no --budget, and not one format", "--formats q4_k --write "+f.write)
@@ -195,6 +208,9 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer files.Close()
+	if quant.IsCache(m) {
+		return a.runCache(f, q, m)
+	}
 	if err := a.room(f, q, name); err != nil {
 		return err
 	}
@@ -203,6 +219,10 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	defer inputs.Close()
+	folds, err := a.fold(f, q, name, m, stats)
+	if err != nil {
+		return err
+	}
 	kept := a.remembered(m, stats, f.again)
 	defer kept.close()
 	all, stopped, err := a.weighed(m, q.formats, stats, kept)
@@ -210,17 +230,25 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 		return err
 	}
 	r := quant.NewReport(m, all, q.formats)
-	r.Schema, r.Stopped = memwall.Schema, stopped
+	r.Schema, r.Stopped, r.Method, r.Gained, r.Unfolded = memwall.Schema, stopped, stats.Method, folds.gained, folds.left
 	if r.Weighed == 0 && stats.Tells() != quant.Nothing && !stopped {
 		return &memwall.Error{Code: memwall.BadFile, Field: "imatrix", Value: cmp.Or(f.imatrix, f.inputs), Message: "no matrix of " + name + " is in the statistics of inputs", Hint: "statistics of the same model, with its names"}
 	}
-	if err := f.extend(r, q, all); err != nil {
+	if err := f.extend(r, q, m, all); err != nil {
 		return err
 	}
 	if f.write != "" && !stopped {
 		if err := a.writeQuant(f, q, m, all, stats, r); err != nil {
 			return err
 		}
+	}
+	if !stopped {
+		if err := a.saveQuant(f.save, m, all); err != nil {
+			return err
+		}
+	}
+	if err := a.writeRecipe(f.recipe, r); err != nil {
+		return err
 	}
 	if err := a.drawQuant(f, r, all); err != nil {
 		return err
@@ -271,7 +299,7 @@ func (a *app) statistics(f *quantFlags) (*quant.Statistics, io.Closer, error) {
 }
 
 // extend adds what was asked for beside the sums.
-func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured) error {
+func (f *quantFlags) extend(r *quant.Report, q *quantAsk, m *quant.Model, all []*quant.Measured) error {
 	if q.parts != nil {
 		r.SetParts(all, q.formats, q.parts)
 	}
@@ -282,6 +310,7 @@ func (f *quantFlags) extend(r *quant.Report, q *quantAsk, all []*quant.Measured)
 		return nil
 	}
 	c := quant.NewChoice(all, q.family, q.floors)
+	c.GGUF = m.GGUF != nil
 	if len(c.Groups) == 0 {
 		return usage("family", f.family, fmt.Sprintf("none of the formats that were tried is of %s files", f.family), "--family hub, or other --formats")
 	}
@@ -306,7 +335,7 @@ func (a *app) weighed(m *quant.Model, formats []*quant.Format, stats *quant.Stat
 	defer done()
 	results, order := kept.recall(m.Tensors, formats, stats.Tells())
 	slices.SortStableFunc(order, func(a, b *quant.Tensor) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	p := a.bytesProgress(quant.Reading(order))
+	p := a.bytesProgress(quant.Reading(order, formats), quant.Bytes(order))
 	var mu sync.Mutex
 	var next, read atomic.Int64
 	var workers sync.WaitGroup

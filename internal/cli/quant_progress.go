@@ -13,14 +13,16 @@ type bytesProgress struct {
 	mu          sync.Mutex
 	a           *app
 	start, last time.Time
-	of          int64
+	of          int64 // that are read
+	shown       unit.Bytes
 }
 
-func (a *app) bytesProgress(of int64) *bytesProgress {
+// bytesProgress of so many bytes of files, some of which are read twice.
+func (a *app) bytesProgress(of int64, files unit.Bytes) *bytesProgress {
 	if !a.ErrTerminal {
 		return nil
 	}
-	return &bytesProgress{a: a, start: time.Now(), of: of}
+	return &bytesProgress{a: a, start: time.Now(), of: of, shown: files}
 }
 
 // report draws the line; it may be called by several workers at once.
@@ -37,7 +39,7 @@ func (p *bytesProgress) report(n int64) {
 	}
 	p.last = now
 	left := unit.Seconds(took.Seconds() * (float64(p.of)/float64(n) - 1))
-	fmt.Fprintf(p.a.Stderr, "\r\x1b[K%d %% of %v, %v left, Ctrl-C: what is known", 100*n/max(1, p.of), unit.Bytes(p.of/2), left)
+	fmt.Fprintf(p.a.Stderr, "\r\x1b[K%d %% of %v, %v left, Ctrl-C: what is known", 100*n/max(1, p.of), p.shown, left)
 }
 
 // clear takes the line away.

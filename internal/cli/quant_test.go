@@ -19,11 +19,22 @@ func quantFiles(dir string) error {
 		return err
 	}
 	inputs := []quanttest.Tensor{{Name: "model.layers.0.self_attn.q_proj.input", Shape: []int{300, 256}, X: quanttest.Heavy(300*256, 1, 3)}, {Name: "model.layers.1.mlp.up_proj", Shape: []int{10, 256}, X: quanttest.Heavy(2560, 1, 4)}}
+	loud := []quanttest.Tensor{}
+	for _, name := range []string{"blk.0.attn_q", "blk.0.ffn_gate"} {
+		x := quanttest.Normal(300*256, 1, 8)
+		for i := range x {
+			if i%64 == 5 {
+				x[i] *= 32
+			}
+		}
+		loud = append(loud, quanttest.Tensor{Name: name, Shape: []int{300, 256}, X: x})
+	}
 	wrong := []quanttest.Tensor{{Name: "model.layers.0.self_attn.q_proj", Shape: []int{4, 8}, X: quanttest.Heavy(32, 1, 3)}}
 	const config = `{"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":256,"intermediate_size":512,"num_attention_heads":4,"num_key_value_heads":1,"num_hidden_layers":2,"vocab_size":512,"max_position_embeddings":4096,"torch_dtype":"bfloat16","rms_norm_eps":1e-5}`
 	for name, data := range map[string][]byte{
-		"small.safetensors": small, "folder/model.safetensors": small, "small.imatrix": importance(2, 256), "inputs.safetensors": quanttest.Safetensors(inputs), "wrong.safetensors": quanttest.Safetensors(wrong),
+		"small.safetensors": small, "folder/model.safetensors": small, "small.imatrix": importance(2, 256), "inputs.safetensors": quanttest.Safetensors(inputs), "loud.safetensors": quanttest.Safetensors(loud), "wrong.safetensors": quanttest.Safetensors(wrong),
 		"folder/config.json": []byte(config), "small.gguf": quanttest.GGUF(quanttest.Llama(2, 256)),
+		"cache.safetensors":  quanttest.Safetensors(quanttest.Cache(2, 2, 300, 64)),
 		"cut.safetensors":    small[:len(small)-1000],
 		"broken.safetensors": quanttest.Safetensors([]quanttest.Tensor{{Name: "a", Shape: []int{2, 256}, X: quanttest.Normal(512, 1, 2)}, {Name: "b", Shape: []int{2, 256}, X: broken}}),
 	} {

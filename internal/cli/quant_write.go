@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/quant"
+	"github.com/memwall/memwall/unit"
 )
 
 // writeQuant writes the weights as a mixture, or one format, stores them. A name that is taken stays unless --force is
@@ -75,11 +76,7 @@ func encoders(q *quantAsk, all []*quant.Measured, stats *quant.Statistics, r *qu
 		if r.Mix == nil && m.Of(q.formats[0]) != nil {
 			f = q.formats[0]
 		}
-		in, err := stats.Inputs(m.Tensor)
-		if err != nil {
-			return nil, err
-		}
-		e, err := quant.NewEncoder(m, f, in)
+		e, err := quant.NewEncoder(m, f, stats)
 		if err != nil {
 			return nil, err
 		}
@@ -109,9 +106,9 @@ func (f *quantFlags) output(m *quant.Model, tensors []*quant.Encoder) (*quant.Ou
 func (a *app) writeOut(file File, out *quant.Output) error {
 	ctx, done := a.until()
 	defer done()
-	p := a.bytesProgress(2 * out.Size())
+	p := a.bytesProgress(out.Size(), unit.Bytes(out.Size()))
 	err := out.Write(file, 2*runtime.GOMAXPROCS(0), parallel, func(n int64) bool {
-		p.report(2 * n)
+		p.report(n)
 		return ctx.Err() == nil
 	})
 	p.clear()

@@ -112,13 +112,13 @@ func run(args []string) (out, talk []string, code int) { return runWith("", args
 func runWith(stdin string, args []string) (out, talk []string, code int) {
 	var stdout, stderr bytes.Buffer
 	now := time.Time{}
-	code = cli.Run(cli.Config{
+	code = cli.Run(demonstrated(cli.Config{
 		Now:  func() time.Time { now = now.Add(time.Millisecond); return now }, // no page tells how long its answers took here
 		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
 		Env:       func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
 		WriteFile: func(name string, _ []byte) error { return errors.New(name + " is not written by a page") },
 		Server:    composed,
-	})
+	}))
 	return linesOf(&stdout), linesOf(&stderr), code
 }
 

@@ -12,6 +12,10 @@ import (
 // Quant draws what formats cost the weights of a model.
 func Quant(r *quant.Report, st Style) string {
 	p := newPage(st)
+	if r.Cache != nil {
+		p.quantCache(r)
+		return p.String()
+	}
 	p.heading(r.Model, fmt.Sprintf("%s of %s, %v", plural(int64(r.Matrices), "matrix", "matrices"), plural(int64(r.Tensors), "tensor", "tensors"), r.Bytes))
 	if r.Stopped {
 		p.para(pad(gap), say("stopped: only what was measured until then", bold))
@@ -59,6 +63,20 @@ func (p *page) quantFormats(r *quant.Report) {
 		said += fmt.Sprintf(" Of %d of %d matrices the inputs are known, and columns count by them.", r.Weighed, r.Matrices)
 	}
 	p.para(pad(gap), say(said, dim))
+	p.quantMethod(r)
+}
+
+// quantMethod says how codes were found where it was not by rounding.
+func (p *page) quantMethod(r *quant.Report) {
+	switch r.Method {
+	case quant.GPTQ:
+		p.para(pad(gap), say("Codes are GPTQ's where inputs are known: each column makes up for those before.", dim))
+	case quant.AWQ:
+		p.para(pad(gap), say(fmt.Sprintf("AWQ: columns are multiplied, and what makes their inputs divided, in %s.", plural(int64(r.Gained), "place", "places")), dim))
+	}
+	for _, u := range r.Unfolded {
+		p.para(pad(gap), say(fmt.Sprintf("not %s, in %s: %s", u.Role, plural(int64(u.Layers), "layer", "layers"), u.Why), dim))
+	}
 }
 
 // errorShare prints a relative error in percent.
@@ -159,6 +177,28 @@ func (p *page) quantMix(r *quant.Report) {
 		for _, t := range m.Types {
 			p.para(pad(gap), say(t))
 		}
+	}
+	p.quantModules(m)
+}
+
+// quantModules is what of the hub's modules gets which format; the whole is in --recipe.
+func (p *page) quantModules(m *quant.MixRow) {
+	if m.NoConfig != "" {
+		p.blank()
+		p.para(pad(gap), say("no configuration of modules: "+m.NoConfig, dim))
+	}
+	if m.Config == nil {
+		return
+	}
+	p.blank()
+	p.para(nil, join(say("for llm-compressor, vLLM and SGLang", bold), say("   --recipe FILE writes it", dim)))
+	for _, g := range m.Config.Groups {
+		for _, t := range g.Targets {
+			p.para(join(pad(gap), say(g.Format+"  ", dim)), say(t))
+		}
+	}
+	for _, t := range m.Config.Ignore {
+		p.para(join(pad(gap), say("as stored  ", dim)), say(t))
 	}
 }
 

@@ -100,9 +100,57 @@ func Llama(layers, width int) []Tensor {
 	return append(out, norm("model.norm.weight"), matrix("lm_head.weight", 2*width, width, false))
 }
 
+// Inputs of the matrices of a Llama that feed a norm or another matrix: they correlate from column to column, and each 64th
+// column is sixteen times as large, as in large networks.
+func Inputs(layers, width int) (out []Tensor) {
+	const rows = 512
+	seed := uint64(1000)
+	of := func(name string, cols int) Tensor {
+		seed++
+		x := Normal(rows*cols, 1, seed)
+		for i := range x {
+			if i%cols > 0 {
+				x[i] = Brain(0.7*x[i-1] + x[i])
+			}
+		}
+		for i := range x {
+			if i%64 == 5 {
+				x[i] *= 16
+			}
+		}
+		return Tensor{name, []int{rows, cols}, x}
+	}
+	for l := range layers {
+		at := fmt.Sprintf("blk.%d.", l)
+		out = append(out, of(at+"attn_q", width), of(at+"attn_k", width), of(at+"attn_v", width), of(at+"attn_output", width), of(at+"ffn_gate", width), of(at+"ffn_up", width), of(at+"ffn_down", 2*width))
+	}
+	return out
+}
+
+// Cache is keys and values of some layers in the layout of transformers. Keys have channels that are much larger than
+// others for every token, as those of networks with rotary positions do; values have none (arXiv:2402.02750, section 3).
+func Cache(layers, heads, tokens, width int) (out []Tensor) {
+	shape := []int{1, heads, tokens, width}
+	for l := range layers {
+		k := Normal(heads*tokens*width, 1, uint64(2*l))
+		for i := range k {
+			if c := i % width; c%16 == 3 {
+				k[i] = Brain(k[i]*2 + 12)
+			}
+		}
+		v := Normal(heads*tokens*width, 0.5, uint64(2*l+1))
+		out = append(out, Tensor{fmt.Sprintf("past_key_values.%d.key", l), shape, k}, Tensor{fmt.Sprintf("past_key_values.%d.value", l), shape, v})
+	}
+	return out
+}
+
 // GGUF is the same network as a GGUF file: matrices in bf16, in the order given.
 func GGUF(tensors []Tensor) []byte {
-	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(2))
+	b := gguftest.New("llama").Set("general.name", gguftest.Str("small")).Set("general.file_type", gguftest.U32(32)).Set("llama.block_count", gguftest.U32(uint32(layersOf(tensors))))
+	if w := uint32(tensors[0].Shape[1]); len(tensors) > 10 {
+		b.Set("llama.embedding_length", gguftest.U32(w)).Set("llama.feed_forward_length", gguftest.U32(2*w)).Set("llama.context_length", gguftest.U32(4096)).
+			Set("llama.attention.head_count", gguftest.U32(4)).Set("llama.attention.head_count_kv", gguftest.U32(1)).Set("llama.attention.layer_norm_rms_epsilon", gguftest.F32(1e-5))
+	}
 	for _, t := range tensors {
 		dims := make([]int64, len(t.Shape))
 		for i, n := range t.Shape {
@@ -124,6 +172,15 @@ func GGUF(tensors []Tensor) []byte {
 		}
 	}
 	return out
+}
+
+func layersOf(tensors []Tensor) (n int) {
+	for _, t := range tensors {
+		if strings.HasSuffix(t.Name, "q_proj.weight") {
+			n++
+		}
+	}
+	return n
 }
 
 var ggufNames = strings.NewReplacer("model.embed_tokens", "token_embd", "model.layers.", "blk.", "input_layernorm", "attn_norm", "post_attention_layernorm", "ffn_norm", "self_attn.q_proj", "attn_q", "self_attn.k_proj", "attn_k",

@@ -1,0 +1,179 @@
+package quant
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// CachePart is what of an attention cache a tensor holds.
+type CachePart string
+
+const (
+	Keys   CachePart = "keys"
+	Values CachePart = "values"
+)
+
+// cachePart reads a name such as cache_k_l0, past_key_values.3.key or model.layers.7.self_attn.v_cache: what it holds, and
+// the number of its layer, which is the first in the name; "" when it names no part of a cache.
+func cachePart(name string) (part CachePart, layer int) {
+	layer = -1
+	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		switch w {
+		case "weight", "bias", "proj", "norm", "input":
+			return "", -1
+		case "k", "key", "keys":
+			part = Keys
+		case "v", "value", "values":
+			if w != "values" || part == "" { // past_key_values.3.key
+				part = Values
+			}
+		}
+		if n, err := strconv.Atoi(strings.TrimLeft(w, "abcdefghijklmnopqrstuvwxyz")); err == nil && layer < 0 && n >= 0 {
+			layer = n
+		}
+	}
+	return part, layer
+}
+
+// IsCache reports whether all tensors of a file are keys and values of a cache.
+func IsCache(m *Model) bool {
+	return len(m.Tensors) > 0 && !slices.ContainsFunc(m.Tensors, func(t *Tensor) bool {
+		part, _ := cachePart(t.Name)
+		return part == ""
+	})
+}
+
+// CacheOf gives the tensors of a cache as they are measured: each as the rows that its tokens have, for scales of a token
+// and head, and once more across, for scales of a channel. Axis is the dimension that counts tokens, from 0; below 0
+// it counts from behind, and -2 is the layout of transformers: batch, heads, tokens, channels.
+func CacheOf(m *Model, axis int) (*Model, error) {
+	out := *m
+	out.Tensors = nil
+	out.Identity += fmt.Sprintf("tokens %d\n", axis)
+	for _, t := range m.Tensors {
+		along, across, err := t.slab(axis)
+		if err != nil {
+			return nil, err
+		}
+		out.Tensors = append(out.Tensors, along, across)
+	}
+	return &out, nil
+}
+
+// slab is a tensor of a cache in both directions.
+func (t *Tensor) slab(axis int) (along, across *Tensor, err error) {
+	if axis < 0 {
+		axis += len(t.Shape)
+	}
+	if axis < 0 || axis >= len(t.Shape)-1 {
+		return nil, nil, fmt.Errorf("tensor %s has %d dimensions, and none of its first %d is that of tokens", t.Name, len(t.Shape), max(0, len(t.Shape)-1))
+	}
+	rows := *t
+	rows.Cache, rows.Layer = cachePart(t.Name)
+	rows.Role, rows.Part = "", ""
+	columns := rows
+	columns.Name, columns.Across = t.Name+byChannel, true
+	columns.Batch, columns.Cols, columns.Rows = 1, t.Shape[axis], 1
+	for i, n := range t.Shape {
+		switch {
+		case i < axis:
+			columns.Batch *= n
+		case i > axis:
+			columns.Rows *= n
+		}
+	}
+	rows.Batch, rows.Cols = 1, t.Shape[len(t.Shape)-1]
+	rows.Rows = 1
+	for _, n := range t.Shape[:len(t.Shape)-1] {
+		rows.Rows *= n
+	}
+	return &rows, &columns, nil
+}
+
+// along: the format has scales of runs of a row that say nothing about the rest, so that it can be tried on some tokens
+// of each channel after the other.
+func (f *Format) along() bool {
+	if f.Asks != Nothing {
+		return false
+	}
+	c, err := f.Coder(NewSurvey(1, super))
+	n, ok := c.(*integers)
+	return err == nil && ok && n.group < super && !n.fixed
+}
+
+const (
+	// mostChannels are read of a token at most, and stripTokens of these at a time, in whole groups.
+	mostChannels = 1 << 16
+	stripGroup   = 128
+)
+
+// across tries formats on channels: strips of tokens are turned round, each channel's tokens then lie in a row.
+func (w *Work) across(m *Measured) error {
+	if m.Rows > mostChannels {
+		m.Kept = "of too many channels"
+		return nil
+	}
+	for _, f := range w.Formats {
+		if m.Takes(f) {
+			m.Tried = append(m.Tried, Tried{Format: f, Bytes: f.Bytes(m.Batch, m.Rows, m.Cols)})
+		}
+	}
+	m.Survey = NewSurvey(m.Batch*m.Rows, m.Cols)
+	step := max(stripGroup, chunk/m.Rows/stripGroup*stripGroup)
+	file := *m.Tensor // as the file has it: a row is a token
+	file.Rows, file.Cols = m.Cols, m.Rows
+	for at := int64(0); at < m.Cols*m.Batch; {
+		n := min(step, m.Cols-at%m.Cols)
+		if err := w.strip(m, &file, at, n); err != nil {
+			return err
+		}
+		at += n
+	}
+	if !m.Survey.Finite() {
+		m.broken()
+	}
+	m.Tried = slices.DeleteFunc(m.Tried, func(t Tried) bool { return !t.Error.finite() })
+	return nil
+}
+
+// strip tries the formats on n tokens.
+func (w *Work) strip(m *Measured, file *Tensor, at, n int64) error {
+	x, turned := w.room(n*file.Cols), make([]float32, n*file.Cols)
+	if err := file.rows(x, at, n, &w.raw); err != nil {
+		return err
+	}
+	for t := range n {
+		for c := range file.Cols {
+			turned[c*n+t] = x[t*file.Cols+c]
+		}
+	}
+	s := NewSurvey(file.Cols, n)
+	s.Add(turned)
+	m.Survey.merge(s)
+	for i := range m.Tried {
+		if !s.Finite() {
+			break
+		}
+		t, err := NewTrial(m.Tried[i].Format, s)
+		if err != nil {
+			return err
+		}
+		t.Rows(turned)
+		m.Tried[i].Error.Add(&t.Error)
+	}
+	if w.Done != nil && !w.Done(int64(file.Stored.Row(file.Cols))*n) {
+		return ErrStopped
+	}
+	return nil
+}
+
+// room for so many numbers.
+func (w *Work) room(n int64) []float32 {
+	if int64(cap(w.numbers)) < n {
+		w.numbers = make([]float32, n)
+	}
+	return w.numbers[:n]
+}
