@@ -38,8 +38,8 @@ func (f *serveFlags) reach(c *cobra.Command) {
 func (a *app) serve() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
-		Use: "serve", Short: "the same answers over HTTP, for programs and agents",
-		Long: "POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
+		Use: "serve", Short: "a web page, and the same answers over HTTP for programs and agents",
+		Long: "Open the address that it prints in a browser. POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
 			"Only this machine can ask, unless --listen says otherwise: then a bearer token is asked of everybody, which --token-file or MEMWALL_TOKEN gives, or which is made and shown once. " +
 			"Requests open no files and no connections; --root and --allow say which models may be read.",
 		Example: "memwall serve\nmemwall serve --listen 127.0.0.1:9000\nmemwall serve --listen 0.0.0.0:8421 --token-file token.txt\ncurl -s localhost:8421/v1/fit -H 'Content-Type: application/json' -d '{\"model\":\"llama-3.1-8b\",\"hardware\":\"rtx-4090\"}'",
@@ -82,7 +82,7 @@ func (a *app) runServe(f *serveFlags) error {
 	}
 	fmt.Fprintf(a.Stderr, "memwall answers at http://%s/ until it is interrupted\n", l.Addr())
 	if made {
-		fmt.Fprintf(a.Stderr, "token, shown this once: %s\n", token)
+		fmt.Fprintf(a.Stderr, "token, shown this once: %s\nin a browser: http://%s/?token=%s\n", token, l.Addr(), token)
 	}
 	if a.Env("GOGC") == "" {
 		debug.SetGCPercent(garbage)

@@ -84,26 +84,44 @@ func Long(r *memwall.Request) bool {
 
 // Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
 // the question had its turn. report, where it is not nil, is called while a simulation runs.
-func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report func(requests int64, simulated time.Duration)) (*memwall.Answer, error) {
-	done, err := d.clients.admit(client, Long(r), time.Now())
-	if err != nil {
+func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report func(requests int64, simulated time.Duration)) (answer *memwall.Answer, err error) {
+	err = d.serve(ctx, client, Long(r), report, func(ctx context.Context, asker *memwall.Asker) (err error) {
+		answer, err = asker.AskContext(ctx, r)
+		return err
+	})
+	if internal(err) {
 		return nil, err
+	}
+	return answer, err
+}
+
+// Do lets a client put several questions to one who answers, in the turn of one. Its error is that of do, a *Busy, or
+// that of a context that ended before its turn.
+func (d *Desk) Do(ctx context.Context, client string, long bool, do func(context.Context, *memwall.Asker) error) error {
+	return d.serve(ctx, client, long, nil, do)
+}
+
+// serve gives a client its turn.
+func (d *Desk) serve(ctx context.Context, client string, long bool, report func(int64, time.Duration), do func(context.Context, *memwall.Asker) error) error {
+	done, err := d.clients.admit(client, long, time.Now())
+	if err != nil {
+		return err
 	}
 	var took time.Duration
 	defer func() { done(time.Now(), took) }()
 	ctx, stop := context.WithTimeout(ctx, d.o.Limit)
 	defer stop()
-	if Long(r) {
-		return d.askLong(ctx, r, report, &took)
+	if long {
+		return d.askLong(ctx, report, &took, do)
 	}
-	return d.askShort(ctx, r, &took)
+	return d.askShort(ctx, &took, do)
 }
 
 // askShort asks one who remembers.
-func (d *Desk) askShort(ctx context.Context, r *memwall.Request, took *time.Duration) (*memwall.Answer, error) {
+func (d *Desk) askShort(ctx context.Context, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
 	m, err := turn(ctx, d.short, d.o.Patience)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if m.asker == nil || m.asked >= forget {
 		*m = memory{asker: d.o.Asker.Remembering()}
@@ -112,40 +130,39 @@ func (d *Desk) askShort(ctx context.Context, r *memwall.Request, took *time.Dura
 	asker := m.asker
 	m.asker = nil // what a fault leaves behind is not asked again
 	defer func() { d.short <- m }()
-	answer, err := d.answer(ctx, asker, r, took)
+	err = d.answer(ctx, asker, took, do)
 	if !internal(err) {
 		m.asker = asker
 	}
-	return answer, err
+	return err
 }
 
 // askLong asks with a context that ends the search, in the turn of a long question.
-func (d *Desk) askLong(ctx context.Context, r *memwall.Request, report func(int64, time.Duration), took *time.Duration) (*memwall.Answer, error) {
+func (d *Desk) askLong(ctx context.Context, report func(int64, time.Duration), took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
 	if err := enter(ctx, d.long, 10*d.o.Patience); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { <-d.long }()
 	asker := d.o.Asker
 	if report != nil {
 		asker.Watch = &memwall.Watch{Progress: report}
 	}
-	return d.answer(ctx, &asker, r, took)
+	return d.answer(ctx, &asker, took, do)
 }
 
 // answer asks; a fault of the program ends one question and no other.
-func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, r *memwall.Request, took *time.Duration) (answer *memwall.Answer, err error) {
+func (d *Desk) answer(ctx context.Context, asker *memwall.Asker, took *time.Duration, do func(context.Context, *memwall.Asker) error) (err error) {
 	start := time.Now()
 	defer func() {
 		*took = time.Since(start)
 		if fault := recover(); fault != nil {
-			answer, err = nil, d.fault(fault)
+			err = d.fault(fault)
 		}
 	}()
-	answer, err = asker.AskContext(ctx, r)
-	if internal(err) {
-		return nil, d.fault(err)
+	if err = do(ctx, asker); internal(err) {
+		return d.fault(err)
 	}
-	return answer, err
+	return err
 }
 
 // fault is told to who runs the desk; who asked learns that there was one.

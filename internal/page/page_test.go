@@ -168,7 +168,7 @@ func TestBadAddresses(t *testing.T) {
 	if r := get(t, "/nowhere", ""); r.Status != 404 {
 		t.Errorf("nowhere: %d", r.Status)
 	}
-	if r := get(t, "/", ""); r.To == "" {
+	if first, same := get(t, "/", ""), get(t, "/fit?"+example, ""); first.HTML != same.HTML {
 		t.Error("the first page shows no example")
 	}
 }

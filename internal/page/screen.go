@@ -59,7 +59,7 @@ func (v *view) plan() {
 	}
 	v.title = v.headline()
 	v.picture()
-	rows := all{el("tr", el("th", txt("change")), number("th", "saves GiB"), number("th", "tok/s each"), el("th", class("v"), txt("quality")), el("th", class("v"), txt("then")))}
+	rows := all{el("tr", el("th", txt("change")), number("th", "saves GiB"), number("th", "tok/s each"), el("th", class("v hid"), txt("quality")), el("th", class("v"), txt("then")))}
 	picked := false
 	for _, r := range render.LadderRows(v.answer) {
 		first := !picked && r.Verdict == memwall.Fits
@@ -79,7 +79,7 @@ func (v *view) ladderRow(r *render.RungRow, first bool) part {
 		change = el("a", class("q"), attr{"href", s.href()}, set("data-live"), set("data-rung"), attr{"title", r.Flags}, txt(r.Change))
 	}
 	look := map[memwall.Verdict]string{memwall.Fits: "v ok", memwall.Tight: "v warn", memwall.DoesNotFit: "v bad"}[r.Verdict]
-	return el("tr", when(first, class("pick")), el("td", change), number("td", r.Saves), number("td", r.Speed), el("td", class("v m"), txt(r.Quality)), el("td", class(look), txt(r.Then)))
+	return el("tr", when(first, class("pick")), el("td", change), number("td", r.Saves), number("td", r.Speed), el("td", class("v m hid"), txt(r.Quality)), el("td", class(look), txt(r.Then)))
 }
 
 // asking is the sentence of each such question.

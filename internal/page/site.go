@@ -36,7 +36,6 @@ type Site struct {
 type Response struct {
 	Status int
 	HTML   string
-	To     string // where the page has moved
 }
 
 // question is a kind of page.
@@ -61,6 +60,26 @@ func questions() []question {
 	}
 }
 
+// Pasted is the path that takes what is pasted.
+const Pasted = "/diagnose"
+
+// Paths are those of all pages.
+func Paths() []string {
+	out := []string{"/{$}"}
+	for _, q := range questions() {
+		out = append(out, "/"+q.path)
+	}
+	return out
+}
+
+// AskOf is the question that the page of a path asks; "" where there is no such page.
+func AskOf(path string) string {
+	if q := questionAt(strings.Trim(path, "/")); q != nil {
+		return q.ask
+	}
+	return ""
+}
+
 // questionAt a path; nil where there is none.
 func questionAt(path string) *question {
 	all := questions()
@@ -80,7 +99,7 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		ask, query = questionOf(query)
 	}
 	if ask == "" {
-		return Response{Status: 302, To: "/fit?" + example}
+		ask, query = "fit", example
 	}
 	if q := questionAt(ask); q != nil {
 		v := &view{site: s, ctx: ctx, question: q, title: q.name}

@@ -140,12 +140,31 @@ func (s *Server) checkToken(r *http.Request) error {
 	if s.Token == "" || r.URL.Path == healthPath {
 		return nil
 	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Token))
-	if strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
+	given, want := sha256.Sum256([]byte(tokenOf(r))), sha256.Sum256([]byte(s.Token))
+	if subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
 		return nil
 	}
 	return refuse(http.StatusUnauthorized, "Authorization", "", "the bearer token is missing or wrong", "Authorization: Bearer TOKEN, with the token that the server was started with")
+}
+
+// Where browsers bring the token: a link that is followed once, and then a cookie that no script and no other site sees.
+const (
+	tokenKey    = "token"
+	tokenCookie = "memwall-token"
+)
+
+// tokenOf a request; "" where it brings none.
+func tokenOf(r *http.Request) string {
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return token
+	}
+	if r.Method == http.MethodGet && !isAPI(r.URL.Path) && r.URL.Query().Has(tokenKey) {
+		return r.URL.Query().Get(tokenKey)
+	}
+	if c, err := r.Cookie(tokenCookie); err == nil {
+		return c.Value
+	}
+	return ""
 }
 
 // checkType takes types that no form of another page can send.

@@ -116,18 +116,8 @@ func (s *Server) rest() {
 			s.Agents.ServeHTTP(w, r)
 		})
 	}
-	page := s.Page
-	if page == nil {
-		page = http.HandlerFunc(s.plain)
-	}
-	s.mux.HandleFunc("/v1/", s.nothing)
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if s.routes[r.URL.Path] != nil {
-			s.nothing(w, r)
-			return
-		}
-		page.ServeHTTP(w, r)
-	})
+	s.pages()
+	s.mux.HandleFunc("/", s.nothing)
 }
 
 // nothing says that a path has nothing, or not for this method.
@@ -146,22 +136,4 @@ func (s *Server) file(path, kind string, text []byte) {
 	s.routes.add(http.MethodGet, path, "", 0)
 	b := newBody(kind, text)
 	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { s.deliver(w, r, b) })
-}
-
-// plain is the page for want of a better: what there is to ask.
-func (s *Server) plain(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/" {
-		s.nothing(w, r)
-		return
-	}
-	var b strings.Builder
-	b.WriteString("memwall " + memwall.Version + ": where every byte of an LLM goes, whether it fits, how fast it runs\n\n")
-	for _, ask := range asks() {
-		b.WriteString("POST /v1/" + ask + "\n")
-	}
-	b.WriteString("POST /v1/batch\nGET  /v1/models /v1/hardware /v1/formats /v1/schema\nGET  " + healthPath + " " + metricsPath + " " + openAPIPath + "\n")
-	if s.Agents != nil {
-		b.WriteString("POST " + agentsPath + "\n")
-	}
-	s.deliver(w, r, newBody("text/plain; charset=utf-8", []byte(b.String())))
 }

@@ -29,8 +29,6 @@ type Options struct {
 	Token string
 	// Hosts are names that the server goes by, beside those of this machine. With a token every name does.
 	Hosts []string
-	// Page answers what is not the API; nil: a list of what there is.
-	Page http.Handler
 	// Agents answers at /mcp; nil: nobody does.
 	Agents http.Handler
 }

@@ -328,13 +328,49 @@ func TestGzip(t *testing.T) {
 	}
 }
 
+// TestPages: people's pages come through the guards, say what is wrong, and take what is pasted from themselves alone.
+func TestPages(t *testing.T) {
+	const secret = "correct-horse-battery"
+	open, closed := server(t, nil), server(t, func(o *Options) { o.Token = secret })
+	if w := do(open, asked{method: "GET", path: "/fit?m=nosuch"}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "nosuch") {
+		t.Errorf("an unknown model: %d", w.Code)
+	}
+	if w := do(open, asked{method: "GET", path: "/fit?m=/etc/passwd"}); w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a file: %d", w.Code)
+	}
+	const log = "text=torch.OutOfMemoryError%3A+CUDA+out+of+memory.+Tried+to+allocate+4.40+GiB."
+	form := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
+	if w := do(open, asked{method: "POST", path: "/diagnose", body: log, header: form}); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "4.40 GiB") {
+		t.Errorf("what was pasted: %d", w.Code)
+	}
+	form["Origin"] = "https://elsewhere.example"
+	if w := do(open, asked{method: "POST", path: "/diagnose", body: log, header: form}); w.Code != http.StatusForbidden {
+		t.Errorf("pasted by another site: %d", w.Code)
+	}
+	if w := do(closed, asked{method: "GET", path: "/"}); w.Code != http.StatusUnauthorized {
+		t.Errorf("without the token: %d", w.Code)
+	}
+	w := do(closed, asked{method: "GET", path: "/fit?m=llama-3.1-8b&token=" + secret})
+	cookie := w.Header().Get("Set-Cookie")
+	if w.Code != http.StatusSeeOther || strings.Contains(w.Header().Get("Location"), secret) || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+		t.Fatalf("a link with the token: %d %v", w.Code, w.Header())
+	}
+	kept, _, _ := strings.Cut(cookie, ";")
+	if w := do(closed, asked{method: "GET", path: "/fit?m=llama-3.1-8b", header: map[string]string{"Cookie": kept}}); w.Code != http.StatusOK {
+		t.Errorf("with the cookie: %d", w.Code)
+	}
+	if w := do(closed, asked{method: "GET", path: "/fit?m=llama-3.1-8b&token=wrong"}); w.Code != http.StatusUnauthorized {
+		t.Errorf("with a wrong token: %d", w.Code)
+	}
+}
+
 // TestLists: what is listed has a card, and what is not there is a 404 that says what may have been meant.
 func TestLists(t *testing.T) {
 	s := server(t, nil)
 	for path, want := range map[string]string{
 		"/v1/models": `"llama-3.1-8b"`, "/v1/models?q=qwen3": `"qwen3-32b"`, "/v1/models/llama-3.1-8b": `"kv_bytes_per_token":131072`, "/v1/models/meta-llama/Llama-3.1-8B-Instruct": `"id":"llama-3.1-8b"`,
 		"/v1/hardware": `"rtx-4090"`, "/v1/hardware/p5.48xlarge": `p5.48xlarge`, "/v1/hardware/rtx-4090": `"GeForce RTX 4090"`, "/v1/formats": `"bf16"`, "/v1/formats/q4_k_m": "q4_k_m",
-		"/v1/schema": `"$defs"`, "/v1/schema/request": `"ask"`, "/health": `"ok"`, "/metrics": "memwall_request_seconds_count", "/": "POST /v1/fit",
+		"/v1/schema": `"$defs"`, "/v1/schema/request": `"ask"`, "/health": `"ok"`, "/metrics": "memwall_request_seconds_count", "/": "<!doctype html>", "/fit?m=llama-3.1-8b&on=rtx-4090": "Yes.", "/page.css": "svg.mw", "/page.js": "use strict", "/diagnose": "<textarea",
 	} {
 		if w := do(s, asked{method: "GET", path: path}); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: status %d: %.200s", path, w.Code, w.Body)

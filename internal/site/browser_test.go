@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -23,38 +22,19 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/page"
+	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/serve"
 )
 
-// host serves the page as a server does.
+// host is memwall serve.
 func host(t *testing.T) string {
 	t.Helper()
-	var one sync.Mutex
-	s := page.Site{Asker: (&memwall.Asker{})}
-	text := func(kind, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", kind)
-			_, _ = io.WriteString(w, body)
-		}
+	s, err := serve.New(serve.Options{Desk: desk.New(desk.Options{}), Fixed: true})
+	if err != nil {
+		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/page.css", text("text/css", page.Style()))
-	mux.HandleFunc("/page.js", text("text/javascript", page.Script()))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		one.Lock()
-		defer one.Unlock()
-		out := s.Page(r.Context(), r.URL.Path, r.URL.RawQuery, r.PostFormValue("text"))
-		if out.To != "" {
-			http.Redirect(w, r, out.To, http.StatusFound)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'")
-		w.WriteHeader(out.Status)
-		_, _ = io.WriteString(w, out.HTML)
-	})
-	server := httptest.NewServer(mux)
+	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -169,7 +149,7 @@ func TestPath(t *testing.T) {
 	}
 	do(t, ctx, chromedp.NavigateBack())
 	says(t, ctx, "#answer", "No.")
-	do(t, ctx, chromedp.SetValue(chromedp.CSS(`[name="m"]`), "llama-3.1-8b"), chromedp.SendKeys(chromedp.CSS(`[name="m"]`), "\r"))
+	script[any](t, ctx, `(() => { const w = document.querySelector('[name="m"]'); w.value = 'llama-3.1-8b'; w.form.requestSubmit() })()`)
 	says(t, ctx, "#answer", "Yes.")
 }
 

@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/internal/page"
+)
+
+const (
+	formType = "application/x-www-form-urlencoded"
+	pageType = "text/html; charset=utf-8"
+)
+
+// pages are the questions as pages for people, with their two files. What is pasted comes as a form, which the guard
+// takes from this server's own pages alone.
+func (s *Server) pages() {
+	s.file("/page.css", "text/css; charset=utf-8", []byte(page.Style()))
+	s.file("/page.js", "text/javascript; charset=utf-8", []byte(page.Script()))
+	for _, path := range page.Paths() {
+		s.routes.add(http.MethodGet, path, "", 0)
+		s.mux.HandleFunc("GET "+path, s.page)
+	}
+	s.routes.add(http.MethodPost, page.Pasted, formType, maxBody)
+	s.mux.HandleFunc("POST "+page.Pasted, s.page)
+}
+
+// page draws one page, in a turn of the desk.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	if s.Token != "" && r.URL.Query().Has(tokenKey) {
+		s.welcome(w, r)
+		return
+	}
+	var out page.Response
+	err := s.Desk.Do(r.Context(), client(r), desk.Long(&memwall.Request{Ask: page.AskOf(r.URL.Path)}), func(ctx context.Context, asker *memwall.Asker) error {
+		site := page.Site{Asker: asker}
+		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
+		return nil
+	})
+	switch {
+	case err != nil:
+		s.fail(w, problemOf(err))
+	case out.Status != http.StatusOK:
+		w.Header().Set("Content-Type", pageType)
+		w.WriteHeader(out.Status)
+		_, _ = w.Write([]byte(out.HTML)) // who went away reads nothing
+	default:
+		s.deliver(w, r, newBody(pageType, []byte(out.HTML)))
+	}
+}
+
+// welcome keeps the token of a link in a cookie, so that it stands in no further address.
+func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: tokenCookie, Value: s.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	to, q := *r.URL, r.URL.Query()
+	q.Del(tokenKey)
+	to.RawQuery = q.Encode()
+	http.Redirect(w, r, to.RequestURI(), http.StatusSeeOther)
+}
+
+// pasted is the text of a form; "" where nothing was sent.
+func pasted(r *http.Request) string {
+	if r.Method != http.MethodPost {
+		return ""
+	}
+	if err := r.ParseForm(); err != nil {
+		return ""
+	}
+	return url.Values(r.PostForm).Get("text")
+}
