@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 	if err := os.Truncate(large, maxBinary+1); err != nil {
 		t.Fatal(err)
 	}
-	if err := foreign.judge("1.2.3", large); err == nil || !strings.Contains(err.Error(), "20000001 bytes") {
+	if err := foreign.judge("1.2.3", large); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d bytes", int64(maxBinary)+1)) {
 		t.Errorf("too large: %v", err)
 	}
 	write(t, small, program(t, elf.PT_LOAD))

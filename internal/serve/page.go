@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
@@ -69,5 +68,5 @@ func pasted(r *http.Request) string {
 	if err := r.ParseForm(); err != nil {
 		return ""
 	}
-	return url.Values(r.PostForm).Get("text")
+	return r.PostForm.Get("text")
 }
