@@ -130,7 +130,7 @@ func originOf(o *render.Origin) part {
 			rows = append(rows, el("tr", el("td", txt(x[0])), el("td"), el("td", class("m"), txt(x[1]))))
 		}
 	}
-	return el("div", class("prov"), el("p", class("eq"), formula, el("br"), txt("= "), el("b", txt(o.Value))), el("table", rows), el("p", class("cap"), el("code", txt(o.Pointer))))
+	return el("div", class("prov"), el("p", class("eq"), formula, el("br"), txt("= "), el("b", txt(o.Value))), el("table", rows), when(o.Pointer != "", el("p", class("cap"), el("code", txt(o.Pointer)))))
 }
 
 // change is the ladder: what would make it fit, then why it is as it is, and the command.

@@ -23,7 +23,7 @@ func get(t testing.TB, href, pasted string) Response {
 var plans = []string{
 	"/fit?" + example, "/fit?m=llama-3.1-8b&on=rtx-4090", "/fit?m=qwen3-30b-a3b&on=rtx-4090&weights=q4_k_m&engine=llama.cpp&ctx=32k",
 	"/fit?m=deepseek-v3&on=8xh200", "/fit?m=llama-3.1-8b", "/fit?m=llama-3.1-8b&on=2xrtx-3090&kv=q8_0&engine=llama-server",
-	"/plan?m=llama-3.1-70b&on=2xh100&users=6&ctx=8k", "/pick?on=rtx-4090", "/train?m=llama-3.1-8b&on=8xh100", "/diagnose", "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s", "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=200", "/serve", "/sim", "/train", "/pick", "/plan", "/fit",
+	"/plan?m=llama-3.1-70b&on=2xh100&users=6&ctx=8k", "/pick?on=rtx-4090", "/train?m=llama-3.1-8b&on=8xh100", "/diagnose", "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s", "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=200", "/learn", "/learn?topic=kv-cache", "/learn?topic=roofline&m=qwen3-8b&on=rtx-4090", "/serve", "/sim", "/train", "/pick", "/plan", "/fit",
 }
 
 // TestPages: each is whole, says its title, and refers to nothing outside.
@@ -148,6 +148,8 @@ func TestBadAddresses(t *testing.T) {
 		{"/fit?m=llama-3.1-8b&on=2xnosuch", "nosuch"},
 		{"/fit?m=llama-3.1-8b&nofield=1", "nofield"},
 		{"/fit?m=%zz", "no query"},
+		{"/learn?topic=nosuch", "nosuch"},
+		{"/learn?topic=moe&m=nosuch", "nosuch"},
 		{"/sim?m=llama-3.1-8b&on=l40s&rate=nan", "nan"},
 		{"/sim?m=llama-3.1-8b&on=l40s&rate=1&trace=/etc/passwd", "trace"},
 		{"/sim?m=llama-3.1-8b&on=l40s&rate=1&prompt=@/etc/passwd", "not read here"},

@@ -29,12 +29,15 @@ func (v *view) form(fields part, ask string, more ...part) {
 			kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", v.state.query.Get(key)}))
 		}
 	}
-	action := "/" + ask
+	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+}
+
+// formAt is where a form goes, and how.
+func (v *view) formAt(ask string) all {
 	if v.site.OnePage {
-		action = "./"
-		kept = append(kept, el("input", attr{"type", "hidden"}, attr{"name", askKey}, attr{"value", ask}))
+		return all{attr{"method", methodOf(ask)}, attr{"action", "./"}, attr{"autocomplete", "off"}, el("input", attr{"type", "hidden"}, attr{"name", askKey}, attr{"value", ask})}
 	}
-	v.add(el("form", id("question"), attr{"method", methodOf(ask)}, attr{"action", action}, attr{"autocomplete", "off"}, fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+	return all{attr{"method", methodOf(ask)}, attr{"action", "/" + ask}, attr{"autocomplete", "off"}}
 }
 
 // methodOf a form: what is pasted goes into no URL, where others would see it.

@@ -16,18 +16,9 @@ import (
 	"github.com/memwall/memwall"
 )
 
-// Asker answers questions: a memwall.Asker, or many that take turns.
-type Asker interface {
-	AskContext(context.Context, *memwall.Request) (*memwall.Answer, error)
-	// Size answers a fit with its ledger and figures alone.
-	Size(*memwall.Request) (*memwall.Answer, error)
-	// Roofline puts a fit under the roofs of its devices; nil where it cannot.
-	Roofline(*memwall.Request) (*memwall.Roofline, error)
-}
-
 // Site answers questions with pages.
 type Site struct {
-	Asker Asker
+	Asker *memwall.Asker
 	// OnePage is a site whose questions are all one file: "?ask=fit&m=…" in place of "/fit?m=…".
 	OnePage bool
 }
@@ -57,6 +48,7 @@ func questions() []question {
 		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
 		{"sim", "Simulate", "sim", true, (*view).screen, []string{modelKey, "on", "rate", "prompt", "output"}},
 		{"diagnose", "Diagnose", "diagnose", false, (*view).screen, []string{modelKey, "on"}},
+		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}},
 	}
 }
 
@@ -129,6 +121,8 @@ type view struct {
 	err      *memwall.Error
 	title    string
 	main     all
+	// pictures are counted for their names.
+	pictures int
 }
 
 // read the question and ask it.
@@ -168,6 +162,8 @@ func (v *view) asked() bool {
 		return r.Hardware != ""
 	case "diagnose":
 		return r.Text != ""
+	case "learn":
+		return false // lessons ask for themselves
 	case "serve", "sim":
 		return r.Model != "" && r.Workload != nil && (r.Workload.Rate > 0 || r.Workload.Concurrency > 0)
 	}

@@ -19,6 +19,7 @@ const (
 	whyKey   = "why"
 	askKey   = "ask"
 	dragKey  = "drag"
+	topicKey = "topic"
 	besideAs = "vs"
 )
 
@@ -89,7 +90,7 @@ func (s *state) request() (*memwall.Request, error) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
 		key := keyOf(f)
-		if key == "" || !s.query.Has(key) || !f.OfAsk(q.ask) || q.loads && isLoad(key) {
+		if key == "" || !s.query.Has(key) || q.ask != "learn" && !f.OfAsk(q.ask) || q.loads && isLoad(key) {
 			continue
 		}
 		if err := r.Set(f.Name, s.query.Get(key)); err != nil {
@@ -123,7 +124,7 @@ func isLoad(key string) bool {
 // unknown refuses what no field is called.
 func (s *state) unknown(q *question) error {
 	for k := range s.query {
-		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) {
+		if !slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == k }) && !(q.loads && isLoad(k)) && !(q.ask == "learn" && k == topicKey) {
 			return &memwall.Error{Code: memwall.BadField, Field: k, Value: s.query.Get(k), Message: fmt.Sprintf("%q is no field of a question", k), Hint: "leave it out"}
 		}
 	}

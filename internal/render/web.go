@@ -166,12 +166,19 @@ func OriginOf(a *memwall.Answer, name string) *Origin {
 		return nil
 	}
 	e := a.Explain[found[0]]
-	o := &Origin{Pointer: found[0], Name: name, Value: sized(e.Value, e.Unit), Basis: e.Basis.String(), Rule: e.Source}
-	if e.Unit != "" && e.Unit != "B" {
-		o.Value += " " + e.Unit
-	}
-	if e.Unit == "B" {
+	o := OriginFrom(name, &e)
+	o.Pointer = found[0]
+	return o
+}
+
+// OriginFrom is how a number by itself was made.
+func OriginFrom(name string, e *memwall.Explain) *Origin {
+	o := &Origin{Name: name, Value: sized(e.Value, e.Unit), Basis: e.Basis.String(), Rule: e.Source}
+	switch {
+	case e.Unit == "B":
 		o.Value = number(e.Value) + " B = " + o.Value
+	case e.Unit != "":
+		o.Value += " " + e.Unit
 	}
 	for _, t := range tokenise(e.Formula, e.Inputs) {
 		o.Formula = append(o.Formula, [2]string{t.name, t.value})

@@ -34,7 +34,9 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out page.Response
-	err := s.Desk.Do(r.Context(), client(r), desk.Long(&memwall.Request{Ask: page.AskOf(r.URL.Path)}), func(ctx context.Context, asker *memwall.Asker) error {
+	ask := page.AskOf(r.URL.Path)
+	long := desk.Long(&memwall.Request{Ask: ask}) || ask == "learn" // lessons search and simulate too
+	err := s.Desk.Do(r.Context(), client(r), long, func(ctx context.Context, asker *memwall.Asker) error {
 		site := page.Site{Asker: asker}
 		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
 		return nil

@@ -242,7 +242,7 @@ func TestLooks(t *testing.T) {
 	ctx := browse(t, home)
 	for _, wide := range []int64{360, 768, 1184, 2200} {
 		for _, theme := range []string{"light", "dark"} {
-			for _, path := range []string{short, "/plan?m=llama-3.1-70b&on=2xh100", "/train?m=llama-3.1-8b&on=8xh100", "/diagnose"} {
+			for _, path := range []string{short, "/plan?m=llama-3.1-70b&on=2xh100", "/train?m=llama-3.1-8b&on=8xh100", "/learn?topic=kv-cache", "/diagnose"} {
 				if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
 					t.Fatal(err)
 				}
