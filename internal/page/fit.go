@@ -63,7 +63,7 @@ func (v *view) bytes() part {
 	for _, r := range render.LedgerRows(v.answer, 0) {
 		rows = append(rows, v.ledgerRow(&r))
 	}
-	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows))
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), when(v.question.path == "fit", v.takeAway()))
 }
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
@@ -300,6 +300,9 @@ func (v *view) contexts() part {
 
 func (v *view) notes() {
 	list := all{}
+	for _, word := range v.unread {
+		list = append(list, el("li", txt("of the command, "+word+" is not known")))
+	}
 	for _, n := range render.NotesOf(v.answer) {
 		list = append(list, el("li", txt(n.Text)))
 	}

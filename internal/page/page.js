@@ -110,16 +110,43 @@
     ask(url(), { push: true, pasted: $('textarea', e.target)?.value });
   });
   document.addEventListener('click', async e => {
-    const link = e.target.closest(window.memwall ? 'a[href^="?"]' : 'a[data-live]');
+    const link = e.target.closest(window.memwall ? 'a[href^="?"]:not([download])' : 'a[data-live]');
     if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
       e.preventDefault();
       return ask(link.getAttribute('href'), { push: true });
     }
+    const file = e.target.closest('a[download]');
+    if (file && window.memwall) {
+      e.preventDefault();
+      return save(new Blob([await draw(file.getAttribute('href'))]), file.download);
+    }
+    if (e.target.closest('#png')) return png();
     if (e.target.closest('#theme')) return turn();
     if (e.target.closest('#share')) return copy(location.href, 'The address of this answer is copied.');
     const c = e.target.closest('.copy');
     if (c) copy($('code', c.parentNode).textContent, 'Copied.');
   });
+  const save = (blob, name) => {
+    const a = document.createElement('a');
+    a.href = URL.createObjectURL(blob);
+    a.download = name;
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+  };
+  // the picture as points, twice as fine as the screen
+  const png = async () => {
+    const text = await draw($('a[download="memwall.svg"]').getAttribute('href'));
+    const image = new Image();
+    image.src = 'data:image/svg+xml,' + encodeURIComponent(text);
+    await image.decode();
+    const canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+    canvas.width = 2 * image.naturalWidth;
+    canvas.height = 2 * image.naturalHeight;
+    pen.fillStyle = getComputedStyle(document.body).backgroundColor;
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob(blob => save(blob, 'memwall.png'));
+  };
   const copy = async (text, words) => {
     try { await navigator.clipboard.writeText(text); tell(words); } catch { tell('This browser lets nothing be copied.'); }
   };

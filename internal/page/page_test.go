@@ -175,6 +175,21 @@ func TestBadAddresses(t *testing.T) {
 	}
 }
 
+// TestCommands: a command line in the model's place is taken apart; the page then speaks of what it says.
+func TestCommands(t *testing.T) {
+	html := get(t, "/fit?on=2xh100&m="+url.QueryEscape("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 16384 --no-such-thing 3"), "").HTML
+	for _, want := range []string{`value="16384"`, `name="tp" value="2"`, "no-such-thing", `value="2xh100"`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, c := range []struct{ pasted, says string }{{`{"model_type": "llama"}`, "config.json"}, {"CUDA out of memory. Tried", "Diagnose"}, {"rm -rf / now", "rm"}} {
+		if r := get(t, "/fit?m="+url.QueryEscape(c.pasted), ""); r.Status != 422 || !strings.Contains(r.HTML, c.says) {
+			t.Errorf("%s: %d", c.pasted, r.Status)
+		}
+	}
+}
+
 // TestPasted: what is pasted is answered and stands in no address.
 func TestPasted(t *testing.T) {
 	const log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.40 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Process has 77.90 GiB memory in use. secret <b>"
@@ -189,6 +204,23 @@ func TestPasted(t *testing.T) {
 	}
 	if !strings.Contains(r.HTML, `method="post"`) {
 		t.Error("what is pasted would be part of an address")
+	}
+}
+
+// TestExports: a plan's answer can be taken away; what has none says so as a page.
+func TestExports(t *testing.T) {
+	for ending, begins := range map[string]string{"svg": "<svg ", "csv": "item,GiB,band", "md": "| item | GiB |", "json": "{\n  \"schema\": \"memwall/1\""} {
+		if r := get(t, "/fit."+ending+"?"+example, ""); r.Status != 200 || r.Type == "" || !strings.HasPrefix(r.HTML, begins) {
+			t.Errorf("%s: %d %s %.60s", ending, r.Status, r.Type, r.HTML)
+		}
+		if r := get(t, "/fit."+ending+"?m=nosuch", ""); r.Status != 422 || r.Type != "" {
+			t.Errorf("%s of an unknown model: %d %s", ending, r.Status, r.Type)
+		}
+	}
+	for _, href := range []string{"/fit.exe?" + example, "/plan.svg?" + example, "/fit.?" + example} {
+		if r := get(t, href, ""); r.Status != 404 {
+			t.Errorf("%s: %d", href, r.Status)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type Site struct {
 // Response is what a path and a query lead to.
 type Response struct {
 	Status int
+	Type   string // "" is a page
 	HTML   string
 }
 
@@ -61,6 +62,9 @@ func Paths() []string {
 	for _, q := range questions() {
 		out = append(out, "/"+q.path)
 	}
+	for ending := range exports {
+		out = append(out, "/fit."+ending)
+	}
 	return out
 }
 
@@ -93,9 +97,16 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	if ask == "" {
 		ask, query = "fit", example
 	}
+	ask, ending, exported := strings.Cut(ask, ".")
+	if _, known := exports[ending]; exported && (ask != "fit" || !known) {
+		ask = ""
+	}
 	if q := questionAt(ask); q != nil {
 		v := &view{site: s, ctx: ctx, question: q, title: q.name}
 		v.read(ask, query, pasted)
+		if exported {
+			return s.exported(v, ending)
+		}
 		q.draw(v)
 		return Response{Status: v.status(), HTML: v.document()}
 	}
@@ -121,8 +132,8 @@ type view struct {
 	err      *memwall.Error
 	title    string
 	main     all
-	// pictures are counted for their names.
-	pictures int
+	unread   []string // of a command that was pasted
+	pictures int      // counted for their names
 }
 
 // read the question and ask it.
@@ -134,7 +145,10 @@ func (v *view) read(ask, query, pasted string) {
 		return
 	}
 	v.state.paste, v.state.one = pasted, v.site.OnePage
-	if v.request, err = v.state.request(); err != nil {
+	if err = v.unpacked(); err == nil {
+		v.request, err = v.state.request()
+	}
+	if err != nil {
 		v.fail(err)
 		return
 	}

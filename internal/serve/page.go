@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -49,7 +50,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(out.Status)
 		_, _ = w.Write([]byte(out.HTML)) // who went away reads nothing
 	default:
-		s.deliver(w, r, newBody(pageType, []byte(out.HTML)))
+		s.deliver(w, r, newBody(cmp.Or(out.Type, pageType), []byte(out.HTML)))
 	}
 }
 

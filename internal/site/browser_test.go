@@ -338,6 +338,18 @@ func TestWeight(t *testing.T) {
 	}
 }
 
+// TestPNG: the picture is drawn as points.
+func TestPNG(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	open(t, ctx, home+short)
+	script[any](t, ctx, `(() => { const old = HTMLCanvasElement.prototype.toBlob; HTMLCanvasElement.prototype.toBlob = function (f) { document.title = 'drawn ' + this.width + ' ' + new Set(this.getContext('2d').getImageData(0, 0, this.width, this.height).data).size; old.call(this, f) } })()`)
+	do(t, ctx, chromedp.Click(chromedp.CSS("#png")))
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`/^drawn 1680 \d\d/.test(document.title)`, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+		t.Fatal(script[string](t, ctx, "document.title"), err)
+	}
+}
+
 // TestPasted: a log is answered, and no address has it.
 func TestPasted(t *testing.T) {
 	home := host(t)
