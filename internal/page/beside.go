@@ -46,6 +46,6 @@ func (v *view) besideRow(i int, s *state, a *memwall.Answer, bar raw) part {
 	if rows, _ := render.SpeedRows(a); len(rows) > 0 {
 		rate = rows[0].Value
 	}
-	look := map[memwall.Verdict]string{memwall.Fits: "v ok", memwall.Tight: "v warn", memwall.DoesNotFit: "v bad"}[a.Verdict]
+	look := "v " + lookOf[a.Verdict]
 	return el("tr", el("td", name), el("td", bar), el("td", class(look), txt(h.Sign+" "+h.Answer)), number("td", rate), el("td", drop))
 }

@@ -120,8 +120,7 @@ func (v *view) choice(key, name, value string, words []string) part {
 				continue
 			}
 		}
-		look := map[memwall.Verdict]string{memwall.Fits: " ok", memwall.Tight: " warn"}[a.Verdict]
-		out = append(out, el("a", class("opt"+look), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
+		out = append(out, el("a", class("opt "+lookOf[a.Verdict]), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
 	}
 	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), when(key == "weights", el("span", class("hint"), txt("✓ would fit"))))
 }

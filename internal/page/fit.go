@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,12 +13,7 @@ import (
 
 // fit draws the page of a plan: question, answer, picture, what if, bytes, changes, speed, others beside it.
 func (v *view) fit() {
-	v.sentence()
-	if v.err != nil {
-		v.add(v.failure())
-		return
-	}
-	if v.answer == nil {
+	if v.sentence(); !v.answered() {
 		return
 	}
 	v.title = v.headline()
@@ -33,10 +29,13 @@ func (v *view) fit() {
 	v.notes()
 }
 
+// lookOf are classes of verdicts.
+var lookOf = map[memwall.Verdict]string{memwall.Fits: "ok", memwall.Tight: "warn", memwall.DoesNotFit: "bad"}
+
 // headline is the largest text: yes or no, and by how much.
 func (v *view) headline() string {
 	h := render.HeadOf(v.answer)
-	look := map[memwall.Verdict]string{memwall.Fits: "ok", memwall.Tight: "warn", memwall.DoesNotFit: "bad"}[v.answer.Verdict]
+	look := lookOf[v.answer.Verdict]
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"},
 		el("p", class("ans"), el("span", class(look), txt(h.Sign+" "+h.Word+".")), txt(" "+h.Answer+".")),
 		when(h.Under != "", el("p", class("sub"), txt(h.Under+".")))))
@@ -177,7 +176,7 @@ func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, firs
 	if a != nil {
 		bar = raw(render.SmallBar(a, scale))
 	}
-	look := map[memwall.Verdict]string{memwall.Fits: "v ok", memwall.Tight: "v warn", memwall.DoesNotFit: "v bad"}[r.Verdict]
+	look := "v " + lookOf[r.Verdict]
 	return el("tr", when(first, class("pick")), el("td", change), el("td", class("hid"), bar), number("td", r.Saves), number("td", r.Speed), el("td", class(look), txt(r.Then)))
 }
 
@@ -197,12 +196,7 @@ func (v *view) reasons(a *memwall.Answer) part {
 // commands run the plan, and ask the same question elsewhere.
 func (v *view) commands(a *memwall.Answer) part {
 	out := all{}
-	engines := make([]string, 0, len(a.Flags))
-	for name := range a.Flags {
-		engines = append(engines, name)
-	}
-	slices.Sort(engines)
-	for _, name := range engines {
+	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
 		out = append(out, command(render.CommandOf(a.Flags[name], 64)))
 	}
 	return append(out, el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
@@ -286,12 +280,7 @@ func (v *view) contexts() part {
 		if r.MaxUsers != nil {
 			users = unit.Count(*r.MaxUsers)
 		}
-		sign, look := "✓ fits", "v ok"
-		if r.Verdict == memwall.Tight {
-			sign, look = "~ tight", "v warn"
-		} else if r.Verdict == memwall.DoesNotFit {
-			sign, look = "✗ short", "v bad"
-		}
+		sign, look := render.VerdictWords(r.Verdict), "v "+lookOf[r.Verdict]
 		to := v.state.with("ctx", fmt.Sprint(r.Context))
 		rows = append(rows, el("tr", el("td", class("n"), el("a", class("q"), set("data-live"), attr{"href", to.href()}, txt(unit.Length(r.Context)))), number("td", r.KVBytes.String()), number("td", users), el("td", class(look), txt(sign))))
 	}

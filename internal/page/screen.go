@@ -10,12 +10,7 @@ const wide = 100
 
 // screen draws a question whose answer stands as it does at a terminal, with its pictures.
 func (v *view) screen() {
-	v.asking()
-	if v.err != nil {
-		v.add(v.failure())
-		return
-	}
-	if v.answer == nil {
+	if v.asking(); !v.answered() {
 		return
 	}
 	st := render.Style{Width: wide, Colour: render.HTML}
@@ -36,6 +31,14 @@ func (v *view) screen() {
 	v.add(el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
 }
 
+// answered reports whether there is an answer; what is wrong is said in its place.
+func (v *view) answered() bool {
+	if v.err != nil {
+		v.add(v.failure())
+	}
+	return v.answer != nil
+}
+
 // text is a screen of the terminal.
 func (v *view) text(screen string) {
 	v.add(el("div", id("answer"), class("screen"), attr{"tabindex", "0"}, el("pre", raw(screen))))
@@ -45,12 +48,7 @@ func (v *view) chart(svg string) { v.add(el("figure", class("chart"), raw(svg)))
 
 // plan is the ladder of changes, each a click away, and plans by what they cost and how fast they are.
 func (v *view) plan() {
-	v.asking()
-	if v.err != nil {
-		v.add(v.failure())
-		return
-	}
-	if v.answer == nil {
+	if v.asking(); !v.answered() {
 		return
 	}
 	if v.answer.Plan.Hardware == "" || len(v.answer.Ladder) == 0 {
@@ -78,7 +76,7 @@ func (v *view) ladderRow(r *render.RungRow, first bool) part {
 	if s, ok := v.state.patched(r.Patch); ok {
 		change = el("a", class("q"), attr{"href", s.href()}, set("data-live"), set("data-rung"), attr{"title", r.Flags}, txt(r.Change))
 	}
-	look := map[memwall.Verdict]string{memwall.Fits: "v ok", memwall.Tight: "v warn", memwall.DoesNotFit: "v bad"}[r.Verdict]
+	look := "v " + lookOf[r.Verdict]
 	return el("tr", when(first, class("pick")), el("td", change), number("td", r.Saves), number("td", r.Speed), el("td", class("v m hid"), txt(r.Quality)), el("td", class(look), txt(r.Then)))
 }
 

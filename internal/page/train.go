@@ -1,6 +1,7 @@
 package page
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/memwall/memwall/internal/render"
@@ -8,12 +9,7 @@ import (
 
 // train draws the page of a step of training: its peak, what each phase holds, where the bytes go, how long it takes.
 func (v *view) train() {
-	v.asking()
-	if v.err != nil {
-		v.add(v.failure())
-		return
-	}
-	if v.answer == nil {
+	if v.asking(); !v.answered() {
 		return
 	}
 	v.title = v.headline()
@@ -39,12 +35,7 @@ func (v *view) steps() {
 
 // configs are the files that ask a framework for this plan.
 func (v *view) configs() {
-	names := make([]string, 0, len(v.answer.Config))
-	for name := range v.answer.Config {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(v.answer.Config)) {
 		v.add(el("details", el("summary", txt(name)), command(v.answer.Config[name])))
 	}
 }

@@ -136,10 +136,15 @@ type RungRow struct {
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
-		m := markOf(c.Verdict)
-		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), qualityOf(c.Quality), string(m.sign) + " " + m.word, c.Verdict, patchFlags(c), c.Patch})
+		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), qualityOf(c.Quality), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
 	}
 	return out
+}
+
+// VerdictWords are "✓ fits" and the like.
+func VerdictWords(v memwall.Verdict) string {
+	m := markOf(v)
+	return string(m.sign) + " " + m.word
 }
 
 // LadderRows are the changes that a search found.
