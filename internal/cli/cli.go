@@ -87,6 +87,7 @@ type app struct {
 	asking string
 	json   bool
 	ascii  bool
+	link   bool
 }
 
 // Run runs one command and gives its exit code.
@@ -152,7 +153,8 @@ func (a *app) root() *cobra.Command {
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")
 	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "letters that every terminal has")
-	for _, name := range []string{"json", "ascii"} {
+	root.PersistentFlags().BoolVar(&a.link, "link", false, "also the address of the answer's page, of memwall serve or of the site that MEMWALL_SITE names")
+	for _, name := range []string{"json", "ascii", "link"} {
 		group(root.PersistentFlags().Lookup(name), groupOutput)
 	}
 	root.SetFlagErrorFunc(flagError)

@@ -98,6 +98,7 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	a.linkTo(r)
 	answer.Notes = append(unread, answer.Notes...)
 	layers, err := a.layersOf(f, r)
 	if err != nil {

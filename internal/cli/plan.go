@@ -108,6 +108,7 @@ func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, 
 	if err != nil {
 		return nil, err
 	}
+	a.linkTo(r)
 	answer.Wall = a.Now().Sub(start).Seconds()
 	answer.Notes = append(notes, answer.Notes...)
 	if a.json {

@@ -35,6 +35,9 @@ func (f *serveFlags) reach(c *cobra.Command) {
 	c.Flags().DurationVar(&f.limit, "limit", time.Minute, "how long an answer may take; searches give what they have by then")
 }
 
+// usualListen is where a server answers unless another place is said.
+const usualListen = "127.0.0.1:8421"
+
 func (a *app) serve() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
@@ -47,7 +50,7 @@ func (a *app) serve() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return a.runServe(f) },
 	}
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8421", "address and port to answer at; other addresses than this machine's own ask for a token")
+	c.Flags().StringVar(&f.listen, "listen", usualListen, "address and port to answer at; other addresses than this machine's own ask for a token")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; MEMWALL_TOKEN does as well")
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, "name that clients call the server by, behind a proxy; repeat it for more")
 	f.reach(c)

@@ -61,6 +61,7 @@ func (a *app) runTrain(c *cobra.Command, f *trainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	a.linkTo(r)
 	answer.Notes = append(notes, answer.Notes...)
 	if f.config {
 		return a.writeConfig(answer)

@@ -173,6 +173,21 @@ func (s *state) with(pairs ...string) *state {
 	return out
 }
 
+// Address is where a site shows the answer to a request; false where an address cannot say all of it, or there is no
+// such page.
+func Address(r *memwall.Request) (string, bool) {
+	if questionAt(r.Ask) == nil {
+		return "", false
+	}
+	change := memwall.Change(r)
+	delete(change, "ask") // the path says it
+	s, ok := (&state{ask: r.Ask}).with().patched(change)
+	if !ok {
+		return "", false
+	}
+	return s.href(), true
+}
+
 // patched is the state after a change that an answer proposes; false where a URL cannot say it.
 func (s *state) patched(patch map[string]any) (*state, bool) {
 	out := s.with()
