@@ -21,6 +21,7 @@ type Roofline struct {
 // RoofPoint is a kind of step: the operations that it does on each byte it reads, and the rate of one device, in FLOP/s.
 type RoofPoint struct {
 	Name      string  `json:"name"`
+	Bound     string  `json:"bound"` // bandwidth or arithmetic: the side of the ridge that it lies on
 	Sequences int64   `json:"sequences"`
 	Intensity float64 `json:"flop_per_byte"`
 	Rate      float64 `json:"flops"`
@@ -47,12 +48,21 @@ func (a *Asker) Roofline(r *Request) (*Roofline, error) {
 	out := &Roofline{Device: b.Device, Arithmetic: b.Arithmetic, Peak: float64(b.peak.Value), Bandwidth: float64(b.device.Bandwidth.Value)}
 	out.Ridge = out.Peak / out.Bandwidth
 	out.Points = b.points(answer, m)
+	for i := range out.Points {
+		p := &out.Points[i]
+		if p.Bound = "arithmetic"; p.Intensity < out.Ridge {
+			p.Bound = "bandwidth"
+		}
+	}
 	return out, nil
 }
 
-// points are a step that generates for all, and the prompt of one.
+// points are a step that generates for as many as run at once, and the prompt of one.
 func (b *bound) points(a *Answer, m *hardware.Machine) (out []RoofPoint) {
 	n := max(1, int64(a.Plan.Sequences))
+	if most := b.job.maxSequences(b.job.job.Load().Context); most != nil {
+		n = max(1, min(n, *most))
+	}
 	v := a.Speed
 	if v.Total != nil {
 		step := b.step(n, max(0, b.Context-1))

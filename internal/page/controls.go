@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -22,7 +23,7 @@ func (v *view) controls() {
 		v.slider("users", "users", int64(a.Plan.Sequences), crowds, maxUsers(a)),
 		v.choice("weights", "weights", a.Plan.Weights, formatChoices(a)),
 		v.choice("kv", "KV cache", a.Plan.KV, []string{"bf16", "fp8", "q8_0", "q4_0"}),
-		v.choice("devices", "devices", fmt.Sprint(v.devices()), counts)))
+		v.many()))
 }
 
 var counts = []string{"1", "2", "4", "8"}
@@ -98,23 +99,19 @@ func formatChoices(a *memwall.Answer) []string {
 	return []string{"bf16", "fp8", "awq-int4"}
 }
 
-// devices of the plan.
-func (v *view) devices() (n int64) {
-	for i := range v.answer.Devices {
-		n += v.answer.Devices[i].Count
-	}
-	return n
+// choice offers words of a field.
+func (v *view) choice(key, name, value string, words []string) part {
+	return v.options(name, value, words, func(word string) *state { return v.state.with(key, word) })
 }
 
-// choice offers words of a field, each with a sign where it would fit; what has no answer is not offered.
-func (v *view) choice(key, name, value string, words []string) part {
+// options are words, each with a sign where the plan would fit with it; what has no answer is not offered.
+func (v *view) options(name, value string, words []string, with func(word string) *state) part {
 	if !slices.Contains(words, value) && value != "" {
 		words = append([]string{value}, words...)
 	}
 	out := all{}
 	for _, w := range words {
-		s := v.chosen(key, w)
-		a := v.answer
+		s, a := with(w), v.answer
 		if w != value {
 			if a = v.sized(s); a == nil {
 				continue
@@ -122,20 +119,32 @@ func (v *view) choice(key, name, value string, words []string) part {
 		}
 		out = append(out, el("a", class("opt "+lookOf[a.Verdict]), attr{"href", s.href()}, set("data-live"), when(w == value, attr{"aria-current", "true"}), txt(w)))
 	}
-	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), when(key == "weights", el("span", class("hint"), txt("✓ would fit"))))
+	return el("fieldset", el("legend", txt(name)), el("div", class("seg"), out), el("span", class("hint"), txt("✓ would fit")))
 }
 
-// chosen is the page with a word in place of what was said; of devices it is the number in front of their name.
-func (v *view) chosen(key, word string) *state {
-	if key != "devices" {
-		return v.state.with(key, word)
+// hardware that is asked for, and how many of it; none where several kinds are named, or nothing is.
+func (v *view) hardware() (kind string, n int) {
+	on := v.state.query.Get("on")
+	if on == "" || strings.ContainsAny(on, "+,=") || v.state.query.Has("devices") {
+		return "", 0
 	}
-	kind := strings.TrimLeft(v.state.query.Get("on"), "0123456789")
-	if rest, ok := strings.CutPrefix(kind, "x"); ok && rest != "" && kind != v.state.query.Get("on") {
-		kind = rest
+	if n, kind, ok := hardware.CountOf(on); ok {
+		return kind, n
 	}
-	if word != "1" {
-		kind = word + "x" + kind
+	return on, 1
+}
+
+// many offers other numbers of the same hardware. How it shares the model is then for the plan to find.
+func (v *view) many() part {
+	kind, n := v.hardware()
+	if n == 0 {
+		return all(nil)
 	}
-	return v.state.with("on", kind, "devices", "", "tp", "", "pp", "", "ep", "", "dp", "")
+	return v.options("how many", fmt.Sprint(n), counts, func(word string) *state {
+		on := word + "x" + kind
+		if word == "1" {
+			on = kind
+		}
+		return v.state.with("on", on, "tp", "", "pp", "", "ep", "", "dp", "")
+	})
 }

@@ -63,7 +63,7 @@ var (
 )
 
 // void elements have no end.
-var void = map[string]bool{"meta": true, "link": true, "input": true, "br": true, "option": false}
+var void = map[string]bool{"meta": true, "link": true, "input": true, "br": true}
 
 func (e *element) write(b *strings.Builder) {
 	b.WriteByte('<')

@@ -213,6 +213,16 @@ func (c *chart) callout(at, top int, f *callout) {
 	c.svgPage.y = max(c.svgPage.y, top+f.height())
 }
 
+// charted is a picture of a chart below its finding.
+func charted(title string, under []string, words string, draw func(*svgPage)) *drawing {
+	s := newPicture(svgWidth, svgRight)
+	s.style = chartStyle
+	s.headed(title, under)
+	draw(s)
+	s.y += svgMargin
+	return &drawing{s, title, words}
+}
+
 // headed writes the finding of a picture, and what is said under it.
 func (s *svgPage) headed(title string, under []string) {
 	const most = 95 // letters of a heading

@@ -29,21 +29,16 @@ type curves struct {
 // the median thin, the 99th percentile thick, the goal as a line, and where each fleet breaks it.
 func PlanCurveSVG(a *memwall.Answer) []byte { return curveDrawing(a).file() }
 
-// PlanCurvePart is PlanCurveSVG as a part of a page; "" where there is nothing to draw.
+// PlanCurvePart is PlanCurveSVG as a part of a page.
 func PlanCurvePart(a *memwall.Answer, name string) string { return curveDrawing(a).part(name) }
 
 func curveDrawing(a *memwall.Answer) *drawing {
 	v := &curves{a: a}
 	v.read()
-	s := newPicture(svgWidth, svgRight)
-	s.style = chartStyle
-	title := v.title()
-	s.headed(title, v.subtitle())
-	if len(v.all) > 0 {
-		v.draw(s)
+	if len(v.all) == 0 {
+		return charted(v.title(), v.subtitle(), v.describe(), func(*svgPage) {})
 	}
-	s.y += svgMargin
-	return &drawing{s, title, v.describe()}
+	return charted(v.title(), v.subtitle(), v.describe(), v.draw)
 }
 
 // read finds the fleets and what the load is counted in.

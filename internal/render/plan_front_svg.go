@@ -26,21 +26,16 @@ const (
 // drawn by the memory that they leave and the time of a step.
 func PlanFrontSVG(a *memwall.Answer) []byte { return frontDrawing(a).file() }
 
-// PlanFrontPart is PlanFrontSVG as a part of a page; "" where there is nothing to draw.
+// PlanFrontPart is PlanFrontSVG as a part of a page.
 func PlanFrontPart(a *memwall.Answer, name string) string { return frontDrawing(a).part(name) }
 
 func frontDrawing(a *memwall.Answer) *drawing {
 	f := &front{a: a}
 	f.read()
-	s := newPicture(svgWidth, svgRight)
-	s.style = chartStyle
-	title := f.title()
-	s.headed(title, f.subtitle())
-	if len(f.spots) > 0 {
-		f.draw(s)
+	if len(f.spots) == 0 {
+		return charted(f.title(), f.subtitle(), f.describe(), func(*svgPage) {})
 	}
-	s.y += svgMargin
-	return &drawing{s, title, f.describe()}
+	return charted(f.title(), f.subtitle(), f.describe(), f.draw)
 }
 
 // draw the chart.

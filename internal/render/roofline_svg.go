@@ -22,12 +22,7 @@ func RooflineTitle(r *memwall.Roofline) string {
 	if len(r.Points) == 0 {
 		return "No speed is known under these roofs"
 	}
-	p := &r.Points[0]
-	bound := "arithmetic"
-	if p.Intensity < r.Ridge {
-		bound = "bandwidth"
-	}
-	return capital(p.Name) + " is bound by " + bound
+	return capital(r.Points[0].Name) + " is bound by " + r.Points[0].Bound
 }
 
 // RooflinePicture draws a roofline as a part of a page: rate against operations per byte, both by powers; the roof black,
