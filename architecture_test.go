@@ -24,7 +24,7 @@ var houseOrder = []string{
 	"engine engine/argv engine/startup quant",
 	"engine/manifest engine/pycall engine/torch speed train diagnose quant/quanttest",
 	"speed/stream speed/serving cost train/step train/config sim",
-	"engine/llamacpp/ggml engine/enginetest",
+	"engine/llamacpp/ggml engine/startup/startuptest engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
 	"live",

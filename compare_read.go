@@ -19,12 +19,6 @@ import (
 	"github.com/memwall/memwall/hardware"
 )
 
-// logReader is an engine's reader of start-up logs.
-type logReader interface {
-	Line(*startup.Line)
-	Log() *startup.Log
-}
-
 // read tells by its first bytes what a file is.
 func read(text io.Reader) (*startup.Log, error) {
 	b := bufio.NewReaderSize(text, torch.Sniffed)
@@ -66,19 +60,9 @@ func read(text io.Reader) (*startup.Log, error) {
 
 // readLog gives every line to every reader; the one that knows most of them has read the log.
 func readLog(text io.Reader) (*startup.Log, error) {
-	lines, err := startup.NewLines(text)
+	readers := []startup.Reader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}, &torch.SummaryReader{}}
+	n, err := startup.Read(text, readers...)
 	if err != nil {
-		return nil, logError(err)
-	}
-	readers := []logReader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}, &torch.SummaryReader{}}
-	n := 0
-	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		for _, r := range readers {
-			r.Line(&line)
-		}
-		n = line.Number
-	}
-	if err := lines.Err(); err != nil {
 		return nil, logError(err)
 	}
 	best := readers[0].Log()

@@ -17,10 +17,10 @@ import (
 )
 
 // heard are the engines' readers of start-up logs, which listen while a text is searched.
-type heard struct{ readers []logReader }
+type heard struct{ readers []startup.Reader }
 
 func newHeard() *heard {
-	return &heard{[]logReader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}}}
+	return &heard{[]startup.Reader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}}}
 }
 
 func (h *heard) listeners() (out []diagnose.Listener) {

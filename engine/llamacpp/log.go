@@ -1,7 +1,6 @@
 package llamacpp
 
 import (
-	"io"
 	"strconv"
 	"strings"
 
@@ -25,19 +24,6 @@ type LogReader struct {
 	kind     string // of the devices that ggml_cuda_init lists: CUDA or ROCm
 	layersAt map[string]int
 	done     bool
-}
-
-// ReadLog reads a whole text.
-func ReadLog(r io.Reader) (*startup.Log, error) {
-	lines, err := startup.NewLines(r)
-	if err != nil {
-		return nil, err
-	}
-	var reader LogReader
-	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		reader.Line(&line)
-	}
-	return reader.Log(), lines.Err()
 }
 
 type logRule struct {

@@ -2,35 +2,12 @@ package llamacpp
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/startup/startuptest"
 )
-
-// logFigures writes figures as "id@device=text unit", one after the other.
-func logFigures(l *startup.Log) string {
-	var out []string
-	for _, f := range l.Figures {
-		at := ""
-		if f.Device != "" {
-			at = "@" + f.Device
-		}
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s%s=%s %s", f.ID, at, f.Text, f.Unit)))
-	}
-	return strings.Join(out, "; ")
-}
-
-func logCodes(l *startup.Log) string {
-	var out []string
-	for _, n := range l.Notes {
-		out = append(out, n.Code)
-	}
-	return strings.Join(out, " ")
-}
 
 func TestReadLog(t *testing.T) {
 	for _, c := range []struct{ file, engine, version, models, quant, devices, plan, figures, notes string }{
@@ -49,23 +26,15 @@ func TestReadLog(t *testing.T) {
 			`{"kv":"f16","kv_v":"f16","sequences":1,"attention":"flash","context_total":4096,"batch_tokens":2048,"ubatch":512,"logit_rows":2048,"kv_unified":false}`,
 			"parameters=79.67 B; model_buffer@CPU=46237.05 MiB; output_buffer@CPU=0.58 MiB; kv_buffer@CPU=96.00 MiB; kv_size=96.00 MiB; cells=4096 cells; rs_buffer@CPU=75.38 MiB; rs_size=75.38 MiB; compute_buffer@CPU=312.76 MiB", ""},
 	} {
-		f, err := os.Open(filepath.Join("testdata", "logs", c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := ReadLog(f)
-		f.Close()
-		if err != nil {
-			t.Fatalf("%s: %v", c.file, err)
-		}
+		l := startuptest.File(t, c.file, &LogReader{})
 		plan, _ := json.Marshal(l.Plan)
-		if l.Engine != c.engine || l.Version != c.version || strings.Join(l.Models, " ") != c.models || l.Quant != c.quant || startup.Hardware(l.Devices, 0) != c.devices || logCodes(l) != c.notes {
+		if l.Engine != c.engine || l.Version != c.version || strings.Join(l.Models, " ") != c.models || l.Quant != c.quant || startup.Hardware(l.Devices, 0) != c.devices || startuptest.Codes(l) != c.notes {
 			t.Errorf("%s: %s %q, models %q, quant %q, devices %v, notes %q", c.file, l.Engine, l.Version, l.Models, l.Quant, l.Devices, l.Notes)
 		}
 		if string(plan) != c.plan {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, plan, c.plan)
 		}
-		if got := logFigures(l); got != c.figures {
+		if got := startuptest.Figures(l); got != c.figures {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, got, c.figures)
 		}
 	}
@@ -74,7 +43,7 @@ func TestReadLog(t *testing.T) {
 // TestLogMetadata: the header's own lines and the dimensions of print_info give the same keys; a list that
 // the header's line cuts short comes from the dimensions.
 func TestLogMetadata(t *testing.T) {
-	l, err := ReadLog(strings.NewReader(`llama_model_loader: loaded meta data with 3 key-value pairs and 9 tensors from a.gguf (version GGUF V3 (latest))
+	l, err := startuptest.Read(strings.NewReader(`llama_model_loader: loaded meta data with 3 key-value pairs and 9 tensors from a.gguf (version GGUF V3 (latest))
 llama_model_loader: - kv   0:                       general.architecture str              = gemma3n
 llama_model_loader: - kv   1:                     gemma3n.embedding_length u32            = 2048
 llama_model_loader: - kv   2:                  gemma3n.feed_forward_length arr[i32,35]    = [16384, 16384, 16384, 163...
@@ -84,7 +53,7 @@ print_info: n_embd           = 9999
 print_info: n_ff             = [16384, 8192]
 print_info: n_vocab          = 262144
 print_info: n_expert         = 0
-`))
+`), &LogReader{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +93,13 @@ func TestOddLogs(t *testing.T) {
 		{"other buffers", "x: 'CUDA0' buffer size = 3.00 MiB\nggml: tensor buffer size = y\n", "", "", "llama.cpp"},
 		{"cut", "load_tensors: CUDA0 model buffer size = ", "", "", "llama.cpp"},
 	} {
-		l, err := ReadLog(strings.NewReader(c.text))
+		l, err := startuptest.Read(strings.NewReader(c.text), &LogReader{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if logFigures(l) != c.figures || logCodes(l) != c.notes || l.Engine != c.engine {
-			t.Errorf("%s: %s, figures %q, notes %q", c.name, l.Engine, logFigures(l), logCodes(l))
+		if startuptest.Figures(l) != c.figures || startuptest.Codes(l) != c.notes || l.Engine != c.engine {
+			t.Errorf("%s: %s, figures %q, notes %q", c.name, l.Engine, startuptest.Figures(l), startuptest.Codes(l))
 		}
 		if (c.name == "rows") != (l.Plan.SplitMode == "row") {
 			t.Errorf("%s: split mode %q", c.name, l.Plan.SplitMode)
@@ -150,7 +119,7 @@ func TestLogDevices(t *testing.T) {
 		{"|   0  NVIDIA GeForce RTX 4090        Off | 00000000:4F:00.0 Off |                  Off |\n| 31%   28C    P8              21W / 450W |    393MiB / 24564MiB |      0%      Default |\n", "NVIDIA GeForce RTX 4090"},
 		{"  Device 0: not in a list\nGPU 3: nothing known\n", ""},
 	} {
-		l, err := ReadLog(strings.NewReader(c.text))
+		l, err := startuptest.Read(strings.NewReader(c.text), &LogReader{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,32 +129,4 @@ func TestLogDevices(t *testing.T) {
 	}
 }
 
-// FuzzReadLog: see the reader of vLLM.
-func FuzzReadLog(f *testing.F) {
-	names, err := filepath.Glob("testdata/logs/*.log")
-	if err != nil || len(names) == 0 {
-		f.Fatal("no logs", err)
-	}
-	for _, n := range names {
-		text, err := os.ReadFile(n)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadLog(strings.NewReader(text))
-		if err != nil {
-			if _, ok := err.(*startup.Error); !ok {
-				t.Fatalf("%T %v", err, err)
-			}
-			return
-		}
-		if len(l.Figures) > startup.MaxFigures || len(l.Models) > 8 || len(l.Notes) > 64 {
-			t.Fatal("more is kept than bounds allow")
-		}
-		if err := l.Plan.Check(); err != nil {
-			t.Fatalf("a plan out of bounds: %v", err)
-		}
-	})
-}
+func FuzzReadLog(f *testing.F) { startuptest.Fuzz(f, func() startup.Reader { return &LogReader{} }) }

@@ -1,7 +1,6 @@
 package sglang
 
 import (
-	"io"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -19,19 +18,6 @@ type Reader struct {
 	log    startup.Log
 	newest string
 	done   bool
-}
-
-// ReadLog reads a whole text.
-func ReadLog(r io.Reader) (*startup.Log, error) {
-	lines, err := startup.NewLines(r)
-	if err != nil {
-		return nil, err
-	}
-	var reader Reader
-	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		reader.Line(&line)
-	}
-	return reader.Log(), lines.Err()
 }
 
 type lineRule struct {
@@ -193,9 +179,7 @@ func (r *Reader) nothing(*startup.Line, string) {
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
 	r.given(startup.ParseSettings(rest))
-	if l.Cut {
-		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
-	}
+	r.log.CutAt(l)
 }
 
 // FromSettings is what a running server says of its own arguments: a log with a plan and no figures.

@@ -2,35 +2,12 @@ package sglang
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/startup/startuptest"
 )
-
-// figuresText writes figures as "id@device=text unit", one after the other.
-func figuresText(l *startup.Log) string {
-	var out []string
-	for _, f := range l.Figures {
-		at := ""
-		if f.Device != "" {
-			at = "@" + f.Device
-		}
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s%s=%s %s", f.ID, at, f.Text, f.Unit)))
-	}
-	return strings.Join(out, "; ")
-}
-
-func codes(l *startup.Log) string {
-	var out []string
-	for _, n := range l.Notes {
-		out = append(out, n.Code)
-	}
-	return strings.Join(out, " ")
-}
 
 // TestReadLog: a log of every era, what it says of the plan, and its figures as printed.
 func TestReadLog(t *testing.T) {
@@ -46,23 +23,15 @@ func TestReadLog(t *testing.T) {
 			"avail_before@TP0=137.34 GB; avail_before@TP1=137.29 GB; avail_after@TP0=62.50 GB; weights@TP0=74.84 GB; avail_after@TP1=62.45 GB; weights@TP1=74.84 GB; states@TP0=431 states; state_conv@TP0=0.35 GB; " +
 				"state_ssm@TP0=15.15 GB; kv_tokens@TP0=1534231 tokens; kv_k@TP0=8.78 GB; kv_v@TP0=8.78 GB; avail_pool@TP0=26.51 GB; graphs@TP0=1.60 GB; kv_tokens@TP0=1534231 tokens; avail_end@TP0=24.87 GB"},
 	} {
-		f, err := os.Open(filepath.Join("testdata", "logs", c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := ReadLog(f)
-		f.Close()
-		if err != nil {
-			t.Fatalf("%s: %v", c.file, err)
-		}
+		l := startuptest.File(t, c.file, &Reader{})
 		plan, _ := json.Marshal(l.Plan)
-		if l.Version != c.version || strings.Join(l.Models, " ") != c.models || startup.Hardware(l.Devices, 0) != c.devices || codes(l) != "" {
+		if l.Version != c.version || strings.Join(l.Models, " ") != c.models || startup.Hardware(l.Devices, 0) != c.devices || startuptest.Codes(l) != "" {
 			t.Errorf("%s: version %q, models %q, devices %v, notes %q", c.file, l.Version, l.Models, l.Devices, l.Notes)
 		}
 		if string(plan) != c.plan {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, plan, c.plan)
 		}
-		if got := figuresText(l); got != c.figures {
+		if got := startuptest.Figures(l); got != c.figures {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, got, c.figures)
 		}
 	}
@@ -81,43 +50,15 @@ func TestOddLogs(t *testing.T) {
 		{"older ranks", "[gpu_id=1] Load weight begin. avail mem=20.00 GB\n[rank=2] max_total_num_token=99, x\n", "avail_before@TP1=20.00 GB; kv_tokens@TP2=99 tokens", ""},
 		{"whole prompts", "server_args=ServerArgs(model_path='a/b', chunked_prefill_size=-1)\n", "", ""},
 	} {
-		l, err := ReadLog(strings.NewReader(c.text))
+		l, err := startuptest.Read(strings.NewReader(c.text), &Reader{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if figuresText(l) != c.figures || codes(l) != c.notes {
-			t.Errorf("%s: figures %q, notes %q", c.name, figuresText(l), codes(l))
+		if startuptest.Figures(l) != c.figures || startuptest.Codes(l) != c.notes {
+			t.Errorf("%s: figures %q, notes %q", c.name, startuptest.Figures(l), startuptest.Codes(l))
 		}
 	}
 }
 
-// FuzzReadLog: see the reader of vLLM.
-func FuzzReadLog(f *testing.F) {
-	names, err := filepath.Glob("testdata/logs/*.log")
-	if err != nil || len(names) == 0 {
-		f.Fatal("no logs", err)
-	}
-	for _, n := range names {
-		text, err := os.ReadFile(n)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadLog(strings.NewReader(text))
-		if err != nil {
-			if _, ok := err.(*startup.Error); !ok {
-				t.Fatalf("%T %v", err, err)
-			}
-			return
-		}
-		if len(l.Figures) > startup.MaxFigures || len(l.Models) > 8 || len(l.Notes) > 64 {
-			t.Fatal("more is kept than bounds allow")
-		}
-		if err := l.Plan.Check(); err != nil {
-			t.Fatalf("a plan out of bounds: %v", err)
-		}
-	})
-}
+func FuzzReadLog(f *testing.F) { startuptest.Fuzz(f, func() startup.Reader { return &Reader{} }) }

@@ -80,6 +80,13 @@ func (l *Log) Noted(code string) bool {
 	return false
 }
 
+// CutAt remarks on a line of settings that is not whole.
+func (l *Log) CutAt(line *Line) {
+	if line.Cut {
+		l.Note("cut_line", "line %d is cut: settings behind the cut are not known", line.Number)
+	}
+}
+
 // Named adds a name of the model.
 func (l *Log) Named(name string) {
 	const most, longest = 8, 512

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/startup/startuptest"
 )
 
 func file(t testing.TB, name string) []byte {
@@ -163,23 +163,11 @@ func TestSummary(t *testing.T) {
 		"summary-1.7.txt": "memory_allocated_now 2720 MiB; memory_allocated_peak 2967 MiB; memory_active_now 2720 MiB; memory_active_peak 2967 MiB; memory_reserved_now 3054 MiB; memory_reserved_peak 3054 MiB; " +
 			"memory_inactive_split_now 0.77 MiB; memory_inactive_split_peak 84.00 MiB; ran_out;",
 	} {
-		l, err := readSummary(bytes.NewReader(file(t, name)))
+		l, err := startuptest.Read(bytes.NewReader(file(t, name)), &SummaryReader{})
 		if err != nil || told(l) != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, err, told(l), want)
 		}
 	}
-}
-
-func readSummary(r io.Reader) (*startup.Log, error) {
-	lines, err := startup.NewLines(r)
-	if err != nil {
-		return nil, err
-	}
-	var s SummaryReader
-	for l, ok := lines.Next(); ok; l, ok = lines.Next() {
-		s.Line(&l)
-	}
-	return s.Log(), lines.Err()
 }
 
 // TestStats: the flat form and the nested one say the same; what is neither is refused with its place.
@@ -246,7 +234,7 @@ func FuzzSummary(f *testing.F) {
 	f.Add(file(f, "summary-2.8.txt"))
 	f.Add(file(f, "summary-1.7.txt"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		l, err := readSummary(bytes.NewReader(text))
+		l, err := startuptest.Read(bytes.NewReader(text), &SummaryReader{})
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package vllm
 
 import (
-	"io"
 	"strings"
 
 	"github.com/memwall/memwall/engine"
@@ -21,19 +20,6 @@ type Reader struct {
 	v0, v1 bool
 	newest string // era of the youngest line seen
 	done   bool
-}
-
-// ReadLog reads a whole text.
-func ReadLog(r io.Reader) (*startup.Log, error) {
-	lines, err := startup.NewLines(r)
-	if err != nil {
-		return nil, err
-	}
-	var reader Reader
-	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		reader.Line(&line)
-	}
-	return reader.Log(), lines.Err()
 }
 
 // lineRule is one form of line: what it is known by, and what it tells.

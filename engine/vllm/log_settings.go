@@ -84,9 +84,7 @@ func (r *Reader) settings(l *startup.Line, rest string) {
 	r.log.Plan.EnforceEager = orBool(p.EnforceEager, s.Bool("enforce_eager"))
 	r.log.Plan.PrefixCache = orBool(p.PrefixCache, s.Bool("enable_prefix_caching"))
 	r.log.Plan.ChunkedPrefill = orBool(p.ChunkedPrefill, s.Bool("chunked_prefill_enabled"))
-	if l.Cut {
-		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
-	}
+	r.log.CutAt(l)
 }
 
 func (r *Reader) groups(s startup.Settings, p *plan.Plan) {
@@ -122,9 +120,7 @@ func (r *Reader) cacheFormat(s startup.Settings, p *plan.Plan) {
 func (r *Reader) arguments(l *startup.Line, rest string) {
 	r.log.Signs++
 	r.given(startup.ParseSettings(rest))
-	if l.Cut {
-		r.log.Note("cut_line", "line %d is cut: settings behind the cut are not known", l.Number)
-	}
+	r.log.CutAt(l)
 }
 
 // FromSettings is what a running server says of its own arguments: a log with a plan and no figures.

@@ -2,53 +2,16 @@ package vllm
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/startup/startuptest"
 )
-
-func readFile(t *testing.T, name string) *startup.Log {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "logs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	l, err := ReadLog(f)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return l
-}
-
-// figuresText writes figures as "id@device=text unit", one after the other.
-func figuresText(l *startup.Log) string {
-	var out []string
-	for _, f := range l.Figures {
-		at := ""
-		if f.Device != "" {
-			at = "@" + f.Device
-		}
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s%s=%s %s", f.ID, at, f.Text, f.Unit)))
-	}
-	return strings.Join(out, "; ")
-}
 
 func planJSON(l *startup.Log) string {
 	b, _ := json.Marshal(l.Plan)
 	return string(b)
-}
-
-func codes(l *startup.Log) string {
-	var out []string
-	for _, n := range l.Notes {
-		out = append(out, n.Code)
-	}
-	return strings.Join(out, " ")
 }
 
 // TestReadLog: a log of every era, what it says of the plan, and its figures as printed.
@@ -81,14 +44,14 @@ func TestReadLog(t *testing.T) {
 		{"0.10.2-v1-usage-summary.log", "0.10.2", "0.10.2", "google/gemma-3-4b-it", "", `{"context":131072,"tp":1,"pp":1,"dp":1,"gpu_memory_utilization":0.9}`,
 			"weights=8.5834 GiB; free=177.66 GiB; total=178.36 GiB; budget=160.53 GiB; activations=9.96 GiB; non_torch=0.07 GiB; graphs=0.65 GiB; kv_bytes=152372912537 bytes", ""},
 	} {
-		l := readFile(t, c.file)
-		if l.Version != c.version || l.Era != c.era || strings.Join(l.Models, " ") != c.models || l.Quant != c.quant || codes(l) != c.notes || l.Servers != 1 {
+		l := startuptest.File(t, c.file, &Reader{})
+		if l.Version != c.version || l.Era != c.era || strings.Join(l.Models, " ") != c.models || l.Quant != c.quant || startuptest.Codes(l) != c.notes || l.Servers != 1 {
 			t.Errorf("%s: version %q, era %q, models %q, quant %q, notes %q, %d servers", c.file, l.Version, l.Era, l.Models, l.Quant, l.Notes, l.Servers)
 		}
 		if got := planJSON(l); got != c.plan {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, got, c.plan)
 		}
-		if got := figuresText(l); got != c.figures {
+		if got := startuptest.Figures(l); got != c.figures {
 			t.Errorf("%s:\n got  %s\n want %s", c.file, got, c.figures)
 		}
 	}
@@ -110,50 +73,16 @@ func TestOddLogs(t *testing.T) {
 		{"V0 refuses", "ValueError: The model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (23648). Try increasing\n", "kv_tokens=23648 tokens", "", "refused"},
 		{"no room", "ValueError: Free memory on device cuda:0 (59.32/79.15 GiB) on startup is less than desired GPU memory utilization (0.9, 71.24 GiB). Decrease\n", "free=59.32 GiB; total=79.15 GiB", "", "refused"},
 	} {
-		l, err := ReadLog(strings.NewReader(c.text))
+		l, err := startuptest.Read(strings.NewReader(c.text), &Reader{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
 		model := strings.Join(l.Models, " ")
-		if figuresText(l) != c.figures || model != c.model || codes(l) != c.notes {
-			t.Errorf("%s: figures %q, model %q, notes %q", c.name, figuresText(l), model, codes(l))
+		if startuptest.Figures(l) != c.figures || model != c.model || startuptest.Codes(l) != c.notes {
+			t.Errorf("%s: figures %q, model %q, notes %q", c.name, startuptest.Figures(l), model, startuptest.Codes(l))
 		}
 	}
 }
 
-// FuzzReadLog: no text makes the reader fail in another way than with its own error, and nothing that it
-// keeps grows with a number in the text.
-func FuzzReadLog(f *testing.F) {
-	names, err := filepath.Glob("testdata/logs/*.log")
-	if err != nil || len(names) == 0 {
-		f.Fatal("no logs", err)
-	}
-	for _, n := range names {
-		text, err := os.ReadFile(n)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadLog(strings.NewReader(text))
-		if err != nil {
-			if _, ok := err.(*startup.Error); !ok {
-				t.Fatalf("%T %v", err, err)
-			}
-			return
-		}
-		if len(l.Figures) > startup.MaxFigures || len(l.Models) > 8 || len(l.Notes) > 64 {
-			t.Fatal("more is kept than bounds allow")
-		}
-		for _, x := range l.Figures {
-			if x.Text == "" || x.Digits < 0 || !strings.Contains(text, x.Text) && !strings.Contains(text, "\x1b") {
-				t.Fatalf("%+v is not in the text", x)
-			}
-		}
-		if err := l.Plan.Check(); err != nil {
-			t.Fatalf("a plan out of bounds: %v", err)
-		}
-	})
-}
+func FuzzReadLog(f *testing.F) { startuptest.Fuzz(f, func() startup.Reader { return &Reader{} }) }
