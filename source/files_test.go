@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/memwall/memwall"
@@ -172,11 +171,6 @@ func TestRefusals(t *testing.T) {
 	check(t, refused(t, f, "./"+strings.Repeat("x", 5000)), memwall.BadFile, "too long")
 	check(t, refused(t, f, "a\x00b.gguf"), memwall.UnknownModel, "no file or folder")
 	check(t, refused(t, f, t.TempDir()), memwall.UnknownModel, "holds no GGUF")
-	pipe := filepath.Join(dir, "pipe.gguf")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	check(t, refused(t, f, pipe), memwall.BadFile, "no regular file")
 }
 
 // TestAdapters: PEFT's folders and files are told from models.

@@ -169,7 +169,7 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 	if depth > maxDepth {
 		return nil, wrong("the command line", words[0], fmt.Sprintf("is wrapped more than %d times", maxDepth), "paste the inner command")
 	}
-	name := baseName(words[0])
+	name := BaseName(words[0])
 	if containers[name] && len(words) > 1 && words[1] == "container" {
 		words = append([]string{words[0]}, words[2:]...)
 	}
@@ -233,10 +233,10 @@ func (c *Command) python(words []string) []Command {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
-		c.Program = baseName(words[0])
+		c.Program = BaseName(words[0])
 		return []Command{*c}
 	}
-	c.Program, c.Args = baseName(rest[0]), rest[1:]
+	c.Program, c.Args = BaseName(rest[0]), rest[1:]
 	c.visible()
 	return []Command{*c}
 }
@@ -271,8 +271,8 @@ func has(list, name string) bool {
 	return false
 }
 
-// baseName is the last part of a path, of either system, without .exe.
-func baseName(path string) string {
+// BaseName is the last part of a path, of either system, without .exe.
+func BaseName(path string) string {
 	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
 		path = path[i+1:]
 	}

@@ -131,7 +131,7 @@ func (c *Command) entrypoint(inside []string) string {
 
 // isProgram tells a program from a model's name.
 func isProgram(s string) bool {
-	b := baseName(s)
+	b := BaseName(s)
 	_, wraps := wrappers[b]
 	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm"
 }

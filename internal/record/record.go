@@ -58,9 +58,14 @@ func fault(name, message, hint string) error {
 	return &memwall.Error{Code: memwall.BadFile, Field: "record", Value: name, Message: message, Hint: hint}
 }
 
-// open opens a database by its name, which may hold any letter.
+// open opens a database by its name, which may hold any letter. Who writes takes the lock as a transaction begins: one that first
+// read would be refused at once where two write.
 func open(name, mode string) (*sql.DB, error) {
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath(), RawQuery: "mode=" + mode + "&_pragma=busy_timeout(2000)"}
+	query := "mode=" + mode + "&_pragma=busy_timeout(2000)"
+	if mode != "ro" {
+		query += "&_txlock=immediate"
+	}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath(), RawQuery: query}
 	db, err := sql.Open("sqlite", u.String())
 	if err == nil {
 		db.SetMaxOpenConns(1)
@@ -132,16 +137,27 @@ func (r *Recording) begin(at float64) error {
 	if err := r.make(); err != nil {
 		return err
 	}
-	for _, q := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"} {
-		if _, err := r.db.Exec(q); err != nil {
-			return err
-		}
+	if err := r.journal("WAL"); err != nil {
+		return err
+	}
+	if _, err := r.db.Exec("PRAGMA synchronous=NORMAL"); err != nil {
+		return err
 	}
 	done, err := r.db.Exec("INSERT INTO run(began_s, memwall) VALUES (?, ?)", at, memwall.Version)
 	if err != nil {
 		return err
 	}
 	r.run, err = done.LastInsertId()
+	return err
+}
+
+// journal sets how writes are kept safe, a property of the file. SQLite does not wait for another that is writing here as it does
+// elsewhere; either mode is sound, so that who comes second takes the file as it is.
+func (r *Recording) journal(mode string) error {
+	_, err := r.db.Exec("PRAGMA journal_mode=" + mode)
+	if err != nil && strings.Contains(err.Error(), "locked") {
+		return nil
+	}
 	return err
 }
 
@@ -209,10 +225,7 @@ func (r *Recording) Say(at float64, said map[int]*live.Prediction) error {
 
 // Close ends the recording, and leaves one file of it, unless another watch still writes to it.
 func (r *Recording) Close() error {
-	_, err := r.db.Exec("PRAGMA journal_mode=DELETE")
-	if err != nil && strings.Contains(err.Error(), "locked") {
-		err = nil
-	}
+	err := r.journal("DELETE")
 	if closed := r.db.Close(); err == nil {
 		err = closed
 	}

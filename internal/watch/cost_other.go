@@ -1,6 +1,8 @@
-//go:build !(linux || darwin || freebsd || netbsd || openbsd)
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || windows)
 
 package watch
 
-// Spent is not known here.
-func Spent() func() (share float64, ok bool) { return func() (float64, bool) { return 0, false } }
+import "time"
+
+// used is not known here.
+func used() (time.Duration, bool) { return 0, false }

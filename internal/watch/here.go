@@ -14,7 +14,9 @@ import (
 )
 
 // Here are the ports of this machine.
-func Here() Ports { return Ports{Machine: detect.Here(), Start: Start, Page: Fetch(os.Getenv)} }
+func Here() Ports {
+	return Ports{Machine: detect.Here(), Processes: processes, Start: Start, Page: Fetch(os.Getenv)}
+}
 
 // Fetch fetches pages: each address has a client of its own, which reaches no other private host than its own, wherever
 // it is redirected.

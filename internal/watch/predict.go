@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -145,6 +146,12 @@ func (w *Watcher) locate(r *memwall.Request, e *engine) {
 	}
 	local := r.Model != "" && (strings.HasPrefix(r.Model, "/") || strings.HasPrefix(r.Model, ".") || strings.HasSuffix(r.Model, ".gguf"))
 	if !local {
+		return
+	}
+	if w.Machine.OS == "windows" {
+		if e.folder != "" && !filepath.IsAbs(r.Model) {
+			r.Model = filepath.Join(e.folder, r.Model)
+		}
 		return
 	}
 	name := r.Model

@@ -2,7 +2,7 @@ package watch
 
 import (
 	"context"
-	"path"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,9 +40,10 @@ var programs = map[string]string{
 
 // Bounds of the table of processes.
 const (
-	maxProcesses = 1 << 15
-	maxCommand   = 16 << 10
-	maxEngines   = 16
+	maxProcesses   = 1 << 15
+	maxCommand     = 16 << 10
+	maxEnvironment = 256 << 10
+	maxEngines     = 16
 	// The whole table is gone through once in this time; between, only the engines' own processes are read.
 	rescan = 10 * time.Second
 )
@@ -50,12 +51,23 @@ const (
 // table is the machine's processes.
 type table struct {
 	machine detect.Machine
+	list    func() ([]Process, error)
 	pid     int
 	at      time.Time
 	parents map[int]int
 	found   []*engine
 	sizes   map[int]size // where the kernel has no files of processes
 	why     string
+}
+
+// Process is one that a system lists.
+type Process struct {
+	PID, Parent int
+	Args        []string // the program first
+	Environment []string // NAME=VALUE, where the system tells it
+	Folder      string   // that it runs in; "" where the system does not tell it
+	// Resident and Own are what it holds of the host, all of it and what is its own alone.
+	Resident, Own unit.Bytes
 }
 
 // size is what a process holds of the host.
@@ -141,7 +153,9 @@ func (t *table) read(now time.Time) {
 	case t.machine.Has("proc/self/stat", "proc/1"):
 		all = t.fromFiles()
 	case t.machine.OS == "darwin":
-		all = t.fromPS()
+		all = t.fromList(t.ps)
+	case t.list != nil:
+		all = t.fromList(t.list)
 	default:
 		t.why = "the processes of this system are not read: --metrics names a page, and MODEL with flags a plan"
 	}
@@ -159,7 +173,7 @@ func (t *table) fromFiles() (all []*engine) {
 		t.parents[pid] = parentOf(t.machine.ReadFile(folder+"/stat", 4096))
 		line := t.machine.ReadFile(folder+"/cmdline", maxCommand)
 		if e := engineOf(pid, strings.Split(strings.TrimRight(line, "\x00"), "\x00"), pid == t.pid); e != nil {
-			t.surroundings(e, folder)
+			e.surroundings(strings.Split(t.machine.ReadFile(folder+"/environ", maxEnvironment), "\x00"), t.machine.Link(folder+"/cwd"))
 			all = append(all, e)
 		}
 	}
@@ -168,9 +182,9 @@ func (t *table) fromFiles() (all []*engine) {
 
 // surroundings are the variables that a reader of command lines knows, and the folder: of others' processes nobody may
 // read them.
-func (t *table) surroundings(e *engine, folder string) {
+func (e *engine) surroundings(environment []string, folder string) {
 	var set []string
-	for _, v := range strings.Split(t.machine.ReadFile(folder+"/environ", 256<<10), "\x00") {
+	for _, v := range environment {
 		if name, value, ok := strings.Cut(v, "="); ok && wanted(name) && value != "" {
 			set = append(set, argv.Variable{Name: name, Value: value}.Set())
 		}
@@ -179,7 +193,7 @@ func (t *table) surroundings(e *engine, folder string) {
 	if len(set) > 0 {
 		e.text = strings.Join(set, " ") + " " + e.text
 	}
-	e.folder = t.machine.Link(folder + "/cwd")
+	e.folder = folder
 }
 
 // wanted are variables that change memory and hold no secret.
@@ -192,31 +206,44 @@ func wanted(name string) bool {
 	return strings.HasPrefix(name, "LLAMA_ARG_")
 }
 
-// fromPS asks ps, where the kernel has no files of processes; its columns of arguments are parted by spaces alone.
-func (t *table) fromPS() (all []*engine) {
-	out, err := t.machine.Ask(context.Background(), "ps", "-axww", "-o", "pid=,ppid=,rss=,command=")
+// fromList takes a list of the system's own, where the kernel has no files of processes.
+func (t *table) fromList(list func() ([]Process, error)) (all []*engine) {
+	found, err := list()
 	if err != nil {
-		t.why = "ps failed: " + detect.Printable(err.Error())
-		return nil
+		t.why = "the processes cannot be listed: " + detect.Printable(err.Error())
 	}
 	t.sizes = map[int]size{}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) < 4 || len(t.parents) >= maxProcesses {
-			continue
+	for _, p := range found[:min(len(found), maxProcesses)] {
+		t.parents[p.PID] = p.Parent
+		if p.Resident > 0 {
+			t.sizes[p.PID] = size{p.Resident, p.Own}
 		}
-		pid, err1 := strconv.Atoi(f[0])
-		parent, err2 := strconv.Atoi(f[1])
-		rss, ok := detect.KiB(f[2])
-		if err1 != nil || err2 != nil || !ok {
-			continue
-		}
-		t.parents[pid], t.sizes[pid] = parent, size{rss, rss}
-		if e := engineOf(pid, f[3:], pid == t.pid); e != nil {
+		if e := engineOf(p.PID, p.Args, p.PID == t.pid); e != nil {
+			e.surroundings(p.Environment, p.Folder)
 			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// ps lists processes; its columns of arguments are parted by spaces alone.
+func (t *table) ps() (out []Process, err error) {
+	text, err := t.machine.Ask(context.Background(), "ps", "-axww", "-o", "pid=,ppid=,rss=,command=")
+	if err != nil {
+		return nil, fmt.Errorf("ps failed: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 4 {
+			continue
+		}
+		pid, err1 := strconv.Atoi(f[0])
+		parent, err2 := strconv.Atoi(f[1])
+		if rss, ok := detect.KiB(f[2]); ok && err1 == nil && err2 == nil {
+			out = append(out, Process{PID: pid, Parent: parent, Args: f[3:], Resident: rss, Own: rss})
+		}
+	}
+	return out, nil
 }
 
 // parentOf reads the parent in /proc/PID/stat, "7 (a name) S 1 …": the name may hold anything.
@@ -238,7 +265,7 @@ func engineOf(pid int, args []string, named bool) *engine {
 	if len(args) == 0 || args[0] == "" || len(args) > 4096 {
 		return nil
 	}
-	e := &engine{pid: pid, text: argv.Line(args), shown: argv.Shown(args), first: path.Base(args[0])}
+	e := &engine{pid: pid, text: argv.Line(args), shown: argv.Shown(args), first: argv.BaseName(args[0])}
 	cmds, err := argv.Parse(e.text)
 	for i := range cmds {
 		if name := programs[cmds[i].Program]; err == nil && name != "" && serves(&cmds[i]) {
@@ -296,7 +323,7 @@ func (t *table) roots(all []*engine) (out []*engine) {
 // wrapped: the process itself is not the program that serves.
 func (e *engine) wrapped() bool {
 	switch e.first {
-	case "sh", "bash", "dash", "zsh", "fish", "sudo", "docker", "podman", "nerdctl", "nohup", "timeout", "numactl", "env", "nice", "taskset", "setsid", "uv", "uvx":
+	case "sh", "bash", "dash", "zsh", "fish", "sudo", "docker", "podman", "nerdctl", "nohup", "timeout", "numactl", "env", "nice", "taskset", "setsid", "uv", "uvx", "cmd", "powershell", "pwsh":
 		return true
 	}
 	return false

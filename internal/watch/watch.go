@@ -25,6 +25,8 @@ import (
 type Ports struct {
 	// Machine has the files and the short-lived programs.
 	Machine detect.Machine
+	// Processes lists those of a system that has no files of them; nil: there is no such list.
+	Processes func() ([]Process, error)
 	// Start runs a program that goes on, and gives what it prints; it ends with ctx. nil: programs are run anew each time.
 	Start func(ctx context.Context, name string, args ...string) (io.ReadCloser, error)
 	// Page fetches a page of at most so many bytes; nil: no page is read.
@@ -72,7 +74,7 @@ func New(ctx context.Context, p Ports, o Options) *Watcher {
 	ctx, stop := context.WithCancel(ctx)
 	w := &Watcher{Ports: p, Options: o, ctx: ctx, stop: stop, said: map[int]*asked{}, pages: map[string]*page{}}
 	w.local = p.Machine.Look()
-	w.table = table{machine: p.Machine, pid: o.PID}
+	w.table = table{machine: p.Machine, list: p.Processes, pid: o.PID}
 	w.smi = newSMI(ctx, &w.Ports, o.Interval, w.local)
 	return w
 }

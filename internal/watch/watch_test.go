@@ -163,6 +163,37 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// TestListed: systems that list processes have no files of them; what ps prints and what a list says come to the same.
+func TestListed(t *testing.T) {
+	const gib = unit.GiB
+	ps := "    4   1  1024 -zsh\n   5   4 2097152 /opt/bin/llama-server -m a.gguf\nno line of processes\n   6   5 1048576 llama-server -m a.gguf\n"
+	mac := Ports{Machine: detect.Machine{OS: "darwin", Run: func(context.Context, string, ...string) ([]byte, error) { return []byte(ps), nil }}}
+	windows := Ports{Machine: detect.Machine{OS: "windows"}, Processes: func() ([]Process, error) {
+		return []Process{
+			{PID: 4, Parent: 1, Args: []string{"cmd.exe", "/c", "start.bat"}, Resident: unit.MiB, Own: unit.MiB},
+			{PID: 5, Parent: 4, Args: []string{`C:\Program Files\llama-server.exe`, "-m", "a.gguf"}, Resident: 2 * gib, Own: 2 * gib, Environment: []string{"Path=C:\\", "LLAMA_ARG_CTX_SIZE=4096"}, Folder: `C:\models`},
+			{PID: 6, Parent: 5, Args: []string{"llama-server.exe", "-m", "a.gguf"}, Resident: gib, Own: gib},
+		}, nil
+	}}
+	for name, p := range map[string]Ports{"darwin": mac, "windows": windows} {
+		m, _ := once(t, p, Options{})
+		if len(m.Engines) != 1 || m.Engines[0].PID != 5 || m.Engines[0].Name != "llama-server" {
+			t.Errorf("%s: %+v", name, m.Engines)
+		}
+		var held unit.Bytes
+		for _, p := range m.Processes {
+			held += *p.Resident
+		}
+		if held != 3*gib {
+			t.Errorf("%s: %v held of the host", name, held)
+		}
+	}
+	windows.Processes = func() ([]Process, error) { return nil, errors.New("access denied") }
+	if m, _ := once(t, windows, Options{}); len(m.Troubles) != 1 || !strings.Contains(m.Troubles[0].Why, "access denied") {
+		t.Errorf("%+v", m.Troubles)
+	}
+}
+
 // TestOnProcessor: without a device, the ledger is of the host.
 func TestOnProcessor(t *testing.T) {
 	_, pic := once(t, ports(tree("5 1 llama-server 5000000|llama-server|-m|x|-c|4096|--port|9"), nil), Options{Settle: func(r *memwall.Request) *memwall.Request {
