@@ -51,7 +51,9 @@ func (h *Help) Text(st Style) string {
 	if len(h.Examples) > 0 {
 		p.blank()
 		for _, e := range h.Examples {
-			p.line(pad(gap), say(e, dim))
+			for _, l := range brokenLines(e, "  ", st.width()) {
+				p.lines = append(p.lines, say(clean(l, false), dim))
+			}
 		}
 	}
 	for _, g := range h.Groups {
