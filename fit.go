@@ -277,6 +277,9 @@ func (q *question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
+		if err := q.projector(); err != nil {
+			return err
+		}
 		if q.request.MMProj != "" || q.request.Images > 0 {
 			q.job.Vision = spec.Model(r.ID).Part(family.PartVision)
 		}

@@ -12,13 +12,14 @@ import (
 // memo keeps what the questions of one search share: the models that references lead to, machines, networks with
 // their weights, rents. An Asker with one gives the same answers sooner. It is not for several at once.
 type memo struct {
-	models   map[string]*Resolved
-	machines map[machineKey]machineFound
-	built    map[builtKey]builtModel
-	rents    map[machineKey]cost.Rate
-	shared   *engine.Shared
-	lengths  map[string][]int64
-	orders   map[orderKey]*quality.Order
+	models     map[string]*Resolved
+	projectors map[string]*engine.Projector
+	machines   map[machineKey]machineFound
+	built      map[builtKey]builtModel
+	rents      map[machineKey]cost.Rate
+	shared     *engine.Shared
+	lengths    map[string][]int64
+	orders     map[orderKey]*quality.Order
 }
 
 type machineKey struct {
@@ -50,7 +51,7 @@ type builtModel struct {
 }
 
 func newMemo() *memo {
-	return &memo{map[string]*Resolved{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}}
+	return &memo{map[string]*Resolved{}, map[string]*engine.Projector{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}}
 }
 
 // Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
@@ -79,6 +80,21 @@ func (a *Asker) resolve(ref string) (*Resolved, error) {
 		a.memo.models[ref] = r
 	}
 	return r, err
+}
+
+// beside reads a projector.
+func (a *Asker) beside(source ProjectorSource, ref string) (*engine.Projector, error) {
+	if a.memo == nil {
+		return source.Projector(ref)
+	}
+	if p, ok := a.memo.projectors[ref]; ok {
+		return p, nil
+	}
+	p, err := source.Projector(ref)
+	if err == nil {
+		a.memo.projectors[ref] = p
+	}
+	return p, err
 }
 
 // find reads the name of a machine.

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/unit"
@@ -12,6 +13,14 @@ import (
 // ModelSource finds models by reference. The catalog is one; package source adds files and folders.
 type ModelSource interface {
 	Model(ref string) (*Resolved, error)
+}
+
+// Projector is what the header of a projector (mmproj) says.
+type Projector = engine.Projector
+
+// ProjectorSource reads projectors, which lie beside a model.
+type ProjectorSource interface {
+	Projector(ref string) (*Projector, error)
 }
 
 // LengthSource reads files of sample lengths, which plans of training name.
@@ -38,6 +47,8 @@ type Resolved struct {
 	Format     string // "gguf", "safetensors", "config", "catalog", "description"
 	FileBytes  unit.Bytes
 	Provenance string
+	// Projector is set, and nothing else of the model, for a file that goes beside one.
+	Projector *Projector
 	// UnknownArch is set when no family reads the architecture: weights are exact, caches unknown.
 	UnknownArch string
 	Layers      int64

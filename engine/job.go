@@ -70,6 +70,8 @@ type Job struct {
 	Checkpoint Checkpoint
 	// Vision is the tower of the published model, where the file that is loaded leaves it out.
 	Vision *model.Part
+	// Projector is the file that the plan loads beside a GGUF model, where it was read.
+	Projector *Projector
 	// Draft is the model that drafts for speculative decoding, when there is one.
 	Draft *Job
 	// MTP are the prediction layers of the published model, when the plan has them draft.

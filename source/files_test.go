@@ -93,6 +93,9 @@ func TestGGUFReferences(t *testing.T) {
 	}
 	f := New(Options{})
 	check(t, refused(t, f, filepath.Join(dir, "mmproj-small.gguf")), memwall.Unsupported, "projector", "--mmproj")
+	if _, err := f.Projector(filepath.Join(dir, "small-bf16.gguf")); err == nil || !strings.Contains(err.Error(), "no projector") {
+		t.Errorf("a model as a projector: %v", err)
+	}
 	write(t, filepath.Join(dir, "other.gguf"), networks[1].file().File())
 	check(t, refused(t, f, dir), memwall.UnknownModel, "2 models", "other.gguf", "small-bf16.gguf")
 	lora := gguftest.New("llama").Set("general.type", gguftest.Str("adapter")).Tensor("blk.0.attn_q.weight.lora_a", dtype.F32, 64, 8)

@@ -53,6 +53,9 @@ func (d *disk) gguf(file string) (*Resolved, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
+	if isProjector(f) {
+		return &Resolved{ID: ggufID(name), Projector: projector(f)}, nil
+	}
 	r, err := GGUF(ggufID(name), f)
 	if err != nil {
 		return nil, inFile(name, err)
@@ -115,9 +118,8 @@ func notModel(f *gguf.File) error {
 	kind, _ := f.String("general.type")
 	e := &memwall.Error{Code: memwall.Unsupported, Field: "general.type", Value: kind}
 	switch {
-	case f.Architecture() == "clip" || kind == "mmproj":
-		e.Field, e.Value = "general.architecture", f.Architecture()
-		e.Message, e.Hint = "this is a projector (mmproj), which goes beside a model", "give the language model's file, and this one with --mmproj"
+	case isProjector(f):
+		return besideModel("general.architecture")
 	case kind == "adapter":
 		e.Message, e.Hint = "this is a LoRA adapter, not a model", "give its base model, and the adapter as an adapter"
 	case kind == "imatrix" || kind == "vocab" || len(f.Tensors) == 0:

@@ -40,6 +40,15 @@ func New(o Options) *Files { return &Files{Options: o} }
 // Model resolves a reference: the first that matches of a path, an address, an id or alias of the catalog, and a name
 // on the hub.
 func (f *Files) Model(ref string) (*Resolved, error) {
+	r, err := f.find(ref)
+	if err == nil && r.Projector != nil {
+		return nil, besideModel(r.ID)
+	}
+	return r, err
+}
+
+// find gives what a reference leads to, a model or what goes beside one.
+func (f *Files) find(ref string) (*Resolved, error) {
 	if scheme, _, ok := strings.Cut(ref, ":"); ok && schemes[strings.ToLower(scheme)] {
 		if strings.EqualFold(scheme, "ollama") {
 			return f.ollama(ref)

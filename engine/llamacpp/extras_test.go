@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"math"
 	"testing"
 
 	"github.com/memwall/memwall/engine"
@@ -110,11 +111,45 @@ func TestProjector(t *testing.T) {
 	if w.Bytes < 2*elems || w.Bytes > 2*elems+elems/5 || w.Low >= elems*6/5 || w.High != 4*elems {
 		t.Errorf("%d bytes from %d to %d for %d parameters", w.Bytes, w.Low, w.High, elems)
 	}
-	const widest = 1152 + 2*4304 // the stream, and the inner width before and behind its activation
-	if want := unit.Bytes(4*16*4096*4096 + 4*4096*widest); c.Bytes != want || c.Low != 4*4096*widest {
-		t.Errorf("%d bytes from %d for an image, want %d", c.Bytes, c.Low, want)
+	if want := unit.Bytes(4 * 4096 * (6*1152 + 3*14*14)); c.Bytes != want || c.Low >= want || c.High <= want {
+		t.Errorf("%d bytes from %d to %d for an image, want %d", c.Bytes, c.Low, c.High, want)
 	}
 	if it := find(t, items(nil), "mmproj.weights"); !it.Unknown {
 		t.Errorf("%d bytes for a projector without a tower", it.Bytes)
+	}
+}
+
+// TestImages: compute buffers that llama.cpp reports of projectors, in MiB: with flash attention and without.
+func TestImages(t *testing.T) {
+	qwen := engine.Projector{Hidden: 1152, Heads: 16, Image: 768, Patch: 16, Merge: 2, Kind: "qwen3vl_merger", Out: 5120}
+	older := engine.Projector{Hidden: 1280, Heads: 16, Image: 560, Patch: 14, Merge: 2, Kind: "qwen2vl_merger"}
+	deep, windows := qwen, older
+	deep.Deep, deep.Out, windows.Kind = 3, 4096, "qwen2.5vl_merger"
+	const issues = "https://github.com/gpustack/gguf-parser-go/issues/44" // ROCm, -fa on and off
+	for _, c := range []struct {
+		file       engine.Projector
+		flash, off float64
+		source     string
+	}{
+		{engine.Projector{Hidden: 1152, Heads: 16, Image: 896, Patch: 14, Kind: "gemma3"}, 121.25, 1132, "https://github.com/ggml-org/llama.cpp/pull/16837"},
+		{qwen, 248.10, 0, "the log of a server with the projector of Qwen3.6 27B, 2026-05"},
+		{deep, 372.08, 0, "https://github.com/ggml-org/llama.cpp/issues/18181"},
+		{older, 267, 4598, issues},
+		{windows, 705, 4872, issues},
+	} {
+		for attention, want := range map[string]float64{"flash": c.flash, "eager": c.off} {
+			j := jobOf(t, "gemma-3-4b", "q4_k_m", cards(t, 1), Latest, small(func(p *plan.Plan) { p.MMProj, p.Attention = "mmproj.gguf", attention }))
+			c.file.Bytes = 851251104
+			j.Projector = &c.file
+			all := sizerOf(t, Engine{Server}, j).Size(nil, j.Load())[0].Items
+			if w := find(t, all, "mmproj.weights"); w.Bytes != c.file.Bytes || w.Basis != ledger.Exact {
+				t.Errorf("%s: %d bytes of weights, %s", c.file.Kind, w.Bytes, w.Basis)
+			}
+			it := find(t, all, "mmproj.compute")
+			got := float64(it.Bytes) / float64(unit.MiB)
+			if want > 0 && (math.Abs(got/want-1) > 0.07 || want < 0.99*float64(it.Low)/float64(unit.MiB) || want > 1.01*float64(it.High)/float64(unit.MiB)) {
+				t.Errorf("%s, %s: %.2f MiB from %v to %v, measured %.2f (%s)", c.file.Kind, attention, got, it.Low, it.High, want, c.source)
+			}
+		}
 	}
 }

@@ -5,38 +5,39 @@ import "github.com/memwall/memwall/engine"
 // What changed between versions, as rows; each row names the file and the build in which it changed.
 // rules are the rows that hold for one version.
 type rules struct {
-	version  engine.Version
-	pad      padding
-	divide   division
-	streams  bool // the cache is split by slot unless it is unified
-	window   windows
-	latent   latentCache
-	padRows  bool // tensors of the cache have rows, which a backend may pad
-	padV     bool // without flash attention values are padded to the widest layer's
-	headLast bool // -ngl counts the repeating layers before the output layer
-	flash    flashDefault
-	slotRows bool // llama-server reserves a row of logits for each slot only
-	spare    bool // llama-server has a sequence more than slots, for the system prompt
-	slotOut  bool // the output buffer starts with a row for each slot
-	inputs   graphInputs
-	crowds   bool // a split brings in as much as its nodes need
-	batches  bool // devices take over products of large batches from the host
-	copied   bool // queries, keys and values are copied out of one projection
-	gated    bool // gate × activation is one operator with a result of its own
-	tables   bool // each layer has a copy of its rotary factors, not each buffer
-	gemmaEnd bool // Gemma's per-layer embeddings lie with the output layer
-	scratch  bool // CUDA keeps an f16 copy of quantised keys and values inside the compute buffer
-	rotate   bool // quantised keys and values are rotated
-	pinOver  bool // tensors that -ot sends to the CPU may go to the device's host buffer
-	maxSlots int64
-	batch    batches
-	cacheRAM int64 // MiB
-	checks   checkpoints
-	metal    string // name of Apple's device
-	rowMain  bool   // -sm row keeps caches, norms and results on the main device
-	drafts   int64  // tokens drafted at a time
-	mtp      bool   // prediction layers may draft
-	fits     bool   // --fit, on unless it is switched off
+	version    engine.Version
+	pad        padding
+	divide     division
+	streams    bool // the cache is split by slot unless it is unified
+	window     windows
+	latent     latentCache
+	padRows    bool // tensors of the cache have rows, which a backend may pad
+	padV       bool // without flash attention values are padded to the widest layer's
+	headLast   bool // -ngl counts the repeating layers before the output layer
+	flash      flashDefault
+	slotRows   bool // llama-server reserves a row of logits for each slot only
+	spare      bool // llama-server has a sequence more than slots, for the system prompt
+	slotOut    bool // the output buffer starts with a row for each slot
+	inputs     graphInputs
+	crowds     bool // a split brings in as much as its nodes need
+	batches    bool // devices take over products of large batches from the host
+	copied     bool // queries, keys and values are copied out of one projection
+	gated      bool // gate × activation is one operator with a result of its own
+	tables     bool // each layer has a copy of its rotary factors, not each buffer
+	gemmaEnd   bool // Gemma's per-layer embeddings lie with the output layer
+	scratch    bool // CUDA keeps an f16 copy of quantised keys and values inside the compute buffer
+	rotate     bool // quantised keys and values are rotated
+	pinOver    bool // tensors that -ot sends to the CPU may go to the device's host buffer
+	maxSlots   int64
+	batch      batches
+	cacheRAM   int64 // MiB
+	checks     checkpoints
+	metal      string // name of Apple's device
+	rowMain    bool   // -sm row keeps caches, norms and results on the main device
+	drafts     int64  // tokens drafted at a time
+	mtp        bool   // prediction layers may draft
+	towerFlash bool   // vision towers use flash attention where a device has kernels for them
+	fits       bool   // --fit, on unless it is switched off
 }
 
 func rulesOf(v engine.Version) rules {
@@ -44,7 +45,7 @@ func rulesOf(v engine.Version) rules {
 		version: v, pad: at(contextPad, v), divide: at(slotDivision, v), streams: at(splitCache, v), window: at(windowCache, v), latent: at(latentCaches, v),
 		padRows: at(paddedRows, v), padV: at(paddedValues, v), headLast: at(headLast, v), flash: at(flashDefaults, v), slotRows: at(rowsPerSlot, v), slotOut: at(outputPerSlot, v), spare: at(spareSequence, v),
 		inputs: at(inputsOfGraph, v), batches: at(batchOffload, v), crowds: at(crowdedSplits, v), gated: at(gatedOperator, v), copied: at(copiedParts, v), tables: at(tablePerLayer, v), gemmaEnd: at(perLayerEnd, v), scratch: at(quantScratch, v), rotate: at(rotation, v), pinOver: at(pinnedOverrides, v), maxSlots: at(slotLimit, v), batch: at(batchDefaults, v),
-		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), drafts: at(draftLengths, v), mtp: at(predictionLayers, v), rowMain: at(rowsOnMain, v),
+		cacheRAM: at(promptCache, v), checks: at(checkpointDefaults, v), metal: at(metalName, v), fits: at(fitting, v), drafts: at(draftLengths, v), mtp: at(predictionLayers, v), towerFlash: at(towerAttention, v), rowMain: at(rowsOnMain, v),
 	}
 }
 
@@ -140,6 +141,11 @@ const (
 var flashDefaults = []engine.Since[flashDefault]{
 	{From: first, Value: flashOff, Source: "common/common.h"},
 	{From: build(6325), Value: flashAuto, Source: "common/common.h (#15434)"},
+}
+
+var towerAttention = []engine.Since[bool]{
+	{From: first, Value: false, Source: "tools/mtmd/clip.cpp"},
+	{From: build(6955), Value: true, Source: "tools/mtmd/clip.cpp (#16837), with heads of 72 (#16962)"},
 }
 
 var rowsPerSlot = []engine.Since[bool]{

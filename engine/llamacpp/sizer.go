@@ -233,7 +233,7 @@ func (s *sizer) unsized() (out []ledger.Item) {
 	add := func(id, name string) {
 		out = append(out, ledger.Item{ID: id, Name: name, Unknown: true, Basis: ledger.Assumed, Life: ledger.Persistent, Place: ledger.Device, Source: "not sized"})
 	}
-	if s.job.Plan.MMProj != "" && s.job.Vision == nil {
+	if s.job.Plan.MMProj != "" && s.job.Vision == nil && s.job.Projector == nil {
 		add("mmproj.weights", "vision projector "+s.job.Plan.MMProj)
 	}
 	if s.job.Plan.DraftModel != "" && s.job.Draft == nil {

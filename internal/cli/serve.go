@@ -165,6 +165,18 @@ type allowed struct {
 	those, rest memwall.ModelSource
 }
 
+// Projector reads what lies beside one.
+func (l allowed) Projector(ref string) (*memwall.Projector, error) {
+	of := l.rest
+	if slices.Contains(l.names, ref) {
+		of = l.those
+	}
+	if s, ok := of.(memwall.ProjectorSource); ok {
+		return s.Projector(ref)
+	}
+	return nil, &memwall.Error{Code: memwall.UnknownModel, Field: "mmproj", Value: ref, Message: "no file is read here"}
+}
+
 // Model finds a model.
 func (l allowed) Model(ref string) (*memwall.Resolved, error) {
 	if slices.Contains(l.names, ref) {

@@ -25,8 +25,9 @@ import (
 // their digests, /v2/NAME/blobs/DIGEST leads to where a layer is stored. The store on a machine has the same manifests
 // and blobs as files.
 
-// ollamaName is a name as ollama reads it: [host/][namespace/]model[:tag].
-type ollamaName struct{ host, space, model, tag string }
+// ollamaName is a name as ollama reads it: [host/][namespace/]model[:tag]. Part is the kind of layer that is meant: the model, or
+// its projector where /projector follows the tag.
+type ollamaName struct{ host, space, model, tag, part string }
 
 // isDigest tells the name of a blob.
 func isDigest(s string) bool {
@@ -36,7 +37,7 @@ func isDigest(s string) bool {
 
 const (
 	ollamaRegistry = "registry.ollama.ai"
-	ollamaForms    = "ollama:llama3.1:8b, ollama:user/model:tag"
+	ollamaForms    = "ollama:llama3.1:8b, ollama:user/model:tag, ollama:model:tag/projector"
 )
 
 // ollamaReference reads a name of Ollama. What Ollama fetches from the hub is read there.
@@ -53,7 +54,10 @@ func ollamaReference(ref, s string) (*reference, error) {
 }
 
 func ollamaNameOf(s string) (n ollamaName, ok bool) {
-	n = ollamaName{host: ollamaRegistry, space: "library", tag: "latest"}
+	n = ollamaName{host: ollamaRegistry, space: "library", tag: "latest", part: "model"}
+	if whole, ok := strings.CutSuffix(s, "/projector"); ok && strings.LastIndexByte(whole, ':') > strings.LastIndexByte(whole, '/') {
+		s, n.part = whole, "projector"
+	}
 	if at := strings.LastIndexByte(s, ':'); at > strings.LastIndexByte(s, '/') {
 		s, n.tag = s[:at], s[at+1:]
 	}
@@ -150,7 +154,10 @@ func (n ollamaName) short2() string { return n.model + ":" + n.tag }
 
 // place makes the place of a manifest whose layers open gives.
 func (m *manifest) place(n ollamaName, from string) (*source.Place, []layer, error) {
-	models := m.of("model")
+	models := m.of(n.part)
+	if len(models) == 0 && n.part == "projector" {
+		return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "mmproj", Value: "ollama:" + n.short(), Message: n.short() + " has no projector beside it", Hint: "leave mmproj out"}
+	}
 	if len(models) == 0 {
 		if len(m.of("tensor")) > 0 {
 			return nil, nil, &memwall.Error{Code: memwall.Unsupported, Field: "model", Value: "ollama:" + n.short(),
@@ -159,17 +166,19 @@ func (m *manifest) place(n ollamaName, from string) (*source.Place, []layer, err
 		return nil, nil, &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: "ollama:" + n.short(), Message: n.short() + " holds no model that runs here", Hint: "ollama.com/library lists what there is"}
 	}
 	p := &source.Place{Path: modelNames(n, len(models))[0], Name: n.short(), From: from + " at sha256:" + m.digest[:12] + ", layer " + models[0].Digest[:19]}
-	m.remark(p)
+	if n.part == "model" {
+		m.remark(n, p)
+	}
 	return p, models, nil
 }
 
 // remark tells what stands beside the model.
-func (m *manifest) remark(p *source.Place) {
+func (m *manifest) remark(n ollamaName, p *source.Place) {
 	note := func(code, text string) {
 		p.Notes = append(p.Notes, memwall.Note{Code: code, Severity: "info", Field: "model", Text: text})
 	}
 	for _, l := range m.of("projector") {
-		note("projector_beside", fmt.Sprintf("its projector is a layer of %s beside it: --mmproj adds it", unit.Bytes(l.Size)))
+		note("projector_beside", fmt.Sprintf("its projector of %s lies beside it, and Ollama loads it: --mmproj ollama:%s/projector adds it", unit.Bytes(l.Size), n.short()))
 	}
 	if a := m.of("adapter"); len(a) > 0 {
 		var sum int64

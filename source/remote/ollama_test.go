@@ -107,7 +107,7 @@ func (m moved) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestOllamaRegistry: the file of a name, with what stands beside it.
 func TestOllamaRegistry(t *testing.T) {
 	g, files := newRegistry(t)
-	g.manifest("library/tiny:1b", map[string]sized{"model": ggufModel(1 << 20), "params": whole(`{"num_ctx":16384,"stop":["x"]}`), "projector": sparseFile{strings.NewReader(""), 1 << 30}, "adapter": sparseFile{strings.NewReader(""), 1 << 20}, "license": whole("text")})
+	g.manifest("library/tiny:1b", map[string]sized{"model": ggufModel(1 << 20), "params": whole(`{"num_ctx":16384,"stop":["x"]}`), "projector": ggufModel(0), "adapter": sparseFile{strings.NewReader(""), 1 << 20}, "license": whole("text")})
 	g.manifest("library/tiny:latest", map[string]sized{"model": ggufModel(0)})
 	g.manifest("me/mine:mlx", map[string]sized{"tensor": ggufModel(0)})
 	cache := cache.New(t.TempDir(), 1<<30)
@@ -128,10 +128,14 @@ func TestOllamaRegistry(t *testing.T) {
 	if n := len(g.asked); n != 1+2*2 {
 		t.Errorf("asked %d times, the second time from the cache: %q", n, g.asked)
 	}
+	_, err := files(setting{cache: cache}).Projector("ollama:tiny:1b/projector")
+	refused(t, "a projector that is none", err, memwall.BadFile, "is a model and no projector")
+	_, err = files(setting{cache: cache}).Projector("ollama:tiny:latest/projector")
+	refused(t, "no projector", err, memwall.Unsupported, "no projector")
 	if r, err := files(setting{}).Model("ollama:tiny"); err != nil || r.ID != "tiny:latest" {
 		t.Errorf("latest: %v", err)
 	}
-	_, err := files(setting{}).Model("ollama:tiny:70b")
+	_, err = files(setting{}).Model("ollama:tiny:70b")
 	refused(t, "no such tag", err, memwall.UnknownModel, "tiny:70b", "ollama.com/library")
 	_, err = files(setting{}).Model("ollama:me/mine:mlx")
 	refused(t, "tensors", err, memwall.Unsupported, "tensor by tensor")

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/source"
 )
 
@@ -62,13 +61,6 @@ func inStore(dir string, n ollamaName, text []byte) *source.Place {
 	}
 	for _, l := range m.of("params") {
 		parameters(p, []byte(firstOf(blobPath(dir, l.Digest), 64<<10)))
-	}
-	for _, l := range m.of("projector") {
-		for i := range p.Notes {
-			if p.Notes[i].Code == "projector_beside" {
-				p.Notes[i] = memwall.Note{Code: "projector_beside", Severity: "info", Field: "model", Text: blobPath(dir, l.Digest) + " beside it is its projector: --mmproj adds it"}
-			}
-		}
 	}
 	p.Files = files
 	return p

@@ -1,0 +1,137 @@
+package llamacpp
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// The compute buffer of an image (tools/mtmd/clip.cpp, alloc_compute_meta). It is taken when a model is loaded, for one image of the
+// size that is warmed up with, and grows when a larger one comes.
+
+// picture is an image as a tower takes it: Patches at the start, Most of them when the largest one comes.
+type picture struct {
+	patches, most int64
+	hidden, heads int64
+	pixels        int64 // numbers of a patch
+	windows       bool  // some layers attend within windows, by masks
+	deep          int64 // numbers of a patch that layers give besides
+}
+
+// imageSizes of towers that take images of any size.
+type imageSizes struct {
+	kinds, families string
+	// warm and most are tokens; merge patches of each side become one, where the file does not say.
+	warm, most, merge int64
+	frames            int64 // that a patch's weights are of
+}
+
+// sizesOfImages are the limits that clip.cpp sets (set_limit_image_tokens, set_warmup_n_tokens).
+var sizesOfImages = []imageSizes{
+	{"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger", "qwen2vl qwen3vl qwen3vlmoe qwen35 qwen35moe", 46 * 46, 4096, 2, 2},
+	{"gemma4v", "gemma4", 256, 280, 3, 1},
+	{"pixtral lightonocr", "", 256, 1024, 1, 1},
+	{"lfm2", "", 1024, 1024, 2, 1},
+}
+
+func sizesOf(kind, family string) *imageSizes {
+	for i := range sizesOfImages {
+		s := &sizesOfImages[i]
+		if hasWord(s.kinds, kind) || hasWord(s.families, family) {
+			return s
+		}
+	}
+	return nil
+}
+
+func hasWord(list, word string) bool {
+	for _, w := range strings.Fields(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// picture of the file, or of the published tower; its patches are 0 where the size of an image is not known.
+func (s *sizer) picture() picture {
+	if s.job.Projector != nil {
+		return s.fromFile()
+	}
+	im := s.fromTower()
+	if sizes := sizesOf("", s.job.Model.Family); sizes != nil {
+		im.patches, im.most = sizes.warm*sizes.merge*sizes.merge, sizes.most*sizes.merge*sizes.merge
+		im.pixels /= sizes.frames
+	}
+	return im
+}
+
+func (s *sizer) fromFile() picture {
+	f := s.job.Projector
+	im := picture{hidden: f.Hidden, heads: f.Heads, pixels: 3 * f.Patch * f.Patch, windows: f.Kind == "qwen2.5vl_merger"}
+	merge := max(f.Merge, 1)
+	if sizes := sizesOf(f.Kind, ""); sizes != nil {
+		merge = max(merge, sizes.merge)
+		im.patches, im.most = sizes.warm*merge*merge, sizes.most*merge*merge
+	} else if f.Patch > 0 {
+		side := f.Image / f.Patch
+		im.patches, im.most = side*side, side*side
+	}
+	im.deep = f.Deep * f.Out / (merge * merge)
+	return im
+}
+
+func (s *sizer) fromTower() (im picture) {
+	s.job.Vision.Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			switch o := &k.Ops[i]; {
+			case o.Role == dtype.VisionPosition:
+				im.patches, im.most = o.W[0].Rows(), o.W[0].Rows()
+			case o.Role == dtype.VisionPatch:
+				im.pixels = o.W[0].Cols
+			case o.Attn != nil:
+				im.heads, im.hidden = o.Attn.Heads, o.Attn.Heads*o.Attn.DimK
+				im.windows = im.windows || o.Attn.Window > 0
+			}
+		}
+	})
+	return im
+}
+
+// imageGraph: with flash attention six states of every patch beside its pixels; else the scores of every patch with every other
+// too. Masks of windows are of every pair, in fp32, and flash attention has them in f16 once more.
+func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
+	im := s.picture()
+	if im.patches == 0 || im.heads == 0 || im.hidden == 0 {
+		return ledger.Item{ID: "mmproj.compute", Name: "graph of an image, whose size decides", Unknown: true, Basis: ledger.Assumed, Life: ledger.Ephemeral, Place: ledger.Device, Source: clipFile}
+	}
+	p := b.Int("patches", im.patches, "of the image that is warmed up with")
+	states := b.Add(b.Mul(b.Lit(6), b.Int("hidden", im.hidden, "vision tower")), b.Int("pixels", im.pixels+im.deep, "numbers of a patch, and of layers that are given besides"))
+	n := b.Mul(b.Lit(4), p, states)
+	pairs := s.bytesOfPair(&im)
+	if pairs > 0 {
+		n = b.Add(n, b.Mul(b.Int("bytes_of_pair", pairs, "scores of all heads, masks of windows"), p, p))
+	}
+	it := ledger.Known("mmproj.compute", "graph of an image", n, ledger.Derived, ledger.Ephemeral, ledger.Device, clipFile)
+	least := 4 * im.patches * (6*im.hidden + im.pixels)
+	most := 4*im.most*(7*im.hidden+im.pixels+2*im.deep) + pairs*im.most*im.most // what states are beyond six: assumed
+	return it.Band(unit.Bytes(least-least/16), unit.Bytes(most))
+}
+
+// bytesOfPair are those that every two patches have together.
+func (s *sizer) bytesOfPair(im *picture) (n int64) {
+	flash := s.rules.towerFlash && s.job.Plan.Attention != "eager"
+	if im.windows {
+		n += 4
+	}
+	switch {
+	case !flash:
+		n += 4 * im.heads
+	case im.windows:
+		n += 2
+	}
+	return n
+}
