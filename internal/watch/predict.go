@@ -136,7 +136,7 @@ func (w *Watcher) request(e *engine) (r *memwall.Request, notes []memwall.Note, 
 	return r, notes, nil
 }
 
-// locate finds a model that the command line names by a path of its own folder, and one that a page names.
+// locate finds files that the command line names by paths of its own folder, and a model that a page names.
 func (w *Watcher) locate(r *memwall.Request, e *engine) {
 	if l := e.loaded; l != nil && e.name == "ollama" {
 		if r.Model = "ollama:" + l.model; l.context > 0 {
@@ -144,28 +144,36 @@ func (w *Watcher) locate(r *memwall.Request, e *engine) {
 		}
 		return
 	}
-	local := r.Model != "" && (strings.HasPrefix(r.Model, "/") || strings.HasPrefix(r.Model, ".") || strings.HasSuffix(r.Model, ".gguf"))
+	for _, ref := range []*string{&r.Model, &r.MMProj, &r.DraftModel} {
+		*ref = w.located(*ref, e)
+	}
+}
+
+// located is a path as this program finds it; other names stay as they are.
+func (w *Watcher) located(name string, e *engine) string {
+	local := strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".gguf")
 	if !local {
-		return
+		return name
 	}
 	if w.Machine.OS == "windows" {
-		if e.folder != "" && !filepath.IsAbs(r.Model) {
-			r.Model = filepath.Join(e.folder, r.Model)
+		if e.folder != "" && !filepath.IsAbs(name) {
+			return filepath.Join(e.folder, name)
 		}
-		return
+		return name
 	}
-	name := r.Model
-	if !path.IsAbs(name) && e.folder != "" {
-		name = path.Join(e.folder, name)
+	from := name
+	if !path.IsAbs(from) && e.folder != "" {
+		from = path.Join(e.folder, from)
 	}
-	inside := fmt.Sprintf("proc/%d/root%s", e.pid, name) // of its container
+	inside := fmt.Sprintf("proc/%d/root%s", e.pid, from) // of its container
 	switch {
-	case !path.IsAbs(name):
-	case w.Machine.Has(strings.TrimPrefix(name, "/")):
-		r.Model = name
+	case !path.IsAbs(from):
+	case w.Machine.Has(strings.TrimPrefix(from, "/")):
+		return from
 	case w.Machine.Has(inside):
-		r.Model = "/" + inside
+		return "/" + inside
 	}
+	return name
 }
 
 // usedBy are the devices that an engine's processes hold memory of, in order.
