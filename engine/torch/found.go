@@ -29,8 +29,18 @@ func (t *Trace) Log() *startup.Log {
 			}
 		}
 	}
+	t.operators(l)
 	t.remarks(l)
 	return l
+}
+
+// operators of a step, those of a class together and the longest first.
+func (t *Trace) operators(l *startup.Log) {
+	steps := float64(max(1, t.Steps))
+	each := 1 / steps / float64(max(1, t.Ran))
+	for _, o := range t.links.close() {
+		l.Operators = append(l.Operators, startup.Operator{Class: ids[o.class], Name: o.name, Calls: float64(o.calls) * each, MS: o.seconds * each * 1e3, Product: o.product, Message: o.message})
+	}
 }
 
 // ranks that the trace tells of: those of the run, else the devices that computed.

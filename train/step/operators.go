@@ -1,0 +1,125 @@
+package step
+
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/speed"
+)
+
+// Operator is what an operator of the model takes of one part of a step, in all layers and passes. Those of a part add
+// up to it.
+type Operator struct {
+	Part string // of Step.Parts
+	Kind model.OpKind
+	Role dtype.Role
+	// Members of a product: the operators that are one for its time, each with the rows of its matrix on a rank. Cols are its
+	// columns, Batch how many such matrices there are. Rest is what belongs to no operator.
+	Members     []speed.Member
+	Cols, Batch int64
+	Rest        bool
+	// FLOPs of a step; 0 where the operator's work is not of one kind.
+	FLOPs   float64
+	Seconds float64
+}
+
+// Operators lists what a step consists of. Parts without operators are one of Rest each.
+func (p *Predictor) Operators() ([]Operator, error) {
+	o := &operators{p: p}
+	if err := o.walk(); err != nil {
+		return nil, err
+	}
+	seconds, t := p.alone(p.values[:])
+	o.scale = seconds / t.sum()
+	for _, w := range o.list {
+		o.add(w)
+	}
+	o.add(&operatorWork{work: work{accumulate: p.step.accumulate}, rest: true, turns: 1})
+	for _, part := range t.list() {
+		if part.Seconds > 0 && !slices.ContainsFunc(o.out, func(x Operator) bool { return x.Part == part.Name }) {
+			o.put(Operator{Part: part.Name, Rest: true, Seconds: part.Seconds * o.scale})
+		}
+	}
+	return o.out, nil
+}
+
+type operators struct {
+	p     *Predictor
+	list  []*operatorWork
+	scale float64
+	out   []Operator
+}
+
+// operatorWork is the work of a kernel in one pass, and how often a step does it.
+type operatorWork struct {
+	work
+	kernel speed.Kernel
+	rest   bool
+	turns  float64
+}
+
+// walk lists the work of all kernels of the decoder, and of the layers that predict further tokens, each of which ends
+// in the head again.
+func (o *operators) walk() error {
+	m := *o.p.Model // its weights are counted again
+	heads := 1.0
+	part := m.prediction()
+	if part > 0 {
+		heads += float64(len(m.in.Model.Parts[part].Layers))
+	}
+	err := m.walk(0, func(k *speed.Kernel) *work {
+		if k.Layer == model.InPost {
+			return o.next(k, m.turns.head*heads)
+		}
+		return o.next(k, m.turns.layers)
+	})
+	if err != nil || part == 0 {
+		return err
+	}
+	return m.walk(part, func(k *speed.Kernel) *work {
+		if k.Layer == model.InPost {
+			return &work{} // counted with the decoder's
+		}
+		return o.next(k, m.turns.layers)
+	})
+}
+
+func (o *operators) next(k *speed.Kernel, turns float64) *work {
+	w := &operatorWork{kernel: *k, turns: turns}
+	o.list = append(o.list, w)
+	return &w.work
+}
+
+// add what a kernel takes of each part.
+func (o *operators) add(w *operatorWork) {
+	t := o.p.computing(&w.work, o.p.values[:])
+	for _, part := range t.list() {
+		if part.Seconds == 0 {
+			continue
+		}
+		x := Operator{Part: part.Name, Rest: w.rest, Seconds: part.Seconds * o.scale * w.turns}
+		if k := &w.kernel; !w.rest {
+			x.Kind, x.Role, x.Cols, x.Batch = k.Op.Kind, k.Op.Role, k.Cols, max(1, k.Batch)
+			x.FLOPs = w.done * w.turns
+			if k.Rows > 0 {
+				x.Members = k.Members()
+			}
+			if t.products > 0 && t.attention > 0 || part.Bound != speed.Compute {
+				x.FLOPs = 0
+			}
+		}
+		o.put(x)
+	}
+}
+
+// put adds an operator to one like it of other layers.
+func (o *operators) put(x Operator) {
+	for i := range o.out {
+		if y := &o.out[i]; y.Part == x.Part && y.Kind == x.Kind && y.Role == x.Role && y.Cols == x.Cols && y.Batch == x.Batch && y.Rest == x.Rest && slices.Equal(y.Members, x.Members) {
+			y.Seconds, y.FLOPs = y.Seconds+x.Seconds, y.FLOPs+x.FLOPs
+			return
+		}
+	}
+	o.out = append(o.out, x)
+}
