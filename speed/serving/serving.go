@@ -195,7 +195,7 @@ func (m *Model) stage(b *book, pl *engine.Placed) stage {
 	}}
 	s.rank = speed.Walk(m.in.Model, pl, m.in.Exec, fuse.Add)
 	fuse.Flush()
-	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory})
+	s.ops = append(s.ops, op{w, 1, "elementwise", speed.Memory, nil})
 	s.ops = append(s.ops, m.links(b, pl, &s)...)
 	return s
 }
@@ -223,13 +223,14 @@ func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) bool {
 		for i := range s.ops { // the same shape in another kind of layer
 			if o, ok := s.ops[i].law.(*product); ok && *o == p && s.ops[i].part == part {
 				s.ops[i].count += float64(k.Count)
+				s.ops[i].labels = append(s.ops[i].labels, labelled(k))
 				return true
 			}
 		}
 	default:
 		return false
 	}
-	s.ops = append(s.ops, op{l, float64(k.Count), part, speed.Memory})
+	s.ops = append(s.ops, op{l, float64(k.Count), part, speed.Memory, []label{labelled(k)}})
 	return true
 }
 
@@ -244,22 +245,22 @@ func (m *Model) links(b *book, pl *engine.Placed, s *stage) (out []op) {
 	if tp := pl.Parallel.TP; tp > 1 {
 		l := b.collective(name, rate, tp)
 		l.perToken = act * float64(m.in.Model.Hidden)
-		out = append(out, op{l, 2 * float64(s.rank.Layers), "all-reduce", speed.Network})
+		out = append(out, op{l, 2 * float64(s.rank.Layers), "all-reduce", speed.Network, nil})
 		if pl.Post {
 			h := *l
 			h.perToken, h.perOutput = 0, act*float64(m.in.Model.Vocab)/float64(tp)
-			out = append(out, op{&h, 1, "all-reduce", speed.Network})
+			out = append(out, op{&h, 1, "all-reduce", speed.Network, nil})
 		}
 	}
 	if !pl.Post { // the stream goes on to the next stage
 		l := b.collective(name, rate, 2)
 		l.perToken = act * float64(m.in.Model.Hidden)
-		out = append(out, op{l, 1, "hand-over", speed.Network})
+		out = append(out, op{l, 1, "hand-over", speed.Network, nil})
 	}
 	if m.peers > 1 {
 		l := b.collective(name, rate, pl.Parallel.EP)
 		l.perToken, l.reach = act*float64(m.in.Model.Hidden), reached(float64(pl.Parallel.EP), s.chosen)
-		out = append(out, op{l, 2 * s.mixtures, "all-to-all", speed.Network})
+		out = append(out, op{l, 2 * s.mixtures, "all-to-all", speed.Network, nil})
 	}
 	return out
 }

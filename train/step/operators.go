@@ -3,29 +3,12 @@ package step
 import (
 	"slices"
 
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 )
 
-// Operator is what an operator of the model takes of one part of a step, in all layers and passes. Those of a part add
-// up to it.
-type Operator struct {
-	Part string // of Step.Parts
-	Kind model.OpKind
-	Role dtype.Role
-	// Members of a product: the operators that are one for its time, each with the rows of its matrix on a rank. Cols are its
-	// columns, Batch how many such matrices there are. Rest is what belongs to no operator.
-	Members     []speed.Member
-	Cols, Batch int64
-	Rest        bool
-	// FLOPs of a step; 0 where the operator's work is not of one kind.
-	FLOPs   float64
-	Seconds float64
-}
-
 // Operators lists what a step consists of. Parts without operators are one of Rest each.
-func (p *Predictor) Operators() ([]Operator, error) {
+func (p *Predictor) Operators() ([]speed.Operator, error) {
 	o := &operators{p: p}
 	if err := o.walk(); err != nil {
 		return nil, err
@@ -37,8 +20,8 @@ func (p *Predictor) Operators() ([]Operator, error) {
 	}
 	o.add(&operatorWork{work: work{accumulate: p.step.accumulate}, rest: true, turns: 1})
 	for _, part := range t.list() {
-		if part.Seconds > 0 && !slices.ContainsFunc(o.out, func(x Operator) bool { return x.Part == part.Name }) {
-			o.put(Operator{Part: part.Name, Rest: true, Seconds: part.Seconds * o.scale})
+		if part.Seconds > 0 && !slices.ContainsFunc(o.out, func(x speed.Operator) bool { return x.Part == part.Name }) {
+			o.put(speed.Operator{Part: part.Name, Rest: true, Seconds: part.Seconds * o.scale})
 		}
 	}
 	return o.out, nil
@@ -48,7 +31,7 @@ type operators struct {
 	p     *Predictor
 	list  []*operatorWork
 	scale float64
-	out   []Operator
+	out   []speed.Operator
 }
 
 // operatorWork is the work of a kernel in one pass, and how often a step does it.
@@ -98,7 +81,7 @@ func (o *operators) add(w *operatorWork) {
 		if part.Seconds == 0 {
 			continue
 		}
-		x := Operator{Part: part.Name, Rest: w.rest, Seconds: part.Seconds * o.scale * w.turns}
+		x := speed.Operator{Part: part.Name, Rest: w.rest, Seconds: part.Seconds * o.scale * w.turns}
 		if k := &w.kernel; !w.rest {
 			x.Kind, x.Role, x.Cols, x.Batch = k.Op.Kind, k.Op.Role, k.Cols, max(1, k.Batch)
 			x.FLOPs = w.done * w.turns
@@ -113,13 +96,4 @@ func (o *operators) add(w *operatorWork) {
 	}
 }
 
-// put adds an operator to one like it of other layers.
-func (o *operators) put(x Operator) {
-	for i := range o.out {
-		if y := &o.out[i]; y.Part == x.Part && y.Kind == x.Kind && y.Role == x.Role && y.Cols == x.Cols && y.Batch == x.Batch && y.Rest == x.Rest && slices.Equal(y.Members, x.Members) {
-			y.Seconds, y.FLOPs = y.Seconds+x.Seconds, y.FLOPs+x.FLOPs
-			return
-		}
-	}
-	o.out = append(o.out, x)
-}
+func (o *operators) put(x speed.Operator) { o.out = speed.PutOperator(o.out, x) }
