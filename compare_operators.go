@@ -64,6 +64,7 @@ type operated struct {
 	types            []string
 	own              float64 // ms of memwall's, 0 without
 	known            bool
+	vague            bool // of operators that the trace does not tell apart
 	place            int
 }
 
@@ -97,38 +98,73 @@ func (c *comparison) operators(a *Asker) []OperatorLine {
 	for i := range o.own {
 		o.predictedRow(i, match)
 	}
+	o.otherShapes()
 	o.blended()
 	return o.lines()
 }
 
-// blended makes one row of the cheap operators of the model that the trace does not show and of those of PyTorch that
-// are none of the model's: its sums and products of elements are parts of any of them.
-func (o *operators) blended() {
-	var own, measured []*operated
+// otherShapes warns when most products are of shapes that the model does not have.
+func (o *operators) otherShapes() {
+	var all, known float64
 	for _, r := range o.rows {
-		switch {
-		case r.Class != "elementwise":
-		case r.Printed == nil:
-			own = append(own, r)
-		case !r.known:
-			measured = append(measured, r)
+		if r.Class == "products" && r.flops > 0 {
+			all += r.ms
+			if r.known {
+				known += r.ms
+			}
 		}
 	}
-	if len(own) == 0 || len(measured) == 0 {
-		return
+	if o.whole.known && known < all/2 {
+		o.c.note("other_shapes", "warn", "model", "%.0f %% of the time of matrix products is of shapes that %s does not have in this plan: is it of another model, or shared by other groups (--tp)?", 100*(1-known/all), o.c.request.Model)
 	}
+}
+
+// blended makes one row of a class's operators that the trace does not show and of what may be any of them: kernels and
+// products that the trace does not tell apart, and of PyTorch's cheap operators all that are none of the model's, whose
+// sums and products of elements are parts of any.
+func (o *operators) blended() {
+	for _, class := range o.classes() {
+		var own, measured []*operated
+		for _, r := range o.rows {
+			switch {
+			case r.Class != class:
+			case r.Printed == nil:
+				own = append(own, r)
+			case !r.known && (class == "elementwise" || r.vague):
+				measured = append(measured, r)
+			}
+		}
+		if len(own) > 0 && len(measured) > 0 {
+			o.rows = slices.DeleteFunc(o.rows, func(r *operated) bool { return slices.Contains(own, r) || slices.Contains(measured, r) })
+			o.rows = append(o.rows, blend(class, own, measured))
+		}
+	}
+}
+
+// classes of all rows.
+func (o *operators) classes() (out []string) {
+	for _, r := range o.rows {
+		if !slices.Contains(out, r.Class) {
+			out = append(out, r.Class)
+		}
+	}
+	return out
+}
+
+func blend(class string, own, measured []*operated) *operated {
+	r := &operated{OperatorLine: OperatorLine{Class: class}, known: true, place: own[0].place}
+	r.Printed = &r.ms
+	slices.SortStableFunc(own, func(a, b *operated) int { return cmp.Compare(b.own, a.own) })
 	var names []string
-	into := &operated{OperatorLine: OperatorLine{Class: "elementwise"}, known: true, place: own[0].place}
-	into.Printed = &into.ms
-	for _, r := range own {
-		names, into.own = append(names, r.Name), into.own+r.own
+	for _, x := range own {
+		names, r.own = append(names, x.Name), r.own+x.own
 	}
-	for _, r := range measured {
-		into.ms, into.Calls, into.Of = into.ms+r.ms, into.Calls+r.Calls, append(into.Of, r.Of...)
+	for _, x := range measured {
+		r.ms, r.Calls, r.Of = r.ms+x.ms, r.Calls+x.Calls, append(r.Of, x.Of...)
 	}
-	slices.SortStableFunc(into.Of, func(a, b OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
-	into.Name, into.Of = strings.Join(names, ", "), into.Of[:min(len(into.Of), mostCalls)]
-	o.rows = append(slices.DeleteFunc(o.rows, func(r *operated) bool { return slices.Contains(own, r) || slices.Contains(measured, r) }), into)
+	slices.SortStableFunc(r.Of, func(a, b OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
+	r.Name, r.Of = strings.Join(names, ", "), r.Of[:min(len(r.Of), mostCalls)]
+	return r
 }
 
 // predicted are memwall's operators, where the trace has steps and memwall a time for them.
@@ -302,7 +338,9 @@ func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	if kind := elementOf(x.Name); class == "elementwise" && kind != "" {
 		return o.row(class, "kind "+kind, kind, "")
 	}
-	return o.row(class, x.Name, cmp.Or(x.Name, "no operator known"), "")
+	r := o.row(class, x.Name, cmp.Or(x.Name, "no operator known"), "")
+	r.vague = x.Name == "" || class == "products"
+	return r
 }
 
 // oneRow are classes whose operators are one row: which of them a kernel is of, its class says.
@@ -314,10 +352,7 @@ func (o *operators) predictedRow(i int, m *matcher) {
 	ms := x.Seconds * 1e3
 	switch {
 	case x.class == "products" && len(x.Members) > 0:
-		total := 0.0
-		for i := range x.Members {
-			total += float64(x.Members[i].Rows)
-		}
+		total := float64(x.total())
 		for j := range x.Members {
 			r := m.rowOf(i, j)
 			o.book(o.row(x.class, r.key, r.name, r.shape), ms*float64(x.Members[j].Rows)/total)
@@ -395,12 +430,12 @@ func (o *operators) finish(r *operated) {
 	case r.known:
 		o.estimated(r, share(o.whole, r.own, r.Class))
 	case o.whole.known:
-		r.Why = "none of the model's operators"
+		r.Why = "none of the model's"
 	default:
 		r.Why = "memwall has no time for the step"
 	}
 	if r.Printed == nil {
-		r.Why = "not told apart in the trace"
+		r.Why = "not in the trace"
 		return
 	}
 	if r.flops > 0 && r.timed > 0 {
@@ -420,6 +455,10 @@ func (o *operators) estimated(r *operated, e estimate) {
 	}
 	r.Ours, r.Low, r.High = &e.value, &e.low, &e.high
 	if r.Printed == nil {
+		return
+	}
+	if strings.Contains(r.Name, expertMatrices) {
+		r.Why = "what is multiplied is booked with experts"
 		return
 	}
 	r.Ratio = rounded(r.ms / e.value)

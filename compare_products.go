@@ -17,6 +17,7 @@ type matcher struct {
 	first   map[int]int // of each of memwall's operators, its first member
 	parent  []int       // of the sets that members are joined to
 	rows    map[int]*matched
+	atOnce  map[int]bool // those of memwall's operators that the trace multiplies as one
 }
 
 // linear is an operator that may be multiplied alone or together with its neighbours.
@@ -30,7 +31,7 @@ type linear struct {
 type matched struct{ key, name, shape string }
 
 func newMatcher(own []ownOperator, trace []startup.Operator) *matcher {
-	m := &matcher{first: map[int]int{}, rows: map[int]*matched{}}
+	m := &matcher{first: map[int]int{}, rows: map[int]*matched{}, atOnce: map[int]bool{}}
 	for i := range own {
 		x := &own[i]
 		if x.class != "products" {
@@ -38,20 +39,53 @@ func newMatcher(own []ownOperator, trace []startup.Operator) *matcher {
 		}
 		m.first[i] = len(m.members)
 		for _, part := range x.Members {
-			rows := part.Rows
-			if x.Kind == model.Attention { // a latent is expanded for all heads at once
-				rows *= x.Batch
-			}
-			m.members = append(m.members, linear{of: i, name: productName(x, part.Role), n: rows, k: x.Cols})
+			m.members = append(m.members, linear{of: i, name: productName(x, part.Role), n: part.Rows, k: x.Cols})
 			m.parent = append(m.parent, len(m.parent))
 		}
 	}
+	m.join(m.experts())
+	m.fused(own, trace)
 	for i := range trace {
 		if x := &trace[i]; x.Class == "products" && x.Product != nil {
 			m.join(m.candidates(x.Product))
 		}
 	}
 	return m
+}
+
+// experts are the members that are matrices of experts.
+func (m *matcher) experts() (out []int) {
+	for i := range m.members {
+		if m.members[i].name == expertMatrices {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// fused finds operators whose members the trace multiplies at once, as engines do: none of them is then multiplied alone.
+func (m *matcher) fused(own []ownOperator, trace []startup.Operator) {
+	seen := map[[2]int64]bool{}
+	for i := range trace {
+		if p := trace[i].Product; trace[i].Class == "products" && p != nil && p.Batch == 1 {
+			for _, s := range sidesOf(p, p.Pass) {
+				seen[s] = true
+			}
+		}
+	}
+	for i, first := range m.first {
+		if sum := own[i].total(); len(own[i].Members) > 1 && seen[[2]int64{sum, m.members[first].k}] {
+			m.atOnce[i] = true
+		}
+	}
+}
+
+// total rows of the members.
+func (x *ownOperator) total() (n int64) {
+	for i := range x.Members {
+		n += x.Members[i].Rows
+	}
+	return n
 }
 
 // join makes one row of members.
@@ -106,12 +140,14 @@ func sidesOf(p *startup.Product, pass startup.Pass) [][2]int64 {
 // shaped are the members with a matrix of N×K, alone or as neighbours that are multiplied at once.
 func (m *matcher) shaped(n, k int64) (out []int) {
 	for i := range m.members {
-		sum := int64(0)
-		for j := i; j < len(m.members) && m.members[j].of == m.members[i].of && m.members[j].k == k; j++ {
-			if sum += m.members[j].n; sum == n {
-				for x := i; x <= j; x++ {
-					out = append(out, x)
-				}
+		sum, of := int64(0), m.members[i].of
+		for j := i; j < len(m.members) && m.members[j].of == of && m.members[j].k == k; j++ {
+			whole := i == m.first[of] && (j+1 == len(m.members) || m.members[j+1].of != of)
+			if sum += m.members[j].n; sum != n || m.atOnce[of] && !whole {
+				continue
+			}
+			for x := i; x <= j; x++ {
+				out = append(out, x)
 			}
 		}
 	}
@@ -153,13 +189,17 @@ func (m *matcher) row(i int) *matched {
 	return r
 }
 
+// expertMatrices is the row of experts' matrices among products: memwall books the traffic of their operands there, and
+// the rest with experts.
+const expertMatrices = "matrices of experts"
+
 // productName is an operator's in the words of model code.
 func productName(x *ownOperator, r dtype.Role) string {
 	switch x.Kind {
 	case model.Head:
 		return "lm_head"
-	case model.Attention:
-		return "kv_b_proj"
+	case model.ExpertLinear:
+		return expertMatrices
 	}
 	if name := hubNames[r]; name != "" {
 		return name

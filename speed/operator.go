@@ -22,6 +22,19 @@ type Operator struct {
 	Seconds float64
 }
 
+// Of is a kernel as an operator of a part, taking so long. A latent is expanded for all heads by one matrix.
+func (k *Kernel) Of(part string, seconds float64) Operator {
+	o := Operator{Part: part, Kind: k.Op.Kind, Role: k.Op.Role, Cols: k.Cols, Batch: max(1, k.Batch), Seconds: seconds}
+	switch {
+	case k.Attn != nil && k.Attn.Latent != nil:
+		l := k.Attn.Latent
+		o.Members, o.Cols, o.Batch = []Member{{dtype.AttnKVB, k.Attn.Heads * (l.Nope + l.V)}}, l.Rank, 1
+	case k.Attn == nil && k.Rows > 0:
+		o.Members = slices.Clone(k.Members())
+	}
+	return o
+}
+
 // same reports whether two are alike but for the layers that they are of.
 func (o *Operator) same(x *Operator) bool {
 	return o.Part == x.Part && o.Kind == x.Kind && o.Role == x.Role && o.Cols == x.Cols && o.Batch == x.Batch && o.Rest == x.Rest && slices.Equal(o.Members, x.Members)

@@ -14,7 +14,7 @@ func valueOf(text []byte, name string) []byte {
 	if i < 0 {
 		return nil
 	}
-	rest := bytes.TrimLeft(text[i+len(name):], " \t\r\n")
+	rest := past(text[i+len(name):], ' ')
 	return rest[:length(rest)]
 }
 

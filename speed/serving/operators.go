@@ -1,32 +1,16 @@
 package serving
 
 import (
-	"github.com/memwall/memwall/dtype"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 )
 
-// label says which operators of the model a kernel of a stage is, each in so many layers.
+// label is one of the operators that a kernel of a stage is, in so many layers.
 type label struct {
-	kind        model.OpKind
-	role        dtype.Role
-	members     []speed.Member
-	cols, batch int64
-	count       float64
+	speed.Operator
+	layers float64
 }
 
-func labelled(k *speed.Kernel) label {
-	l := label{kind: k.Op.Kind, role: k.Op.Role, cols: k.Cols, batch: max(1, k.Batch), count: float64(k.Count)}
-	if k.Rows > 0 {
-		l.members = append(l.members, k.Members()...)
-	}
-	return l
-}
-
-// operator of a part, taking so long.
-func (l *label) operator(part string, seconds float64) speed.Operator {
-	return speed.Operator{Part: part, Kind: l.kind, Role: l.role, Members: l.members, Cols: l.cols, Batch: l.batch, Seconds: seconds}
-}
+func labelled(k *speed.Kernel) label { return label{k.Of("", 0), float64(k.Count)} }
 
 // Operators lists what a step without prompts consists of for each token that it yields, but for the host and for drafting.
 // Those of a part add up to that of Closed.
@@ -56,10 +40,10 @@ func (m *Model) apart(o *op, p *point, seconds float64) (out []speed.Operator) {
 		return w.apart(p, o.part, seconds)
 	}
 	for i := range o.labels {
-		l := &o.labels[i]
-		x := l.operator(o.part, seconds*l.count/o.count)
+		x, layers := o.labels[i].Operator, o.labels[i].layers
+		x.Part, x.Seconds = o.part, seconds*layers/o.count
 		if g, ok := o.law.(*product); ok {
-			x.FLOPs = 2 * g.tokens(p) * g.rows * g.cols * l.count
+			x.FLOPs = 2 * g.tokens(p) * g.rows * g.cols * layers
 		}
 		out = append(out, x)
 	}

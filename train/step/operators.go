@@ -81,16 +81,14 @@ func (o *operators) add(w *operatorWork) {
 		if part.Seconds == 0 {
 			continue
 		}
-		x := speed.Operator{Part: part.Name, Rest: w.rest, Seconds: part.Seconds * o.scale * w.turns}
-		if k := &w.kernel; !w.rest {
-			x.Kind, x.Role, x.Cols, x.Batch = k.Op.Kind, k.Op.Role, k.Cols, max(1, k.Batch)
+		seconds := part.Seconds * o.scale * w.turns
+		if w.rest {
+			o.put(speed.Operator{Part: part.Name, Rest: true, Seconds: seconds})
+			continue
+		}
+		x := w.kernel.Of(part.Name, seconds)
+		if part.Bound == speed.Compute && (t.products == 0 || t.attention == 0) && (t.products == 0 || t.experts == 0) {
 			x.FLOPs = w.done * w.turns
-			if k.Rows > 0 {
-				x.Members = k.Members()
-			}
-			if t.products > 0 && t.attention > 0 || part.Bound != speed.Compute {
-				x.FLOPs = 0
-			}
 		}
 		o.put(x)
 	}
