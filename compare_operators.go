@@ -24,6 +24,8 @@ type OperatorLine struct {
 	// Class of kernels, as in the line of the same class: products, attention, elementwise, ….
 	Class string `json:"class"`
 	Name  string `json:"name"`
+	// Members are the model's operators that the row is, when they are more than one.
+	Members []string `json:"members,omitempty"`
 	// Shape of a layer's matrix as a rank has it, outputs by inputs; of a collective what is sent.
 	Shape string `json:"shape,omitempty"`
 	// Calls of PyTorch's operators in a step.
@@ -151,6 +153,14 @@ func (o *operators) classes() (out []string) {
 	return out
 }
 
+// several is a name for so many operators.
+func several(names []string) string {
+	if len(names) > 2 {
+		return fmt.Sprintf("%s and %d others", names[0], len(names)-1)
+	}
+	return strings.Join(names, ", ")
+}
+
 func blend(class string, own, measured []*operated) *operated {
 	r := &operated{OperatorLine: OperatorLine{Class: class}, known: true, place: own[0].place}
 	r.Printed = &r.ms
@@ -163,7 +173,7 @@ func blend(class string, own, measured []*operated) *operated {
 		r.ms, r.Calls, r.Of = r.ms+x.ms, r.Calls+x.Calls, append(r.Of, x.Of...)
 	}
 	slices.SortStableFunc(r.Of, func(a, b OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
-	r.Name, r.Of = strings.Join(names, ", "), r.Of[:min(len(r.Of), mostCalls)]
+	r.Name, r.Members, r.Of = several(names), names, r.Of[:min(len(r.Of), mostCalls)]
 	return r
 }
 
@@ -268,13 +278,22 @@ func (o *operators) row(class, key, name, shape string) *operated {
 	return r
 }
 
+// matched is the row of the model's products of one shape.
+func (o *operators) matched(class string, m *matched) *operated {
+	r := o.row(class, m.key, m.name, m.shape)
+	if len(m.names) > 1 {
+		r.Members = m.names
+	}
+	return r
+}
+
 // measured adds an operator of the trace to its row.
 func (o *operators) measured(x *startup.Operator, m *matcher) {
 	r := o.rowOf(x, m)
 	r.Printed = &r.ms
 	r.ms += x.MS
 	r.Calls += x.Calls
-	if p := x.Product; p != nil {
+	if p := x.Product; p != nil && x.Class == "products" {
 		r.flops, r.timed = r.flops+p.FLOPs()*x.Calls, r.timed+x.MS
 		if !slices.Contains(r.types, p.Type) {
 			r.types = append(r.types, p.Type)
@@ -322,7 +341,7 @@ func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	switch {
 	case x.Class == "products" && x.Product != nil:
 		if found := m.find(x.Product); found != nil {
-			return o.row(class, found.key, found.name, found.shape)
+			return o.matched(class, found)
 		}
 		return o.row(class, x.Name+productShape(x.Product), x.Name, productShape(x.Product))
 	case x.Class == "collectives" && x.Message != nil:
@@ -354,8 +373,7 @@ func (o *operators) predictedRow(i int, m *matcher) {
 	case x.class == "products" && len(x.Members) > 0:
 		total := float64(x.total())
 		for j := range x.Members {
-			r := m.rowOf(i, j)
-			o.book(o.row(x.class, r.key, r.name, r.shape), ms*float64(x.Members[j].Rows)/total)
+			o.book(o.matched(x.class, m.rowOf(i, j)), ms*float64(x.Members[j].Rows)/total)
 		}
 		return
 	case x.class == "collectives":
@@ -400,28 +418,31 @@ const mostUnmatched = 5
 
 // lumped makes one row of what is left of a class behind its longest rows.
 func (o *operators) lumped() (out []*operated) {
-	count, rest := map[string]int{}, map[string]*operated{}
+	left := map[string][]*operated{}
 	for _, r := range o.rows {
-		if r.known {
+		if !r.known {
+			left[r.Class] = append(left[r.Class], r)
+		}
+	}
+	for _, r := range o.rows {
+		at := slices.Index(left[r.Class], r)
+		switch {
+		case at < mostUnmatched || len(left[r.Class]) == mostUnmatched+1:
 			out = append(out, r)
-			continue
+		case at == mostUnmatched:
+			out = append(out, lump(left[r.Class][at:]))
 		}
-		if count[r.Class]++; count[r.Class] <= mostUnmatched {
-			out = append(out, r)
-			continue
-		}
-		into := rest[r.Class]
-		if into == nil {
-			into = &operated{OperatorLine: OperatorLine{Class: r.Class, Shape: ""}}
-			rest[r.Class] = into
-			into.Printed = &into.ms
-			out = append(out, into)
-		}
-		into.place++
-		into.ms, into.Calls = into.ms+r.ms, into.Calls+r.Calls
-		into.Name = fmt.Sprintf("%d others", into.place)
 	}
 	return out
+}
+
+func lump(rest []*operated) *operated {
+	r := &operated{OperatorLine: OperatorLine{Class: rest[0].Class, Name: fmt.Sprintf("%d others", len(rest))}}
+	r.Printed = &r.ms
+	for _, x := range rest {
+		r.ms, r.Calls = r.ms+x.ms, r.Calls+x.Calls
+	}
+	return r
 }
 
 // finish works out what stands beside a row's times.

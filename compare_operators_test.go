@@ -224,6 +224,25 @@ func TestCompareServedOperators(t *testing.T) {
 	}
 }
 
+// TestShardedShapes: matrices are compared as a rank has them.
+func TestShardedShapes(t *testing.T) {
+	r := asTraining("llama-3.1-8b")
+	r.TP, r.Framework, r.Sharding = 4, "megatron", "zero1"
+	a, err := Compare(packedTrace(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"q_proj": "1024×4096", "k_proj": "256×4096", "o_proj": "4096×1024", "gate_proj": "3584×4096", "down_proj": "4096×3584", "lm_head": "32064×4096"} {
+		if x := row(a, name); x == nil && name != "q_proj" || x != nil && x.Shape != want {
+			t.Errorf("%s: %+v, want %s", name, x, want)
+		}
+	}
+	// what is k_proj of the whole model is q_proj of a rank
+	if x := row(a, "q_proj"); x == nil || x.Printed == nil || math.Abs(*x.Printed-54.976) > 0.01 {
+		t.Errorf("%+v", x)
+	}
+}
+
 // TestOtherModel: a trace of other shapes than the model's is said to be that of another one.
 func TestOtherModel(t *testing.T) {
 	for id, other := range map[string]bool{"llama-3.1-8b": false, "qwen3-14b": true} {

@@ -28,7 +28,10 @@ type linear struct {
 }
 
 // matched is a row of members.
-type matched struct{ key, name, shape string }
+type matched struct {
+	key, name, shape string
+	names            []string
+}
 
 func newMatcher(own []ownOperator, trace []startup.Operator) *matcher {
 	m := &matcher{first: map[int]int{}, rows: map[int]*matched{}, atOnce: map[int]bool{}}
@@ -184,7 +187,7 @@ func (m *matcher) row(i int) *matched {
 			sizes = append(sizes, size)
 		}
 	}
-	r := &matched{key: fmt.Sprint("members ", root), name: strings.Join(names, " "), shape: strings.Join(sizes, ", ")}
+	r := &matched{key: fmt.Sprint("members ", root), name: strings.Join(names, " "), shape: strings.Join(sizes, ", "), names: names}
 	m.rows[root] = r
 	return r
 }

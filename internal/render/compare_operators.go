@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math"
 	"slices"
 
 	"github.com/memwall/memwall"
@@ -60,14 +61,14 @@ func (tb *table) operator(r *memwall.OperatorLine, both bool) {
 	none := say("—", dim)
 	calls, printed, ours := none, none, none
 	if r.Printed != nil {
-		calls, printed = say(commas(unit.Fixed(r.Calls, 0))), say(inDigits(*r.Printed, 2))
+		calls, printed = say(callsOf(r.Calls)), say(inDigits(*r.Printed, 2))
 	}
 	if r.Ours != nil {
 		ours = say(inDigits(*r.Ours, 2))
 	}
 	why := say(r.Why, dim)
 	if !both {
-		ours, why = say(""), say("")
+		ours, why = say(""), say(r.Class, dim)
 	}
 	reached := join(optional(r.FLOPs, 1e-12, 0, ""), optional(r.Bytes, 1e-9, 0, " GB/s"))
 	tb.row(say(name), calls, printed, ours, ratioOf(r), reached, optional(r.PeakFraction, 100, 0, " %"), why)
@@ -80,6 +81,14 @@ func ratioOf(r *memwall.OperatorLine) text {
 		return join(ratio, say(" ✗", inkBad))
 	}
 	return ratio
+}
+
+// callsOf a step, which may be fewer than one.
+func callsOf(n float64) string {
+	if n < 10 && n != math.Trunc(n) {
+		return unit.Fixed(n, 1)
+	}
+	return commas(unit.Fixed(n, 0))
 }
 
 // optional is a number that may be absent.
