@@ -111,7 +111,7 @@ func (c *composer) element(name string, bytes float64) {
 }
 
 func (c *composer) collective(name, dtype string, in, out int, seconds float64) {
-	said := fmt.Sprintf(`,"Collective name":"%s","In msg nelems":%d,"Out msg nelems":%d,"Group size":8,"dtype":"%s","Process Group Name":"0"`, name, in, out, dtype)
+	said := fmt.Sprintf(`,"Collective name":%q,"In msg nelems":%d,"Out msg nelems":%d,"Group size":8,"dtype":%q,"Process Group Name":"0"`, name, in, out, dtype)
 	c.kernel(c.op("record_param_comms", said), "ncclDevKernel_"+map[string]string{"_allgather_base": "AllGather_RING_LL", "_reduce_scatter_base": "ReduceScatter_Sum_f32_RING_LL"}[name]+"(ncclDevKernelArgsStorage<4096ul>)", seconds, 20, said)
 }
 

@@ -47,13 +47,6 @@ func (s *scan) prefilling(p *point, _ *device, c []float64) float64 {
 type pointwise struct {
 	perToken, perOutput float64 // bytes
 	memory              int
-	shares              []pointwiseShare
-}
-
-// pointwiseShare is what operators of one kind move of it.
-type pointwiseShare struct {
-	kind                model.OpKind
-	perToken, perOutput float64
 }
 
 func (b *book) pointwise() *pointwise {
@@ -61,27 +54,8 @@ func (b *book) pointwise() *pointwise {
 }
 
 func (w *pointwise) add(k *speed.Kernel) {
-	s := pointwiseShare{k.Op.Kind, float64(k.Count) * k.Decode.Activations[model.Tokens], float64(k.Count) * k.Decode.Activations[model.Outputs]}
-	w.perToken += s.perToken
-	w.perOutput += s.perOutput
-	for i := range w.shares {
-		if x := &w.shares[i]; x.kind == s.kind {
-			x.perToken, x.perOutput = x.perToken+s.perToken, x.perOutput+s.perOutput
-			return
-		}
-	}
-	w.shares = append(w.shares, s)
-}
-
-// apart divides its time by bytes.
-func (w *pointwise) apart(p *point, part string, seconds float64) (out []speed.Operator) {
-	all := p.tokens*w.perToken + p.outputs*w.perOutput
-	for _, s := range w.shares {
-		if bytes := p.tokens*s.perToken + p.outputs*s.perOutput; bytes > 0 {
-			out = append(out, speed.Operator{Part: part, Kind: s.kind, Batch: 1, Seconds: seconds * bytes / all})
-		}
-	}
-	return out
+	w.perToken += float64(k.Count) * k.Decode.Activations[model.Tokens]
+	w.perOutput += float64(k.Count) * k.Decode.Activations[model.Outputs]
 }
 
 func (w *pointwise) uses() []int { return []int{w.memory} }

@@ -24,8 +24,6 @@ type op struct {
 	count float64
 	part  string
 	bound speed.Bound
-	// labels say which operators it is; none for what belongs to no operator.
-	labels []label
 }
 
 // newPoint is a batch of a model without windows, whose experts peers replicas share.

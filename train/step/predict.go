@@ -124,9 +124,10 @@ func (p *Predictor) Variance() (v float64) {
 }
 
 // parts of a step, scaled to its time: waiting for slower ranks lengthens all of them.
-func (p *Predictor) parts(seconds float64, t *terms) (out []Part) {
-	scale := seconds / t.sum()
-	for _, x := range t.list() {
+func (p *Predictor) parts(seconds float64, t *terms) []Part {
+	scale, all := seconds/t.sum(), t.list()
+	out := make([]Part, 0, len(all))
+	for _, x := range all {
 		if x.Seconds > 0 {
 			x.Seconds *= scale
 			out = append(out, Part{Part: x})
