@@ -28,7 +28,9 @@ type Answer struct {
 	FitsOn  []FitsOn   `json:"fits_on,omitempty"`
 	Prints  []Print    `json:"prints,omitempty"`
 	Compare []Line     `json:"compare,omitempty"`
-	ReadAs  string     `json:"read_as,omitempty"`
+	// Operators of a trace beside the model's; those of a class add up to the line of the class.
+	Operators []OperatorLine `json:"operators,omitempty"`
+	ReadAs    string         `json:"read_as,omitempty"`
 	// ComparedWith says what compare's figures are of: log, server, trace, memory_summary or memory_stats.
 	ComparedWith string       `json:"compared_with,omitempty"`
 	Reasons      *Reasons     `json:"reasons,omitempty"`

@@ -327,6 +327,9 @@ func FuzzCompare(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
+	const step = `{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","ts":1,"dur":9},{"ph":"X","cat":"cpu_op","name":"aten::mm","tid":1,"args":{"External id":3,"Input Dims":[[8,4096],[4096,14336]],"Input Strides":[[4096,1],[1,4096]]}},` +
+		`{"ph":"X","cat":"kernel","name":"gemm","ts":1,"dur":5,"args":{"External id":3,"correlation":9}}`
+	f.Add("[" + step + "]")
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := Compare(text, Request{})
 		if _, ok := err.(*Error); err != nil && !ok {

@@ -32,7 +32,10 @@ func (c *comparison) torch(a *Asker, overrides *Request) (*Answer, error) {
 		c.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
 	}
 	c.each(c.run)
-	return c.answer(), nil
+	rows := c.operators(a)
+	out := c.answer()
+	out.Operators = rows
+	return out, nil
 }
 
 // ranWith is the hardware that a trace names; "" for counters.
@@ -146,7 +149,7 @@ func share(whole estimate, part float64, id string) estimate {
 
 // decodingParts are those of a decode step of a server.
 var decodingParts = map[string]string{
-	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise", "collectives": "tensor_parallel all_reduce expert_parallel", "idle": "host",
+	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise", "collectives": "tensor_parallel all_reduce all_to_all hand_over expert_parallel", "idle": "host",
 }
 
 func decodePart(v *Speed, id string) estimate {

@@ -23,6 +23,30 @@ type Kernel struct {
 	Attn       *model.Attn
 	Scan       *model.ScanDims
 	Moe        *model.Experts
+	// Joined are the operators that a Fuser made it of, in order; none when it is one alone.
+	Joined [MaxJoined]Member
+}
+
+// MaxJoined is how many operators of a fused one are remembered: queries, keys, values, and two gates.
+const MaxJoined = 5
+
+// Member is an operator that runs as part of a fused one: Rows of its matrix.
+type Member struct {
+	Role dtype.Role
+	Rows int64
+}
+
+// Members of a product, one when it is not fused.
+func (k *Kernel) Members() []Member {
+	for n, m := range k.Joined {
+		if m.Rows == 0 && n > 0 {
+			return k.Joined[:n]
+		}
+		if m.Rows == 0 {
+			return []Member{{k.Op.Role, k.Rows}}
+		}
+	}
+	return k.Joined[:]
 }
 
 // Prefill is the cost of prompts.
@@ -214,7 +238,22 @@ func joins(a, b *Kernel) bool {
 }
 
 func join(a, b *Kernel) {
+	remember(a, b)
 	a.Rows += b.Rows
 	a.Bytes += b.Bytes
 	a.Decode.AddN(&b.Decode, 1)
+}
+
+// remember that b is part of a; what there is no room for counts as part of the last one.
+func remember(a, b *Kernel) {
+	if a.Joined[0].Rows == 0 {
+		a.Joined[0] = Member{a.Op.Role, a.Rows}
+	}
+	for i := range a.Joined {
+		if m := &a.Joined[i]; m.Rows == 0 {
+			*m = Member{b.Op.Role, b.Rows}
+			return
+		}
+	}
+	a.Joined[MaxJoined-1].Rows += b.Rows
 }

@@ -38,7 +38,9 @@ type Log struct {
 	Quant   string
 	Devices []Device
 	Figures []Figure
-	Notes   []Note
+	// Operators that launched what ran, where a trace tells them.
+	Operators []Operator
+	Notes     []Note
 	// Servers is how many starts the text holds; the figures are of the first.
 	Servers int
 	// Signs counts lines that only this engine prints.

@@ -29,8 +29,62 @@ func (t *Trace) Log() *startup.Log {
 			}
 		}
 	}
+	all := t.links.close()
+	t.operators(l, all)
 	t.remarks(l)
+	t.unlinked(l, all)
 	return l
+}
+
+// operators of a step, those of a class together and the longest first; none where the trace links no kernel with one.
+func (t *Trace) operators(l *startup.Log, all []operated) {
+	each := 1 / float64(max(1, t.Steps)) / float64(max(1, t.Ran))
+	for _, o := range all {
+		l.Operators = append(l.Operators, startup.Operator{Class: ids[o.class], Name: o.name, Calls: float64(o.calls) * each, MS: o.seconds * each * 1e3, Product: o.product, Message: o.message})
+	}
+}
+
+// unlinked says why operators are not told apart.
+func (t *Trace) unlinked(l *startup.Log, all []operated) {
+	var whole, linked, shapeless, anyPass float64
+	for _, o := range all {
+		whole += o.seconds
+		switch {
+		case o.of == 0:
+			continue
+		case o.shapeless:
+			shapeless += o.seconds
+		case o.product != nil && (o.product.Pass == startup.AnyPass || o.product.Pass == startup.SomeBackward):
+			anyPass += o.seconds
+		}
+		linked += o.seconds
+	}
+	graphs := ""
+	if t.links.graphs > 0 {
+		graphs = ": the kernels of a CUDA graph have none, and graphs were launched; run without them (--enforce-eager, no mode=\"reduce-overhead\") to tell operators apart"
+	}
+	switch {
+	case whole == 0:
+		return
+	case linked == 0:
+		l.Operators = nil
+		if graphs == "" {
+			graphs = ": record it with ProfilerActivity.CPU beside CUDA"
+		}
+		l.Note("no_operators", "the trace does not say which operators launched the kernels%s", graphs)
+		return
+	case linked < 0.95*whole:
+		l.Note("few_operators", "of %.0f %% of the kernels' time the trace does not say which operators launched them%s", 100*(1-linked/whole), graphs)
+	}
+	if shapeless > 0 {
+		l.Note("no_shapes", "the trace has no shapes, so that matrix products are not told apart: record it with record_shapes=True")
+	}
+	if anyPass > 0 {
+		l.Note("no_strides", "the trace does not say how operands of products lie, as those of PyTorch 2.3 and later do: forward and backward products of the same sizes are one row")
+	}
+	if t.links.dropped > 0 {
+		l.Note("operators_dropped", "%d operators or kernels are more than are kept: what they took counts as of no known operator", t.links.dropped)
+	}
 }
 
 // ranks that the trace tells of: those of the run, else the devices that computed.

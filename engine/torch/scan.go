@@ -182,18 +182,18 @@ func (s *scanner) drop(n int) {
 // fields calls f with the fields of an object that was read whole, values as they stand, until f has enough. It ends at what
 // is no field.
 func fields(object []byte, f func(key, value []byte) (on bool)) {
-	rest := bytes.TrimLeft(object, "{ \t\r\n")
+	rest := past(object, '{')
 	for len(rest) > 1 && rest[0] == '"' {
 		end := bytes.IndexByte(rest[1:], '"')
 		if end < 0 || end > maxKey {
 			return
 		}
 		key := rest[1 : 1+end]
-		rest = bytes.TrimLeft(rest[end+2:], " \t\r\n")
+		rest = past(rest[end+2:], ' ')
 		if len(rest) < 2 || rest[0] != ':' {
 			return
 		}
-		rest = bytes.TrimLeft(rest[1:], " \t\r\n")
+		rest = past(rest[1:], ' ')
 		n := length(rest)
 		if n == 0 {
 			return
@@ -201,8 +201,18 @@ func fields(object []byte, f func(key, value []byte) (on bool)) {
 		if !f(key, rest[:n]) {
 			return
 		}
-		rest = bytes.TrimLeft(rest[n:], ", \t\r\n")
+		rest = past(rest[n:], ',')
 	}
+}
+
+// past skips blanks, and another byte.
+func past(text []byte, other byte) []byte {
+	for i, b := range text {
+		if b != ' ' && b != '\n' && b != '\r' && b != '\t' && b != other {
+			return text[i:]
+		}
+	}
+	return nil
 }
 
 // length of the value at the beginning of a text.

@@ -43,7 +43,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "time_products 1380.00 ms a step; time_attention 680.00 ms a step; time_elementwise 160.00 ms a step; time_norms 40.00 ms a step; time_loss 16.00 ms a step; time_optimizer 18.00 ms a step; time_collectives 400.00 ms a step; " +
-		"time_copies 0.06 ms a step; time_other 0.94 ms a step; time_idle 162.00 ms a step; time_step 2457.00 ms a step; memory_allocated_peak 71000.00 MiB; memory_allocated_now 16200.00 MiB; memory_reserved_peak 78848.00 MiB; collectives; other_kernel;"
+		"time_copies 0.06 ms a step; time_other 0.94 ms a step; time_idle 162.00 ms a step; time_step 2457.00 ms a step; memory_allocated_peak 71000.00 MiB; memory_allocated_now 16200.00 MiB; memory_reserved_peak 78848.00 MiB; collectives; other_kernel; no_operators;"
 	l := tr.Log()
 	if got := told(l); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
@@ -88,16 +88,16 @@ const kernel = `{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"
 func TestOddTraces(t *testing.T) {
 	deep := strings.Repeat("[", 300)
 	for _, c := range []struct{ name, text, want string }{
-		{"events alone", "[" + kernel + "]", "time_products 5.00 ms in all; no_steps; no_memory;"},
-		{"one that is killed", `{"traceEvents":[` + kernel + "," + kernel[:40], "time_products 5.00 ms in all; cut; no_steps; no_memory;"},
-		{"old names", `{"traceEvents":[{"ph":"X","cat":"Kernel","name":"gemm","pid":"0","ts":"10","dur":"5"},{"ph":"X","cat":"Memcpy","name":"Memcpy HtoD","pid":0,"ts":1,"dur":5000}]}`, "time_products 0.00 ms in all; time_copies 2.50 ms in all; no_steps; no_memory;"},
+		{"events alone", "[" + kernel + "]", "time_products 5.00 ms in all; no_steps; no_memory; no_operators;"},
+		{"one that is killed", `{"traceEvents":[` + kernel + "," + kernel[:40], "time_products 5.00 ms in all; cut; no_steps; no_memory; no_operators;"},
+		{"old names", `{"traceEvents":[{"ph":"X","cat":"Kernel","name":"gemm","pid":"0","ts":"10","dur":"5"},{"ph":"X","cat":"Memcpy","name":"Memcpy HtoD","pid":0,"ts":1,"dur":5000}]}`, "time_products 0.00 ms in all; time_copies 2.50 ms in all; no_steps; no_memory; no_operators;"},
 		{"no kernels", `{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm","ts":1,"dur":2}]}`, "no_kernels; no_memory;"},
 		{"what cannot be", `{"traceEvents":[{"ph":"X","cat":"kernel","name":"gemm","ts":1e400,"dur":-5},{"ph":"X","cat":"kernel","name":"gemm","ts":1,"dur":1e999},{"ph":"i","name":"[memory]","args":{"Total Allocated":1e300,"Device Id":0,"Device Type":1}}]}`, "no_kernels;"},
 		{"of the host's memory", `{"traceEvents":[{"ph":"i","name":"[memory]","args":{"Total Allocated":5,"Device Id":-1,"Device Type":0}}]}`, "no_kernels; no_memory;"},
 		{"a server's steps", `{"traceEvents":[` + kernel + `,{"ph":"X","cat":"user_annotation","name":"execute_context_1(64)_generation_3(3)","ts":0,"dur":10},{"ph":"X","cat":"user_annotation","name":"execute_context_0(0)_generation_4(4)","ts":10,"dur":10}]}`,
-			"time_products 2.50 ms a step; time_step 0.01 ms a step; no_memory; mixed_steps;"},
-		{"names with quotes", `{"traceEvents":[{"ph":"X","cat":"kernel","name":"ge\"mm\\","pid":0,"ts":10,"dur":5000,"args":{"x":"}]"}}]}`, "time_other 5.00 ms in all; no_steps; no_memory; other_kernel;"},
-		{"a long event", `{"traceEvents":[{"ph":"X","name":"` + strings.Repeat("x", maxEvent) + `"},` + kernel + `]}`, "time_products 5.00 ms in all; long_events; no_steps; no_memory;"},
+			"time_products 2.50 ms a step; time_step 0.01 ms a step; no_memory; mixed_steps; no_operators;"},
+		{"names with quotes", `{"traceEvents":[{"ph":"X","cat":"kernel","name":"ge\"mm\\","pid":0,"ts":10,"dur":5000,"args":{"x":"}]"}}]}`, "time_other 5.00 ms in all; no_steps; no_memory; other_kernel; no_operators;"},
+		{"a long event", `{"traceEvents":[{"ph":"X","name":"` + strings.Repeat("x", maxEvent) + `"},` + kernel + `]}`, "time_products 5.00 ms in all; long_events; no_steps; no_memory; no_operators;"},
 		{"nothing", `{}`, "error: the file has no event of a trace"},
 		{"empty", `{"traceEvents":[]}`, "error: the file has no event of a trace"},
 		{"cut at once", `{"traceEv`, "error: byte 9: the trace ends before its first event"},
@@ -211,6 +211,10 @@ func TestSniff(t *testing.T) {
 func FuzzTrace(f *testing.F) {
 	f.Add(file(f, "training.json"))
 	f.Add([]byte("[" + kernel + "]"))
+	for _, args := range []string{`,"Input Dims":[[8,4],[4,16]],"Input Strides":[[4,1],[1,4]],"Input type":["float","float"]`, `,"Input Dims":[[],[[1]]]`, ""} {
+		f.Add(fmt.Appendf(nil, "["+hostEvent+","+kernelEvent+","+kernelEvent+"]", "aten::mm", 1, 3, args, 3, 9, 4, 4))
+	}
+	f.Add([]byte(`[{"ph":"X","cat":"kernel","name":"nccl","ts":1,"dur":5,"args":{"External id":1,"Collective name":"allreduce","In msg nelems":5,"Group size":2,"dtype":"Float"}}]`))
 	f.Add([]byte(`{"deviceProperties":[{"name":"x"}],"distributedInfo":{"world_size":8},"traceEvents":[{"ph":"i","name":"[memory]","args":{"Device Id":0,"Device Type":1,"Total Allocated":7}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tr, err := ReadTrace(bytes.NewReader(text))
@@ -221,6 +225,17 @@ func FuzzTrace(f *testing.F) {
 		for _, x := range l.Figures {
 			if !(x.Value >= 0) || math.IsInf(x.Value, 0) {
 				t.Errorf("%+v", x)
+			}
+		}
+		sums := map[string]float64{}
+		for _, o := range l.Operators {
+			if sums["time_"+o.Class] += o.MS; !(o.MS >= 0) || o.Calls < 0 || o.Product != nil && !(o.Product.FLOPs() > 0) || o.Message != nil && o.Message.Bytes < 0 {
+				t.Errorf("%+v", o)
+			}
+		}
+		for id, sum := range sums {
+			if x := l.Find(id); x == nil || math.Abs(x.Value-sum) > 1e-9*(1+sum) {
+				t.Errorf("operators of %s are %g of %+v", id, sum, x)
 			}
 		}
 		if len(l.Figures) > startup.MaxFigures+int(classes) || len(l.Notes) > 64 {

@@ -33,6 +33,7 @@ type Trace struct {
 	Known  bool
 	// Largest are names of kernels that no class knows.
 	Largest []Unknown
+	links   *links
 	Memory  []Memory
 	// Long events were passed over; Cut: the file ends before the trace does.
 	Long int64
@@ -68,11 +69,12 @@ type reader struct {
 	unknown map[string]float64
 	classes map[string]Class // of names that were seen
 	memory  map[int64]*Memory
+	links   *links
 }
 
 // ReadTrace reads the JSON that torch.profiler exports, of any length in bounded memory.
 func ReadTrace(r io.Reader) (*Trace, error) {
-	x := &reader{s: newScanner(r), begin: math.Inf(1), end: math.Inf(-1), marked: map[string]bool{}, ran: map[string]*union{}, unknown: map[string]float64{}, classes: map[string]Class{}, memory: map[int64]*Memory{}}
+	x := &reader{s: newScanner(r), begin: math.Inf(1), end: math.Inf(-1), marked: map[string]bool{}, ran: map[string]*union{}, unknown: map[string]float64{}, classes: map[string]Class{}, memory: map[int64]*Memory{}, links: newLinks()}
 	err := x.whole()
 	cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	switch {
@@ -209,11 +211,13 @@ type event struct {
 	ts, dur              float64
 }
 
-// idle events are most of a trace and tell nothing here: operators and functions on the host, and arrows between events.
+// idle events are most of a trace and tell nothing here: functions on the host, and arrows between events.
 func (e *event) idle() bool {
 	switch string(e.cat) {
-	case "python_function", "cuda_runtime", "cuda_driver", "ac2g", "fwdbwd":
+	case "python_function", "ac2g", "fwdbwd":
 		return true
+	case "cuda_runtime", "cuda_driver":
+		return e.name != nil
 	case "cpu_op":
 		return e.name != nil && !e.marks()
 	}
@@ -250,6 +254,7 @@ func (x *reader) event(text []byte) {
 		return !e.idle()
 	})
 	if e.idle() {
+		x.onHost(&e, text)
 		return
 	}
 	switch {
@@ -264,6 +269,16 @@ func (x *reader) event(text []byte) {
 		x.kernel(&e, Elementwise)
 	case !equalFold(e.cat, "gpu_user_annotation"):
 		x.step(&e)
+	}
+}
+
+// onHost looks at an event of the host for what it says of kernels.
+func (x *reader) onHost(e *event, text []byte) {
+	switch {
+	case string(e.cat) == "cpu_op":
+		x.operator(e.name, text)
+	case bytes.HasSuffix(e.name, []byte("GraphLaunch")):
+		x.links.graphs++
 	}
 }
 
@@ -298,6 +313,7 @@ func (x *reader) kernel(e *event, c Class) {
 	seconds := e.dur * micro
 	x.t.Time[c] += seconds
 	x.t.Count[c]++
+	x.links.kernel(c, seconds, e.args)
 	u := x.ran[string(e.pid)]
 	if u == nil {
 		if len(x.ran) == maxDevices {
@@ -385,6 +401,7 @@ func whole(v []byte) int64 {
 // close sums up.
 func (x *reader) close() *Trace {
 	t := &x.t
+	t.links = x.links
 	if t.Steps > 0 {
 		t.Span = x.end - x.begin
 	}

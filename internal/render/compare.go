@@ -18,6 +18,7 @@ func Compare(a *memwall.Answer, all bool, st Style) string {
 		p.blank()
 		p.compareTable(a.Compare, u, a.ComparedWith)
 	}
+	p.operators(a.Operators)
 	p.unprinted(a.Compare)
 	p.compareNotes(a, all)
 	return p.String()

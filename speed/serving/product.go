@@ -63,13 +63,18 @@ func Class(s *dtype.Scheme) string {
 const tileRows, tileCols = 128, 128
 
 func (g *product) seconds(p *point, d *device, c []float64) float64 {
-	if !g.output {
-		return g.of(p.tokens, d, c)
-	}
-	if p.outputs == 0 {
+	if g.output && p.outputs == 0 {
 		return 0
 	}
-	return g.of(p.outputs, d, c)
+	return g.of(g.tokens(p), d, c)
+}
+
+// tokens that it multiplies.
+func (g *product) tokens(p *point) float64 {
+	if g.output {
+		return p.outputs
+	}
+	return p.tokens
 }
 
 // of is what the product of m rows takes: a floor for the launch and the first tiles, and then what is

@@ -125,15 +125,22 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 	if s := in.Speculation; s != nil {
 		m.width = float64(s.Tokens + 1)
 	}
-	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
-	b.era, b.moe, b.shared = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in)
+	b := m.book()
 	for i := range in.Stages {
-		m.stages = append(m.stages, m.stage(b, &in.Stages[i]))
+		m.stages = append(m.stages, m.stage(b, &in.Stages[i], func(*speed.Kernel, int) {}))
 	}
 	m.host = b.host()
 	m.uses = b.uses
 	m.Use(t)
 	return m, nil
+}
+
+// book of the coefficients that the plan's kernels need.
+func (m *Model) book() *book {
+	in := &m.in
+	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
+	b.era, b.moe, b.shared = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in)
+	return b
 }
 
 // For is the model of a plan that places the same network on the same devices: with other replicas, room, batches or
@@ -181,17 +188,21 @@ func check(in *In) error {
 	return nil
 }
 
-// stage lists the kernels of a rank, like ones together.
-func (m *Model) stage(b *book, pl *engine.Placed) stage {
+// stage lists the kernels of a rank, like ones together. It tells of each operator which of the stage's kernels it is,
+// passing for one that only passes through memory.
+func (m *Model) stage(b *book, pl *engine.Placed, tell func(k *speed.Kernel, kernel int)) stage {
 	s := stage{ops: make([]op, 0, 16)}
 	w := b.pointwise()
 	if pl.Parallel.EP > pl.Parallel.TP {
 		m.peers = float64(pl.Parallel.EP / pl.Parallel.TP)
 	}
 	fuse := speed.Fuser{To: func(k *speed.Kernel) {
-		if s.count(k); !m.kernel(b, &s, k) {
+		s.count(k)
+		at := m.kernel(b, &s, k)
+		if at == passing {
 			w.add(k)
 		}
+		tell(k, at)
 	}}
 	s.rank = speed.Walk(m.in.Model, pl, m.in.Exec, fuse.Add)
 	fuse.Flush()
@@ -200,8 +211,11 @@ func (m *Model) stage(b *book, pl *engine.Placed) stage {
 	return s
 }
 
-// kernel adds an operator with a law of its own; false for those that only pass through memory.
-func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) bool {
+// passing stands for the kernel of those that only pass through memory.
+const passing = -1
+
+// kernel adds an operator with a law of its own and gives its place; passing for those that only pass through memory.
+func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) int {
 	var l law
 	part := "weights"
 	switch {
@@ -213,7 +227,7 @@ func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) bool {
 		l, part = b.experts(k), "experts"
 	case k.Op.Kind == model.Linear || k.Op.Kind == model.Route || k.Op.Kind == model.Head:
 		if k.Rows == 0 {
-			return false
+			return passing
 		}
 		p := b.product(k.Scheme, k.Rows, k.Cols, k.Bytes)
 		p.output = k.Op.Rows == model.PerOutput
@@ -223,14 +237,14 @@ func (m *Model) kernel(b *book, s *stage, k *speed.Kernel) bool {
 		for i := range s.ops { // the same shape in another kind of layer
 			if o, ok := s.ops[i].law.(*product); ok && *o == p && s.ops[i].part == part {
 				s.ops[i].count += float64(k.Count)
-				return true
+				return i
 			}
 		}
 	default:
-		return false
+		return passing
 	}
 	s.ops = append(s.ops, op{l, float64(k.Count), part, speed.Memory})
-	return true
+	return len(s.ops) - 1
 }
 
 // links are the all-reduces of a stage: two in a layer of a tensor group; experts that replicas share exchange

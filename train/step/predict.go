@@ -125,7 +125,20 @@ func (p *Predictor) Variance() (v float64) {
 
 // parts of a step, scaled to its time: waiting for slower ranks lengthens all of them.
 func (p *Predictor) parts(seconds float64, t *terms) []Part {
-	all := []speed.Part{
+	scale, all := seconds/t.sum(), t.list()
+	out := make([]Part, 0, len(all))
+	for _, x := range all {
+		if x.Seconds > 0 {
+			x.Seconds *= scale
+			out = append(out, Part{Part: x})
+		}
+	}
+	return out
+}
+
+// list names the parts.
+func (t *terms) list() []speed.Part {
+	return []speed.Part{
 		{Name: "products", Seconds: t.products, Bound: speed.Compute}, {Name: "experts", Seconds: t.experts, Bound: speed.Compute},
 		{Name: "attention", Seconds: t.attention, Bound: speed.Compute}, {Name: "element-wise", Seconds: t.elementwise, Bound: speed.Memory},
 		{Name: "loss", Seconds: t.loss, Bound: speed.Memory}, {Name: "dequantisation", Seconds: t.unpack, Bound: speed.Memory},
@@ -134,16 +147,4 @@ func (p *Predictor) parts(seconds float64, t *terms) []Part {
 		{Name: "cp", Seconds: t.ring, Bound: speed.Network}, {Name: "pp", Seconds: t.hop, Bound: speed.Network},
 		{Name: "sharding", Seconds: t.gather, Bound: speed.Network}, {Name: "reduce", Seconds: t.reduce, Bound: speed.Network},
 		{Name: "optimizer", Seconds: t.update, Bound: speed.Memory}, {Name: "fixed", Seconds: t.fixed, Bound: speed.Host}}
-	sum := 0.0
-	for _, x := range all {
-		sum += x.Seconds
-	}
-	out := make([]Part, 0, len(all))
-	for _, x := range all {
-		if x.Seconds > 0 {
-			x.Seconds *= seconds / sum
-			out = append(out, Part{Part: x})
-		}
-	}
-	return out
 }

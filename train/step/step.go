@@ -58,6 +58,7 @@ type Model struct {
 	groups groups
 	format format
 	step   work // of a whole step on the slowest rank, its bubbles included
+	turns  turns
 	once   once
 	aside  aside
 	tokens float64 // of a step, all devices together

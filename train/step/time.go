@@ -20,7 +20,17 @@ func slower(a, b float64) float64 { return math.Sqrt(math.Hypot(a*a, b*b)) }
 
 // at gives the parts of a step by coefficients in the order of Uses.
 func (m *Model) at(c []float64) (t terms) {
-	w := &m.step
+	t = m.computing(&m.step, c)
+	m.waits(&t, c)
+	m.sends(&t, c)
+	t.reduce = m.once.reduce*c[atReduce] + m.once.buckets*c[atBucket]
+	t.update, t.fixed = m.once.update*c[atUpdate], c[atFixed]
+	t.grow = (1 + c[atStraggle]*m.spread) * c[atReport]
+	return t
+}
+
+// computing is what the device does: linear in the work, so that the times of operators add up to that of a step.
+func (m *Model) computing(w *work, c []float64) (t terms) {
 	multiply := c[atMultiply] * m.format.clock
 	t.products = w.wide/multiply + w.operands*c[atOperands] + w.small*c[atSmall] + w.misaligned*c[atAligned] + w.waves*c[atWaves] + w.quantise*c[atQuantise]
 	expert := multiply
@@ -32,11 +42,6 @@ func (m *Model) at(c []float64) (t terms) {
 	t.attention = (w.attend+w.edges*c[atEdges])/(c[atAttend]*m.format.clock) + w.scores*c[atScores] + w.scan*c[atScan]
 	t.elementwise = w.elementwise*c[atElement] + w.adapters*c[atAdapters] + w.accumulate*c[atSum]
 	t.loss, t.unpack = w.loss*c[atLoss], w.unpack*c[atUnpack]+w.unpackSteps*c[atSteps]
-	m.waits(&t, c)
-	m.sends(&t, c)
-	t.reduce = m.once.reduce*c[atReduce] + m.once.buckets*c[atBucket]
-	t.update, t.fixed = m.once.update*c[atUpdate], c[atFixed]
-	t.grow = (1 + c[atStraggle]*m.spread) * c[atReport]
 	return t
 }
 
@@ -75,8 +80,12 @@ func (m *Model) Seconds(c []float64) float64 {
 // alone is the step on the devices: never less than its products at the peak.
 func (m *Model) alone(c []float64) (float64, terms) {
 	t := m.at(c)
-	s := t.computed() + t.host + t.dispatch + t.tensor + t.gather + t.sent + t.ring + t.hop + t.reduce + t.update + t.fixed
-	return math.Max(m.floor, s*t.grow), t
+	return math.Max(m.floor, t.sum()*t.grow), t
+}
+
+// sum of all parts.
+func (t *terms) sum() float64 {
+	return t.computed() + t.host + t.dispatch + t.tensor + t.gather + t.sent + t.ring + t.hop + t.reduce + t.update + t.fixed
 }
 
 // Tokens of a step, all devices together.

@@ -90,22 +90,30 @@ type heldWeights struct{ common, experts weightSum }
 
 // part gives the work of a part's layers and of its head in one pass over a micro-batch.
 func (m *Model) part(part int) (layers, head work, err error) {
+	err = m.walk(part, func(k *speed.Kernel) *work {
+		if k.Layer == model.InPost {
+			return &head
+		}
+		return &layers
+	})
+	return layers, head, err
+}
+
+// walk adds the work of each kernel of a part to what into gives for it.
+func (m *Model) walk(part int, into func(*speed.Kernel) *work) error {
 	w := m.walker()
 	fuse := speed.Fuser{To: func(k *speed.Kernel) {
-		w.out, w.count = &layers, float64(k.Count)
-		if k.Layer == model.InPost {
-			w.out = &head
-		}
+		w.out, w.count = into(k), float64(k.Count)
 		w.kernel(k)
 	}}
-	err = m.kernels(part, func(k *speed.Kernel) {
+	err := m.kernels(part, func(k *speed.Kernel) {
 		w.hold(k) // before fused products lose their tensors
-		w.out, w.count = &layers, float64(k.Count)
+		w.out, w.count = into(k), float64(k.Count)
 		w.adapter(k)
 		fuse.Add(k)
 	})
 	fuse.Flush()
-	return layers, head, err
+	return err
 }
 
 // walker of a pass over a micro-batch.
