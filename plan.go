@@ -108,6 +108,7 @@ type planner struct {
 	command   string
 	order     *quality.Order
 	twice     float64 // points of an answer that takes twice as long
+	brief     bool    // of candidates only what suggestions tell is wanted
 	evaluated Evaluated
 }
 
@@ -156,8 +157,18 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := q.size(ranks)
-	return q, a, nil
+	if p.brief && q.prompter == nil {
+		return q, q.outline(ranks), nil
+	}
+	return q, q.size(ranks), nil
+}
+
+// outline is as much of an answer as suggestions rest on.
+func (q *question) outline(ranks []engine.Rank) *Answer {
+	a := q.waits(ranks)
+	a.Plan, a.Verdict = q.plan(), q.verdict(ranks)
+	a.Devices = []Device{{Needed: ranks[0].Needed().Bytes, Headroom: headroom(&ranks[0])}}
+	return a
 }
 
 // sized are the ledgers of a plan.
@@ -206,7 +217,7 @@ const maxCandidates = 12
 func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64) ([]Candidate, error) {
 	start := p.asked
 	w.set(&start)
-	q, _, err := p.ask(&start)
+	q, _, err := p.asker.sized(&start)
 	if err != nil {
 		return nil, nil // the engine refuses it: no way
 	}
@@ -341,7 +352,7 @@ func (p *planner) nearest() *Candidate {
 	for _, w := range p.ways(false) {
 		start := p.asked
 		w.set(&start)
-		q, _, err := p.ask(&start)
+		q, _, err := p.asker.sized(&start)
 		if err != nil {
 			continue
 		}

@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/llamacpp/ggml"
 	"github.com/memwall/memwall/model"
 )
@@ -11,6 +12,14 @@ import (
 type known struct {
 	graphs  ggml.Library
 	numbers map[like]uint16
+}
+
+// knownKey is a model: the plans for it share what is known.
+type knownKey struct{ m *model.Model }
+
+// knownOf a job's model: its own, or that of all jobs that share.
+func knownOf(j *engine.Job) *known {
+	return engine.Once(j, knownKey{j.Model}, func() *known { return &known{} })
 }
 
 // like is a class of layers: alike in structure and place, and, where devices may copy tensors from the host, in
@@ -34,9 +43,10 @@ func (k *known) class(of like) uint16 {
 	return n
 }
 
-// siteKey is what a site hangs on, beside its layers.
+// siteKey is what a site hangs on, beside its layers. The build says which rules hold.
 type siteKey struct {
 	weights  *model.Weights
+	build    engine.Version
 	k, v     *dtype.Format
 	backends [maxDevices]*backend
 	devices  int
@@ -54,7 +64,7 @@ func (s *sizer) siteKey(g *graph, kind batchKind) any {
 	if len(s.devices) > maxDevices {
 		return nil
 	}
-	k := siteKey{weights: s.job.Weights, k: s.k, v: s.v, devices: len(s.devices), head: s.layout.head, ends: s.loader.movedOf(model.InPre) + "/" + s.loader.movedOf(model.InPost), kind: kind,
+	k := siteKey{weights: s.job.Weights, build: s.rules.version, k: s.k, v: s.v, devices: len(s.devices), head: s.layout.head, ends: s.loader.movedOf(model.InPre) + "/" + s.loader.movedOf(model.InPost), kind: kind,
 		copies: g.site.Copies, offload: g.site.Offload, cacheOnHost: g.site.CacheOnHost, whole: g.site.Whole, dry: g.site.DryRun, scratch: s.rules.scratch, unfused: g.unfused}
 	for i := range s.devices {
 		k.backends[i] = s.devices[i].backend
