@@ -27,7 +27,7 @@ func TestKnownGraphs(t *testing.T) {
 				at := s.random(random)
 				together := fmt.Sprint(s.size(at))
 				alone := *s
-				alone.known = &known{}
+				alone.known = knownOf(j)
 				if d := cmp.Diff(fmt.Sprint(alone.size(at)), together); d != "" {
 					t.Fatalf("%+v: %s", at, d)
 				}

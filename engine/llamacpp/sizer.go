@@ -25,6 +25,7 @@ type sizer struct {
 	buffers *modelBuffers
 	graph   *graph
 	known   *known        // of other plans for the model
+	counted int           // numbers of classes, as known had them
 	tensors *tensors      // of the decoder
 	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
 	draft   *sizer        // of the draft model, nil for none
@@ -59,7 +60,8 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 
 // sizer of a plan whose tensors a mover moves; for a search it may look at prompts alone.
 func (e Engine) sizer(j *engine.Job, m *mover, k *known, prompts bool) (*sizer, error) {
-	s := &sizer{tensors: tensorsOf(j), prompts: prompts, known: k, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+	k.begin()
+	s := &sizer{counted: k.counted, tensors: tensorsOf(j), prompts: prompts, known: k, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
