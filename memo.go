@@ -71,7 +71,7 @@ func (a *Asker) remembering() *Asker {
 	if a.memo != nil {
 		return a
 	}
-	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Parallel: a.Parallel, memo: newMemo()}
+	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel, memo: newMemo()}
 }
 
 // resolve finds a model.

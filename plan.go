@@ -191,8 +191,13 @@ const kept = 3
 func (p *planner) search(ctx context.Context, loose bool) ([]Candidate, error) {
 	var out []Candidate
 	var failed error
-	for _, w := range p.ways(loose) {
-		found, err := p.searchWay(ctx, &w, loose, worstOf(out))
+	ways, phase := p.ways(loose), phaseSearch
+	if loose {
+		phase = phaseLoose
+	}
+	for i, w := range ways {
+		come := func(decided, full int) { p.searched(phase, i, len(ways), decided, full, out) }
+		found, err := p.searchWay(ctx, &w, loose, worstOf(out), come)
 		out = append(out, found...)
 		slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
 		if failed = err; err != nil {
@@ -214,7 +219,7 @@ func worstOf(found []Candidate) float64 {
 const maxCandidates = 12
 
 // searchWay looks through the axes of one way.
-func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64) ([]Candidate, error) {
+func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64, come func(decided, full int)) ([]Candidate, error) {
 	start := p.asked
 	w.set(&start)
 	q, _, err := p.asker.sized(&start)
@@ -223,7 +228,7 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	}
 	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
-	problem.Below = below
+	problem.Below, problem.Step = below, come
 	r, err := problem.Run(ctx)
 	p.evaluated.Decided += r.Decided
 	p.evaluated.Full += r.Full

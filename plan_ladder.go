@@ -18,8 +18,9 @@ import (
 // ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
 // and asked again. Single changes may change what was given, and say so.
 func (p *planner) ladder(found []Candidate) []Candidate {
-	out := firstOfWays(found)
-	for _, s := range p.rungs() {
+	out, rungs := firstOfWays(found), p.rungs()
+	for i, s := range rungs {
+		p.searched(phaseLadder, i, len(rungs), 0, 0, found)
 		r := p.asked
 		s.set(&r)
 		c, ok := p.candidate(&r, s.words)
