@@ -34,6 +34,7 @@ type question struct {
 	brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	prompter *question // a worker that computes prompts, where those that generate are others
 	weighed  *quality.Own
+	limits   map[limitKey]*int64 // that were searched for
 }
 
 // fit answers whether a model fits: resolve, fill in defaults, check, size, judge.
@@ -287,15 +288,17 @@ func (q *question) model() error {
 			m := spec.Model(r.ID)
 			q.predictor(m, m.Store(recipe))
 		}
-		spec = spec.Converted()
 	}
 	q.build(spec, recipe)
 	return nil
 }
 
-// build makes the network and its weights. One with overrides is the question's own.
+// build makes the network, as what loads it has it, and its weights. One with overrides is the question's own.
 func (q *question) build(spec *family.Spec, recipe *dtype.Recipe) {
 	make := func() builtModel {
+		if recipe.Store == dtype.GGUF {
+			spec = spec.Converted()
+		}
 		m := spec.Model(q.resolved.ID)
 		return builtModel{m, m.Store(recipe)}
 	}

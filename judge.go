@@ -137,6 +137,28 @@ const (
 // maxSequences is how many sequences of the context one replica holds, at most as many as the engine serves;
 // nil when nothing bounds them.
 func (q *question) maxSequences(context int64) *int64 {
+	return q.once(limitKey{context, false}, func() *int64 { return q.most(context) })
+}
+
+// limitKey is a limit that is asked of a plan: how many sequences of a length it holds, or how long so many can be.
+type limitKey struct {
+	at     int64
+	length bool
+}
+
+// once finds a limit, which answers and searches ask for again.
+func (q *question) once(k limitKey, find func() *int64) *int64 {
+	n, ok := q.limits[k]
+	if !ok {
+		if n = find(); q.limits == nil {
+			q.limits = map[limitKey]*int64{}
+		}
+		q.limits[k] = n
+	}
+	return n
+}
+
+func (q *question) most(context int64) *int64 {
 	limit, limited := engine.MaxSequences(q.engine, q.job)
 	if limited = limited && limit < searchSequences; !limited {
 		limit = searchSequences
@@ -151,6 +173,10 @@ func (q *question) maxSequences(context int64) *int64 {
 
 // maxContext is the longest context that as many sequences can have; nil when nothing bounds it.
 func (q *question) maxContext(sequences int64) *int64 {
+	return q.once(limitKey{sequences, true}, func() *int64 { return q.longest(sequences) })
+}
+
+func (q *question) longest(sequences int64) *int64 {
 	n, bounded := most(searchContext, func(n int64) unit.Bytes { return q.room(engine.Load{Context: n, Sequences: sequences}) })
 	if !bounded {
 		return nil

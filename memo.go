@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/unit"
 )
 
 // memo keeps what the questions of one search share: the models that references lead to, machines, networks with
@@ -20,6 +21,7 @@ type memo struct {
 	shared     *engine.Shared
 	lengths    map[string][]int64
 	orders     map[orderKey]*quality.Order
+	stored     map[storedKey]unit.Bytes
 }
 
 type machineKey struct {
@@ -45,13 +47,19 @@ type orderKey struct {
 	parameters int64
 }
 
+// storedKey is a network in a recipe.
+type storedKey struct {
+	model  *model.Model
+	recipe *dtype.Recipe
+}
+
 type builtModel struct {
 	model   *model.Model
 	weights *model.Weights
 }
 
 func newMemo() *memo {
-	return &memo{map[string]*Resolved{}, map[string]*engine.Projector{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}}
+	return &memo{map[string]*Resolved{}, map[string]*engine.Projector{}, map[machineKey]machineFound{}, map[builtKey]builtModel{}, map[machineKey]cost.Rate{}, engine.NewShared(), map[string][]int64{}, map[orderKey]*quality.Order{}, map[storedKey]unit.Bytes{}}
 }
 
 // Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
@@ -64,7 +72,7 @@ func (a *Asker) remembering() *Asker {
 	if a.memo != nil {
 		return a
 	}
-	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Parallel: a.Parallel, memo: newMemo()}
+	return &Asker{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel, memo: newMemo()}
 }
 
 // resolve finds a model.
@@ -124,6 +132,20 @@ func (a *Asker) build(same builtKey, build func() builtModel) builtModel {
 		a.memo.built[same] = b
 	}
 	return b
+}
+
+// stored is what a network takes in a recipe.
+func (a *Asker) stored(m *model.Model, r *dtype.Recipe) unit.Bytes {
+	if a.memo == nil {
+		return m.Store(r).Bytes()
+	}
+	key := storedKey{m, r}
+	n, ok := a.memo.stored[key]
+	if !ok {
+		n = m.Store(r).Bytes()
+		a.memo.stored[key] = n
+	}
+	return n
 }
 
 // order of the formats of a question's model, by what they cost in quality.

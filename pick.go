@@ -150,7 +150,9 @@ type listedModel struct {
 
 // picks of the catalog, largest first.
 func (p *picker) picks(ctx context.Context, all bool) (out []Pick, err error) {
-	for _, l := range p.models() {
+	models := p.models()
+	for i, l := range models {
+		p.came(i, len(models), out)
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}

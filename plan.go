@@ -108,6 +108,7 @@ type planner struct {
 	command   string
 	order     *quality.Order
 	twice     float64 // points of an answer that takes twice as long
+	brief     bool    // of candidates only what suggestions tell is wanted
 	evaluated Evaluated
 }
 
@@ -156,8 +157,18 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := q.size(ranks)
-	return q, a, nil
+	if p.brief && q.prompter == nil {
+		return q, q.outline(ranks), nil
+	}
+	return q, q.size(ranks), nil
+}
+
+// outline is as much of an answer as suggestions rest on.
+func (q *question) outline(ranks []engine.Rank) *Answer {
+	a := q.waits(ranks)
+	a.Plan, a.Verdict = q.plan(), q.verdict(ranks)
+	a.Devices = []Device{{Needed: ranks[0].Needed().Bytes, Headroom: headroom(&ranks[0])}}
+	return a
 }
 
 // sized are the ledgers of a plan.
@@ -180,8 +191,13 @@ const kept = 3
 func (p *planner) search(ctx context.Context, loose bool) ([]Candidate, error) {
 	var out []Candidate
 	var failed error
-	for _, w := range p.ways(loose) {
-		found, err := p.searchWay(ctx, &w, loose, worstOf(out))
+	ways, phase := p.ways(loose), phaseSearch
+	if loose {
+		phase = phaseLoose
+	}
+	for i, w := range ways {
+		come := func(decided, full int) { p.searched(phase, i, len(ways), decided, full, out) }
+		found, err := p.searchWay(ctx, &w, loose, worstOf(out), come)
 		out = append(out, found...)
 		slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
 		if failed = err; err != nil {
@@ -203,16 +219,16 @@ func worstOf(found []Candidate) float64 {
 const maxCandidates = 12
 
 // searchWay looks through the axes of one way.
-func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64) ([]Candidate, error) {
+func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float64, come func(decided, full int)) ([]Candidate, error) {
 	start := p.asked
 	w.set(&start)
-	q, _, err := p.ask(&start)
+	q, _, err := p.asker.sized(&start)
 	if err != nil {
 		return nil, nil // the engine refuses it: no way
 	}
 	s := &space{planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
 	problem := s.problem()
-	problem.Below = below
+	problem.Below, problem.Step = below, come
 	r, err := problem.Run(ctx)
 	p.evaluated.Decided += r.Decided
 	p.evaluated.Full += r.Full
@@ -341,7 +357,7 @@ func (p *planner) nearest() *Candidate {
 	for _, w := range p.ways(false) {
 		start := p.asked
 		w.set(&start)
-		q, _, err := p.ask(&start)
+		q, _, err := p.asker.sized(&start)
 		if err != nil {
 			continue
 		}

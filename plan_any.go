@@ -11,7 +11,8 @@ import (
 // onAny answers which hardware runs a model, where none was named: for each kind of device the fewest that hold the
 // plan.
 func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
-	for _, id := range offered {
+	for i, id := range offered {
+		p.searched(phaseSearch, i, len(offered), 0, 0, out.Candidates)
 		for _, n := range offeredCounts {
 			if err := ctx.Err(); err != nil {
 				return out, err

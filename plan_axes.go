@@ -83,7 +83,7 @@ func (p *planner) weightsAxis(q *question) axis {
 		if r == nil || !q.runs(r) {
 			continue
 		}
-		n := q.job.Model.Store(r).Bytes()
+		n := p.asker.stored(q.job.Model, r)
 		if n >= least*97/100 {
 			continue
 		}

@@ -40,6 +40,7 @@ type goalSearch struct {
 	nearest        *contender
 	refused        error // why the last server was, where none was sized
 	evaluated      Evaluated
+	goalProgress
 }
 
 // planGoal answers how to serve a load best.

@@ -82,6 +82,7 @@ func (g *goalSearch) varied(held []*contender, most int) (out []*contender) {
 // finished are the fleets that are reported, with what only they need: both edges of the band, the fleet that is sure, curves.
 func (g *goalSearch) finished(held []*contender) ([]*contender, error) {
 	shown := g.varied(held, 2*reported)
+	g.phase, g.ended, g.ending = phaseDetail, 0, len(shown)+curved
 	if err := g.together(shown[:min(len(shown), 2*reported)], func(c *contender) error { return c.edge(g) }); err != nil {
 		return nil, err
 	}

@@ -22,20 +22,21 @@ const (
 // them with other settings.
 func (g *goalSearch) confirm() error {
 	g.sort()
-	if err := g.playAll(g.queue()); err != nil {
+	if err := g.playAll(phasePlay, g.queue()); err != nil {
 		return err
 	}
 	if err := g.eachKind(); err != nil {
 		return err
 	}
-	if err := g.playAll(g.variants()); err != nil {
+	if err := g.playAll(phaseVary, g.variants()); err != nil {
 		return err
 	}
 	return g.failure()
 }
 
 // playAll plays a queue until what comes next promises no better.
-func (g *goalSearch) playAll(queue []*contender) error {
+func (g *goalSearch) playAll(phase string, queue []*contender) error {
+	g.phase, g.ended, g.ending = phase, 0, len(queue)
 	for from := 0; from < len(queue); from += batch {
 		if from > 0 && g.done(queue[from]) {
 			break
@@ -116,6 +117,7 @@ func (g *goalSearch) eachKind() error {
 		if len(next) == 0 {
 			return nil
 		}
+		g.ending += len(next)
 		if err := g.settle(next); err != nil {
 			return err
 		}
@@ -168,7 +170,11 @@ func (g *goalSearch) settle(all []*contender) error {
 // together does something for several contenders, at the same time where the asker can.
 func (g *goalSearch) together(all []*contender, do func(*contender) error) error {
 	errs := make([]error, len(all))
-	g.asker.each(len(all), func(i int) { errs[i] = do(all[i]) })
+	g.come()
+	g.asker.each(len(all), func(i int) {
+		errs[i] = do(all[i])
+		g.over()
+	})
 	for _, err := range errs {
 		if err != nil {
 			return err

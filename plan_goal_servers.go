@@ -51,6 +51,7 @@ func (g *goalSearch) enumerate() error {
 		return err
 	}
 	for i := range machines {
+		g.came(phaseEstimate, i, len(machines))
 		if machines[i].devices > usualSize && g.fitsOn(machines[i].kind) {
 			continue
 		}

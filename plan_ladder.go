@@ -18,8 +18,9 @@ import (
 // ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
 // and asked again. Single changes may change what was given, and say so.
 func (p *planner) ladder(found []Candidate) []Candidate {
-	out := firstOfWays(found)
-	for _, s := range p.rungs() {
+	out, rungs := firstOfWays(found), p.rungs()
+	for i, s := range rungs {
+		p.searched(phaseLadder, i, len(rungs), 0, 0, found)
 		r := p.asked
 		s.set(&r)
 		c, ok := p.candidate(&r, s.words)
@@ -171,17 +172,26 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 	}
 	p.evaluated.Full++
 	p.evaluated.Decided++
-	c := Candidate{Change: words, Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed, Flags: q.flags(),
+	c := Candidate{Change: words, Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
 	c.lacks = c.Headroom
 	if h := a.Host; h != nil && h.Capacity > 0 {
 		c.lacks, c.HostHeadroom = min(c.lacks, h.Headroom), &h.Headroom
 	}
 	c.Quality = qualityOf(p.q.judged(), p.base.Plan, a.Plan)
+	if !p.brief {
+		p.furnish(&c, q)
+	}
+	return c, true
+}
+
+// furnish a candidate with what it takes to run it, and what it costs.
+func (p *planner) furnish(c *Candidate, q *question) {
+	c.Flags = q.flags()
 	c.Capacity, c.USDPerHour = p.rented(q)
 	c.Arguments = added(p.command, c.Flags[q.engine.Name()])
-	if a.Speed != nil {
-		c.Cost = a.Speed.USDPerMillion
+	if c.Speed != nil {
+		c.Cost = c.Speed.USDPerMillion
 	}
 	for name := range c.Patch {
 		if f := FieldByName(name); f != nil && !f.Value(&p.asked).IsZero() {
@@ -189,7 +199,6 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 		}
 	}
 	slices.Sort(c.Relaxes)
-	return c, true
 }
 
 // rented are the bytes of all devices of a plan, and what these rent for.
@@ -207,7 +216,7 @@ func patchOf(from, to *Request) map[string]any {
 	for _, f := range Fields() {
 		a, b := f.Value(from), f.Value(to)
 		switch {
-		case f.Name == "explain", reflect.DeepEqual(a.Interface(), b.Interface()):
+		case f.Name == "explain", unchanged(a, b):
 		case b.IsZero():
 			out[f.Name] = nil
 		case b.Kind() == reflect.Pointer:
@@ -218,6 +227,14 @@ func patchOf(from, to *Request) map[string]any {
 	}
 	return out
 }
+
+// unchanged compares two values of a field: what pointers lead to, where they differ.
+func unchanged(a, b reflect.Value) bool {
+	return a.Comparable() && a.Equal(b) || !plainKinds[a.Kind()] && reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// plainKinds of values are equal only where Equal says so.
+var plainKinds = map[reflect.Kind]bool{reflect.String: true, reflect.Bool: true, reflect.Int64: true, reflect.Float64: true}
 
 // untyped is a value without the name of its type.
 func untyped(v reflect.Value) any {

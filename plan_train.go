@@ -40,6 +40,7 @@ type trainSearch struct {
 	evaluated Evaluated
 	refused   []*Error // why plans were, each reason once
 	offloads  bool     // plans that keep states on the host
+	site      int      // at hand
 }
 
 // planTrain searches the plans of a training run.

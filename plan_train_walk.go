@@ -33,6 +33,7 @@ func (s *trainSearch) run(ctx context.Context) error {
 
 func (s *trainSearch) runSites(ctx context.Context) error {
 	for i := range s.sites {
+		s.site = i
 		r := s.asked
 		s.sites[i].set(&r)
 		if err := s.outer(ctx, &s.sites[i], &r, 0); err != nil {
@@ -48,6 +49,7 @@ func (s *trainSearch) outer(ctx context.Context, x *trainSite, r *Request, from 
 		return err
 	}
 	if from == len(outerAxes) {
+		s.came(s.site)
 		s.inner(x, r)
 		return nil
 	}

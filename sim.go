@@ -14,14 +14,14 @@ import (
 
 const askSim = "sim"
 
-// Watch follows a simulation while it runs. Its functions may be nil.
+// Watch follows a question that takes a while. Its functions may be nil.
 type Watch struct {
 	// Request is called when a request ends; what it points to is valid until it returns.
 	Request func(*sim.Done)
 	// Step is called when a server begins a step.
 	Step func(*sim.Step)
-	// Progress is called now and then.
-	Progress func(requests int64, simulated time.Duration)
+	// Progress is called now and then, of searches and of simulations, never by two at a time.
+	Progress func(Progress)
 }
 
 // simulation is a sim request on its way to an answer.
@@ -40,6 +40,7 @@ type simulation struct {
 	// settling is how many requests go first without being counted; hopeless ends a run that cannot meet its goal.
 	settling int64
 	hopeless func() bool
+	phase    string // which part of the answer is played; "": nobody is told
 }
 
 // simulate answers how a plan serves many users: it plays them.
@@ -48,7 +49,7 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ctx = ctx
+	s.ctx, s.phase = ctx, phaseSimulate
 	if out.Verdict == DoesNotFit || out.Verdict == Unknown {
 		out.Notes = append(out.Notes, s.q.notes()...)
 		return out, nil
@@ -88,6 +89,7 @@ func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 		out.Suggestions = append(out.Suggestions, *more)
 	}
 	for _, name := range s.q.original.Versus {
+		s.phase = phaseVersus
 		v, err := s.versus(name, res, out.Capacity)
 		if err != nil {
 			return err
@@ -190,7 +192,8 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 
 // options of a run. Only the plan itself is watched, not what it is compared with.
 func (s *simulation) options(v variant) sim.Options {
-	o := sim.Options{Goal: s.goal(), Settle: s.settling, Each: s.each, Stop: func(int64, time.Duration) bool {
+	o := sim.Options{Goal: s.goal(), Settle: s.settling, Each: s.each, Stop: func(n int64, at time.Duration) bool {
+		s.came(n, at)
 		return s.ctx.Err() != nil || s.hopeless != nil && s.hopeless()
 	}}
 	w := s.q.asker.Watch
@@ -198,12 +201,6 @@ func (s *simulation) options(v variant) sim.Options {
 		return o
 	}
 	o.Each, o.Step = w.Request, w.Step
-	if w.Progress != nil {
-		o.Stop = func(n int64, at time.Duration) bool {
-			w.Progress(n, at)
-			return s.ctx.Err() != nil
-		}
-	}
 	return o
 }
 

@@ -49,7 +49,7 @@ func (s *simulation) extremes(res *sim.Result) (fast, slow variant, ok bool) {
 
 func (s *simulation) edge(v variant) (*Edge, error) {
 	other := *s
-	other.unwatched = true
+	other.unwatched, other.phase = true, phaseBands
 	res, err := other.run(v)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (s *simulation) capacity(v variant) (*float64, error) {
 	full := *s
 	full.spec = burst(s.spec)
 	full.spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.replicas())))
-	full.unwatched = true
+	full.unwatched, full.phase = true, phaseIn(s.phase, phaseCapacity)
 	var ends []time.Duration
 	full.each = func(d *sim.Done) {
 		if d.Outcome == sim.Finished {
@@ -68,7 +68,7 @@ func (s *simulation) enough(out *Simulated, r *sim.Result) (*Suggestion, error) 
 	}
 	more := *s
 	q := *s.q
-	q.original.Replicas, more.q, more.unwatched = plan.Int(n), &q, true
+	q.original.Replicas, more.q, more.unwatched, more.phase = plan.Int(n), &q, true, phaseReplicas
 	res, err := more.run(variant{})
 	if err != nil || !loadOf(res).Holds {
 		return nil, err

@@ -45,10 +45,10 @@ func (q *question) serve(v *Speed, cache *KV) error {
 	figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
 	figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 	if q.brief {
 		return nil
 	}
-	figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 	figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 	figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	q.shares(v, m, load)

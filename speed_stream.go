@@ -9,6 +9,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
@@ -26,7 +27,12 @@ func (q *question) stream(v *Speed) error {
 	}
 	p := q.request.Plan
 	test := stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)}
-	f := predictor.Predict(test)
+	if q.brief {
+		l := predictor.Loop(test, max(1, int64(p.Sequences)))
+		looped(v, &l)
+		return nil
+	}
+	f := predictor.Predict(stream.Test{Prompt: test.Prompt})
 	figure(f.Prefill.Inverse(), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
 	figure(f.TTFT.Times(1000), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	v.PrefillFLOPsFraction = rounded(f.FLOPsFraction)
@@ -48,6 +54,9 @@ func (q *question) streamed(v *Speed) (in stream.Input, table *coef.Table, p *st
 	}
 	in = stream.Input{Model: q.job.Model, Weights: q.job.Weights, Stages: stages, Engine: streamEngine(q.engine.Name()), Built: q.built(), Flash: flash(sharer.Flash()),
 		UBatch: int64(q.request.UBatch), KVBytes: q.kvBytes()}
+	if in.Work, err = q.work(in.KVBytes); err != nil {
+		return in, nil, nil, err
+	}
 	in.Variant = stream.Usual(in.Engine, stages[0].Backend, stages[0].Device)
 	if table, err = q.streamTable(v, stages); err != nil {
 		return in, nil, nil, err
@@ -56,15 +65,36 @@ func (q *question) streamed(v *Speed) (in stream.Input, table *coef.Table, p *st
 	if err != nil {
 		return in, nil, nil, err
 	}
+	if q.brief {
+		return in, table, m.Mids(table), nil
+	}
 	return in, table, m.With(table), nil
+}
+
+// workKey is what a model's work hangs on.
+type workKey struct {
+	model   *model.Model
+	weights *model.Weights
+	kvBytes float64
+}
+
+// work of the question's model, once for all plans with the same weights.
+func (q *question) work(kvBytes float64) (*stream.Work, error) {
+	type summed struct {
+		work *stream.Work
+		err  error
+	}
+	s := engine.Once(q.job, workKey{q.job.Model, q.job.Weights, kvBytes}, func() (s summed) {
+		s.work, s.err = stream.WorkOf(q.job.Model, q.job.Weights, kvBytes)
+		return s
+	})
+	return s.work, s.err
 }
 
 // together answers for all users of the plan, who share each step.
 func (q *question) together(v *Speed, p *stream.Predictor, test stream.Test, users int64) {
 	l := p.Loop(test, max(1, users))
-	figure(l.First.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
-	figure(l.PerToken.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
-	figure(l.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
+	looped(v, &l)
 	total := l.PerToken.Inverse()
 	if users > 1 {
 		total = l.Throughput
@@ -76,6 +106,13 @@ func (q *question) together(v *Speed, p *stream.Predictor, test stream.Test, use
 	if q.explain != nil {
 		q.explain.timing, q.explain.assumed = p.Formulas(test, users), users > 1
 	}
+}
+
+// looped writes what a user waits for.
+func looped(v *Speed, l *stream.Loop) {
+	figure(l.First.Times(1000), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	figure(l.PerToken.Times(1000), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
+	figure(l.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
 }
 
 // total is that figure again, for prices.

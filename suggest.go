@@ -26,7 +26,7 @@ func (q *question) suggest(a *Answer) []Suggestion {
 // near is a search for plans near the question's.
 func (q *question) near(a *Answer) *planner {
 	again := q.again()
-	p := &planner{asker: again, asked: q.original, q: q, base: a, order: again.order(q), twice: pointsOfTwice[""]}
+	p := &planner{asker: again, asked: q.original, q: q, base: a, order: again.order(q), twice: pointsOfTwice[""], brief: true}
 	p.asked.Explain = false
 	return p
 }

@@ -30,6 +30,8 @@ type Problem struct {
 	Price func(Point) float64
 	// Most is how many points to find; 0 is one.
 	Most int
+	// Step, where it is not nil, is told how many points are decided by now, and how many of them by sizing them.
+	Step func(decided, full int)
 	// Below is a price that points must stay below, because others are as good; 0 is no bound.
 	Below float64
 }
@@ -72,6 +74,9 @@ func (p *Problem) Run(ctx context.Context) (Result, error) {
 			return r.result, err
 		}
 		r.step(heap.Pop(&r.boxes).(box))
+		if r.Step != nil {
+			r.Step(r.result.Decided, r.result.Full)
+		}
 	}
 	return r.result, nil
 }

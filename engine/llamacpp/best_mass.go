@@ -14,8 +14,9 @@ func (s *sizer) massOf(b *backend) mass {
 	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
 	dense, experts := make([]int64, len(w.Variants)), make([]int64, len(w.Variants))
 	for i := range w.Variants {
-		for _, t := range listed(&part.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors) {
-			if n := int64(b.alloc(&t)); expertMatrix(t.Role) {
+		for k := range s.tensors.variants[i] {
+			t := &s.tensors.variants[i][k]
+			if n := int64(b.alloc(t)); expertMatrix(t.Role) {
 				experts[i] += n
 			} else {
 				dense[i] += n
@@ -35,13 +36,12 @@ func (s *sizer) massOf(b *backend) mass {
 
 // headMass is the output layer's.
 func (s *sizer) headMass(b *backend) (n int64) {
-	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
-	for _, t := range listed(&part.Post, w.Post) {
-		n += int64(b.alloc(&t))
+	for i := range s.tensors.post {
+		n += int64(b.alloc(&s.tensors.post[i]))
 	}
-	for _, t := range listed(&part.Pre, w.Pre) {
-		if s.isTied(&t) {
-			n += int64(b.alloc(&t))
+	for i := range s.tensors.pre {
+		if t := &s.tensors.pre[i]; s.isTied(t) {
+			n += int64(b.alloc(t))
 		}
 	}
 	return n

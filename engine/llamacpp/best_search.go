@@ -60,7 +60,7 @@ func newSearch(e Engine, j *engine.Job, room Room) (*search, error) {
 	if err := e.Check(&k); err != nil {
 		return nil, err
 	}
-	s := &search{engine: e, job: &k, given: j.Plan, rules: e.rules(&k), room: room, layers: len(k.Model.Decoder().Layers), share: expertShare(k.Model), tried: map[string]verdict{}, known: &known{}}
+	s := &search{engine: e, job: &k, given: j.Plan, rules: e.rules(&k), room: room, layers: len(k.Model.Decoder().Layers), share: expertShare(k.Model), tried: map[string]verdict{}, known: knownOf(&k)}
 	if len(room.Devices) == 0 || len(room.Devices) != used(&k) || s.layers == 0 {
 		return nil, ErrNoRoom
 	}

@@ -17,7 +17,6 @@ type graph struct {
 	s        *sizer
 	site     *ggml.Site // nil on the host alone
 	compiled map[batchKind]*ggml.Compiled
-	planner  ggml.Planner
 	unfused  bool  // devices have no kernels for flash attention
 	mixed    bool  // tensors of layers, or the head, lie on the host beside devices
 	err      error // the model has a step that no rule lowers
@@ -33,12 +32,15 @@ type batchKind struct {
 	tokens, outputs, each int64
 }
 
+func kindOf(n *ggml.Sizes) batchKind {
+	return batchKind{n.Streams > 1, min(n.Tokens, offloadBatch), min(n.Outputs, offloadBatch), min(n.Tokens/n.Seqs, offloadBatch)}
+}
+
 func (g *graph) kind(n *ggml.Sizes) batchKind {
-	k := batchKind{streams: n.Streams > 1}
 	if g.mixed {
-		k.tokens, k.outputs, k.each = min(n.Tokens, offloadBatch), min(n.Outputs, offloadBatch), min(n.Tokens/n.Seqs, offloadBatch)
+		return kindOf(n)
 	}
-	return k
+	return batchKind{streams: n.Streams > 1}
 }
 
 func newGraph(s *sizer) *graph {
@@ -80,7 +82,7 @@ func (g *graph) compile(n ggml.Sizes) (*ggml.Compiled, error) {
 	}
 	if g.site != nil {
 		g.site.Rows = n
-		g.site.Key = g.s.siteKey(g, kind)
+		g.site.Key = g.s.siteKey(g, kindOf(&n))
 	}
 	c, err := g.s.known.graphs.Compile(g.s.job.Model, g.s.graphShape(kind.streams), g.site)
 	if err != nil {
@@ -137,6 +139,6 @@ func (g *graph) raise(out *buffers, n ggml.Sizes) {
 		return
 	}
 	for i := range out.run {
-		out.run[i] = max(out.run[i], g.planner.Peak(&c.Spots[i], n))
+		out.run[i] = max(out.run[i], g.s.known.graphs.Peak(&c.Spots[i], n))
 	}
 }

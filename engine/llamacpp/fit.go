@@ -67,7 +67,7 @@ func (e Engine) fit(j *engine.Job, r *rules, g given) {
 }
 
 func newFitter(e Engine, j *engine.Job, r *rules, g given) (*fitter, error) {
-	f := &fitter{engine: e, job: j, rules: r, given: g, layers: len(j.Model.Decoder().Layers), experts: j.Model.Traits.Experts > 0, known: &known{}}
+	f := &fitter{engine: e, job: j, rules: r, given: g, layers: len(j.Model.Decoder().Layers), experts: j.Model.Traits.Experts > 0, known: knownOf(j)}
 	margins, err := fitMargins(j.Plan.FitTarget, max(1, used(j)))
 	if err != nil {
 		return nil, err

@@ -170,7 +170,7 @@ func BenchmarkFit(b *testing.B) {
 			j := jobOf(b, c.model, "q4_k_m", machineOf(b, c.hardware), Latest, plan.Plan{Sequences: 1})
 			f := openFitter(b, Engine{Server}, j)
 			for b.Loop() {
-				f.known = &known{}
+				f.known = knownOf(j)
 				if _, err := f.run(); err != nil {
 					b.Fatal(err)
 				}

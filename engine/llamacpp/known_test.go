@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -23,13 +27,73 @@ func TestKnownGraphs(t *testing.T) {
 				at := s.random(random)
 				together := fmt.Sprint(s.size(at))
 				alone := *s
-				alone.known = &known{}
+				alone.known = knownOf(j)
 				if d := cmp.Diff(fmt.Sprint(alone.size(at)), together); d != "" {
 					t.Fatalf("%+v: %s", at, d)
 				}
 			}
 		})
 	}
+}
+
+// TestSharedGraphs: plans of all kinds that share what is known are sized as each of them alone is, whatever the build,
+// the cache, the batch and the place of things.
+func TestSharedGraphs(t *testing.T) {
+	shared, sized, q8 := engine.NewShared(), 0, map[*model.Model]*model.Weights{}
+	for _, id := range []string{"gemma-3n-e4b", "deepseek-v2-lite", "llama-3.2-1b"} {
+		m, _ := gguf(t, id, "q4_k_m")
+		q8[m] = m.Store(dtype.FindRecipe("q8_0").InGGUF())
+		for _, hardware := range []string{"rtx-2060", "rtx-4090+rtx-3060-12gb"} {
+			for _, build := range []string{"b2400", "b6000", "b8700", "b8800", "0.5.0"} {
+				for n := range 64 { // bits: sequences, cache, batch, layers on the host, cache on the host, weights; --fit too
+					p := plan.Plan{Context: 4096, Sequences: plan.Int(1 + n&1), KV: []string{"q4_0", "q8_0"}[n>>1&1]}
+					p.UBatch = plan.Int(16 << (n & 4))
+					if n&8 > 0 {
+						p.GPULayers = layers(9)
+					} else if n&4 > 0 {
+						p.Fit = "on"
+					}
+					if n&16 > 0 {
+						p.KVOffload = new(bool)
+					}
+					sized += sizedAlike(t, id, hardware, build, p, shared, n&32 > 0, q8)
+				}
+			}
+		}
+	}
+	if sized < 500 {
+		t.Errorf("only %d plans were compared", sized)
+	}
+}
+
+// sizedAlike compares a plan with others before it and the same alone; 0 where the build refuses it.
+func sizedAlike(t *testing.T, id, hardware, build string, p plan.Plan, shared *engine.Shared, other bool, q8 map[*model.Model]*model.Weights) int {
+	t.Helper()
+	e := Engine{Server}
+	v, err := e.ParseVersion(build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := func(s *engine.Shared) string {
+		j := jobOf(t, id, "q4_k_m", machineOf(t, hardware), v, p)
+		if j.Shared = s; other {
+			j.Weights = q8[j.Model]
+		}
+		e.Defaults(j)
+		if e.Check(j) != nil {
+			return ""
+		}
+		z, err := e.Sizer(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(z.Size(nil, j.Load()))
+	}
+	alone, together := size(nil), size(shared)
+	if d := cmp.Diff(alone, together); d != "" {
+		t.Fatalf("%s on %s with %s, %+v: %s", id, hardware, build, p, d)
+	}
+	return min(1, len(alone))
 }
 
 // random is any placing.

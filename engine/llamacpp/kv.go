@@ -99,15 +99,16 @@ func tensorOf(pad int64, f *dtype.Format, elems int64) tensorRow {
 	return t
 }
 
-// latent gives the widths of what latent attention keeps.
+// latent gives the widths of what latent attention keeps. Rows of compressed tokens, which are cached as latents are,
+// have no values of their own.
 func (s *sizer) latent(c model.Cache, kind uint8) (k, v int64) {
-	switch s.rules.latent {
-	case latentOnly:
-		return c.K, 0
-	case latentAndV:
-		return c.K, s.attention(kind).Latent.Rank
-	}
 	a := s.attention(kind)
+	switch {
+	case s.rules.latent == latentOnly, a.Latent == nil:
+		return c.K, 0
+	case s.rules.latent == latentAndV:
+		return c.K, a.Latent.Rank
+	}
 	return a.Heads * a.DimK, a.Heads * a.DimV
 }
 

@@ -32,11 +32,10 @@ var backendNames = map[string]string{"CUDA": "cuda", "ROCm": "rocm", "MUSA": "mu
 
 // shareLayers adds the matrices of each layer to where they lie, and its cache.
 func (s *sizer) shareLayers(at func(place int) *engine.Share) {
-	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
-	kinds := make([][]stored, len(w.Variants))
+	w := &s.job.Weights.Parts[0]
+	kinds := s.tensors.variants
 	sums := make([][2]unit.Bytes, len(w.Variants))
 	for v := range w.Variants {
-		kinds[v] = listed(&part.Kinds[w.Variants[v].Kind], w.Variants[v].Tensors)
 		for i := range kinds[v] {
 			sums[v][expertIndex(&kinds[v][i])] += kinds[v][i].bytes
 		}

@@ -92,24 +92,13 @@ func (s *sizer) copied(layer int, t *model.Tensor, at ggml.Spot) int64 {
 
 // storedIn is the tensors of a layer, or of model.InPre, model.InPost. Equal layers share a list.
 func (s *sizer) storedIn(layer int) []stored {
-	part, w := s.job.Model.Decoder(), &s.job.Weights.Parts[0]
 	switch layer {
 	case model.InPre:
-		if s.before == nil {
-			s.before = listed(&part.Pre, w.Pre)
-		}
-		return s.before
+		return s.tensors.pre
 	case model.InPost:
-		return listed(&part.Post, w.Post)
+		return s.tensors.post
 	}
-	if s.variants == nil {
-		s.variants = make([][]stored, len(w.Variants))
-	}
-	v := w.Layers[layer]
-	if s.variants[v] == nil {
-		s.variants[v] = listed(&part.Kinds[w.Variants[v].Kind], w.Variants[v].Tensors)
-	}
-	return s.variants[v]
+	return s.tensors.variants[s.job.Weights.Parts[0].Layers[layer]]
 }
 
 // classes number the layers that are alike in structure and place, and, where devices may copy tensors from

@@ -13,23 +13,23 @@ import (
 
 // sizer is what does not depend on the load.
 type sizer struct {
-	job      *engine.Job
-	program  Engine
-	rules    rules
-	set      settings
-	k, v     *dtype.Format
-	layout   *layout
-	devices  []held
-	host     held
-	loader   *loader
-	buffers  *modelBuffers
-	graph    *graph
-	known    *known     // of other plans for the model
-	variants [][]stored // of layers, and what lies before them, as storedIn lists them
-	before   []stored
-	prompts  bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
-	draft    *sizer        // of the draft model, nil for none
-	missing  []ledger.Item // parts of the plan whose size is unknown
+	job     *engine.Job
+	program Engine
+	rules   rules
+	set     settings
+	k, v    *dtype.Format
+	layout  *layout
+	devices []held
+	host    held
+	loader  *loader
+	buffers *modelBuffers
+	graph   *graph
+	known   *known        // of other plans for the model
+	counted int           // numbers of classes, as known had them
+	tensors *tensors      // of the decoder
+	prompts bool          // compute buffers of prompts alone, which those of single tokens hardly ever exceed
+	draft   *sizer        // of the draft model, nil for none
+	missing []ledger.Item // parts of the plan whose size is unknown
 }
 
 // rowSplit reports whether -sm row cuts matrices: a backend without such buffers ignores it (make_gpu_buft_list).
@@ -51,7 +51,7 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.sizer(j, m, &known{}, false)
+	s, err := e.sizer(j, m, knownOf(j), false)
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +60,15 @@ func (e Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 
 // sizer of a plan whose tensors a mover moves; for a search it may look at prompts alone.
 func (e Engine) sizer(j *engine.Job, m *mover, k *known, prompts bool) (*sizer, error) {
-	s := &sizer{prompts: prompts, known: k, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
+	k.begin()
+	s := &sizer{counted: k.counted, tensors: tensorsOf(j), prompts: prompts, known: k, job: j, program: e, rules: e.rules(j), k: cacheFormat(j.Plan.KV), v: cacheFormat(j.Plan.KVV)}
 	s.set = e.settings(j, &s.rules)
 	var err error
 	if s.layout, err = layoutOf(j, &s.rules); err != nil {
 		return nil, err
 	}
 	s.place()
-	ld := &loader{j: j, r: &s.rules, l: s.layout, m: m, mmap: s.set.mmap}
+	ld := &loader{j: j, tensors: s.tensors, r: &s.rules, l: s.layout, m: m, mmap: s.set.mmap}
 	for i := range s.devices {
 		ld.backends = append(ld.backends, s.devices[i].backend)
 	}

@@ -97,6 +97,7 @@ type modelBuffers struct {
 // loader puts tensors into buffers.
 type loader struct {
 	j        *engine.Job
+	tensors  *tensors
 	r        *rules
 	l        *layout
 	m        *mover
@@ -112,20 +113,19 @@ func (ld *loader) load() *modelBuffers {
 	part, w := ld.j.Model.Decoder(), &ld.j.Weights.Parts[0]
 	if len(part.Layers) > 0 {
 		ld.layers(part, w)
-		ld.before(part, w)
+		ld.before(part)
 	}
-	ld.after(part, w)
+	ld.after(part)
 	return &ld.out
 }
 
 // layers: all tensors of a layer lie with it, unless an override moves them.
 func (ld *loader) layers(part *model.Part, w *model.PartWeights) {
-	variants := make([][]stored, len(w.Variants))
-	whole := make([]map[*backend]unit.Bytes, len(w.Variants))
-	for i := range w.Variants {
-		variants[i] = listed(&part.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors)
-		whole[i] = map[*backend]unit.Bytes{}
+	type lot struct {
+		variant uint16
+		b       *backend
 	}
+	variants, whole := ld.tensors.variants, map[lot]unit.Bytes{}
 	for l, at := range ld.l.layer {
 		v := w.Layers[l]
 		name := part.Kinds[part.Layers[l]].Name
@@ -136,15 +136,39 @@ func (ld *loader) layers(part *model.Part, w *model.PartWeights) {
 			continue
 		}
 		b := ld.backend(at)
-		n, ok := whole[v][b]
+		n, ok := whole[lot{v, b}]
 		if !ok {
 			for i := range variants[v] {
 				n += b.alloc(&variants[v][i])
 			}
-			whole[v][b] = n
+			whole[lot{v, b}] = n
 		}
 		ld.add(name, at, true, n)
 	}
+}
+
+// tensors are those of the decoder as they are stored: before its layers, of each variant of a layer, behind them.
+type tensors struct {
+	pre, post []stored
+	variants  [][]stored
+}
+
+// tensorsKey is what they hang on.
+type tensorsKey struct {
+	m *model.Model
+	w *model.Weights
+}
+
+// tensorsOf a job, once for all that share.
+func tensorsOf(j *engine.Job) *tensors {
+	return engine.Once(j, tensorsKey{j.Model, j.Weights}, func() *tensors {
+		part, w := j.Model.Decoder(), &j.Weights.Parts[0]
+		t := &tensors{listed(&part.Pre, w.Pre), listed(&part.Post, w.Post), make([][]stored, len(w.Variants))}
+		for i := range w.Variants {
+			t.variants[i] = listed(&part.Kinds[w.Variants[i].Kind], w.Variants[i].Tensors)
+		}
+		return t
+	})
 }
 
 // listed pairs a kind's own tensors with how they are stored.
@@ -256,12 +280,12 @@ func (ld *loader) hostTakes(t *stored) bool {
 
 // before: tables of tokens and positions stay on the host; norms and projections of the embedding lie with
 // the first layer, what opens parallel streams with the output; rotary factors are copied to every device.
-func (ld *loader) before(part *model.Part, w *model.PartWeights) {
-	for _, t := range listed(&part.Pre, w.Pre) {
-		if t.Table {
-			ld.table(part, &t)
+func (ld *loader) before(part *model.Part) {
+	for i := range ld.tensors.pre {
+		if t := &ld.tensors.pre[i]; t.Table {
+			ld.table(part, t)
 		} else {
-			ld.end(t.Role, ld.at(model.InPre, t.Tensor), &t)
+			ld.end(t.Role, ld.at(model.InPre, t.Tensor), t)
 		}
 	}
 }
@@ -318,13 +342,14 @@ func readsTable(m *model.Model, k *model.Kind) bool {
 }
 
 // after: norm and head; a tied head is the embedding table again, unless both lie in one buffer.
-func (ld *loader) after(part *model.Part, w *model.PartWeights) {
-	for _, t := range listed(&part.Post, w.Post) {
-		ld.end(t.Role, ld.l.head, &t)
+func (ld *loader) after(part *model.Part) {
+	for i := range ld.tensors.post {
+		t := &ld.tensors.post[i]
+		ld.end(t.Role, ld.l.head, t)
 	}
-	for _, t := range listed(&part.Pre, w.Pre) {
-		if t.Role == dtype.TokenEmbd && tied(part) {
-			ld.tiedHead(&t)
+	for i := range ld.tensors.pre {
+		if t := &ld.tensors.pre[i]; t.Role == dtype.TokenEmbd && tied(part) {
+			ld.tiedHead(t)
 		}
 	}
 }

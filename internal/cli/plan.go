@@ -104,7 +104,13 @@ func (a *app) timed(r *memwall.Request, notes []memwall.Note) (*memwall.Answer, 
 	ctx, stop := a.until()
 	defer stop()
 	start := a.Now()
+	p := a.progress()
+	if a.asker.Watch == nil {
+		a.asker.Watch = &memwall.Watch{}
+	}
+	a.asker.Watch.Progress = p.report()
 	answer, err := a.asker.AskContext(ctx, r)
+	p.clear()
 	if err != nil {
 		return nil, err
 	}

@@ -4,48 +4,43 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/unit"
 )
 
-// progress is a line on stderr that is rewritten while a simulation runs; nil draws nothing.
+// progress is a line on stderr that is rewritten while a search or a simulation runs; nil draws nothing.
 type progress struct {
 	a           *app
 	start, last time.Time
-	of          int64 // requests in all; 0 where nobody knows
 }
 
-// progress of so many requests, where stderr is a terminal.
-func (a *app) progress(of int64) *progress {
+// progress of a question, where stderr is a terminal.
+func (a *app) progress() *progress {
 	if !a.ErrTerminal {
 		return nil
 	}
-	return &progress{a: a, start: time.Now(), of: of}
+	return &progress{a: a, start: time.Now()}
 }
 
 // report draws the line.
-func (p *progress) report() func(int64, time.Duration) {
+func (p *progress) report() func(memwall.Progress) {
 	if p == nil {
 		return nil
 	}
-	return func(n int64, simulated time.Duration) {
+	return func(told memwall.Progress) {
 		now := time.Now()
 		took := now.Sub(p.start)
 		if took < silence || now.Sub(p.last) < interval {
 			return
 		}
 		p.last = now
-		fmt.Fprintf(p.a.Stderr, "\r\x1b[K%s", p.line(n, simulated, took))
+		fmt.Fprintf(p.a.Stderr, "\r\x1b[K%s", p.line(&told, took))
 	}
 }
 
-// line says how far the simulation is: requests, rate, and how long it will go on, as much of it as the line holds.
-func (p *progress) line(n int64, simulated, took time.Duration) string {
-	rate := float64(n) / took.Seconds()
-	words := []string{unit.Count(n) + " requests", unit.Count(int64(rate)) + "/s", unit.Seconds(simulated.Seconds()).String() + " simulated", "Ctrl-C: what is known"}
-	if p.of > n && n > 0 {
-		words[0] = unit.Count(n) + " of " + unit.Count(p.of) + " requests"
-		words[2] = unit.Seconds(float64(p.of-n)/rate).String() + " left"
-	}
+// line says how far a question is, as much of it as the line holds.
+func (p *progress) line(told *memwall.Progress, took time.Duration) string {
+	words := append(come(told, took), "Ctrl-C: what is known")
 	line := words[0]
 	for _, w := range words[1:] {
 		if len(line)+len(w)+2 < p.a.width() {
@@ -53,6 +48,21 @@ func (p *progress) line(n int64, simulated, took time.Duration) string {
 		}
 	}
 	return line
+}
+
+// come says how far it is: of a search: what is decided; of a simulation: requests, rate, and how long it will go on.
+func come(told *memwall.Progress, took time.Duration) []string {
+	n, of := told.Requests, told.RequestsOf
+	if n == 0 {
+		return []string{told.String()}
+	}
+	rate := float64(n) / took.Seconds()
+	out := []string{unit.Count(n) + " requests", unit.Count(int64(rate)) + "/s", unit.Seconds(told.Simulated).String() + " simulated"}
+	if of > n {
+		out[0] = unit.Count(n) + " of " + unit.Count(of) + " requests"
+		out[2] = unit.Seconds(float64(of-n)/rate).String() + " left"
+	}
+	return out
 }
 
 // clear takes the line away.

@@ -91,10 +91,8 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 		return nil, err
 	}
 	defer out.abandon()
-	p := a.progress(int64(f.Spec.Requests))
-	a.asker.Watch = &memwall.Watch{Request: out.request(), Step: out.step(), Progress: p.report()}
+	a.asker.Watch = &memwall.Watch{Request: out.request(), Step: out.step()}
 	answer, err := a.timed(r, notes)
-	p.clear()
 	if err != nil {
 		return nil, err
 	}

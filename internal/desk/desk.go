@@ -82,9 +82,12 @@ func Long(r *memwall.Request) bool {
 	return slices.Contains([]string{"plan", "pick", "sim"}, r.Ask)
 }
 
+// Report is told how far a question is: nothing but that it has its turn, where the phase is "".
+type Report = func(memwall.Progress)
+
 // Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
-// the question had its turn. report, where it is not nil, is called while a simulation runs.
-func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report func(requests int64, simulated time.Duration)) (answer *memwall.Answer, err error) {
+// the question had its turn. report, where it is not nil, is told when the question has its turn and how far it is.
+func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report Report) (answer *memwall.Answer, err error) {
 	err = d.serve(ctx, client, Long(r), report, func(ctx context.Context, asker *memwall.Asker) (err error) {
 		answer, err = asker.AskContext(ctx, r)
 		return err
@@ -102,7 +105,7 @@ func (d *Desk) Do(ctx context.Context, client string, long bool, do func(context
 }
 
 // serve gives a client its turn.
-func (d *Desk) serve(ctx context.Context, client string, long bool, report func(int64, time.Duration), do func(context.Context, *memwall.Asker) error) error {
+func (d *Desk) serve(ctx context.Context, client string, long bool, report Report, do func(context.Context, *memwall.Asker) error) error {
 	done, err := d.clients.admit(client, long, time.Now())
 	if err != nil {
 		return err
@@ -114,17 +117,20 @@ func (d *Desk) serve(ctx context.Context, client string, long bool, report func(
 	if long {
 		return d.askLong(ctx, report, &took, do)
 	}
-	return d.askShort(ctx, &took, do)
+	return d.askShort(ctx, report, &took, do)
 }
 
 // askShort asks one who remembers.
-func (d *Desk) askShort(ctx context.Context, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
+func (d *Desk) askShort(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
 	m, err := turn(ctx, d.short, d.o.Patience)
 	if err != nil {
 		return err
 	}
 	if m.asker == nil || m.asked >= forget {
 		*m = memory{asker: d.o.Asker.Remembering()}
+	}
+	if report != nil {
+		report(memwall.Progress{})
 	}
 	m.asked++
 	asker := m.asker
@@ -138,13 +144,14 @@ func (d *Desk) askShort(ctx context.Context, took *time.Duration, do func(contex
 }
 
 // askLong asks with a context that ends the search, in the turn of a long question.
-func (d *Desk) askLong(ctx context.Context, report func(int64, time.Duration), took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
+func (d *Desk) askLong(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
 	if err := enter(ctx, d.long, 10*d.o.Patience); err != nil {
 		return err
 	}
 	defer func() { <-d.long }()
 	asker := d.o.Asker
 	if report != nil {
+		report(memwall.Progress{})
 		asker.Watch = &memwall.Watch{Progress: report}
 	}
 	return d.answer(ctx, &asker, took, do)

@@ -133,18 +133,20 @@ func client(x *sdk.RequestExtra) string {
 	return x.Header.Get(desk.ClientHeader)
 }
 
-// report tells an agent that wants to know how far a simulation is, now and then.
-func report(ctx context.Context, r *sdk.CallToolRequest) func(int64, time.Duration) {
+// report tells an agent that wants to know how far a search or a simulation is, now and then: in seconds, since what is
+// counted changes from phase to phase, and in words.
+func report(ctx context.Context, r *sdk.CallToolRequest) desk.Report {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return nil
 	}
 	const every = 500 * time.Millisecond
-	last := time.Now()
-	return func(n int64, _ time.Duration) {
+	start := time.Now()
+	last := start
+	return func(p memwall.Progress) {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: "requests"}) // who does not hear it, waits
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: now.Sub(start).Seconds(), Message: p.String()}) // who does not hear it, waits
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, ask string) {
 }
 
 // answer a question, and keep the answer if it was not cut short.
-func (s *Server) answer(r *http.Request, ask string, question []byte, report func(int64, time.Duration)) (*body, error) {
+func (s *Server) answer(r *http.Request, ask string, question []byte, report desk.Report) (*body, error) {
 	request, err := desk.Decode(ask, question)
 	if err != nil {
 		return nil, err

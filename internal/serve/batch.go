@@ -18,26 +18,37 @@ const maxBatch = 8 << 20
 // batch answers a request a line, one after the other, each in its own turn and within the client's share.
 func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	put := putLine
+	put, follow := putLine, alone
 	if events(r) {
+		begin(w)
 		put = func(w http.ResponseWriter, text []byte) { event(w, "answer", bytes.TrimRight(text, "\n")) }
-		w.Header().Set("Content-Type", eventsType)
+		follow = s.follow
 		defer event(w, "end", []byte("{}"))
 	} else {
 		w.Header().Set("Content-Type", linesType)
 	}
 	lines := batch.NewLines(r.Body)
-	for r.Context().Err() == nil {
+	for n := 1; r.Context().Err() == nil; n++ {
 		line, more, err := lines.Next()
 		if err != nil || !more {
 			return
 		}
-		b, err := newJSON(line.Answer(func(q *memwall.Request) (*memwall.Answer, error) { return s.inTurn(r, q) }))
-		if err != nil {
+		var answer *memwall.Answer
+		fault := follow(w, n, func(report desk.Report) {
+			answer = line.Answer(func(q *memwall.Request) (*memwall.Answer, error) { return s.inTurn(r, q, report) })
+		})
+		b, err := newJSON(answer)
+		if err != nil || fault != nil {
 			return
 		}
 		put(w, b.text)
 	}
+}
+
+// alone works without telling anybody how far it is.
+func alone(_ http.ResponseWriter, _ int, work func(desk.Report)) error {
+	work(nil)
+	return nil
 }
 
 func putLine(w http.ResponseWriter, text []byte) {
@@ -46,9 +57,9 @@ func putLine(w http.ResponseWriter, text []byte) {
 }
 
 // inTurn asks as often as it takes until there is room.
-func (s *Server) inTurn(r *http.Request, q *memwall.Request) (*memwall.Answer, error) {
+func (s *Server) inTurn(r *http.Request, q *memwall.Request, report desk.Report) (*memwall.Answer, error) {
 	for {
-		answer, err := s.Desk.Ask(r.Context(), client(r), q, nil)
+		answer, err := s.Desk.Ask(r.Context(), client(r), q, report)
 		var b *desk.Busy
 		if !errors.As(err, &b) {
 			return answer, ended(err)

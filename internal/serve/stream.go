@@ -4,62 +4,103 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 
+	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
 )
 
-// progress of a question: how long it has been computed, and of a simulation the requests that have ended.
+// progress of a question: how long ago it came, and how far it is.
 type progress struct {
-	Elapsed   float64 `json:"elapsed_s"`
-	Requests  int64   `json:"requests,omitempty"`
-	Simulated float64 `json:"simulated_s,omitempty"`
+	Elapsed float64 `json:"elapsed_s"`
+	// Line of a batch, counted from 1.
+	Line int `json:"line,omitempty"`
+	memwall.Progress
 }
+
+// Phases beside those of the questions themselves.
+const (
+	phaseWait = "wait" // for a turn
+	phaseWork = "work" // with nothing to tell
+)
 
 // beat is how often a stream tells how far an answer is.
 const beat = 250 * time.Millisecond
 
-// stream answers with server-sent events: progress now and then, and in the end the answer or a problem. The work is
-// not slowed by who reads it, and ends when nobody does.
+// latest is what was told last.
+type latest struct {
+	one  sync.Mutex
+	told memwall.Progress
+}
+
+func (l *latest) put(p memwall.Progress) {
+	if p.Phase == "" {
+		p.Phase = phaseWork
+	}
+	l.one.Lock()
+	defer l.one.Unlock()
+	l.told = p
+}
+
+func (l *latest) get() memwall.Progress {
+	l.one.Lock()
+	defer l.one.Unlock()
+	return l.told
+}
+
+// stream answers with server-sent events: progress now and then, and in the end the answer or a problem.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, ask string, question []byte) {
 	if _, err := desk.Decode(ask, question); err != nil {
 		s.fail(w, err)
 		return
 	}
-	type outcome struct {
-		body *body
-		err  error
+	var b *body
+	var err error
+	if fault := s.follow(w, 0, func(report desk.Report) { b, err = s.answer(r, ask, question, report) }); fault != nil {
+		err = fault
 	}
-	var requests, simulated atomic.Int64
-	ended := make(chan outcome, 1)
-	start := time.Now()
-	go func() {
-		b, err := s.answer(r, ask, question, func(n int64, t time.Duration) { requests.Store(n); simulated.Store(int64(t)) })
-		ended <- outcome{b, err}
-	}()
-	w.Header().Set("Content-Type", eventsType)
-	w.Header().Set("Cache-Control", "no-store")
-	tick := time.NewTicker(beat)
-	defer tick.Stop()
-	for {
-		select {
-		case o := <-ended:
-			s.end(w, o.body, o.err)
-			return
-		case <-tick.C:
-			send(w, "progress", progress{time.Since(start).Seconds(), requests.Load(), time.Duration(simulated.Load()).Seconds()})
-		}
-	}
-}
-
-// end of a stream: the answer, or what is wrong.
-func (s *Server) end(w http.ResponseWriter, b *body, err error) {
 	if err != nil {
 		send(w, "problem", problemOf(err))
 		return
 	}
 	event(w, "answer", bytes.TrimRight(b.text, "\n"))
+}
+
+// follow tells how far work is until it is done. The work is not slowed by who reads, and ends when nobody does. The error
+// is a fault of the program.
+func (s *Server) follow(w http.ResponseWriter, line int, work func(desk.Report)) (fault error) {
+	begin(w)
+	now := latest{told: memwall.Progress{Phase: phaseWait}}
+	ended := make(chan struct{})
+	start := time.Now()
+	go func() {
+		defer close(ended)
+		defer func() {
+			if recover() != nil {
+				fault = errFault
+			}
+		}()
+		work(now.put)
+	}()
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return fault
+		case <-tick.C:
+			send(w, "progress", progress{time.Since(start).Seconds(), line, now.get()})
+		}
+	}
+}
+
+// begin a stream: proxies pass it on as it comes.
+func begin(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", eventsType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
 }
 
 func send(w http.ResponseWriter, name string, v any) {

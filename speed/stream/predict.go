@@ -34,11 +34,19 @@ func (m *Model) With(t *coef.Table) *Predictor {
 	return p
 }
 
+// Mids is With for those who compare many plans: figures have no bands.
+func (m *Model) Mids(t *coef.Table) *Predictor {
+	p := m.With(t)
+	p.plain = true
+	return p
+}
+
 // Predictor is a model with its coefficients.
 type Predictor struct {
 	*Model
 	table            *coef.Table
 	values, variance []float64
+	plain            bool // without bands
 }
 
 // Values are the coefficients in the order of Uses.
@@ -65,6 +73,9 @@ func (p *Predictor) Predict(t Test) (f Figures) {
 func (p *Predictor) figure(kind string, s func(c []float64) float64) speed.Figure {
 	mid := s(p.values)
 	low, high := mid, mid
+	if p.plain {
+		return speed.Figure{Mid: mid, Low: low, High: high}
+	}
 	if spread, variance, ok := p.own(kind); ok {
 		low, high = spread.Band(mid, variance)
 	} else if spread, ok := p.band(kind); ok {

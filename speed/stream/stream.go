@@ -34,6 +34,8 @@ type Input struct {
 	UBatch int64
 	// KVBytes is the width of a cached number, 0: 2.
 	KVBytes float64
+	// Work is that of the model, its weights and KVBytes, where it is known already; nil: Compile sums it.
+	Work *Work
 }
 
 // Stage is a device, or the processor of the host, with its share of the model.
@@ -50,7 +52,7 @@ type Stage struct {
 // Model is a model on a machine, ready to be asked.
 type Model struct {
 	in     Input
-	work   *work
+	work   *Work
 	stages []stage
 	// accelerators are the stages that are no processor of the host.
 	accelerators int
@@ -65,14 +67,9 @@ func Compile(in Input) (*Model, error) {
 	if in.UBatch == 0 {
 		in.UBatch = 512
 	}
-	w, err := newWork(in.Model, in.Weights, model.Exec{ActBytes: 2, KVBytes: in.KVBytes, StateBytes: 4})
+	w, err := in.worked()
 	if err != nil {
 		return nil, err
-	}
-	if in.FileBytes > 0 {
-		if all := float64(in.Weights.Bytes()); all > 0 {
-			w.scale(float64(in.FileBytes) / all)
-		}
 	}
 	if len(in.Stages) == 0 {
 		return nil, fmt.Errorf("no device is given")
@@ -88,6 +85,19 @@ func Compile(in Input) (*Model, error) {
 	m.lend()
 	m.uses = m.collect()
 	return m, nil
+}
+
+// worked is the work of an input, as large as its file.
+func (in *Input) worked() (w *Work, err error) {
+	if w = in.Work; w == nil {
+		if w, err = WorkOf(in.Model, in.Weights, in.KVBytes); err != nil {
+			return nil, err
+		}
+	}
+	if all := float64(in.Weights.Bytes()); in.FileBytes > 0 && all > 0 {
+		w = w.scaled(float64(in.FileBytes) / all)
+	}
+	return w, nil
 }
 
 // Uses are the coefficients that predictions need, in the order in which Rate takes them.

@@ -29,8 +29,8 @@ func (g *group) elems(s *Stage, touched float64) float64 {
 	return g.denseElems*s.Dense + g.expertElems*touched*s.Experts + g.headElems*s.Head
 }
 
-// work is what a model does for a token and for a prompt, summed over its kernels.
-type work struct {
+// Work is what a model does for a token and for a prompt, summed over its kernels.
+type Work struct {
 	groups []group
 	layers float64
 	// kernels are launches of a step; those of mixtures of experts and of scans are counted again apart.
@@ -47,14 +47,14 @@ type work struct {
 	total           float64 // stored bytes
 }
 
-// newWork sums the kernels of a model on one device.
-func newWork(m *model.Model, w *model.Weights, e model.Exec) (*work, error) {
+// WorkOf sums the kernels of a model on one device whose cached numbers are so many bytes wide.
+func WorkOf(m *model.Model, w *model.Weights, kvBytes float64) (*Work, error) {
 	places, err := engine.Place(m.Decoder(), &w.Parts[0], shard.Parallel{})
 	if err != nil {
 		return nil, err
 	}
-	out := &work{used: 1}
-	r := speed.Walk(m, &places[0], e, out.kernel)
+	out := &Work{used: 1}
+	r := speed.Walk(m, &places[0], model.Exec{ActBytes: 2, KVBytes: kvBytes, StateBytes: 4}, out.kernel)
 	out.layers, out.moe, out.spans = float64(r.Layers), r.Moe, r.Spans
 	if r.Moe != nil {
 		out.used = float64(r.Moe.Used) / float64(r.Moe.N)
@@ -67,7 +67,7 @@ func newWork(m *model.Model, w *model.Weights, e model.Exec) (*work, error) {
 	return out, nil
 }
 
-func (w *work) kernel(k *speed.Kernel) {
+func (w *Work) kernel(k *speed.Kernel) {
 	n := float64(k.Count)
 	if k.Attn != nil || k.Scan != nil {
 		w.decode.AddN(&k.Decode, n)
@@ -121,7 +121,7 @@ func launches(k model.OpKind) float64 {
 	return 1
 }
 
-func (w *work) group(format string) *group {
+func (w *Work) group(format string) *group {
 	for i := range w.groups {
 		if w.groups[i].format == format {
 			return &w.groups[i]
@@ -131,31 +131,34 @@ func (w *work) group(format string) *group {
 	return &w.groups[len(w.groups)-1]
 }
 
-// scale makes the matrices as large as a file is said to be: names of quantisations stand for mixtures that
+// scaled has the matrices as large as a file is said to be: names of quantisations stand for mixtures that
 // differ from file to file.
-func (w *work) scale(by float64) {
-	for i := range w.groups {
-		g := &w.groups[i]
+func (w *Work) scaled(by float64) *Work {
+	out := *w
+	out.groups = slices.Clone(w.groups)
+	for i := range out.groups {
+		g := &out.groups[i]
 		g.dense, g.experts, g.head = by*g.dense, by*g.experts, by*g.head
 	}
-	w.total *= by
+	out.total *= by
+	return &out
 }
 
 // read are the bytes of keys, values and states that a token at a depth reads and writes.
-func (w *work) read(depth float64) float64 {
+func (w *Work) read(depth float64) float64 {
 	f := model.Step{Tokens: 1, Seqs: 1, Outputs: 1, Context: int64(depth)}.Features(w.spans, nil)
 	c := w.decode.Eval(&f)
 	return c.CacheRead + c.CacheWrite
 }
 
 // attention is the operations of attention and scans over a prompt of n tokens behind depth others.
-func (w *work) attention(n, depth float64) float64 {
+func (w *Work) attention(n, depth float64) float64 {
 	f := model.Step{Tokens: int64(n), Seqs: 1, Outputs: 1, Context: int64(depth)}.Features(w.spans, nil)
 	return float64(w.prefill.Eval(&f).FLOPs)
 }
 
 // perToken are the bytes of weights that a token reads.
-func (w *work) perToken() (b float64) {
+func (w *Work) perToken() (b float64) {
 	for _, g := range w.groups {
 		b += g.dense + g.experts*w.used + g.head
 	}
@@ -163,7 +166,7 @@ func (w *work) perToken() (b float64) {
 }
 
 // expertWidth compares the matrices of experts with 2048 by 2048, in logarithms.
-func (w *work) expertWidth() float64 {
+func (w *Work) expertWidth() float64 {
 	elems := 0.0
 	for _, g := range w.groups {
 		elems += g.expertElems
@@ -175,7 +178,7 @@ func (w *work) expertWidth() float64 {
 }
 
 // expertFormat is what most of the experts are stored in.
-func (w *work) expertFormat() (format string) {
+func (w *Work) expertFormat() (format string) {
 	most := 0.0
 	for _, g := range w.groups {
 		if g.experts > most {
@@ -186,7 +189,7 @@ func (w *work) expertFormat() (format string) {
 }
 
 // reads is the share of the experts that a step of n users reads.
-func (w *work) reads(n float64) float64 {
+func (w *Work) reads(n float64) float64 {
 	if n <= 1 {
 		return w.used
 	}
@@ -194,7 +197,7 @@ func (w *work) reads(n float64) float64 {
 }
 
 // touched is the share of the experts that n tokens go through together.
-func (w *work) touched(n float64) float64 {
+func (w *Work) touched(n float64) float64 {
 	if w.moe == nil {
 		return 1
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
 )
 
 // Library keeps compiled graphs by what they hang on, so that placements that differ only in how often layers
@@ -15,6 +16,7 @@ type Library struct {
 	graph    Graph
 	schedule schedule
 	nodes    []live
+	planner  Planner
 }
 
 // edition is what a compiled graph hangs on; layers are the classes of those that were lowered.
@@ -35,6 +37,13 @@ func (lib *Library) Compile(m *model.Model, s Shape, site *Site) (*Compiled, err
 	lib.one.Lock()
 	defer lib.one.Unlock()
 	return lib.compile(m, s, site)
+}
+
+// Peak replays a compiled graph, as Planner.Peak does.
+func (lib *Library) Peak(l *Lifetimes, s Sizes) unit.Bytes {
+	lib.one.Lock()
+	defer lib.one.Unlock()
+	return lib.planner.Peak(l, s)
 }
 
 // compiled is the graph of some layers of a stack.
