@@ -199,7 +199,12 @@ func (v *view) commands(a *memwall.Answer) part {
 	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
 		out = append(out, command(render.CommandOf(a.Flags[name], 64)))
 	}
-	return append(out, el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
+	return append(out, v.atTerminal())
+}
+
+// atTerminal is the same question as a command line.
+func (v *view) atTerminal() part {
+	return all{el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command())}
 }
 
 func command(text string) part {

@@ -276,3 +276,40 @@ func TestElements(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPartsAreShown: pages that stand in for a screen say all of it, as elements.
+func TestPartsAreShown(t *testing.T) {
+	for _, href := range plans {
+		path, query, _ := strings.Cut(href, "?")
+		if !strings.Contains("/plan /pick /sim /serve", path) || query == "" {
+			continue
+		}
+		s, err := readState(strings.Trim(path, "/"), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := memwall.Ask(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := get(t, href, "").HTML
+		if strings.Contains(html, "<pre") || !strings.Contains(html, "<thead>") {
+			t.Errorf("%s has a screen for a table", href)
+		}
+		for _, b := range render.Parts(a) {
+			for _, row := range b.Rows {
+				for _, c := range row.Cells {
+					for _, run := range c.Text {
+						if !strings.Contains(html, ">"+escapeText.Replace(run.Words)+"<") {
+							t.Errorf("%s: no %q", href, run.Words)
+						}
+					}
+				}
+			}
+		}
+	}
+}

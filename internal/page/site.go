@@ -44,11 +44,11 @@ func questions() []question {
 	return []question{
 		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}},
 		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
-		{"serve", "Serve", "plan", true, (*view).screen, []string{modelKey, "users", "ttft", "tpot", "on"}},
-		{"pick", "Pick", "pick", false, (*view).screen, []string{"on", "users", "ctx"}},
+		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}},
+		{"pick", "Pick", "pick", false, (*view).pick, []string{"on", "users", "ctx"}},
 		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
-		{"sim", "Simulate", "sim", true, (*view).screen, []string{modelKey, "on", "rate", "prompt", "output"}},
-		{"diagnose", "Diagnose", "diagnose", false, (*view).screen, []string{modelKey, "on"}},
+		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}},
+		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}},
 		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}},
 	}
 }

@@ -173,6 +173,26 @@ func (s *state) with(pairs ...string) *state {
 	return out
 }
 
+// asking is the same question asked of another page; what that has no words for is left out.
+func (s *state) asking(ask string) *state {
+	out := &state{ask: ask, query: url.Values{}, one: s.one}
+	to := questionAt(ask)
+	for k, v := range s.query {
+		if to.knows(k) {
+			out.query[k] = v
+		}
+	}
+	return out
+}
+
+// knows reports whether a question has a field of that key.
+func (q *question) knows(key string) bool {
+	if q.loads && isLoad(key) {
+		return true
+	}
+	return slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == key && f.OfAsk(q.ask) })
+}
+
 // Address is where a site shows the answer to a request; false where an address cannot say all of it, or there is no
 // such page.
 func Address(r *memwall.Request) (string, bool) {

@@ -20,8 +20,8 @@ const (
 
 // plotStyle is of the marks of plots over time, light and dark.
 var plotStyle = styles{`.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.area{stroke:none;fill-opacity:.22}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.t{font-weight:600}` +
-	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}`,
-	`.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}`}
+	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}tspan.kf{fill:#a85510}tspan.wf{fill:#14755a}`,
+	`.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}tspan.kf{fill:#e08a3c}tspan.wf{fill:#3ddca6}`}
 
 // plot is one of the four, at a place of the picture.
 type plot struct {

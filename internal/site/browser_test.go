@@ -265,7 +265,7 @@ func look(t *testing.T, ctx context.Context, name string) {
 	if folder == "" {
 		return
 	}
-	png := ask(t, ctx, chromedp.FullScreenshot(90))
+	png := ask(t, ctx, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(folder+"/"+name+".png", png, 0o644); err != nil {
 		t.Fatal(err)
 	}
