@@ -223,8 +223,10 @@ func unindented(text string) string {
 // command is the state as a command line of memwall.
 func (s *state) command() string {
 	words := []string{"memwall", questionAt(s.ask).ask}
-	if m := s.query.Get(modelKey); m != "" {
-		words = append(words, m)
+	if m := s.query.Get(modelKey); inline(m) {
+		words = append(words, "./config.json")
+	} else if m != "" {
+		words = append(words, quoted(m))
 	}
 	for _, key := range sortedKeys(s) {
 		if key == modelKey {

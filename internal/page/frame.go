@@ -38,7 +38,7 @@ func (v *view) document() string {
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", v.main),
+			el("main", attr{"data-at", v.state.href()}, v.main),
 			v.footer())).String()
 }
 
@@ -54,7 +54,7 @@ func (v *view) header() part {
 	links := all{}
 	for _, q := range questions() {
 		href := (&state{ask: q.path, query: v.state.carried(q.path), one: v.site.OnePage}).href()
-		links = append(links, el("a", attr{"href", href}, when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")), when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
 	return el("header", el("a", class("home"), attr{"href", v.asset("")}, raw(logo), txt("memwall")),
 		el("nav", attr{"aria-label", "Questions"}, links),

@@ -9,9 +9,13 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/source"
 )
 
-func site() *Site { return &Site{Asker: &memwall.Asker{}} }
+func site() *Site {
+	return &Site{Asker: &memwall.Asker{Models: source.Inline{Rest: memwall.Catalog{}}}}
+}
 
 func get(t testing.TB, href, pasted string) Response {
 	t.Helper()
@@ -311,5 +315,40 @@ func TestPartsAreShown(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPastedConfig: a config.json is asked whether it fits, wherever it is pasted, and the page says an address that leads
+// to the same answer.
+func TestPastedConfig(t *testing.T) {
+	e, err := catalog.Find("llama-3.1-8b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(e.Config)
+	at := regexp.MustCompile(`<main data-at="(/fit[^"]*m=config:[^"]*)"`)
+	for _, c := range []struct{ href, pasted string }{{"/diagnose?on=rtx-4090", text}, {"/fit?on=rtx-4090&m=" + url.QueryEscape(text), ""}} {
+		r := get(t, c.href, c.pasted)
+		hit := at.FindStringSubmatch(r.HTML)
+		if r.Status != 200 || hit == nil || !strings.Contains(r.HTML, "llama (pasted)") || !strings.Contains(r.HTML, "14.99") {
+			t.Fatalf("%s: %d\n%s", c.href, r.Status, r.HTML)
+		}
+		if len(hit[1]) > 2000 {
+			t.Errorf("an address of %d letters", len(hit[1]))
+		}
+		if again := get(t, strings.ReplaceAll(hit[1], "&amp;", "&"), ""); again.HTML != r.HTML {
+			t.Error("the address leads to another page")
+		}
+		if !strings.Contains(r.HTML, "memwall fit ./config.json") {
+			t.Error("no command")
+		}
+	}
+	for pasted, says := range map[string]string{`{"model_type": "llama"`: "JSON", `{"a": 1}`: "architectures", "{" + strings.Repeat("[", 100_000): "JSON"} {
+		if r := get(t, "/diagnose", pasted); r.Status != 422 || !strings.Contains(r.HTML, says) {
+			t.Errorf("%.30s: %d %s", pasted, r.Status, r.HTML)
+		}
+	}
+	if html := get(t, "/diagnose?on=2xh100", "vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2").HTML; !strings.Contains(html, `name="tp" value="2"`) {
+		t.Error("a pasted command is not asked whether it fits")
 	}
 }

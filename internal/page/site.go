@@ -103,11 +103,17 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	}
 	if q := questionAt(ask); q != nil {
 		v := &view{site: s, ctx: ctx, question: q, title: q.name}
-		v.read(ask, query, pasted)
+		if ask, query, err := sorted(ask, query, pasted); err == nil {
+			v.question = questionAt(ask)
+			v.read(ask, query, pasted)
+		} else {
+			v.state, v.request = &state{ask: ask, paste: pasted, one: s.OnePage}, &memwall.Request{Ask: ask}
+			v.fail(err)
+		}
 		if exported {
 			return s.exported(v, ending)
 		}
-		q.draw(v)
+		v.question.draw(v)
 		return Response{Status: v.status(), HTML: v.document()}
 	}
 	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}

@@ -71,8 +71,10 @@ func readState(ask, query string) (*state, error) {
 		values.Del(k)
 	}
 	for k, v := range values {
-		if v[len(v)-1] != "" {
-			s.query.Set(k, v[len(v)-1])
+		for _, x := range v { // the last that says something
+			if x != "" {
+				s.query.Set(k, x)
+			}
 		}
 	}
 	return s, nil
