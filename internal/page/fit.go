@@ -272,8 +272,7 @@ func (v *view) roofline() part {
 	if err != nil || r == nil {
 		return all(nil)
 	}
-	under := "the line is what the datasheet allows; points are predicted, with their bands"
-	return el("section", el("h2", txt(render.RooflineTitle(r))), el("p", class("cap"), txt(under)), el("figure", raw(render.RooflinePicture(r, "roof"))))
+	return chart(render.RooflineChart(r, "roof"))
 }
 
 // contexts are the same plan at other lengths.

@@ -16,7 +16,14 @@ func (v *view) answered() bool {
 	return v.answer != nil
 }
 
-func (v *view) chart(svg string) { v.add(el("figure", class("chart"), raw(svg))) }
+// chart is a picture below its finding.
+func chart(c render.Chart) part {
+	head := all{el("h2", txt(c.Title))}
+	for _, words := range c.Under {
+		head = append(head, el("p", class("cap"), txt(words)))
+	}
+	return el("section", class("chart"), head, el("figure", el("div", class("wide"), raw(c.Wide)), el("div", class("narrow"), raw(c.Narrow))))
+}
 
 // plan is what must change: the ladder of changes, each a click away, or hardware that would do.
 func (v *view) plan() {
@@ -40,8 +47,7 @@ func (v *view) serve() {
 		return
 	}
 	v.parts(render.Parts(v.answer))
-	v.chart(render.PlanFrontPart(v.answer, "front"))
-	v.chart(render.PlanCurvePart(v.answer, "curve"))
+	v.add(chart(render.PlanFrontChart(v.answer, "front")), chart(render.PlanCurveChart(v.answer, "curve")))
 	v.best()
 	v.notes()
 }
@@ -68,7 +74,7 @@ func (v *view) sim() {
 		v.add(el("div", class("two"), v.bytes(), v.change()))
 	} else {
 		v.parts(render.Parts(v.answer))
-		v.chart(render.SimPart(v.answer, "sim"))
+		v.add(chart(render.SimChart(v.answer, "sim")))
 		v.add(v.commands(v.answer))
 	}
 	v.notes()

@@ -73,6 +73,17 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// TestNarrowCharts: on a telephone no words of a chart lie on others or outside.
+func TestNarrowCharts(t *testing.T) {
+	for name, c := range map[string]Chart{
+		"front": PlanFrontChart(answer(t, "fleets"), "a"), "curve": PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": PlanCurveChart(unpricedFleets(t), "d"),
+		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"),
+	} {
+		checkChart(t, name+", narrow", []byte(c.Narrow))
+		checkChart(t, name+", wide", []byte(c.Wide))
+	}
+}
+
 // box is where a text lies.
 type box struct {
 	left, right, top, bottom float64
@@ -90,12 +101,12 @@ func checkChart(t *testing.T, name string, svg []byte) {
 			t.Errorf("%s: %s in it", name, none)
 		}
 	}
-	texts, height := boxes(t, svg)
+	texts, width, height := boxes(t, svg)
 	if len(texts) == 0 {
 		t.Errorf("%s: no words", name)
 	}
 	for i, b := range texts {
-		if b.left < 0 || b.right > svgWidth || b.top < 0 || b.bottom > height {
+		if b.left < 0 || b.right > width || b.top < 0 || b.bottom > height {
 			t.Errorf("%s: %q lies outside: %.0f to %.0f, %.0f to %.0f of %.0f", name, b.words, b.left, b.right, b.top, b.bottom, height)
 		}
 		for _, o := range texts[:i] {
@@ -107,14 +118,14 @@ func checkChart(t *testing.T, name string, svg []byte) {
 }
 
 // boxes of all texts, by the widths that letters have at most.
-func boxes(t *testing.T, svg []byte) (out []box, height float64) {
+func boxes(t *testing.T, svg []byte) (out []box, width, height float64) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(string(svg)))
 	var at map[string]string
 	for {
 		token, err := d.Token()
 		if err != nil {
-			return out, height
+			return out, width, height
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
@@ -123,7 +134,8 @@ func boxes(t *testing.T, svg []byte) (out []box, height float64) {
 				at[a.Name.Local] = a.Value
 			}
 			if x.Name.Local == "svg" {
-				height = pixels(t, strings.Fields(at["viewBox"])[3])
+				view := strings.Fields(at["viewBox"])
+				width, height = pixels(t, view[0])+pixels(t, view[2]), pixels(t, view[3])
 			}
 		case xml.CharData:
 			if at[""] == "text" {

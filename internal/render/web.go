@@ -127,9 +127,9 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 // RungRow is a change as it is printed.
 type RungRow struct {
 	Change, Saves, Speed, Then string
-	Verdict                             memwall.Verdict
-	Flags                               string
-	Patch                               map[string]any
+	Verdict                    memwall.Verdict
+	Flags                      string
+	Patch                      map[string]any
 }
 
 // RungRows are the suggestions of an answer.
