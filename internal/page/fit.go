@@ -150,12 +150,13 @@ func (v *view) rungs() (rows all) {
 	answers := []*memwall.Answer{v.answer}
 	states := make([]*state, len(list))
 	for i := range list {
+		var sized *memwall.Answer
 		if s, ok := v.state.patched(list[i].Patch); ok {
-			states[i] = s
-			answers = append(answers, v.sized(s))
-			continue
+			if states[i] = s; v.question.ask == "fit" { // others are not sized alone
+				sized = v.sized(s)
+			}
 		}
-		answers = append(answers, nil)
+		answers = append(answers, sized)
 	}
 	scale := render.ScaleOf(answers...)
 	picked := false

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 // unpricedFleets are fleets of which one kind has no price, one misses the goal, and one was not played.
@@ -38,6 +39,21 @@ func noFleet(t testing.TB) *memwall.Answer {
 	return a
 }
 
+// piped is a plan with a pipeline.
+func piped(schedule string, stages, chunks, micro int64) *memwall.Answer {
+	r := &memwall.Request{Ask: "train"}
+	r.Plan.PP, r.Training.Schedule, r.Training.VPP, r.Training.Accumulation = stages, schedule, chunks, plan.Int(micro)
+	return &memwall.Answer{Ask: "train", Plan: r}
+}
+
+func roofed(t testing.TB) *memwall.Roofline {
+	r, err := (&memwall.Asker{}).Roofline(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"})
+	if err != nil || r == nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // charts are the pictures of plans, by name.
 func charts(t testing.TB) map[string][]byte {
 	return map[string][]byte{
@@ -50,6 +66,14 @@ func charts(t testing.TB) map[string][]byte {
 		"plan-train-front":  PlanFrontSVG(answer(t, "plan-train")),
 		"train-cost-front":  PlanFrontSVG(answer(t, "plan-train-cost")),
 		"plan-ladder-front": PlanFrontSVG(answer(t, "plan")),
+		"train-phases":      PhasesSVG(answer(t, "train")),
+		"train-short":       PhasesSVG(answer(t, "train-short")),
+		"schedule-gpipe":    ScheduleSVG(piped("gpipe", 4, 0, 8)),
+		"schedule-1f1b":     ScheduleSVG(piped("1f1b", 8, 0, 128)),
+		"schedule-chunks":   ScheduleSVG(piped("interleaved", 4, 2, 8)),
+		"schedule-zero":     ScheduleSVG(piped("zb-h1", 4, 0, 8)),
+		"roofline":          RooflineSVG(roofed(t)),
+		"sim":               SimSVG(answer(t, "sim")),
 	}
 }
 
@@ -77,7 +101,7 @@ func TestCharts(t *testing.T) {
 func TestNarrowCharts(t *testing.T) {
 	for name, c := range map[string]Chart{
 		"front": PlanFrontChart(answer(t, "fleets"), "a"), "curve": PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": PlanCurveChart(unpricedFleets(t), "d"),
-		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"),
+		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"), "phases": PhasesChart(answer(t, "train"), "i", 1136), "roofline": RooflineChart(roofed(t), "j"), "schedule": schedulePicture(piped("1f1b", 8, 0, 128)).chart("k", svgWidth),
 	} {
 		checkChart(t, name+", narrow", []byte(c.Narrow))
 		checkChart(t, name+", wide", []byte(c.Wide))

@@ -46,7 +46,8 @@ func (s *svgPage) roofline(r *memwall.Roofline) {
 		p := &r.Points[i]
 		low, high, least = min(low, p.Intensity/3), max(high, 3*p.Intensity), min(least, p.Low)
 	}
-	c.x, c.y = logScale(low, high), logScale(min(least/2e12, low*r.Bandwidth/1e12), 1.5*r.Peak/1e12)
+	c.x = logScale(low, high)
+	c.y = logScale(min(least/2e12, c.x.low*r.Bandwidth/1e12), 1.5*r.Peak/1e12) // the roof begins within it
 	c.frame("operations for each byte read", "TFLOP/s of one "+r.Device)
 	ridgeY := r.Peak / 1e12
 	c.path("lim roof", fmt.Sprintf("M%.1f %.1fL%.1f %.1fH%d", c.px(c.x.low), c.py(c.x.low*r.Bandwidth/1e12), c.px(r.Ridge), c.py(ridgeY), c.right()))
