@@ -24,7 +24,7 @@ func (v *view) fit() {
 	v.controls()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.add(el("div", class("two"), v.speed(), v.roofline()))
-	v.add(el("div", class("two"), v.contexts()))
+	v.add(el("div", class("two"), v.contexts(), v.crowd()))
 	v.beside()
 	v.notes()
 }
@@ -274,6 +274,35 @@ func (v *view) roofline() part {
 		return all(nil)
 	}
 	return chart(render.RooflineChart(r, "roof"))
+}
+
+// crowd is the same plan with more and more users at once, up to those that it has room for.
+func (v *view) crowd() part {
+	most, asked := maxUsers(v.answer), int64(v.answer.Plan.Sequences)
+	if v.answer.Speed == nil || most == nil {
+		return all(nil)
+	}
+	var answers []*memwall.Answer
+	for _, n := range doublings(*most, asked) {
+		if a := v.sized(v.state.with("users", fmt.Sprint(n))); a != nil {
+			answers = append(answers, a)
+		}
+	}
+	c, ok := render.CrowdChart(answers, "crowd")
+	return when(ok, chart(c))
+}
+
+// doublings are numbers of users up to the most, and those asked for among them.
+func doublings(most, asked int64) (out []int64) {
+	const last = 1024
+	most = min(most, last)
+	for n := int64(1); n < most; n *= 2 {
+		if n/2 < asked && asked < n {
+			out = append(out, asked)
+		}
+		out = append(out, n)
+	}
+	return append(out, most)
 }
 
 // contexts are the same plan at other lengths.

@@ -11,7 +11,7 @@ import (
 
 // chartStyle is of the marks of charts, light and dark.
 var chartStyle = styles{`.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.thin{fill:none;stroke-width:1;stroke-linejoin:round}.thick{fill:none;stroke-width:2.6;stroke-linejoin:round}.t{font-weight:600}` +
-	`.lead{fill:none;stroke-opacity:.45}.goal{stroke:#b3261e;stroke-dasharray:6 4;fill:none}.g{fill:#b3261e}.asked{stroke:#5b6470;stroke-dasharray:2 3;fill:none}.front{stroke:#2f62c9;stroke-opacity:.55;stroke-width:1.6;fill:none}.whisker{stroke:#2f62c9;stroke-opacity:.5;fill:none}` +
+	`.band{fill-opacity:.18;stroke:none}.lead{fill:none;stroke-opacity:.45}.goal{stroke:#b3261e;stroke-dasharray:6 4;fill:none}.g{fill:#b3261e}.asked{stroke:#5b6470;stroke-dasharray:2 3;fill:none}.front{stroke:#2f62c9;stroke-opacity:.55;stroke-width:1.6;fill:none}.whisker{stroke:#2f62c9;stroke-opacity:.5;fill:none}` +
 	`.dot{fill:none;stroke:#5b6470;stroke-width:1.3}.miss{stroke:#b3261e;stroke-width:1.4;fill:none}.s0{stroke:#2f62c9}.s1{stroke:#d4731a}.s2{stroke:#24a67b}.d0{fill:#2f62c9}.d1{fill:#d4731a}.d2{fill:#24a67b}text.d1{fill:#a85510}text.d2{fill:#14755a}`,
 	`.grid{stroke:#2b3138}.axis,.asked,.dot{stroke:#9aa3ad}.goal,.miss{stroke:#ff8a80}.g{fill:#ff8a80}.front,.whisker,.s0{stroke:#5b93e6}.d0{fill:#5b93e6}.s1{stroke:#e08a3c}.d1{fill:#e08a3c}.s2{stroke:#3ddca6}.d2{fill:#3ddca6}text.d1{fill:#e08a3c}text.d2{fill:#3ddca6}`}
 

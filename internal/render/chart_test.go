@@ -54,6 +54,28 @@ func roofed(t testing.TB) *memwall.Roofline {
 	return r
 }
 
+// crowded is a plan with more and more users.
+func crowded(t testing.TB) Chart {
+	c, ok := CrowdChart(crowdOf(t), "l")
+	if !ok {
+		t.Fatal("no chart of a crowd")
+	}
+	return c
+}
+
+func crowdOf(t testing.TB) (out []*memwall.Answer) {
+	for n := int64(1); n <= 64; n *= 2 {
+		r := &memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}
+		r.Sequences = plan.Int(n)
+		a, err := (&memwall.Asker{}).Size(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
 // charts are the pictures of plans, by name.
 func charts(t testing.TB) map[string][]byte {
 	return map[string][]byte{
@@ -73,6 +95,7 @@ func charts(t testing.TB) map[string][]byte {
 		"schedule-chunks":   ScheduleSVG(piped("interleaved", 4, 2, 8)),
 		"schedule-zero":     ScheduleSVG(piped("zb-h1", 4, 0, 8)),
 		"roofline":          RooflineSVG(roofed(t)),
+		"crowd":             crowdPicture(crowdOf(t)).file(),
 		"sim":               SimSVG(answer(t, "sim")),
 	}
 }
@@ -101,7 +124,7 @@ func TestCharts(t *testing.T) {
 func TestNarrowCharts(t *testing.T) {
 	for name, c := range map[string]Chart{
 		"front": PlanFrontChart(answer(t, "fleets"), "a"), "curve": PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": PlanCurveChart(unpricedFleets(t), "d"),
-		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"), "phases": PhasesChart(answer(t, "train"), "i", 1136), "roofline": RooflineChart(roofed(t), "j"), "schedule": schedulePicture(piped("1f1b", 8, 0, 128)).chart("k", svgWidth),
+		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t), "phases": PhasesChart(answer(t, "train"), "i", 1136), "roofline": RooflineChart(roofed(t), "j"), "schedule": schedulePicture(piped("1f1b", 8, 0, 128)).chart("k", svgWidth),
 	} {
 		checkChart(t, name+", narrow", []byte(c.Narrow))
 		checkChart(t, name+", wide", []byte(c.Wide))

@@ -11,7 +11,7 @@ import (
 const (
 	roofWidth  = 568
 	roofHeight = 300
-	roofLeft   = 64
+	roofLeft   = 72
 )
 
 // roofStyle is of the roof.

@@ -185,6 +185,8 @@ func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 	lens := s.lens(d, v)
 	if lens != nil {
 		v.high = svgBar * 2 / 3
+	} else if words, x := s.limitAt(d, v); x-letters(words) < svgMargin+letters(name+" · "+d.Name)+svgLetter {
+		s.y += svgLine // beside each other there is no room for both
 	}
 	labels := s.bar(d, v)
 	if lens != nil {
@@ -275,16 +277,27 @@ func (s *svgPage) overLimit(d *memwall.Device, v *view) {
 
 // limitWords say what the limit is.
 func (s *svgPage) limitWords(d *memwall.Device, v *view) {
-	if d.Usable == 0 {
+	words, x := s.limitAt(d, v)
+	if words == "" {
 		return
 	}
-	words := "may use " + gib(d.Usable, needed(d).decimals())
+	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x, s.y-8, escape(words))
+}
+
+// limitAt is what the limit is in words, and where these end; none where there is no limit.
+func (s *svgPage) limitAt(d *memwall.Device, v *view) (words string, end float64) {
+	if d.Usable == 0 {
+		return "", float64(s.width)
+	}
+	words = "may use " + gib(d.Usable, needed(d).decimals())
 	if d.Limit != "" {
 		words += " = " + d.Limit
 	}
-	x := max(svgMargin+float64(cells(words))*svgLetter, min(v.at(d.Usable), float64(s.bars)))
-	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x, s.y-8, escape(words))
+	return words, max(svgMargin+letters(words), min(v.at(d.Usable), float64(s.bars)))
 }
+
+// letters is how wide words are.
+func letters(words string) float64 { return float64(cells(words)) * svgLetter }
 
 // whisker is the band of what is needed.
 func (s *svgPage) whisker(d *memwall.Device, v *view) {
