@@ -38,7 +38,7 @@ func (v *view) document() string {
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", attr{"data-at", v.state.href()}, v.main),
+			el("main", attr{"data-at", v.state.href()}, when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 

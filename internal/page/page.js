@@ -35,6 +35,12 @@
     const r = await fetch(url, pasted === undefined ? {} : { method: 'POST', body: new URLSearchParams({ text: pasted }) });
     return r.text();
   };
+  // an address to share says what the answer is, so that the page can say what has moved when it is opened
+  const shared = () => {
+    const at = new URL(location), says = $('main').dataset.was;
+    if (says) at.searchParams.set('was', says);
+    return at.href;
+  };
   // what is pasted or dropped: the core tells a config.json, a command and a log apart
   const take = text => {
     const to = $('nav a[data-paste]').getAttribute('href'), q = new URLSearchParams(to.split('?')[1]), on = $('#question [name="on"]')?.value;
@@ -143,7 +149,7 @@
     }
     if (e.target.closest('#png')) return png();
     if (e.target.closest('#theme')) return turn();
-    if (e.target.closest('#share')) return copy(location.href, 'The address of this answer is copied.');
+    if (e.target.closest('#share')) return copy(shared(), 'The address of this answer is copied.');
     const c = e.target.closest('.copy');
     if (c) copy($('code', c.parentNode).textContent, 'Copied.');
   });

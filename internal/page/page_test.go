@@ -352,3 +352,34 @@ func TestPastedConfig(t *testing.T) {
 		t.Error("a pasted command is not asked whether it fits")
 	}
 }
+
+// TestMoved: a link that says what its answer was, opened where it is another, says so; where nothing moved, nothing.
+func TestMoved(t *testing.T) {
+	for _, href := range []string{"/fit?" + example, "/train?m=llama-3.1-8b&on=8xh100", "/pick?on=rtx-4090", "/plan?m=llama-3.1-70b&on=2xh100"} {
+		html := get(t, href, "").HTML
+		hit := regexp.MustCompile(`data-was="([^"]*)"`).FindStringSubmatch(html)
+		if hit == nil || len(hit[1]) > 200 {
+			t.Fatalf("%s says not what it is: %v", href, hit)
+		}
+		says := strings.NewReplacer("&amp;", "&", "&quot;", `"`, "&lt;", "<", "&gt;", ">").Replace(hit[1])
+		if again := get(t, href+"&was="+url.QueryEscape(says), "").HTML; again != html {
+			t.Errorf("%s: nothing moved, and the page is another", href)
+		}
+		version, rest, _ := strings.Cut(says, "~")
+		sum, words, _ := strings.Cut(rest, "~")
+		for old, want := range map[string]string{
+			version + "~00000000~" + words:       "the answer is the same, figures below it are not",
+			"0.0.9~" + sum + "~Yes. 9 GiB free.": "by memwall 0.0.9, it was: <q>Yes. 9 GiB free.</q>",
+			"1~2~<script>":                       "&lt;script&gt;",
+		} {
+			if got := get(t, href+"&was="+url.QueryEscape(old), ""); got.Status != 200 || !strings.Contains(got.HTML, want) || strings.Contains(got.HTML, "<script>") {
+				t.Errorf("%s, %s: no %q", href, old, want)
+			}
+		}
+		for _, none := range []string{"x", "~", strings.Repeat("~", 2000)} {
+			if got := get(t, href+"&was="+none, ""); got.Status != 200 || strings.Contains(got.HTML, "has moved") {
+				t.Errorf("%s: %.20s is taken for an answer", href, none)
+			}
+		}
+	}
+}

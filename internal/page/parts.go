@@ -43,14 +43,15 @@ func followers(rest []render.Block) (out []render.Block) {
 // heading is the answer as the largest text, what it rests on, and what was asked.
 func (v *view) heading(b *render.Block, under []render.Block) {
 	v.title = v.question.name + ": " + b.Lead.String()
-	out := all{el("p", class("ans"), v.runs(b.Lead))}
+	out, says := all{el("p", class("ans"), v.runs(b.Lead))}, b.Lead.String()
 	for i := range under {
+		says += "; " + under[i].Words.String()
 		out = append(out, el("p", class("sub"), v.runs(under[i].Words)))
 	}
 	if len(b.Words) > 0 {
 		out = append(out, el("p", class("cap"), v.runs(b.Words)))
 	}
-	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, out))
+	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, out), v.moved(says))
 }
 
 // terms ends a list of definitions.

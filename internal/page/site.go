@@ -139,6 +139,7 @@ type view struct {
 	title    string
 	main     all
 	unread   []string // of a command that was pasted
+	says     string   // what the answer is, for links that are shared
 	pictures int      // counted for their names
 }
 
