@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/memwall/memwall/internal/render"
 )
@@ -113,7 +114,7 @@ func (v *view) origins(r *render.Row, columns int) (out all) {
 func (v *view) cells(tag string, r *render.Row, columns int) (out all) {
 	for c := range r.Cells {
 		cell := &r.Cells[c]
-		look := map[bool]string{true: "n"}[cell.Number]
+		look := lookOfCell(cell)
 		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Text) == 0 {
 			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Text)))
 			continue
@@ -124,6 +125,17 @@ func (v *view) cells(tag string, r *render.Row, columns int) (out all) {
 		out = append(out, el(tag))
 	}
 	return out
+}
+
+// lookOfCell: numbers stand on the right, verdicts on one line.
+func lookOfCell(c *render.Cell) string {
+	switch {
+	case c.Number:
+		return "n"
+	case len(c.Text) > 0 && slices.Contains([]string{"ok", "warn", "bad"}, c.Text[0].Look):
+		return "v"
+	}
+	return ""
 }
 
 // runs are pieces of a line with their looks, and links where they lead.

@@ -107,7 +107,7 @@ func (v *view) asking() {
 	model, on := v.word(modelKey, "model", "llama-3.1-8b"), v.word("on", "hardware", "rtx-4090")
 	switch v.question.path {
 	case "plan":
-		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
+		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
 	case "pick":
 		v.form(el("h1", txt("Which models run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
 	case "train":
