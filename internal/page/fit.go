@@ -44,13 +44,14 @@ func (v *view) headline() string {
 	return model + " on " + machine + ": " + h.Answer
 }
 
-// picture is the ledger drawn twice, for wide and for narrow screens.
+// picture is the ledger, drawn for wide screens, for narrow ones and for those between.
 func (v *view) picture() {
 	if len(v.answer.Devices) == 0 {
 		return
 	}
 	v.add(el("figure", id("picture"),
-		el("div", class("wide"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("wide full"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("middle"), raw(render.LedgerPicture(v.answer, "lm", 720))),
 		el("div", class("narrow"), raw(render.LedgerPicture(v.answer, "ln", 340)))))
 }
 
