@@ -64,7 +64,7 @@ func (v *view) bytes() part {
 	for _, r := range render.LedgerRows(v.answer, 0) {
 		rows = append(rows, v.ledgerRow(&r))
 	}
-	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), when(v.question.path == "fit", v.takeAway()))
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), v.takeAway())
 }
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }

@@ -231,7 +231,12 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s of an unknown model: %d %s", ending, r.Status, r.Type)
 		}
 	}
-	for _, href := range []string{"/fit.exe?" + example, "/plan.svg?" + example, "/fit.?" + example} {
+	for href, begins := range map[string]string{"/pick.csv?on=rtx-4090": "model,format,8k", "/pick.json?on=rtx-4090": "{", "/plan.md?m=llama-3.1-70b&on=2xh100": "|  | ", "/train.svg?m=llama-3.1-8b&on=8xh100": "<svg ", "/train.csv?m=llama-3.1-8b&on=8xh100": "item,GiB", "/sim.svg?m=llama-3.1-8b&on=l40s&rate=2&requests=100": "<svg ", "/sim.csv?m=llama-3.1-8b&on=l40s&rate=2&requests=100": ",p50,p90"} {
+		if r := get(t, href, ""); r.Status != 200 || !strings.HasPrefix(r.HTML, begins) {
+			t.Errorf("%s: %d %.60s", href, r.Status, r.HTML)
+		}
+	}
+	for _, href := range []string{"/fit.exe?" + example, "/learn.svg?topic=kv-cache", "/diagnose.csv", "/pick.svg?on=rtx-4090", "/fit.?" + example} {
 		if r := get(t, href, ""); r.Status != 404 {
 			t.Errorf("%s: %d", href, r.Status)
 		}
@@ -380,6 +385,18 @@ func TestMoved(t *testing.T) {
 			if got := get(t, href+"&was="+none, ""); got.Status != 200 || strings.Contains(got.HTML, "has moved") {
 				t.Errorf("%s: %.20s is taken for an answer", href, none)
 			}
+		}
+	}
+}
+
+// TestInstead: a word that is wrong by a letter is mended by a click.
+func TestInstead(t *testing.T) {
+	for href, want := range map[string]string{"/fit?m=llama-3.1-8c&on=rtx-4090": "/fit?m=llama-3.1-8b&on=rtx-4090", "/fit?m=llama-3.1-8b&on=2xrtx-409": "/fit?m=llama-3.1-8b&on=2xrtx-4090"} {
+		if html := strings.ReplaceAll(get(t, href, "").HTML, "&amp;", "&"); !strings.Contains(html, `href="`+want+`"`) {
+			t.Errorf("%s does not lead to %s: %s", href, want, html)
+		}
+		if r := get(t, want, ""); r.Status != 200 {
+			t.Errorf("%s: %d", want, r.Status)
 		}
 	}
 }

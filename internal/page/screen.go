@@ -37,6 +37,7 @@ func (v *view) plan() {
 		blocks = blocks[1:]
 	}
 	v.parts(blocks)
+	v.add(v.takeAway())
 	v.best()
 	v.notes()
 }
@@ -47,7 +48,7 @@ func (v *view) serve() {
 		return
 	}
 	v.parts(render.Parts(v.answer))
-	v.add(chart(render.PlanFrontChart(v.answer, "front")), chart(render.PlanCurveChart(v.answer, "curve")))
+	v.add(chart(render.PlanFrontChart(v.answer, "front")), chart(render.PlanCurveChart(v.answer, "curve")), v.takeAway())
 	v.best()
 	v.notes()
 }
@@ -58,7 +59,7 @@ func (v *view) pick() {
 		return
 	}
 	v.parts(render.Parts(v.answer))
-	v.add(v.atTerminal())
+	v.add(v.takeAway(), v.atTerminal())
 	v.notes()
 }
 
@@ -74,7 +75,7 @@ func (v *view) sim() {
 		v.add(el("div", class("two"), v.bytes(), v.change()))
 	} else {
 		v.parts(render.Parts(v.answer))
-		v.add(chart(render.SimChart(v.answer, "sim")))
+		v.add(chart(render.SimChart(v.answer, "sim")), v.takeAway())
 		v.add(v.commands(v.answer))
 	}
 	v.notes()

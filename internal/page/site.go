@@ -61,16 +61,17 @@ func Paths() []string {
 	out := []string{"/{$}"}
 	for _, q := range questions() {
 		out = append(out, "/"+q.path)
-	}
-	for ending := range exports {
-		out = append(out, "/fit."+ending)
+		for _, ending := range q.endings() {
+			out = append(out, "/"+q.path+"."+ending)
+		}
 	}
 	return out
 }
 
 // AskOf is the question that the page of a path asks; "" where there is no such page.
 func AskOf(path string) string {
-	if q := questionAt(strings.Trim(path, "/")); q != nil {
+	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
+	if q := questionAt(path); q != nil {
 		return q.ask
 	}
 	return ""
@@ -98,10 +99,11 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		ask, query = "fit", example
 	}
 	ask, ending, exported := strings.Cut(ask, ".")
-	if _, known := exports[ending]; exported && (ask != "fit" || !known) {
-		ask = ""
+	q := questionAt(ask)
+	if exported && q != nil && !slices.Contains(q.endings(), ending) {
+		q = nil
 	}
-	if q := questionAt(ask); q != nil {
+	if q != nil {
 		v := &view{site: s, ctx: ctx, question: q, title: q.name}
 		if ask, query, err := sorted(ask, query, pasted); err == nil {
 			v.question = questionAt(ask)

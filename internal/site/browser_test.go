@@ -154,6 +154,9 @@ func TestPath(t *testing.T) {
 	if command := ask(t, ctx, chromedp.Text(chromedp.CSS(".cmd code"))); !strings.Contains(command, "vllm serve") || !strings.Contains(command, "--quantization fp8") {
 		t.Errorf("the command is %s", command)
 	}
+	if copied := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('.copy').click() })`, wait); !strings.HasPrefix(copied, "vllm serve") || !strings.Contains(copied, "--quantization fp8") {
+		t.Errorf("what is copied is %s", copied)
+	}
 	do(t, ctx, chromedp.NavigateBack())
 	says(t, ctx, "#answer", "No.")
 	script[any](t, ctx, `(() => { const w = document.querySelector('[name="m"]'); w.value = 'llama-3.1-8b'; w.form.requestSubmit() })()`)
