@@ -143,8 +143,42 @@ func (x *explainer) simulated(at string, v float64) bool {
 	case strings.HasSuffix(at, "_s"):
 		unit = "s"
 	}
-	x.out[at] = Explain{Value: v, Low: v, High: v, Basis: ledger.Derived, Formula: ledger.Number(v), Unit: unit, Source: "simulated: docs/guides/serve-users.md"}
+	x.out[at] = Explain{Value: v, Low: v, High: v, Basis: ledger.Derived, Formula: ledger.Number(v), Unit: unit, Source: simulatedBy}
 	return true
+}
+
+const simulatedBy = "simulated: docs/guides/serve-users.md"
+
+// times of requests are percentiles of what was played, and their band what both edges of the time of a step gave.
+func (x *explainer) times(v *Simulated) {
+	for _, t := range []struct {
+		at             string
+		mid, low, high *Percentiles
+	}{{"/wait_ms", v.Wait, nil, nil}, {"/ttft_ms", v.TTFT, v.Low.first(), v.High.first()}, {"/tpot_ms", v.TPOT, v.Low.token(), v.High.token()}, {"/itl_ms", v.ITL, nil, nil}, {"/e2e_ms", v.E2E, v.Low.whole(), v.High.whole()}} {
+		if t.mid == nil {
+			continue
+		}
+		for _, p := range percentileNames {
+			e := Explain{Value: p.of(t.mid), Low: p.of(t.mid), High: p.of(t.mid), Unit: "ms", Basis: ledger.Derived, Formula: p.words + " gaps", Source: simulatedBy}
+			if t.mid != v.ITL {
+				e.Formula = p.words + " requests"
+				e.Inputs = []ExplainInput{{Name: "requests", Value: float64(v.Requests.Finished), Origin: "played to their end"}}
+			}
+			if t.low != nil && t.high != nil {
+				e.Low, e.High = min(e.Value, p.of(t.low)), max(e.Value, p.of(t.high))
+			}
+			x.out[t.at+"/"+p.name] = e
+		}
+	}
+}
+
+// percentileNames are those of an answer, and what they are in words.
+var percentileNames = []struct {
+	name, words string
+	of          func(*Percentiles) float64
+}{
+	{"mean", "mean of", func(p *Percentiles) float64 { return p.Mean }}, {"p50", "50th percentile of", func(p *Percentiles) float64 { return p.P50 }},
+	{"p90", "90th percentile of", func(p *Percentiles) float64 { return p.P90 }}, {"p99", "99th percentile of", func(p *Percentiles) float64 { return p.P99 }},
 }
 
 func basisOf(at string) ledger.Basis {

@@ -65,6 +65,7 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	out.Notes = append(out.Notes, s.q.notes()...)
 	if r.Explain {
+		s.q.explain.times(out.Simulated)
 		s.q.explain.rest(out)
 		out.Explain = s.q.explain.out
 	}

@@ -17,6 +17,28 @@ type Edge struct {
 	E2E  *Percentiles `json:"e2e_ms,omitempty"`
 }
 
+// first, token and whole are times of an edge; nil where it was not played.
+func (e *Edge) first() *Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.TTFT
+}
+
+func (e *Edge) token() *Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.TPOT
+}
+
+func (e *Edge) whole() *Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.E2E
+}
+
 // mostForEdges are the requests up to which the edges are played too.
 const mostForEdges = 200_000
 

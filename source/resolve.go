@@ -37,7 +37,7 @@ type Files struct{ Options Options }
 // New gives a source with options.
 func New(o Options) *Files { return &Files{Options: o} }
 
-// Model resolves a reference: the first that matches of a path, an address, an id or alias of the catalog, and a name
+// Model resolves a reference: the first that matches of a config.json written out, a path, an address, an id or alias of the catalog, and a name
 // on the hub.
 func (f *Files) Model(ref string) (*Resolved, error) {
 	r, err := f.find(ref)
@@ -49,6 +49,9 @@ func (f *Files) Model(ref string) (*Resolved, error) {
 
 // find gives what a reference leads to, a model or what goes beside one.
 func (f *Files) find(ref string) (*Resolved, error) {
+	if strings.HasPrefix(ref, Inlined) {
+		return unpacked(ref)
+	}
 	if scheme, _, ok := strings.Cut(ref, ":"); ok && schemes[strings.ToLower(scheme)] {
 		if strings.EqualFold(scheme, "ollama") {
 			return f.ollama(ref)

@@ -51,7 +51,7 @@ func TestFlagsAndFields(t *testing.T) {
 			t.Errorf("--%s is not --%s", f.Name, f.Flag)
 		}
 	}
-	extra := []string{"from", "calibration", "quality", "explain", "layers", "notes", "by", "emit", "svg", "check", "help"}
+	extra := []string{"from", "calibration", "quality", "explain", "layers", "notes", "by", "emit", "svg", "roofline", "check", "help"}
 	flags.VisitAll(func(p *pflag.Flag) {
 		if !owned[p.Name] && !strings.Contains(" "+strings.Join(extra, " ")+" ", " "+p.Name+" ") {
 			t.Errorf("--%s is no field", p.Name)

@@ -23,6 +23,7 @@ type fitFlags struct {
 	notes   bool
 	check   string
 	svg     string
+	roof    string
 	by      string
 	// calibration is a file of one's own figures, noCalibration for none, "" for the usual place.
 	calibration string
@@ -59,12 +60,13 @@ func (a *app) fit() *cobra.Command {
 	flags.StringVar(&f.by, "by", "", "group the ledger by how long bytes stay")
 	flags.StringVar(&f.emit, "emit", "", "the plan as a file that runs it, and nothing else: "+strings.Join(memwall.LaunchForms(), ", "))
 	flags.StringVar(&f.svg, "svg", "", "also write the ledger as a picture")
+	flags.StringVar(&f.roof, "roofline", "", "also write the plan's steps under the roofs of its device as a picture")
 	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
 	flags.StringVar(&f.calibration, "calibration", "", "what memwall calibrate wrote, where it is not in its place; none: do without")
 	group(flags.Lookup("calibration"), groupWhat)
 	f.qualityFlag(flags)
-	for _, name := range []string{"explain", "layers", "notes", "by", "emit", "svg", "check"} {
+	for _, name := range []string{"explain", "layers", "notes", "by", "emit", "svg", "roofline", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	complete(c)
@@ -104,7 +106,7 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.picture(f, answer); err != nil {
+	if err := a.pictures(f, r, answer); err != nil {
 		return err
 	}
 	if err := a.answerFit(f, answer, layers); err != nil {
@@ -233,13 +235,34 @@ func only(answer *memwall.Answer, name string) map[string]memwall.Explain {
 	return out
 }
 
-// picture writes the SVG that --svg names.
-func (a *app) picture(f *fitFlags, answer *memwall.Answer) error {
-	if f.svg == "" {
+// pictures are those of a plan that flags name.
+func (a *app) pictures(f *fitFlags, r *memwall.Request, answer *memwall.Answer) error {
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.SVG(answer), nil }); err != nil {
+		return err
+	}
+	return a.picture("roofline", f.roof, func() ([]byte, error) {
+		l, err := a.asker.Roofline(r)
+		if err != nil {
+			return nil, err
+		}
+		if l == nil {
+			return nil, usage("roofline", f.roof, "--roofline: no rate of this plan's device, or of what its layers read, is known", "a plan on one kind of hardware that memwall hardware lists with its rates")
+		}
+		return render.RooflineSVG(l), nil
+	})
+}
+
+// picture writes the SVG that a flag names; "" is none.
+func (a *app) picture(flag, name string, draw func() ([]byte, error)) error {
+	if name == "" {
 		return nil
 	}
-	if err := a.WriteFile(f.svg, render.SVG(answer)); err != nil {
-		return &memwall.Error{Code: memwall.BadFile, Field: "svg", Value: f.svg, Message: fmt.Sprintf("--svg: %v", err), Hint: "a file in a folder that exists and can be written"}
+	svg, err := draw()
+	if err != nil {
+		return err
+	}
+	if err := a.WriteFile(name, svg); err != nil {
+		return unwritten(flag, name, err)
 	}
 	return nil
 }

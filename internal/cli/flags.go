@@ -300,7 +300,7 @@ var words = map[string]string{
 	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
-var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",
+var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "roofline": "FILE", "pipeline": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",
 	"formats": "NAMES", "imatrix": "FILE", "activations": "FILE", "write": "FILE", "fits": "HARDWARE", "ctx": "TOKENS", "budget": "SIZE", "floor": "ROLE=FORMAT", "family": "gguf|hub", "per": "role|layer|tensor"}
 
 func plainOperand(f *pflag.Flag) string {

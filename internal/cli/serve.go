@@ -16,6 +16,7 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/mcp"
 	"github.com/memwall/memwall/internal/serve"
+	"github.com/memwall/memwall/source"
 )
 
 // serveFlags are the flags of serve and mcp.
@@ -138,7 +139,7 @@ func (a *app) desk(f *serveFlags) (*desk.Desk, memwall.ModelSource, error) {
 	if err := a.tune(""); err != nil {
 		return nil, nil, err
 	}
-	models := memwall.ModelSource(memwall.Catalog{})
+	models := memwall.ModelSource(source.Inline{Rest: memwall.Catalog{}})
 	if f.root != "" {
 		if a.Within == nil {
 			return nil, nil, usage("root", f.root, "--root: no files are read here", "leave it out")

@@ -15,7 +15,8 @@ import (
 // trainFlags are the flags of train.
 type trainFlags struct {
 	fitFlags
-	config bool
+	config   bool
+	pipeline string
 }
 
 func (a *app) train() *cobra.Command {
@@ -38,7 +39,9 @@ func (a *app) train() *cobra.Command {
 	flags.BoolVar(&f.notes, "notes", false, "all notes, defaults included")
 	flags.StringVar(&f.check, "check", "", "exit 3 when it does not fit, 1 when unknown; strict: 3 when tight")
 	flags.Lookup("check").NoOptDefVal = "fits"
-	for _, name := range []string{"explain", "config", "notes", "check"} {
+	flags.StringVar(&f.svg, "svg", "", "also write what each phase of a step holds as a picture")
+	flags.StringVar(&f.pipeline, "pipeline", "", "also write which stage of the pipeline does what when, and where it waits, as a picture")
+	for _, name := range []string{"explain", "config", "notes", "svg", "pipeline", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}
 	completeWith(c, map[string]func() []string{"on": hardwareNames, "weights": recipeNames})
@@ -63,6 +66,9 @@ func (a *app) runTrain(c *cobra.Command, f *trainFlags, args []string) error {
 	}
 	a.linkTo(r)
 	answer.Notes = append(notes, answer.Notes...)
+	if err := a.trainPictures(f, answer); err != nil {
+		return err
+	}
 	if f.config {
 		return a.writeConfig(answer)
 	}
@@ -78,6 +84,20 @@ func (a *app) runTrain(c *cobra.Command, f *trainFlags, args []string) error {
 		return err
 	}
 	return checked(f.check, answer.Verdict)
+}
+
+// trainPictures are those of a step that flags name.
+func (a *app) trainPictures(f *trainFlags, answer *memwall.Answer) error {
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.PhasesSVG(answer), nil }); err != nil {
+		return err
+	}
+	return a.picture("pipeline", f.pipeline, func() ([]byte, error) {
+		svg := render.ScheduleSVG(answer)
+		if svg == nil {
+			return nil, usage("pipeline", f.pipeline, "--pipeline: the plan has no pipeline, or its schedule is not laid out", "--pp 4 --schedule 1f1b; gpipe, interleaved, zb-h1 and zb-h2 are laid out too")
+		}
+		return svg, nil
+	})
 }
 
 // writeConfig writes the files of a configuration, each behind a line with its name where there are several.

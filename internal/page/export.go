@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -13,28 +14,52 @@ var exports = map[string]struct {
 	kind string
 	text func(*memwall.Answer) (string, error)
 }{
-	"svg":  {"image/svg+xml", func(a *memwall.Answer) (string, error) { return string(render.SVG(a)), nil }},
+	"svg":  {"image/svg+xml", pictureOf},
 	"json": {"application/json", whole},
 	"csv":  {"text/csv; charset=utf-8", func(a *memwall.Answer) (string, error) { return separated(a, "", ",", "\r\n", ""), nil }},
 	"md": {"text/markdown; charset=utf-8", func(a *memwall.Answer) (string, error) {
-		return separated(a, "| ", " | ", " |\n", "|---|---:|---:|---|---|\n"), nil
+		return separated(a, "| ", " | ", " |\n", "---"), nil
 	}},
+}
+
+// endings of what a question's answer is taken away as, in the order of their links.
+func (q *question) endings() []string {
+	switch q.path {
+	case "learn", "diagnose":
+		return nil
+	case "pick":
+		return []string{"csv", "md", "json"}
+	}
+	return []string{"svg", "csv", "md", "json"}
+}
+
+// pictureOf an answer: what --svg writes.
+func pictureOf(a *memwall.Answer) (string, error) {
+	switch {
+	case a.Simulated != nil:
+		return string(render.SimSVG(a)), nil
+	case a.Ask == "train":
+		return string(render.PhasesSVG(a)), nil
+	case a.Plan.Goal != nil && a.Plan.Workload != nil:
+		return string(render.PlanFrontSVG(a)), nil
+	case len(a.Devices) > 0:
+		return string(render.SVG(a)), nil
+	}
+	return "", &memwall.Error{Code: memwall.Unsupported, Message: "this answer has no picture", Hint: "its table or its JSON"}
 }
 
 // exported is the answer of a page in another form.
 func (s *Site) exported(v *view, ending string) Response {
-	x := exports[ending]
-	if v.err != nil || v.answer == nil || len(v.answer.Devices) == 0 {
-		v.fit()
-		return Response{Status: max(v.status(), 422), HTML: v.document()}
-	}
-	v.answer.Explain = nil
-	text, err := x.text(v.answer)
-	if err != nil {
+	if v.err == nil && v.answer != nil {
+		v.answer.Explain = nil
+		text, err := exports[ending].text(v.answer)
+		if err == nil {
+			return Response{Status: 200, Type: exports[ending].kind, HTML: text}
+		}
 		v.fail(err)
-		return Response{Status: 500, HTML: v.document()}
 	}
-	return Response{Status: 200, Type: x.kind, HTML: text}
+	v.question.draw(v)
+	return Response{Status: max(v.status(), 422), HTML: v.document()}
 }
 
 // whole is the answer as the command line gives it with --json.
@@ -43,7 +68,8 @@ func whole(a *memwall.Answer) (string, error) {
 	return string(data) + "\n", err
 }
 
-// separated is the ledger as a table of texts.
+// separated is what an answer lists, as tables of texts: its ledger, or those of its page. rule is what stands below each
+// cell of a head.
 func separated(a *memwall.Answer, before, between, after, rule string) string {
 	var b strings.Builder
 	line := func(words ...string) {
@@ -57,12 +83,43 @@ func separated(a *memwall.Answer, before, between, after, rule string) string {
 		}
 		b.WriteString(before + strings.Join(words, between) + after)
 	}
-	line("item", "GiB", "band", "basis", "remark")
-	b.WriteString(rule)
-	for _, r := range render.LedgerRows(a, 0) {
-		line(r.Name, strings.ReplaceAll(r.Figure, ",", ""), r.Band, r.Basis, r.Remark)
+	for n, t := range tablesOf(a) {
+		if n > 0 {
+			b.WriteString(strings.TrimLeft(after, " |"))
+		}
+		for i, row := range t {
+			line(row...)
+			if i == 0 && rule != "" {
+				line(slices.Repeat([]string{rule}, len(row))...)
+			}
+		}
 	}
 	return b.String()
+}
+
+// tablesOf an answer, each with its head.
+func tablesOf(a *memwall.Answer) (out [][][]string) {
+	for _, block := range render.Parts(a) {
+		var t [][]string
+		for i := range block.Rows {
+			row := make([]string, len(block.Rows[0].Cells))
+			for c := range block.Rows[i].Cells {
+				row[c] = block.Rows[i].Cells[c].String()
+			}
+			t = append(t, row)
+		}
+		if t != nil {
+			out = append(out, t)
+		}
+	}
+	if out != nil || len(a.Devices) == 0 {
+		return out
+	}
+	t := [][]string{{"item", "GiB", "band", "basis", "remark"}}
+	for _, r := range render.LedgerRows(a, 0) {
+		t = append(t, []string{r.Name, strings.ReplaceAll(r.Figure, ",", ""), r.Band, r.Basis, r.Remark})
+	}
+	return append(out, t)
 }
 
 // cell is a text as a cell of CSV; what a spreadsheet would take for a formula is not.
@@ -76,11 +133,11 @@ func cell(s string) string {
 // takeAway are links to the other forms.
 func (v *view) takeAway() part {
 	out := all{txt("save as: ")}
-	for _, ending := range []string{"svg", "csv", "md", "json"} {
+	for _, ending := range v.question.endings() {
 		to := v.state.with()
 		to.beside = nil
 		to.ask += "." + ending
 		out = append(out, el("a", attr{"href", to.href()}, attr{"download", "memwall." + ending}, txt(strings.ToUpper(ending))), txt(" · "))
 	}
-	return el("p", class("cap takeaway"), out, el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG")))
+	return el("p", class("cap takeaway"), out, when(v.question.path != "pick", el("button", id("png"), attr{"type", "button"}, set("hidden"), txt("PNG"))))
 }

@@ -24,7 +24,7 @@ func (v *view) fit() {
 	v.controls()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.add(el("div", class("two"), v.speed(), v.roofline()))
-	v.add(el("div", class("two"), v.contexts()))
+	v.add(el("div", class("two"), v.contexts(), v.crowd()))
 	v.beside()
 	v.notes()
 }
@@ -38,18 +38,20 @@ func (v *view) headline() string {
 	look := lookOf[v.answer.Verdict]
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"},
 		el("p", class("ans"), el("span", class(look), txt(h.Sign+" "+h.Word+".")), txt(" "+h.Answer+".")),
-		when(h.Under != "", el("p", class("sub"), txt(h.Under+".")))))
+		when(h.Under != "", el("p", class("sub"), txt(h.Under+".")))),
+		v.moved(h.Word+". "+h.Answer+". "+h.Under))
 	model, machine, _ := render.Names(v.answer)
 	return model + " on " + machine + ": " + h.Answer
 }
 
-// picture is the ledger drawn twice, for wide and for narrow screens.
+// picture is the ledger, drawn for wide screens, for narrow ones and for those between.
 func (v *view) picture() {
 	if len(v.answer.Devices) == 0 {
 		return
 	}
 	v.add(el("figure", id("picture"),
-		el("div", class("wide"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("wide full"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("middle"), raw(render.LedgerPicture(v.answer, "lm", 720))),
 		el("div", class("narrow"), raw(render.LedgerPicture(v.answer, "ln", 340)))))
 }
 
@@ -62,7 +64,7 @@ func (v *view) bytes() part {
 	for _, r := range render.LedgerRows(v.answer, 0) {
 		rows = append(rows, v.ledgerRow(&r))
 	}
-	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), when(v.question.path == "fit", v.takeAway()))
+	return el("section", el("h2", txt("Where every byte goes")), el("p", class("cap"), txt(render.GroupOf(v.answer, 0)+". Any number opens its origin.")), el("table", id("ledger"), rows), v.takeAway())
 }
 
 func number(tag, text string) part { return el(tag, class("n"), txt(text)) }
@@ -150,12 +152,13 @@ func (v *view) rungs() (rows all) {
 	answers := []*memwall.Answer{v.answer}
 	states := make([]*state, len(list))
 	for i := range list {
+		var sized *memwall.Answer
 		if s, ok := v.state.patched(list[i].Patch); ok {
-			states[i] = s
-			answers = append(answers, v.sized(s))
-			continue
+			if states[i] = s; v.question.ask == "fit" { // others are not sized alone
+				sized = v.sized(s)
+			}
 		}
-		answers = append(answers, nil)
+		answers = append(answers, sized)
 	}
 	scale := render.ScaleOf(answers...)
 	picked := false
@@ -199,7 +202,12 @@ func (v *view) commands(a *memwall.Answer) part {
 	for _, name := range slices.Sorted(maps.Keys(a.Flags)) {
 		out = append(out, command(render.CommandOf(a.Flags[name], 64)))
 	}
-	return append(out, el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
+	return append(out, v.atTerminal())
+}
+
+// atTerminal is the same question as a command line.
+func (v *view) atTerminal() part {
+	return all{el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command())}
 }
 
 func command(text string) part {
@@ -218,8 +226,10 @@ func unindented(text string) string {
 // command is the state as a command line of memwall.
 func (s *state) command() string {
 	words := []string{"memwall", questionAt(s.ask).ask}
-	if m := s.query.Get(modelKey); m != "" {
-		words = append(words, m)
+	if m := s.query.Get(modelKey); inline(m) {
+		words = append(words, "./config.json")
+	} else if m != "" {
+		words = append(words, quoted(m))
 	}
 	for _, key := range sortedKeys(s) {
 		if key == modelKey {
@@ -265,8 +275,36 @@ func (v *view) roofline() part {
 	if err != nil || r == nil {
 		return all(nil)
 	}
-	under := "the line is what the datasheet allows; points are predicted, with their bands"
-	return el("section", el("h2", txt(render.RooflineTitle(r))), el("p", class("cap"), txt(under)), el("figure", raw(render.RooflinePicture(r, "roof"))))
+	return chart(render.RooflineChart(r, "roof"))
+}
+
+// crowd is the same plan with more and more users at once, up to those that it has room for.
+func (v *view) crowd() part {
+	most, asked := maxUsers(v.answer), int64(v.answer.Plan.Sequences)
+	if v.answer.Speed == nil || most == nil {
+		return all(nil)
+	}
+	var answers []*memwall.Answer
+	for _, n := range doublings(*most, asked) {
+		if a := v.sized(v.state.with("users", fmt.Sprint(n))); a != nil {
+			answers = append(answers, a)
+		}
+	}
+	c, ok := render.CrowdChart(answers, "crowd")
+	return when(ok, chart(c))
+}
+
+// doublings are numbers of users up to the most, and those asked for among them.
+func doublings(most, asked int64) (out []int64) {
+	const last = 1024
+	most = min(most, last)
+	for n := int64(1); n < most; n *= 2 {
+		if n/2 < asked && asked < n {
+			out = append(out, asked)
+		}
+		out = append(out, n)
+	}
+	return append(out, most)
 }
 
 // contexts are the same plan at other lengths.

@@ -2,8 +2,10 @@ package page
 
 import (
 	_ "embed"
+	"fmt"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
 )
 
@@ -38,7 +40,7 @@ func (v *view) document() string {
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", v.main),
+			el("main", attr{"data-at", v.state.href()}, when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 
@@ -54,7 +56,7 @@ func (v *view) header() part {
 	links := all{}
 	for _, q := range questions() {
 		href := (&state{ask: q.path, query: v.state.carried(q.path), one: v.site.OnePage}).href()
-		links = append(links, el("a", attr{"href", href}, when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")), when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
 	return el("header", el("a", class("home"), attr{"href", v.asset("")}, raw(logo), txt("memwall")),
 		el("nav", attr{"aria-label", "Questions"}, links),
@@ -72,11 +74,29 @@ func keys(key, does string) part {
 	return el("span", el("kbd", txt(key)), txt(" "+does+" "))
 }
 
+// likeCount is a proposed name with the count that the wrong one had: 2xrtx-4090 for 2xrtx-409.
+func (v *view) likeCount(key, word string) string {
+	if n, _, ok := hardware.CountOf(v.state.query.Get(key)); key == "on" && ok && n > 1 {
+		if _, _, has := hardware.CountOf(word); !has {
+			return fmt.Sprint(n) + "x" + word
+		}
+	}
+	return word
+}
+
 // failure says what is wrong and what would mend it.
 func (v *view) failure() part {
 	e := v.err
 	box := el("div", class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(e.Message)))
 	if e.Hint == "" {
+		return box
+	}
+	if words, key := render.Instead(e), v.keyOfField(e.Field); words != nil && v.state.query.Has(key) {
+		out := all{txt("did you mean: ")}
+		for i, w := range words {
+			out = append(out, when(i > 0, txt(", ")), el("a", attr{"href", v.state.with(key, v.likeCount(key, w)).href()}, set("data-live"), txt(w)))
+		}
+		all{el("p", class("sub"), out)}.into(box)
 		return box
 	}
 	all{el("p", class("sub"), txt("fix: "+e.Hint))}.into(box)

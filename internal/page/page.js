@@ -35,6 +35,18 @@
     const r = await fetch(url, pasted === undefined ? {} : { method: 'POST', body: new URLSearchParams({ text: pasted }) });
     return r.text();
   };
+  // an address to share says what the answer is, so that the page can say what has moved when it is opened
+  const shared = () => {
+    const at = new URL(location), says = $('main').dataset.was;
+    if (says) at.searchParams.set('was', says);
+    return at.href;
+  };
+  // what is pasted or dropped: the core tells a config.json, a command and a log apart
+  const take = text => {
+    const to = $('nav a[data-paste]').getAttribute('href'), q = new URLSearchParams(to.split('?')[1]), on = $('#question [name="on"]')?.value;
+    if (on) q.set('on', on);
+    ask(to.split('?')[0] + '?' + q, { push: true, pasted: text });
+  };
   const go = async () => {
     const { url, keep, push, pasted } = next;
     next = null;
@@ -43,7 +55,8 @@
     try {
       const text = await draw(keep ? url + '&drag=1' : url, pasted);
       const page = new DOMParser().parseFromString(text, 'text/html');
-      if (push) history.pushState(null, '', url); else history.replaceState(null, '', url);
+      const at = !keep && $('main', page).dataset.at || url;
+      if (push) history.pushState(null, '', at); else history.replaceState(null, '', at);
       document.title = page.title;
       swap(page, keep);
     } catch (e) {
@@ -109,6 +122,20 @@
     e.preventDefault();
     ask(url(), { push: true, pasted: $('textarea', e.target)?.value });
   });
+  document.addEventListener('paste', e => {
+    const text = e.clipboardData.getData('text');
+    if (!e.target.matches('input.word[name="m"]') || !/^\s*\{|\n/.test(text)) return;
+    e.preventDefault();
+    take(text);
+  });
+  document.addEventListener('dragover', e => e.preventDefault());
+  document.addEventListener('drop', async e => {
+    e.preventDefault();
+    const file = e.dataTransfer.files[0], most = 1 << 20;
+    if (!file) return;
+    if (file.size > most) return tell('Files of up to 1 MB are read: drop the config.json, weights stay where they are.');
+    take(await file.text());
+  });
   document.addEventListener('click', async e => {
     const link = e.target.closest(window.memwall ? 'a[href^="?"]:not([download])' : 'a[data-live]');
     if (link && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
@@ -122,7 +149,7 @@
     }
     if (e.target.closest('#png')) return png();
     if (e.target.closest('#theme')) return turn();
-    if (e.target.closest('#share')) return copy(location.href, 'The address of this answer is copied.');
+    if (e.target.closest('#share')) return copy(shared(), 'The address of this answer is copied.');
     const c = e.target.closest('.copy');
     if (c) copy($('code', c.parentNode).textContent, 'Copied.');
   });

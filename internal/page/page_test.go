@@ -9,9 +9,13 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/source"
 )
 
-func site() *Site { return &Site{Asker: &memwall.Asker{}} }
+func site() *Site {
+	return &Site{Asker: &memwall.Asker{Models: source.Inline{Rest: memwall.Catalog{}}}}
+}
 
 func get(t testing.TB, href, pasted string) Response {
 	t.Helper()
@@ -227,7 +231,12 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s of an unknown model: %d %s", ending, r.Status, r.Type)
 		}
 	}
-	for _, href := range []string{"/fit.exe?" + example, "/plan.svg?" + example, "/fit.?" + example} {
+	for href, begins := range map[string]string{"/pick.csv?on=rtx-4090": "model,format,8k", "/pick.json?on=rtx-4090": "{", "/plan.md?m=llama-3.1-70b&on=2xh100": "|  | ", "/train.svg?m=llama-3.1-8b&on=8xh100": "<svg ", "/train.csv?m=llama-3.1-8b&on=8xh100": "item,GiB", "/sim.svg?m=llama-3.1-8b&on=l40s&rate=2&requests=100": "<svg ", "/sim.csv?m=llama-3.1-8b&on=l40s&rate=2&requests=100": ",p50,p90"} {
+		if r := get(t, href, ""); r.Status != 200 || !strings.HasPrefix(r.HTML, begins) {
+			t.Errorf("%s: %d %.60s", href, r.Status, r.HTML)
+		}
+	}
+	for _, href := range []string{"/fit.exe?" + example, "/learn.svg?topic=kv-cache", "/diagnose.csv", "/pick.svg?on=rtx-4090", "/fit.?" + example} {
 		if r := get(t, href, ""); r.Status != 404 {
 			t.Errorf("%s: %d", href, r.Status)
 		}
@@ -274,5 +283,120 @@ func TestElements(t *testing.T) {
 	got := el("a", attr{"href", `/?a="b"&c`}, set("hidden"), when(false, txt("no")), txt("<b>&"), el("br")).String()
 	if want := `<a href="/?a=&quot;b&quot;&amp;c" hidden>&lt;b&gt;&amp;<br></a>`; got != want {
 		t.Error(got)
+	}
+}
+
+// TestPartsAreShown: pages that stand in for a screen say all of it, as elements.
+func TestPartsAreShown(t *testing.T) {
+	for _, href := range plans {
+		path, query, _ := strings.Cut(href, "?")
+		if !strings.Contains("/plan /pick /sim /serve", path) || query == "" {
+			continue
+		}
+		s, err := readState(strings.Trim(path, "/"), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := memwall.Ask(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		html := get(t, href, "").HTML
+		if strings.Contains(html, "<pre") || !strings.Contains(html, "<thead>") {
+			t.Errorf("%s has a screen for a table", href)
+		}
+		for _, b := range render.Parts(a) {
+			for _, row := range b.Rows {
+				for _, c := range row.Cells {
+					for _, run := range c.Text {
+						if !strings.Contains(html, ">"+escapeText.Replace(run.Words)+"<") {
+							t.Errorf("%s: no %q", href, run.Words)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPastedConfig: a config.json is asked whether it fits, wherever it is pasted, and the page says an address that leads
+// to the same answer.
+func TestPastedConfig(t *testing.T) {
+	e, err := catalog.Find("llama-3.1-8b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(e.Config)
+	at := regexp.MustCompile(`<main data-at="(/fit[^"]*m=config:[^"]*)"`)
+	for _, c := range []struct{ href, pasted string }{{"/diagnose?on=rtx-4090", text}, {"/fit?on=rtx-4090&m=" + url.QueryEscape(text), ""}} {
+		r := get(t, c.href, c.pasted)
+		hit := at.FindStringSubmatch(r.HTML)
+		if r.Status != 200 || hit == nil || !strings.Contains(r.HTML, "llama (pasted)") || !strings.Contains(r.HTML, "14.99") {
+			t.Fatalf("%s: %d\n%s", c.href, r.Status, r.HTML)
+		}
+		if len(hit[1]) > 2000 {
+			t.Errorf("an address of %d letters", len(hit[1]))
+		}
+		if again := get(t, strings.ReplaceAll(hit[1], "&amp;", "&"), ""); again.HTML != r.HTML {
+			t.Error("the address leads to another page")
+		}
+		if !strings.Contains(r.HTML, "memwall fit ./config.json") {
+			t.Error("no command")
+		}
+	}
+	for pasted, says := range map[string]string{`{"model_type": "llama"`: "JSON", `{"a": 1}`: "architectures", "{" + strings.Repeat("[", 100_000): "JSON"} {
+		if r := get(t, "/diagnose", pasted); r.Status != 422 || !strings.Contains(r.HTML, says) {
+			t.Errorf("%.30s: %d %s", pasted, r.Status, r.HTML)
+		}
+	}
+	if html := get(t, "/diagnose?on=2xh100", "vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2").HTML; !strings.Contains(html, `name="tp" value="2"`) {
+		t.Error("a pasted command is not asked whether it fits")
+	}
+}
+
+// TestMoved: a link that says what its answer was, opened where it is another, says so; where nothing moved, nothing.
+func TestMoved(t *testing.T) {
+	for _, href := range []string{"/fit?" + example, "/train?m=llama-3.1-8b&on=8xh100", "/pick?on=rtx-4090", "/plan?m=llama-3.1-70b&on=2xh100"} {
+		html := get(t, href, "").HTML
+		hit := regexp.MustCompile(`data-was="([^"]*)"`).FindStringSubmatch(html)
+		if hit == nil || len(hit[1]) > 200 {
+			t.Fatalf("%s says not what it is: %v", href, hit)
+		}
+		says := strings.NewReplacer("&amp;", "&", "&quot;", `"`, "&lt;", "<", "&gt;", ">").Replace(hit[1])
+		if again := get(t, href+"&was="+url.QueryEscape(says), "").HTML; again != html {
+			t.Errorf("%s: nothing moved, and the page is another", href)
+		}
+		version, rest, _ := strings.Cut(says, "~")
+		sum, words, _ := strings.Cut(rest, "~")
+		for old, want := range map[string]string{
+			version + "~00000000~" + words:       "the answer is the same, figures below it are not",
+			"0.0.9~" + sum + "~Yes. 9 GiB free.": "by memwall 0.0.9, it was: <q>Yes. 9 GiB free.</q>",
+			"1~2~<script>":                       "&lt;script&gt;",
+		} {
+			if got := get(t, href+"&was="+url.QueryEscape(old), ""); got.Status != 200 || !strings.Contains(got.HTML, want) || strings.Contains(got.HTML, "<script>") {
+				t.Errorf("%s, %s: no %q", href, old, want)
+			}
+		}
+		for _, none := range []string{"x", "~", strings.Repeat("~", 2000)} {
+			if got := get(t, href+"&was="+none, ""); got.Status != 200 || strings.Contains(got.HTML, "has moved") {
+				t.Errorf("%s: %.20s is taken for an answer", href, none)
+			}
+		}
+	}
+}
+
+// TestInstead: a word that is wrong by a letter is mended by a click.
+func TestInstead(t *testing.T) {
+	for href, want := range map[string]string{"/fit?m=llama-3.1-8c&on=rtx-4090": "/fit?m=llama-3.1-8b&on=rtx-4090", "/fit?m=llama-3.1-8b&on=2xrtx-409": "/fit?m=llama-3.1-8b&on=2xrtx-4090"} {
+		if html := strings.ReplaceAll(get(t, href, "").HTML, "&amp;", "&"); !strings.Contains(html, `href="`+want+`"`) {
+			t.Errorf("%s does not lead to %s: %s", href, want, html)
+		}
+		if r := get(t, want, ""); r.Status != 200 {
+			t.Errorf("%s: %d", want, r.Status)
+		}
 	}
 }

@@ -1,21 +1,64 @@
 package page
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source"
 )
 
-// unpacked is the state with what was pasted in the model's place taken apart: a command line that runs a model brings its
-// settings with it. What it says gives way to what the address says besides. Whose words memwall does not know are noted.
+// mostPasted letters are looked at for what they are; more is a log.
+const mostPasted = 1 << 20
+
+// sorted tells what a pasted text is about: a config.json and a command that runs a model are questions whether that fits,
+// all else is a log.
+func sorted(ask, query, pasted string) (string, string, error) {
+	text := strings.TrimSpace(pasted)
+	values, err := url.ParseQuery(query)
+	if ask != "diagnose" || len(text) > mostPasted || err != nil {
+		return ask, query, nil
+	}
+	switch {
+	case strings.HasPrefix(text, "{"):
+		if text, err = source.Reference([]byte(text)); err != nil {
+			return ask, query, err
+		}
+	case !runs(text):
+		return ask, query, nil
+	}
+	values.Set(modelKey, text)
+	return "fit", values.Encode(), nil
+}
+
+// runs tells a command that runs a model from a log that may begin with one.
+func runs(text string) bool {
+	if lower := strings.ToLower(text); len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") || strings.Contains(lower, "out of memory") {
+		return false
+	}
+	r, _, err := memwall.FromCommand(text)
+	return err == nil && r.Model != ""
+}
+
+// inline is a model whose config.json the address says.
+func inline(model string) bool { return strings.HasPrefix(model, source.Inlined) }
+
+// unpacked is the state with what was pasted in the model's place taken apart: a config.json becomes a reference that
+// addresses can say, a command line that runs a model brings its settings with it. What it says gives way to what the address says besides. Whose words memwall does not know are noted.
 func (v *view) unpacked() error {
 	text := strings.TrimSpace(v.state.query.Get(modelKey))
+	if strings.HasPrefix(text, "{") {
+		ref, err := source.Reference([]byte(text))
+		if err != nil {
+			return err
+		}
+		v.state.query.Set(modelKey, ref)
+		return nil
+	}
 	if v.question.ask != "fit" && v.question.path != "plan" || !strings.ContainsAny(text, " \n") {
 		return nil
 	}
 	switch {
-	case strings.HasPrefix(text, "{"):
-		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "a config.json is not read here", Hint: "save it, and at a terminal: memwall fit ./config.json"}
 	case strings.Contains(strings.ToLower(text), "out of memory"):
 		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "this is what a program says when memory runs out", Hint: "paste it under Diagnose"}
 	}

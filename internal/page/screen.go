@@ -1,35 +1,12 @@
 package page
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
 )
-
-// wide is how many letters a screen has on a page.
-const wide = 100
-
-// screen draws a question whose answer stands as it does at a terminal, with its pictures.
-func (v *view) screen() {
-	if v.asking(); !v.answered() {
-		return
-	}
-	st := render.Style{Width: wide, Colour: render.HTML}
-	switch v.question.path {
-	case "serve":
-		v.text(render.Plan(v.answer, render.PlanOptions{}, st))
-		v.chart(render.PlanFrontPart(v.answer, "front"))
-		v.chart(render.PlanCurvePart(v.answer, "curve"))
-	case "pick":
-		v.text(render.Pick(v.answer, st))
-	case "sim":
-		v.text(render.Sim(v.answer, render.SimOptions{}, st))
-		v.chart(render.SimPart(v.answer, "sim"))
-	case "diagnose":
-		v.text(render.Diagnose(v.answer, false, st))
-		return
-	}
-	v.add(el("p", class("cap"), txt("the same question at a terminal")), command(v.state.command()))
-}
 
 // answered reports whether there is an answer; what is wrong is said in its place.
 func (v *view) answered() bool {
@@ -39,45 +16,91 @@ func (v *view) answered() bool {
 	return v.answer != nil
 }
 
-// text is a screen of the terminal.
-func (v *view) text(screen string) {
-	v.add(el("div", id("answer"), class("screen"), attr{"tabindex", "0"}, el("pre", raw(screen))))
+// chart is a picture below its finding.
+func chart(c render.Chart) part {
+	head := all{el("h2", txt(c.Title))}
+	for _, words := range c.Under {
+		head = append(head, el("p", class("cap"), txt(words)))
+	}
+	return el("section", class("chart"), head, el("figure", el("div", class("wide"), raw(c.Wide)), el("div", class("narrow"), raw(c.Narrow))))
 }
 
-func (v *view) chart(svg string) { v.add(el("figure", class("chart"), raw(svg))) }
-
-// plan is the ladder of changes, each a click away, and plans by what they cost and how fast they are.
+// plan is what must change: the ladder of changes, each a click away, or hardware that would do.
 func (v *view) plan() {
 	if v.asking(); !v.answered() {
 		return
 	}
-	if v.answer.Plan.Hardware == "" || len(v.answer.Ladder) == 0 {
-		v.text(render.Plan(v.answer, render.PlanOptions{}, render.Style{Width: wide, Colour: render.HTML}))
+	blocks := render.Parts(v.answer)
+	if len(v.answer.Devices) > 0 && v.answer.Plan.Hardware != "" {
+		v.title = v.headline()
+		v.picture()
+		blocks = blocks[1:]
+	}
+	v.parts(blocks)
+	v.add(v.takeAway())
+	v.best()
+	v.notes()
+}
+
+// serve is the fleets that serve a load within bounds, by what they cost and over the load.
+func (v *view) serve() {
+	if v.asking(); !v.answered() {
 		return
 	}
-	v.title = v.headline()
-	v.picture()
-	rows := all{el("tr", el("th", txt("change")), number("th", "saves GiB"), number("th", "tok/s each"), el("th", class("v hid"), txt("quality")), el("th", class("v"), txt("then")))}
-	picked := false
-	for _, r := range render.LadderRows(v.answer) {
-		first := !picked && r.Verdict == memwall.Fits
-		picked = picked || first
-		rows = append(rows, v.ladderRow(&r, first))
+	v.parts(render.Parts(v.answer))
+	v.add(chart(render.PlanFrontChart(v.answer, "front")), chart(render.PlanCurveChart(v.answer, "curve")), v.takeAway())
+	v.best()
+	v.notes()
+}
+
+// pick is the models that hardware runs.
+func (v *view) pick() {
+	if v.asking(); !v.answered() {
+		return
 	}
-	v.add(el("section", el("h2", txt("What would change it")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change. Quality is how a published score changes.")), el("table", id("rungs"), class("ladder"), rows)))
-	if v.answer.Best != nil {
-		v.add(el("h2", txt("Run the first that fits")), v.commands(&memwall.Answer{Flags: v.answer.Best.Flags}))
+	v.parts(render.Parts(v.answer))
+	v.add(v.takeAway(), v.atTerminal())
+	v.notes()
+}
+
+// sim is what became of a load, and what that was like over time. A plan that has no room for the model is drawn as one
+// that should fit.
+func (v *view) sim() {
+	if v.asking(); !v.answered() {
+		return
+	}
+	if v.answer.Simulated == nil {
+		v.title = v.headline()
+		v.picture()
+		v.add(el("div", class("two"), v.bytes(), v.change()))
+	} else {
+		v.parts(render.Parts(v.answer))
+		v.add(chart(render.SimChart(v.answer, "sim")), v.takeAway())
+		v.add(v.commands(v.answer))
 	}
 	v.notes()
 }
 
-func (v *view) ladderRow(r *render.RungRow, first bool) part {
-	change := part(txt(r.Change))
-	if s, ok := v.state.patched(r.Patch); ok {
-		change = el("a", class("q"), attr{"href", s.href()}, set("data-live"), set("data-rung"), attr{"title", r.Flags}, txt(r.Change))
+// diagnose is why a program ran out of memory.
+func (v *view) diagnose() {
+	if v.asking(); !v.answered() {
+		return
 	}
-	look := "v " + lookOf[r.Verdict]
-	return el("tr", when(first, class("pick")), el("td", change), number("td", r.Saves), number("td", r.Speed), el("td", class("v m hid"), txt(r.Quality)), el("td", class(look), txt(r.Then)))
+	v.parts(render.Parts(v.answer))
+	v.notes()
+}
+
+// best is how to run the best plan, and the files for it.
+func (v *view) best() {
+	b := v.answer.Best
+	if b == nil {
+		v.add(v.atTerminal())
+		return
+	}
+	v.add(el("h2", txt("Run the first of them")), v.commands(&memwall.Answer{Flags: b.Flags}))
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		v.add(el("details", el("summary", txt(name)), command(b.Files[name])))
+	}
 }
 
 // asking is the sentence of each such question.
@@ -85,7 +108,7 @@ func (v *view) asking() {
 	model, on := v.word(modelKey, "model", "llama-3.1-8b"), v.word("on", "hardware", "rtx-4090")
 	switch v.question.path {
 	case "plan":
-		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
+		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
 	case "pick":
 		v.form(el("h1", txt("Which models run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
 	case "train":
@@ -95,6 +118,6 @@ func (v *view) asking() {
 	case "sim":
 		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "4"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "1500"), txt(" tokens for "), v.word("output", "tokens of an answer", "300"), txt("?")), "sim")
 	case "diagnose":
-		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
+		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log. A config.json, or the command that runs a model, is asked whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
 	}
 }

@@ -61,10 +61,21 @@ func sortedKeys(s *state) (keys []string) {
 
 // word is an editable word of the question.
 func (v *view) word(key, label, usual string) part {
-	value := v.state.query.Get(key)
+	value, kept := v.state.query.Get(key), part(all(nil))
+	if key == modelKey && inline(value) { // no reading: its name stands there, until another is typed
+		kept, usual, value = el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", value}), v.pastedName(), ""
+	}
 	bad := v.err != nil && v.err.Field != "" && v.keyOfField(v.err.Field) == key
-	return el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, attr{"list", "list-" + key},
-		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"}, when(bad, attr{"aria-invalid", "true"}))
+	return all{kept, el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, attr{"list", "list-" + key},
+		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"}, when(bad, attr{"aria-invalid", "true"}))}
+}
+
+// pastedName is what a pasted config.json is called.
+func (v *view) pastedName() string {
+	if v.answer != nil && v.answer.Model != nil {
+		return v.answer.Model.ID + " (pasted)"
+	}
+	return "pasted config.json"
 }
 
 func (v *view) keyOfField(name string) string {

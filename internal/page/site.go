@@ -44,11 +44,11 @@ func questions() []question {
 	return []question{
 		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}},
 		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
-		{"serve", "Serve", "plan", true, (*view).screen, []string{modelKey, "users", "ttft", "tpot", "on"}},
-		{"pick", "Pick", "pick", false, (*view).screen, []string{"on", "users", "ctx"}},
+		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}},
+		{"pick", "Pick", "pick", false, (*view).pick, []string{"on", "users", "ctx"}},
 		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
-		{"sim", "Simulate", "sim", true, (*view).screen, []string{modelKey, "on", "rate", "prompt", "output"}},
-		{"diagnose", "Diagnose", "diagnose", false, (*view).screen, []string{modelKey, "on"}},
+		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}},
+		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}},
 		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}},
 	}
 }
@@ -61,16 +61,17 @@ func Paths() []string {
 	out := []string{"/{$}"}
 	for _, q := range questions() {
 		out = append(out, "/"+q.path)
-	}
-	for ending := range exports {
-		out = append(out, "/fit."+ending)
+		for _, ending := range q.endings() {
+			out = append(out, "/"+q.path+"."+ending)
+		}
 	}
 	return out
 }
 
 // AskOf is the question that the page of a path asks; "" where there is no such page.
 func AskOf(path string) string {
-	if q := questionAt(strings.Trim(path, "/")); q != nil {
+	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
+	if q := questionAt(path); q != nil {
 		return q.ask
 	}
 	return ""
@@ -98,16 +99,23 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		ask, query = "fit", example
 	}
 	ask, ending, exported := strings.Cut(ask, ".")
-	if _, known := exports[ending]; exported && (ask != "fit" || !known) {
-		ask = ""
+	q := questionAt(ask)
+	if exported && q != nil && !slices.Contains(q.endings(), ending) {
+		q = nil
 	}
-	if q := questionAt(ask); q != nil {
+	if q != nil {
 		v := &view{site: s, ctx: ctx, question: q, title: q.name}
-		v.read(ask, query, pasted)
+		if ask, query, err := sorted(ask, query, pasted); err == nil {
+			v.question = questionAt(ask)
+			v.read(ask, query, pasted)
+		} else {
+			v.state, v.request = &state{ask: ask, paste: pasted, one: s.OnePage}, &memwall.Request{Ask: ask}
+			v.fail(err)
+		}
 		if exported {
 			return s.exported(v, ending)
 		}
-		q.draw(v)
+		v.question.draw(v)
 		return Response{Status: v.status(), HTML: v.document()}
 	}
 	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}
@@ -133,6 +141,7 @@ type view struct {
 	title    string
 	main     all
 	unread   []string // of a command that was pasted
+	says     string   // what the answer is, for links that are shared
 	pictures int      // counted for their names
 }
 

@@ -13,7 +13,7 @@ import (
 
 // A page is a question in a URL: /fit?m=llama-3.1-70b&on=2xh100&users=6. Fields go by their flags, defaults are left out,
 // and names are sorted, so that the same question is the same URL. What else a URL says is how it is shown: "why" names
-// the number that is open, "vs" are plans that stand beside.
+// the number that is open, "vs" are plans that stand beside, "was" what a shared link says of the answer.
 const (
 	modelKey = "m"
 	whyKey   = "why"
@@ -29,6 +29,7 @@ type state struct {
 	query  url.Values
 	why    string
 	beside []string
+	was    *was   // what the answer was when the link was made
 	paste  string // what a form brought: a log, which no URL says
 	drag   bool   // something is being dragged: the answer and its picture alone
 	one    bool   // of a site that is one page: the question's name stands in the query
@@ -61,18 +62,20 @@ func readState(ask, query string) (*state, error) {
 	if len(values) > mostParameters {
 		return nil, &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("the address has %d fields of %d", len(values), mostParameters), Hint: "fewer fields"}
 	}
-	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey), drag: values.Has(dragKey)}
+	s := &state{ask: ask, query: url.Values{}, why: values.Get(whyKey), drag: values.Has(dragKey), was: readWas(values.Get(wasKey))}
 	for _, b := range values[besideAs] {
 		if len(s.beside) < mostBeside && b != "" {
 			s.beside = append(s.beside, b)
 		}
 	}
-	for _, k := range []string{whyKey, besideAs, askKey, dragKey} {
+	for _, k := range []string{whyKey, besideAs, askKey, dragKey, wasKey} {
 		values.Del(k)
 	}
 	for k, v := range values {
-		if v[len(v)-1] != "" {
-			s.query.Set(k, v[len(v)-1])
+		for _, x := range v { // the last that says something
+			if x != "" {
+				s.query.Set(k, x)
+			}
 		}
 	}
 	return s, nil
@@ -171,6 +174,26 @@ func (s *state) with(pairs ...string) *state {
 		}
 	}
 	return out
+}
+
+// asking is the same question asked of another page; what that has no words for is left out.
+func (s *state) asking(ask string) *state {
+	out := &state{ask: ask, query: url.Values{}, one: s.one}
+	to := questionAt(ask)
+	for k, v := range s.query {
+		if to.knows(k) {
+			out.query[k] = v
+		}
+	}
+	return out
+}
+
+// knows reports whether a question has a field of that key.
+func (q *question) knows(key string) bool {
+	if q.loads && isLoad(key) {
+		return true
+	}
+	return slices.ContainsFunc(memwall.Fields(), func(f memwall.Field) bool { return keyOf(&f) == key && f.OfAsk(q.ask) })
 }
 
 // Address is where a site shows the answer to a request; false where an address cannot say all of it, or there is no

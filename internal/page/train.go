@@ -13,11 +13,15 @@ func (v *view) train() {
 		return
 	}
 	v.title = v.headline()
-	v.add(el("figure", id("picture"),
-		el("div", class("wide"), raw(render.PhasesPicture(v.answer, "pw", 1120))),
-		el("div", class("narrow"), raw(render.PhasesPicture(v.answer, "pn", 340)))))
+	if len(v.answer.Devices) > 0 && len(v.answer.Devices[0].Phases) > 0 {
+		c, middle := render.PhasesChart(v.answer, "phases", 1136), render.PhasesChart(v.answer, "phases-m", 736)
+		v.add(el("figure", id("picture"), el("div", class("wide full"), raw(c.Wide)), el("div", class("middle"), raw(middle.Wide)), el("div", class("narrow"), raw(c.Narrow))))
+	}
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.steps()
+	if c, ok := render.ScheduleChart(v.answer, "schedule"); ok {
+		v.add(chart(c))
+	}
 	v.configs()
 	v.notes()
 }

@@ -125,10 +125,10 @@ func (b *bar) draw(n int) drawn {
 	counts := share(n, amounts)
 	for i, p := range b.parts {
 		out.starts = append(out.starts, out.x.cells())
-		out.x = append(out.x, span{strings.Repeat(string(looks[p.family].glyph), counts[i]), looks[p.family].ink})
+		out.x = append(out.x, span{s: strings.Repeat(string(looks[p.family].glyph), counts[i]), ink: looks[p.family].ink})
 	}
 	k := len(b.parts)
-	out.x = append(out.x, span{strings.Repeat("·", counts[k]), inkFree}, span{strings.Repeat("─", counts[k+1]), inkFree})
+	out.x = append(out.x, span{s: strings.Repeat("·", counts[k]), ink: inkFree}, span{s: strings.Repeat("─", counts[k+1]), ink: inkFree})
 	if b.usable == 0 {
 		return out
 	}
@@ -175,16 +175,16 @@ func (x text) limited(at, end int) text {
 	var out text
 	for i := range runes {
 		if i == at {
-			out = append(out, span{"│", plain})
+			out = append(out, span{s: "│"})
 		}
 		if i >= at && i < end {
-			out = append(out, span{"╳", inkOver})
+			out = append(out, span{s: "╳", ink: inkOver})
 		} else {
-			out = append(out, span{string(runes[i]), inks[i]})
+			out = append(out, span{s: string(runes[i]), ink: inks[i]})
 		}
 	}
 	if at >= len(runes) {
-		out = append(out, span{"│", plain})
+		out = append(out, span{s: "│"})
 	}
 	return out
 }

@@ -11,9 +11,9 @@ import (
 
 // chartStyle is of the marks of charts, light and dark.
 var chartStyle = styles{`.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.thin{fill:none;stroke-width:1;stroke-linejoin:round}.thick{fill:none;stroke-width:2.6;stroke-linejoin:round}.t{font-weight:600}` +
-	`.lead{fill:none;stroke-opacity:.45}.goal{stroke:#b3261e;stroke-dasharray:6 4;fill:none}.g{fill:#b3261e}.asked{stroke:#5b6470;stroke-dasharray:2 3;fill:none}.front{stroke:#2f62c9;stroke-opacity:.55;stroke-width:1.6;fill:none}.whisker{stroke:#2f62c9;stroke-opacity:.5;fill:none}` +
-	`.dot{fill:none;stroke:#5b6470;stroke-width:1.3}.miss{stroke:#b3261e;stroke-width:1.4;fill:none}.s0{stroke:#2f62c9}.s1{stroke:#d4731a}.s2{stroke:#24a67b}.d0{fill:#2f62c9}.d1{fill:#d4731a}.d2{fill:#24a67b}`,
-	`.grid{stroke:#2b3138}.axis,.asked,.dot{stroke:#9aa3ad}.goal,.miss{stroke:#ff8a80}.g{fill:#ff8a80}.front,.whisker,.s0{stroke:#5b93e6}.d0{fill:#5b93e6}.s1{stroke:#e08a3c}.d1{fill:#e08a3c}.s2{stroke:#3ddca6}.d2{fill:#3ddca6}`}
+	`.band{fill-opacity:.18;stroke:none}.lead{fill:none;stroke-opacity:.45}.goal{stroke:#b3261e;stroke-dasharray:6 4;fill:none}.g{fill:#b3261e}.asked{stroke:#5b6470;stroke-dasharray:2 3;fill:none}.front{stroke:#2f62c9;stroke-opacity:.55;stroke-width:1.6;fill:none}.whisker{stroke:#2f62c9;stroke-opacity:.5;fill:none}` +
+	`.dot{fill:none;stroke:#5b6470;stroke-width:1.3}.miss{stroke:#b3261e;stroke-width:1.4;fill:none}.s0{stroke:#2f62c9}.s1{stroke:#d4731a}.s2{stroke:#24a67b}.d0{fill:#2f62c9}.d1{fill:#d4731a}.d2{fill:#24a67b}text.d1{fill:#a85510}text.d2{fill:#14755a}`,
+	`.grid{stroke:#2b3138}.axis,.asked,.dot{stroke:#9aa3ad}.goal,.miss{stroke:#ff8a80}.g{fill:#ff8a80}.front,.whisker,.s0{stroke:#5b93e6}.d0{fill:#5b93e6}.s1{stroke:#e08a3c}.d1{fill:#e08a3c}.s2{stroke:#3ddca6}.d2{fill:#3ddca6}text.d1{fill:#e08a3c}text.d2{fill:#3ddca6}`}
 
 // scale puts figures along an axis.
 type scale struct {
@@ -122,7 +122,11 @@ func (c *chart) frame(xs, ys string) {
 	for _, x := range c.x.ticks {
 		at, words := c.px(x), tick(x)
 		c.path("grid", fmt.Sprintf("M%.1f %dv%d", at, c.bottom(), -c.height))
-		if half := float64(cells(words))*svgLetter/2 + 3; at-half > last {
+		half, edge := float64(cells(words))*svgLetter/2+3, float64(c.svgPage.width-svgMargin)
+		if over := at + half - edge; over > 0 {
+			at -= over
+		}
+		if at-half > last {
 			c.anchored("m", "middle", at, c.bottom()+svgLine, words)
 			last = at + half
 		}
@@ -176,12 +180,19 @@ type callout struct {
 	class string  // of the name
 	name  []string
 	lines []string
+	// letter is where one stands for the place, on telephones.
+	letter float64
 }
 
 func (f *callout) height() int { return (len(f.name)+len(f.lines))*svgLine + 8 }
 
 // callouts stand in a column beside the chart in the order of their places, each with a line to its own.
-func (c *chart) callouts(at int, all []callout) {
+func (c *chart) callouts(all []callout) {
+	if c.slim() {
+		c.listed(all)
+		return
+	}
+	at := flagsAt
 	bottom := c.bottom() + svgLine
 	tops := make([]int, len(all))
 	next := c.top - 8
@@ -201,6 +212,45 @@ func (c *chart) callouts(at int, all []callout) {
 	}
 }
 
+// listed stand below the chart, each with a letter at its place.
+func (c *chart) listed(all []callout) {
+	c.svgPage.y += svgLine / 2
+	for i := range all {
+		f := &all[i]
+		letter := string(rune('A' + i))
+		c.anchored(f.class, "middle", c.beside(all[:i], f), int(f.y)-7, letter)
+		for j, l := range append(slices.Clone(f.name), f.lines...) {
+			class := "m"
+			if j < len(f.name) {
+				class = f.class
+			}
+			c.svgPage.y += svgLine
+			if j == 0 {
+				c.text(svgMargin, c.svgPage.y, class, letter)
+			}
+			c.text(svgMargin+letterRoom, c.svgPage.y, class, l)
+		}
+		c.svgPage.y += 6
+	}
+}
+
+// beside is where the letter of a place stands: at its right or, towards the edge, at its left, and past letters before it.
+func (c *chart) beside(before []callout, f *callout) float64 {
+	const step, wide = 13.0, 12.0
+	away := step
+	if f.x+step > float64(c.right()) {
+		away = -step
+	}
+	x := f.x + away
+	for i := len(before) - 1; i >= 0; i-- {
+		if o := &before[i]; math.Abs(o.letter-x) < wide && math.Abs(o.y-f.y) < svgLine {
+			x = o.letter + away
+		}
+	}
+	f.letter = x
+	return x
+}
+
 func (c *chart) callout(at, top int, f *callout) {
 	c.path("lead", fmt.Sprintf("M%.1f %.1fL%d %dh4", f.x, f.y, at-8, top+svgLine-5))
 	for i, l := range append(slices.Clone(f.name), f.lines...) {
@@ -213,22 +263,12 @@ func (c *chart) callout(at, top int, f *callout) {
 	c.svgPage.y = max(c.svgPage.y, top+f.height())
 }
 
-// charted is a picture of a chart below its finding.
-func charted(title string, under []string, words string, draw func(*svgPage)) *drawing {
-	s := newPicture(svgWidth, svgRight)
-	s.style = chartStyle
-	s.headed(title, under)
-	draw(s)
-	s.y += svgMargin
-	return &drawing{s, title, words}
-}
-
 // headed writes the finding of a picture, and what is said under it.
 func (s *svgPage) headed(title string, under []string) {
 	const most = 95 // letters of a heading
 	s.text(svgMargin, s.y, "h", shorten(title, most, "…"))
 	for _, words := range under {
-		for _, l := range broken(words, svgMargin, svgLetter, 2) {
+		for _, l := range s.broken(words, svgMargin, svgLetter, 2) {
 			s.y += svgLine
 			s.text(svgMargin, s.y, "m", l)
 		}
@@ -237,17 +277,3 @@ func (s *svgPage) headed(title string, under []string) {
 
 // strong letters are wider.
 const strongLetter = 7.7
-
-// broken are words in so many lines at most that fit from a place to the margin.
-func broken(words string, from int, letter float64, most int) (out []string) {
-	wide := int(float64(svgWidth-svgMargin-from) / letter)
-	for _, l := range say(words).wrap(wide) {
-		out = append(out, strings.TrimSpace(l.string()))
-	}
-	if len(out) > most {
-		out = out[:most]
-		last := out[most-1]
-		out[most-1] = last[:prefix(last, wide-2)] + " …"
-	}
-	return out
-}

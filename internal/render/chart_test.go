@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 // unpricedFleets are fleets of which one kind has no price, one misses the goal, and one was not played.
@@ -38,6 +39,43 @@ func noFleet(t testing.TB) *memwall.Answer {
 	return a
 }
 
+// piped is a plan with a pipeline.
+func piped(schedule string, stages, chunks, micro int64) *memwall.Answer {
+	r := &memwall.Request{Ask: "train"}
+	r.Plan.PP, r.Training.Schedule, r.Training.VPP, r.Training.Accumulation = stages, schedule, chunks, plan.Int(micro)
+	return &memwall.Answer{Ask: "train", Plan: r}
+}
+
+func roofed(t testing.TB) *memwall.Roofline {
+	r, err := (&memwall.Asker{}).Roofline(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"})
+	if err != nil || r == nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// crowded is a plan with more and more users.
+func crowded(t testing.TB) Chart {
+	c, ok := CrowdChart(crowdOf(t), "l")
+	if !ok {
+		t.Fatal("no chart of a crowd")
+	}
+	return c
+}
+
+func crowdOf(t testing.TB) (out []*memwall.Answer) {
+	for n := int64(1); n <= 64; n *= 2 {
+		r := &memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100-sxm-80gb"}
+		r.Sequences = plan.Int(n)
+		a, err := (&memwall.Asker{}).Size(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
 // charts are the pictures of plans, by name.
 func charts(t testing.TB) map[string][]byte {
 	return map[string][]byte{
@@ -50,6 +88,15 @@ func charts(t testing.TB) map[string][]byte {
 		"plan-train-front":  PlanFrontSVG(answer(t, "plan-train")),
 		"train-cost-front":  PlanFrontSVG(answer(t, "plan-train-cost")),
 		"plan-ladder-front": PlanFrontSVG(answer(t, "plan")),
+		"train-phases":      PhasesSVG(answer(t, "train")),
+		"train-short":       PhasesSVG(answer(t, "train-short")),
+		"schedule-gpipe":    ScheduleSVG(piped("gpipe", 4, 0, 8)),
+		"schedule-1f1b":     ScheduleSVG(piped("1f1b", 8, 0, 128)),
+		"schedule-chunks":   ScheduleSVG(piped("interleaved", 4, 2, 8)),
+		"schedule-zero":     ScheduleSVG(piped("zb-h1", 4, 0, 8)),
+		"roofline":          RooflineSVG(roofed(t)),
+		"crowd":             crowdPicture(crowdOf(t)).file(),
+		"sim":               SimSVG(answer(t, "sim")),
 	}
 }
 
@@ -73,6 +120,17 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// TestNarrowCharts: on a telephone no words of a chart lie on others or outside.
+func TestNarrowCharts(t *testing.T) {
+	for name, c := range map[string]Chart{
+		"front": PlanFrontChart(answer(t, "fleets"), "a"), "curve": PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": PlanCurveChart(unpricedFleets(t), "d"),
+		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t), "phases": PhasesChart(answer(t, "train"), "i", 1136), "roofline": RooflineChart(roofed(t), "j"), "schedule": schedulePicture(piped("1f1b", 8, 0, 128)).chart("k", svgWidth),
+	} {
+		checkChart(t, name+", narrow", []byte(c.Narrow))
+		checkChart(t, name+", wide", []byte(c.Wide))
+	}
+}
+
 // box is where a text lies.
 type box struct {
 	left, right, top, bottom float64
@@ -90,12 +148,12 @@ func checkChart(t *testing.T, name string, svg []byte) {
 			t.Errorf("%s: %s in it", name, none)
 		}
 	}
-	texts, height := boxes(t, svg)
+	texts, width, height := boxes(t, svg)
 	if len(texts) == 0 {
 		t.Errorf("%s: no words", name)
 	}
 	for i, b := range texts {
-		if b.left < 0 || b.right > svgWidth || b.top < 0 || b.bottom > height {
+		if b.left < 0 || b.right > width || b.top < 0 || b.bottom > height {
 			t.Errorf("%s: %q lies outside: %.0f to %.0f, %.0f to %.0f of %.0f", name, b.words, b.left, b.right, b.top, b.bottom, height)
 		}
 		for _, o := range texts[:i] {
@@ -107,14 +165,14 @@ func checkChart(t *testing.T, name string, svg []byte) {
 }
 
 // boxes of all texts, by the widths that letters have at most.
-func boxes(t *testing.T, svg []byte) (out []box, height float64) {
+func boxes(t *testing.T, svg []byte) (out []box, width, height float64) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(string(svg)))
 	var at map[string]string
 	for {
 		token, err := d.Token()
 		if err != nil {
-			return out, height
+			return out, width, height
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
@@ -123,7 +181,8 @@ func boxes(t *testing.T, svg []byte) (out []box, height float64) {
 				at[a.Name.Local] = a.Value
 			}
 			if x.Name.Local == "svg" {
-				height = pixels(t, strings.Fields(at["viewBox"])[3])
+				view := strings.Fields(at["viewBox"])
+				width, height = pixels(t, view[0])+pixels(t, view[2]), pixels(t, view[3])
 			}
 		case xml.CharData:
 			if at[""] == "text" {

@@ -14,9 +14,20 @@ import (
 func Diagnose(a *memwall.Answer, all bool, st Style) string {
 	p := newPage(st)
 	if a.Kind == diagnose.None {
-		p.dotted(say("✓ ", bold), []string{"no message of memory that ran out"})
-		p.para(pad(gap), say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", plural(int64(a.Lines), "line", "lines"))))
+		p.diagnosed(a)
 		return p.String()
+	}
+	p.diagnosed(a)
+	p.compareNotes(a, all)
+	return p.String()
+}
+
+// diagnosed is what failed, and what that rests on.
+func (p *page) diagnosed(a *memwall.Answer) {
+	if a.Kind == diagnose.None {
+		p.opening(say("✓ ", bold), say("no message of memory that ran out", bold))
+		p.para(pad(gap), say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", plural(int64(a.Lines), "line", "lines"))))
+		return
 	}
 	p.diagnosis(a)
 	p.failure(a)
@@ -29,8 +40,6 @@ func Diagnose(a *memwall.Answer, all bool, st Style) string {
 		p.blank()
 		p.para(pad(gap), say(a.ReadAs, dim))
 	}
-	p.compareNotes(a, all)
-	return p.String()
 }
 
 // labels of the lines below the first.
@@ -45,7 +54,7 @@ func (p *page) diagnosis(a *memwall.Answer) {
 	case diagnose.NotMemory:
 		sign = mark{'?', "", inkUnknown}
 	}
-	p.para(say(string(sign.sign)+" ", sign.ink), say(failed(a), bold))
+	p.opening(say(string(sign.sign)+" ", sign.ink), say(failed(a), bold))
 	p.para(label("cause"), join(say(a.Cause), say(" ("+a.Confidence+")", dim)))
 	first := map[string]*memwall.Fix{}
 	for i := range a.Fixes {
@@ -68,7 +77,7 @@ func (p *page) run(a *memwall.Answer) {
 		command = "memwall diagnose FILE --model MODEL --on DEVICE"
 	}
 	if command != "" {
-		p.para(label("run"), say(command))
+		p.code(label("run"), command)
 	}
 }
 

@@ -17,6 +17,15 @@ func Error(e *memwall.Error, st Style) string {
 	return p.String()
 }
 
+// Instead are the words that an error proposes in place of a wrong one.
+func Instead(e *memwall.Error) []string {
+	lead, rest := hint(e.Hint)
+	if lead == "fix" {
+		return nil
+	}
+	return strings.Split(rest, ", ")
+}
+
 // hint parts a fix from what introduces it.
 func hint(s string) (lead, rest string) {
 	s = strings.TrimSpace(s)

@@ -41,9 +41,6 @@ var codes = [...]struct{ many, few string }{
 }
 
 func (i ink) paint(s string, c Colour) string {
-	if c == HTML {
-		return i.element(s)
-	}
 	if c == NoColour || i == plain || strings.TrimSpace(s) == "" {
 		return s
 	}
@@ -52,14 +49,6 @@ func (i ink) paint(s string, c Colour) string {
 		code = codes[i].few
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-// element is a text as a part of a page; styles of the page know the classes.
-func (i ink) element(s string) string {
-	if i == plain || strings.TrimSpace(s) == "" {
-		return escape(s)
-	}
-	return `<b class="i` + strconv.Itoa(int(i)) + `">` + escape(s) + "</b>"
 }
 
 // family groups ledger items that share a colour and a glyph, in the order of every bar: the cache grows,

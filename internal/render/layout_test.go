@@ -186,7 +186,7 @@ func TestAlign(t *testing.T) {
 			}
 			if i := strings.IndexByte(s, '.'); i >= 0 {
 				if at >= 0 && i != at {
-					t.Fatalf("points apart: %q", list)
+					t.Fatalf("points apart in %q", s)
 				}
 				at = i
 			}

@@ -52,7 +52,7 @@ func (p *page) remarks(notes []string) {
 
 // raw writes a line that is data: neither wrapped nor cut.
 func (p *page) raw(s string) {
-	p.lines = append(p.lines, text{{tabbed(s, p.st.ASCII), plain}})
+	p.lines = append(p.lines, text{{s: tabbed(s, p.st.ASCII)}})
 }
 
 // tabbed cleans what stands between tabs.

@@ -7,8 +7,9 @@ const hard = "\u00a0"
 
 // page is a screen being written, line by line.
 type page struct {
-	st    Style
-	lines []text
+	st     Style
+	lines  []text
+	blocks []Block // of a screen that is taken apart
 }
 
 func newPage(st Style) *page { return &page{st: st} }
@@ -17,6 +18,11 @@ func (p *page) ellipsis() string { return clean("…", p.st.ASCII) }
 
 // line adds a line; one that is too wide is cut, which no screen should need.
 func (p *page) line(parts ...text) {
+	if p.st.endless {
+		words := join(parts...).runs()
+		p.put(Block{Kind: map[bool]Kind{true: Heading, false: Words}[words.heads()], Words: words})
+		return
+	}
 	p.lines = append(p.lines, join(parts...).clean(p.st.ASCII).trim().cut(p.st.width(), p.ellipsis()))
 }
 
@@ -34,6 +40,11 @@ func (p *page) para(lead, body text) {
 
 // hang is para with an indentation of its own.
 func (p *page) hang(lead text, indent int, body text) {
+	if p.st.endless {
+		name := lead.runs()
+		p.put(Block{Kind: map[bool]Kind{true: Term, false: Words}[len(name) > 0], Lead: name, Words: body.runs()})
+		return
+	}
 	lead, body = lead.clean(p.st.ASCII), body.clean(p.st.ASCII)
 	width := p.st.width()
 	for i, l := range body.wrap(width - max(indent, lead.cells())) {
@@ -62,7 +73,7 @@ func (x text) trim() text {
 		last := &x[len(x)-1]
 		s := strings.TrimRight(last.s, " ")
 		if s != "" {
-			return append(x[:len(x)-1:len(x)-1], span{s, last.ink})
+			return append(x[:len(x)-1:len(x)-1], span{s, last.ink, last.to})
 		}
 		x = x[:len(x)-1]
 	}

@@ -10,16 +10,20 @@ import (
 // Pick draws the models that hardware runs: the first in words, then all as a table.
 func Pick(a *memwall.Answer, st Style) string {
 	s := &screen{page: newPage(st), a: a}
-	if len(a.Picks) == 0 {
+	s.picked()
+	s.notes()
+	return s.page.String()
+}
+
+func (s *screen) picked() {
+	if len(s.a.Picks) == 0 {
 		m := markOf(memwall.DoesNotFit)
-		s.page.para(say(string(m.sign)+" no model   ", m.ink), say("none of the catalog fits "+a.Plan.Hardware+" at "+unit.Length(int64(a.Plan.Context)), bold))
+		s.page.opening(say(string(m.sign)+" no model   ", m.ink), say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), bold))
 	} else {
 		s.firstPick()
 		s.picks()
 	}
 	s.searched()
-	s.notes()
-	return s.page.String()
 }
 
 func (s *screen) firstPick() {
@@ -28,7 +32,7 @@ func (s *screen) firstPick() {
 	if s.a.Plan.Goal != nil {
 		what = "the largest of those that nothing larger outruns, on "
 	}
-	s.page.para(nil, join(say(k.Name+" "+k.Weights, bold), say(hard+hard), say(" "+what+s.a.Plan.Hardware)))
+	s.page.opening(nil, join(say(k.Name+" "+k.Weights, bold), say(hard+hard), say(" "+what+s.a.Plan.Hardware)))
 	at := k.Contexts[0]
 	for _, c := range k.Contexts {
 		if c.Context == int64(s.a.Plan.Context) {
@@ -55,7 +59,8 @@ func (s *screen) picks() {
 	tb := &table{sides: []side{left, left, right}}
 	tb.row(say("model", bold), say("format", dim), say("tok/s", dim))
 	for i := range all {
-		tb.wrapped(0, nameCells(width), say(all[i].Name), say(all[i].Weights), say(tokensEach(all[i].Speed)))
+		to := &Place{Ask: "fit", Patch: map[string]any{"model": all[i].Model, "weights": all[i].Weights}}
+		tb.wrapped(0, nameCells(width), say(all[i].Name).leads(to), say(all[i].Weights), say(tokensEach(all[i].Speed)).leads(to))
 	}
 	for n, c := range contexts {
 		tb.column(2+n, decimal, say(unit.Length(c), dim), func(i int) text { return pickedAt(&all[i], n) })
@@ -112,8 +117,10 @@ func pickedAt(k *memwall.Pick, i int) text {
 	if i >= len(k.Contexts) {
 		return say("—", dim)
 	}
-	if c := k.Contexts[i]; c.Verdict == memwall.Fits || c.Verdict == memwall.Tight {
-		return say(gib(c.Needed, 1))
+	c := k.Contexts[i]
+	x := say("✗", inkBad)
+	if c.Verdict == memwall.Fits || c.Verdict == memwall.Tight {
+		x = say(gib(c.Needed, 1))
 	}
-	return say("✗", inkBad)
+	return x.leads(&Place{Ask: "fit", Patch: map[string]any{"model": k.Model, "weights": k.Weights, "context": c.Context}})
 }

@@ -18,32 +18,40 @@ type PlanOptions struct {
 // Plan draws what must change: how many ways there are, the first that fits, the ladder, and how to run it.
 func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
 	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
-	if a.Plan.For == "train" {
-		s.trainPlans(opt.All)
-		return s.page.String()
+	switch {
+	case a.Plan.For == "train":
+		s.trained(opt.All)
+		s.searched()
+	case a.Plan.Goal != nil && a.Plan.Workload != nil:
+		s.aimed(opt.All)
+		s.goalFiles()
+		s.searchedFor()
+	default:
+		s.changed(opt)
+		s.bestCommand()
+		s.searched()
 	}
-	if a.Plan.Goal != nil && a.Plan.Workload != nil {
-		s.goalPlans(opt.All)
-		return s.page.String()
-	}
-	s.planHead()
-	s.planBest()
-	if a.Plan.Hardware == "" {
-		s.machines(opt.All)
-	} else {
-		s.ladder(opt.All)
-		s.nearestMiss()
-		s.whatIf(opt.If)
-	}
-	if a.Best != nil {
-		s.a = &memwall.Answer{Flags: a.Best.Flags}
-		s.commands()
-		s.a = a
-	}
-	s.searched()
-	s.footnotes()
 	s.notes()
 	return s.page.String()
+}
+
+// changed is what must change.
+func (s *screen) changed(opt PlanOptions) {
+	s.planHead()
+	s.planBest()
+	if s.a.Plan.Hardware == "" {
+		s.machines(opt.All)
+		return
+	}
+	s.ladder(opt.All)
+	s.nearestMiss()
+	s.whatIf(opt.If)
+}
+
+func (s *screen) bestCommand() {
+	if s.a.Best != nil {
+		(&screen{page: s.page, a: &memwall.Answer{Flags: s.a.Best.Flags}}).commands()
+	}
 }
 
 // planHead is line 1: how many ways there are, and what was asked for.
@@ -151,13 +159,16 @@ func (s *screen) ladder(all bool) {
 	for i := range shown {
 		c := &shown[i]
 		judged = judged || c.Quality != nil
-		tb.wrapped(1, s.changeCells(), say(fmt.Sprint(i+1), dim), say(c.Change), s.then(c))
+		if tb.picked == 0 && c.Verdict == memwall.Fits {
+			tb.picked = i + 1
+		}
+		tb.wrapped(1, s.changeCells(), say(fmt.Sprint(i+1), dim), say(c.Change).leads(&Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
 	}
 	s.rungFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
 	if rest := len(s.a.Ladder) - len(shown); rest > 0 {
-		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
+		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
 	}
 	if judged && s.page.st.width() >= defaultWidth {
 		s.page.para(pad(gap), say("quality: how a published score changes; perplexity is worse where it rises, others where they fall", dim))
@@ -175,7 +186,7 @@ func (s *screen) rungFigures(tb *table, shown []memwall.Candidate) {
 	if width >= defaultWidth {
 		tb.column(5, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
 	}
-	if width > defaultWidth {
+	if width > defaultWidth && !s.page.st.endless {
 		tb.column(6, left, say("arguments", dim), func(i int) text { return say(shown[i].Arguments, dim) })
 		tb.remark = true
 	}
@@ -184,6 +195,8 @@ func (s *screen) rungFigures(tb *table, shown []memwall.Candidate) {
 // changeCells is the width of the column of changes: what the others leave.
 func (s *screen) changeCells() int {
 	switch width := s.page.st.width(); {
+	case s.page.st.endless:
+		return width
 	case width < narrow:
 		return width - 24
 	case width < defaultWidth:
@@ -271,7 +284,8 @@ func (s *screen) machines(all bool) {
 	tb.row(say("fits on", bold), say("GiB in all", dim), say("free", dim))
 	for i := range shown {
 		c := &shown[i]
-		tb.wrapped(0, s.page.st.width()-22, say(c.Change), say(gib(c.Capacity, 0)), say(gib(c.Headroom, 1)))
+		to := &Place{Ask: "fit", Patch: c.Patch}
+		tb.wrapped(0, s.page.st.width()-22, say(c.Change).leads(to), say(gib(c.Capacity, 0)), say(gib(c.Headroom, 1)).leads(to))
 	}
 	if s.page.st.width() >= narrow {
 		tb.column(3, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
@@ -350,7 +364,7 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 			users = unit.Count(*w.MaxSequences)
 		}
 		m := markOf(w.Verdict)
-		tb.wrapped(0, max(13, width-52), say(w.Change), say(string(m.sign)+" "+m.word, m.ink), say(users))
+		tb.wrapped(0, max(13, width-52), say(w.Change).leads(&Place{Ask: "fit", Patch: w.Patch}), say(string(m.sign)+" "+m.word, m.ink), say(users))
 	}
 	if width >= narrow {
 		tb.column(1, decimal, say("GiB", dim), func(i int) text { return say(gib(all[i].Needed, 1)) })

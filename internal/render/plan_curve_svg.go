@@ -27,18 +27,21 @@ type curves struct {
 
 // PlanCurveSVG draws the times to the first token and per token against the load, of up to three fleets that have a curve:
 // the median thin, the 99th percentile thick, the goal as a line, and where each fleet breaks it.
-func PlanCurveSVG(a *memwall.Answer) []byte { return curveDrawing(a).file() }
+func PlanCurveSVG(a *memwall.Answer) []byte { return curvePicture(a).file() }
 
-// PlanCurvePart is PlanCurveSVG as a part of a page.
-func PlanCurvePart(a *memwall.Answer, name string) string { return curveDrawing(a).part(name) }
+// PlanCurveChart is PlanCurveSVG as a part of a page.
+func PlanCurveChart(a *memwall.Answer, name string) Chart {
+	return curvePicture(a).chart(name, svgWidth)
+}
 
-func curveDrawing(a *memwall.Answer) *drawing {
+func curvePicture(a *memwall.Answer) *picture {
 	v := &curves{a: a}
 	v.read()
+	p := &picture{v.title(), v.subtitle(), v.describe(), chartStyle, v.draw}
 	if len(v.all) == 0 {
-		return charted(v.title(), v.subtitle(), v.describe(), func(*svgPage) {})
+		p.draw = func(*svgPage) {}
 	}
-	return charted(v.title(), v.subtitle(), v.describe(), v.draw)
+	return p
 }
 
 // read finds the fleets and what the load is counted in.
@@ -122,8 +125,7 @@ func (v *curves) subtitle() []string {
 // draw both charts, one below the other.
 func (v *curves) draw(s *svgPage) {
 	g := goalDrawn(v.a)
-	top := s.y + 44
-	for i, t := range []struct {
+	for _, t := range []struct {
 		what   string
 		bounds map[string]float64
 		of     func(*memwall.CurvePoint) *memwall.Percentiles
@@ -131,12 +133,16 @@ func (v *curves) draw(s *svgPage) {
 		{"time to the first token, ms", g.TTFT, func(p *memwall.CurvePoint) *memwall.Percentiles { return p.TTFT }},
 		{"time per token, ms", g.TPOT, func(p *memwall.CurvePoint) *memwall.Percentiles { return p.TPOT }},
 	} {
-		c := &chart{svgPage: s, left: frontLeft, top: top + i*curveApart, width: curveWidth, height: curveHeight}
+		c := &chart{svgPage: s, left: frontLeft, top: s.y + 44, width: curveWidth, height: curveHeight}
+		if s.slim() {
+			c.width = s.width - svgMargin - frontLeft
+		}
 		v.scales(c, t.bounds, t.of)
 		s.y = c.bottom() + 2*svgLine
 		c.frame(v.xs, t.what)
 		v.marks(c, t.bounds)
 		v.lines(c, t.of)
+		s.y = max(s.y, c.top+curveApart-44)
 	}
 }
 
@@ -164,7 +170,11 @@ func (v *curves) scales(c *chart, bounds map[string]float64, of func(*memwall.Cu
 func (v *curves) marks(c *chart, bounds map[string]float64) {
 	at := c.px(v.asked)
 	c.path("asked", fmt.Sprintf("M%.1f %dV%d", at, c.top, c.bottom()))
-	c.anchored("m", "middle", at, c.top-6, "asked")
+	if c.slim() { // what the axis measures stands above
+		c.anchored("m", "start", at+4, c.top+12, "asked")
+	} else {
+		c.anchored("m", "middle", at, c.top-6, "asked")
+	}
 	c.goals(bounds, c.width, "start")
 }
 
@@ -186,10 +196,10 @@ func (v *curves) lines(c *chart, of func(*memwall.CurvePoint) *memwall.Percentil
 		c.path(fmt.Sprintf("thick s%d", i), c.points(len(points), p99))
 		v.ring(c, i, f.Fleet, len(points), p99)
 		x, y := p99(len(points) - 1)
-		all = append(all, callout{c.px(x), c.py(y), fmt.Sprintf("t d%d", i), broken(fleetDrawn(f), flagsAt, strongLetter, 1), v.names(f)})
+		all = append(all, callout{x: c.px(x), y: c.py(y), class: fmt.Sprintf("t d%d", i), name: c.broken(fleetDrawn(f), c.flags(), strongLetter, 1), lines: v.names(c.svgPage, f)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
-	c.callouts(flagsAt, all)
+	c.callouts(all)
 }
 
 // ring is the most that a fleet holds, on its line.
@@ -211,9 +221,9 @@ func (v *curves) ring(c *chart, i int, f *memwall.Fleet, n int, at func(int) (x,
 }
 
 // names of a server, and what it holds.
-func (v *curves) names(c *memwall.Candidate) []string {
+func (v *curves) names(s *svgPage, c *memwall.Candidate) []string {
 	_, server, _ := strings.Cut(c.Change, ", ")
-	return append(broken(server, flagsAt, svgLetter, 2), broken(v.holdWords(c.Fleet), flagsAt, svgLetter, 1)...)
+	return append(s.broken(server, s.flags(), svgLetter, 2), s.broken(v.holdWords(c.Fleet), s.flags(), svgLetter, 1)...)
 }
 
 // describe says the numbers of the picture in words.

@@ -286,9 +286,9 @@ func (f *front) name(p *spot) string {
 }
 
 // lines are what else is said of a plan, and its figures.
-func (f *front) lines(p *spot) (out []string) {
+func (f *front) lines(s *svgPage, p *spot) (out []string) {
 	for _, words := range f.words(p) {
-		out = append(out, broken(words, flagsAt, svgLetter, 3)...)
+		out = append(out, s.broken(words, s.flags(), svgLetter, 3)...)
 	}
 	return out
 }

@@ -24,23 +24,29 @@ const (
 // PlanFrontSVG draws plans by what they cost and how long users wait for a token: what nothing beats as a line, the
 // winner and two others by name, the bands of these as whiskers. Plans without a price stand apart. Those that train are
 // drawn by the memory that they leave and the time of a step.
-func PlanFrontSVG(a *memwall.Answer) []byte { return frontDrawing(a).file() }
+func PlanFrontSVG(a *memwall.Answer) []byte { return frontPicture(a).file() }
 
-// PlanFrontPart is PlanFrontSVG as a part of a page.
-func PlanFrontPart(a *memwall.Answer, name string) string { return frontDrawing(a).part(name) }
+// PlanFrontChart is PlanFrontSVG as a part of a page.
+func PlanFrontChart(a *memwall.Answer, name string) Chart {
+	return frontPicture(a).chart(name, svgWidth)
+}
 
-func frontDrawing(a *memwall.Answer) *drawing {
+func frontPicture(a *memwall.Answer) *picture {
 	f := &front{a: a}
 	f.read()
+	p := &picture{f.title(), f.subtitle(), f.describe(), chartStyle, f.draw}
 	if len(f.spots) == 0 {
-		return charted(f.title(), f.subtitle(), f.describe(), func(*svgPage) {})
+		p.draw = func(*svgPage) {}
 	}
-	return charted(f.title(), f.subtitle(), f.describe(), f.draw)
+	return p
 }
 
 // draw the chart.
 func (f *front) draw(s *svgPage) {
 	c := &chart{svgPage: s, left: frontLeft, top: s.y + 44, width: frontWidth, height: frontHeight}
+	if s.slim() {
+		c.width, c.height = s.width-svgMargin-frontLeft-f.unpriced(), curveHeight
+	}
 	f.scales(c)
 	s.y = c.bottom() + 2*svgLine
 	c.frame(f.xs, f.ys)
@@ -53,11 +59,11 @@ func (f *front) draw(s *svgPage) {
 	f.dots(c)
 	var all []callout
 	for _, p := range shown {
-		all = append(all, callout{f.px(c, p), c.py(p.y.mid), "t", broken(f.name(p), flagsAt, strongLetter, 3), f.lines(p)})
+		all = append(all, callout{x: f.px(c, p), y: c.py(p.y.mid), class: "t", name: s.broken(f.name(p), s.flags(), strongLetter, 3), lines: f.lines(s, p)})
 	}
 	slices.SortStableFunc(all, func(a, b callout) int { return cmp.Compare(a.y, b.y) })
-	c.callouts(flagsAt, all)
 	f.apart(c)
+	c.callouts(all)
 }
 
 // scales around all plans, and the bands of those that are named.

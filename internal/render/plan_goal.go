@@ -10,9 +10,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// goalPlans draws the fleets that serve a load within bounds: the best, a table of all, why each stands where it does, what
+// aimed draws the fleets that serve a load within bounds: the best, a table of all, why each stands where it does, what
 // was expected to be better, and how to run the best.
-func (s *screen) goalPlans(all bool) {
+func (s *screen) aimed(all bool) {
 	s.goalTitle()
 	if s.a.Best == nil {
 		s.goalMiss()
@@ -24,10 +24,6 @@ func (s *screen) goalPlans(all bool) {
 	}
 	s.goalSurprises()
 	s.dayPlan()
-	s.goalFiles()
-	s.searchedFor()
-	s.footnotes()
-	s.notes()
 }
 
 // goalTitle is line 1: how many fleets hold, the load, the bounds.
@@ -148,8 +144,9 @@ func (s *screen) fleets(all bool) {
 	tb := &table{sides: []side{right, left, decimal}}
 	tb.row(nil, say("fleet", bold), say("$ an hour", dim))
 	cells := s.fleetCells()
+	tb.picked = 1
 	for i := range shown {
-		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])), say(rentDollars(&shown[i])))
+		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])).leads(fleetPlace(&shown[i])), say(rentDollars(&shown[i])))
 	}
 	s.fleetFigures(tb, shown)
 	s.page.blank()
@@ -160,9 +157,12 @@ func (s *screen) fleets(all bool) {
 	}
 	s.page.para(pad(gap), say(words, dim))
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
-		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
+		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
 	}
 }
+
+// fleetPlace is where a fleet is played: what its times rest on.
+func fleetPlace(c *memwall.Candidate) *Place { return &Place{Ask: "sim", Patch: c.Patch} }
 
 // fleetFigures adds the columns that the width has room for: both times, whether the fleet is sure, quality.
 func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
@@ -170,8 +170,8 @@ func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
 	if width < narrow {
 		return
 	}
-	tb.column(3, decimal, say("first p99", dim), func(i int) text { return say(p99(&shown[i], true)) })
-	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)) })
+	tb.column(3, decimal, say("first p99", dim), func(i int) text { return say(p99(&shown[i], true)).leads(fleetPlace(&shown[i])) })
+	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)).leads(fleetPlace(&shown[i])) })
 	if width >= defaultWidth {
 		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
 	}
@@ -377,11 +377,8 @@ func (s *screen) goalFiles() {
 	if s.a.Best == nil {
 		return
 	}
-	whole := s.a
-	s.a = &memwall.Answer{Flags: whole.Best.Flags}
-	s.commands()
-	s.a = whole
-	if f := whole.Best.Files; len(f) > 0 {
+	s.bestCommand()
+	if f := s.a.Best.Files; len(f) > 0 {
 		s.page.para(pad(gap), say(strings.Join(slices.Sorted(maps.Keys(f)), ", ")+": --files DIR writes them", dim))
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// trainPlans draws the plans of a training run: the best one, the others with what they lose, what else may be chosen,
+// trained draws the plans of a training run: the best one, the others with what they lose, what else may be chosen,
 // what rules of thumb would choose, and the files that run it.
-func (s *screen) trainPlans(all bool) {
+func (s *screen) trained(all bool) {
 	s.trainHead()
 	if s.a.Best == nil {
 		s.trainMiss()
@@ -21,8 +21,6 @@ func (s *screen) trainPlans(all bool) {
 		s.surprises()
 		s.configNames()
 	}
-	s.searched()
-	s.notes()
 }
 
 // trainHead is line 1.
@@ -184,7 +182,7 @@ func (s *screen) trainTable(all bool) {
 		s.page.para(pad(gap), say("a trade-off: nothing that was found takes less time, costs less and leaves more", dim))
 	}
 	if rest := len(s.a.Candidates) - len(shown) - len(front); rest > 0 {
-		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --all", dim))
+		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
 	}
 }
 

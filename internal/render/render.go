@@ -11,6 +11,8 @@ type Style struct {
 	Width  int // cells; see MinWidth and MaxWidth
 	Colour Colour
 	ASCII  bool
+	// endless: a screen is taken apart, and no line ends.
+	endless bool
 }
 
 // Colour is how many colours a terminal has.
@@ -20,7 +22,6 @@ const (
 	NoColour Colour = iota
 	Colours16
 	Colours256
-	HTML // a part of a page, escaped, with inks as classes i0 to i12
 )
 
 // Bounds of Style.Width: narrower screens are drawn at MinWidth, wider ones at MaxWidth.
@@ -33,4 +34,9 @@ const (
 	defaultWidth = 80
 )
 
-func (s Style) width() int { return min(max(s.Width, MinWidth), MaxWidth) }
+func (s Style) width() int {
+	if s.endless {
+		return 1 << 20
+	}
+	return min(max(s.Width, MinWidth), MaxWidth)
+}

@@ -9,9 +9,9 @@ import (
 
 // Sizes of a roofline, in pixels.
 const (
-	roofWidth  = 560
+	roofWidth  = 568
 	roofHeight = 300
-	roofLeft   = 64
+	roofLeft   = 72
 )
 
 // roofStyle is of the roof.
@@ -25,29 +25,39 @@ func RooflineTitle(r *memwall.Roofline) string {
 	return capital(r.Points[0].Name) + " is bound by " + r.Points[0].Bound
 }
 
-// RooflinePicture draws a roofline as a part of a page: rate against operations per byte, both by powers; the roof black,
-// points with their bands.
-func RooflinePicture(r *memwall.Roofline, name string) string {
-	s := newPicture(roofWidth+roofLeft+svgMargin, roofWidth)
-	c := &chart{svgPage: s, left: roofLeft, top: 28, width: roofWidth, height: roofHeight}
+// RooflineSVG draws a roofline: rate against operations per byte, both by powers; the roof black, points with their bands.
+func RooflineSVG(r *memwall.Roofline) []byte { return rooflinePicture(r).file() }
+
+// RooflineChart is RooflineSVG as a part of a page, half as wide as that.
+func RooflineChart(r *memwall.Roofline, name string) Chart {
+	return rooflinePicture(r).chart(name, roofWidth)
+}
+
+func rooflinePicture(r *memwall.Roofline) *picture {
+	style := styles{chartStyle.light + roofStyle, chartStyle.dark}
+	return &picture{RooflineTitle(r), []string{"the line is what the datasheet allows; points are predicted, with their bands"}, describeRoofline(r), style, func(s *svgPage) { s.roofline(r) }}
+}
+
+func (s *svgPage) roofline(r *memwall.Roofline) {
+	c := &chart{svgPage: s, left: roofLeft, top: s.y + 28, width: s.width - roofLeft - 2*svgMargin, height: roofHeight}
 	low, high := r.Ridge/100, 8*r.Ridge
 	least := r.Peak
 	for i := range r.Points {
 		p := &r.Points[i]
 		low, high, least = min(low, p.Intensity/3), max(high, 3*p.Intensity), min(least, p.Low)
 	}
-	c.x, c.y = logScale(low, high), logScale(min(least/2e12, low*r.Bandwidth/1e12), 1.5*r.Peak/1e12)
+	c.x = logScale(low, high)
+	c.y = logScale(min(least/2e12, c.x.low*r.Bandwidth/1e12), 1.5*r.Peak/1e12) // the roof begins within it
 	c.frame("operations for each byte read", "TFLOP/s of one "+r.Device)
 	ridgeY := r.Peak / 1e12
 	c.path("lim roof", fmt.Sprintf("M%.1f %.1fL%.1f %.1fH%d", c.px(c.x.low), c.py(c.x.low*r.Bandwidth/1e12), c.px(r.Ridge), c.py(ridgeY), c.right()))
 	c.anchored("m", "end", float64(c.right()), int(c.py(ridgeY))-7, tick(r.Peak/1e12)+" TFLOP/s "+r.Arithmetic)
 	middle := math.Sqrt(c.x.low * r.Ridge)
-	c.anchored("m", "end", c.px(middle)-8, int(c.py(middle*r.Bandwidth/1e12)), tick(r.Bandwidth/1e12)+" TB/s")
+	c.anchored("m", "start", c.px(middle)+10, int(c.py(middle*r.Bandwidth/1e12))+8, tick(r.Bandwidth/1e12)+" TB/s")
 	for i := range r.Points {
 		c.roofPoint(&r.Points[i], i)
 	}
-	s.y = c.bottom() + 2*svgLine + svgMargin
-	return (&drawing{s, RooflineTitle(r), describeRoofline(r)}).part(name)
+	s.y = c.bottom() + 2*svgLine
 }
 
 // roofPoint is a dot with its band and its name.

@@ -27,6 +27,12 @@ func Sim(a *memwall.Answer, opt SimOptions, st Style) string {
 		s.notes()
 		return s.page.String()
 	}
+	s.played()
+	s.notes()
+	return s.page.String()
+}
+
+func (s *screen) played() {
 	s.simTitle()
 	s.simHeadline()
 	s.waits()
@@ -34,8 +40,6 @@ func Sim(a *memwall.Answer, opt SimOptions, st Style) string {
 	s.versus()
 	s.simSuggestions()
 	s.runs()
-	s.notes()
-	return s.page.String()
 }
 
 // simTitle is line 1: whether the load is held, the load, what serves it.
@@ -177,14 +181,20 @@ func (s *screen) waits() {
 		tb.rows[0][columns-1] = nil
 	}
 	for i, x := range []struct {
-		name string
-		p    *memwall.Percentiles
-	}{{"waits", v.Wait}, {"first token", v.TTFT}, {"per token", v.TPOT}, {"between tokens", v.ITL}, {"end to end", v.E2E}} {
+		name, at string
+		p        *memwall.Percentiles
+	}{{"waits", "wait", v.Wait}, {"first token", "ttft", v.TTFT}, {"per token", "tpot", v.TPOT}, {"between tokens", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
 		if x.p == nil {
 			continue
 		}
 		worth, name := timeScale(x.p.P99)
-		row := []text{join(say(x.name+", "), say(name, dim)), say(timed(x.p.P50, worth)), say(timed(x.p.P90, worth)), say(timed(x.p.P99, worth)), say(timed(x.p.Mean, worth))}
+		row := []text{join(say(x.name+", "), say(name, dim))}
+		for _, f := range []struct {
+			name string
+			ms   float64
+		}{{"p50", x.p.P50}, {"p90", x.p.P90}, {"p99", x.p.P99}, {"mean", x.p.Mean}} {
+			row = append(row, opens(timed(f.ms, worth), "/"+x.at+"_ms/"+f.name))
+		}
 		if low[i] != nil && high[i] != nil {
 			row = append(row, say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), dim))
 		}
@@ -214,11 +224,11 @@ func (s *screen) labelled(word string, parts ...text) {
 func (s *screen) became() {
 	v := s.a.Simulated
 	s.page.blank()
-	out := rateOf(v.Rate.Output) + " tokens/s, " + rateOf(v.Rate.Requests) + " requests/s"
+	out := join(opens(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), say(" tokens/s, "), opens(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), say(" requests/s"))
 	if c := v.Capacity; c != nil {
-		out += "; at most " + rateOf(*c) + " requests/s of this mix"
+		out = join(out, say("; at most "), opens(rateOf(*c), "/holds_requests_per_s"), say(" requests/s of this mix"))
 	}
-	s.labelled("out", say(out))
+	s.labelled("out", out)
 	s.goal()
 	s.overTime()
 	s.labelled("runs out", say(runsOutWords(s.a)))
@@ -269,8 +279,8 @@ const sparkGlyphs = "▁▂▃▄▅▆▇█"
 
 // spark draws a series in a few cells, with a gap behind it; nothing where the page is narrow.
 func (s *screen) spark(all []float64, whole float64, look ink) text {
-	if s.page.st.width() < narrow || len(all) == 0 {
-		return nil
+	if s.page.st.width() < narrow || s.page.st.endless || len(all) == 0 {
+		return nil // pages have charts
 	}
 	glyphs := []rune(sparkGlyphs)
 	var b strings.Builder
@@ -378,10 +388,10 @@ func (s *screen) versus() {
 	}
 	tb := &table{sides: []side{left, decimal, right, decimal, decimal, right, right}}
 	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
-	s.versusRow(tb, outcome("the plan", &v.Load, nil, v.TTFT, poolOf(s.a))...)
+	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, poolOf(s.a))...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
-		row := outcome(versusNames[o.Name], &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
+		row := outcome(versusNames[o.Name], fmt.Sprintf("/versus/%d", i), &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
 		if o.Published != "" {
 			row = append(row, say(o.Published+" ×", dim))
 		}
@@ -410,23 +420,23 @@ func dimmed(words ...string) (out []text) {
 	return out
 }
 
-// outcome is a row of what became of a workload.
-func outcome(name string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []text {
-	return []text{say(name), capacityOf(l), say(times(ratio)), say(rateOf(l.Rate.Output)), first99(first), wasted(p)}
+// outcome is a row of what became of a workload, which stands at a place of the answer.
+func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []text {
+	return []text{say(name), capacityOf(l, at), say(times(ratio)), opens(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
 }
 
-func capacityOf(l *memwall.Load) text {
+func capacityOf(l *memwall.Load, at string) text {
 	if l.Capacity == nil {
 		return say("—")
 	}
-	return say(rateOf(*l.Capacity))
+	return opens(rateOf(*l.Capacity), at+"/holds_requests_per_s")
 }
 
-func first99(p *memwall.Percentiles) text {
+func first99(p *memwall.Percentiles, at string) text {
 	if p == nil {
 		return say("—")
 	}
-	return say(timed(p.P99, 1000))
+	return opens(timed(p.P99, 1000), at+"/ttft_ms/p99")
 }
 
 func wasted(p *memwall.PoolUse) text {
@@ -453,7 +463,7 @@ func (s *screen) simSuggestions() {
 		x := &s.a.Suggestions[i]
 		if flags := patchFlags(x); flags != "" {
 			s.page.blank()
-			s.page.para(join(pad(gap), say("next       ", dim)), say("holds with "+x.Change+": "+flags))
+			s.page.para(join(pad(gap), say("next       ", dim)), join(say("holds with "), say(x.Change).leads(&Place{Patch: x.Patch, Flags: flags}), say(": "+flags)))
 		}
 	}
 }
@@ -469,7 +479,10 @@ func (s *screen) runs() {
 		out += ", seed " + strconv.FormatInt(int64(w.Seed), 10)
 	}
 	s.page.blank()
-	s.page.para(pad(gap), say(out+wallWords(s.a.Wall)+" · --csv --series --trace-out --svg for more", dim))
+	if out += wallWords(s.a.Wall); !s.page.st.endless {
+		out += " · --csv --series --trace-out --svg for more"
+	}
+	s.page.para(pad(gap), say(out, dim))
 }
 
 // wallWords say how long an answer took, where that was long enough to notice.

@@ -14,14 +14,14 @@ const (
 	plotWidth  = 330
 	plotHeight = 130
 	plotLeft   = 62 // room for the figures of an axis
-	plotApart  = 420
+	plotApart  = 414
 	plotTall   = 218
 )
 
 // plotStyle is of the marks of plots over time, light and dark.
 var plotStyle = styles{`.grid{stroke:#e2e2dc;fill:none}.axis{stroke:#5b6470;fill:none}.area{stroke:none;fill-opacity:.22}.curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.t{font-weight:600}` +
-	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}`,
-	`.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}`}
+	`.k{stroke:#d4731a}.kf{fill:#d4731a}.w{stroke:#24a67b}.wf{fill:#24a67b}.r{stroke:#2f62c9}.rf{fill:#2f62c9}tspan.kf{fill:#a85510}tspan.wf{fill:#14755a}`,
+	`.grid{stroke:#2b3138}.axis{stroke:#9aa3ad}.k{stroke:#bd6c22}.kf{fill:#bd6c22}.w{stroke:#3ddca6}.wf{fill:#3ddca6}.r{stroke:#5b93e6}.rf{fill:#5b93e6}tspan.kf{fill:#e08a3c}tspan.wf{fill:#3ddca6}`}
 
 // plot is one of the four, at a place of the picture.
 type plot struct {
@@ -30,25 +30,22 @@ type plot struct {
 }
 
 // SimSVG draws a simulation: the queue, the batch and the KV cache over time, and how the times of requests are spread.
-func SimSVG(a *memwall.Answer) []byte { return simDrawing(a).file() }
-
-// SimPart is SimSVG as a part of a page.
-func SimPart(a *memwall.Answer, name string) string { return simDrawing(a).part(name) }
-
-func simDrawing(a *memwall.Answer) *drawing {
-	s := newPicture(svgWidth, svgRight)
-	s.style = plotStyle
+func SimSVG(a *memwall.Answer) []byte {
+	p := simPicture(a)
 	head := simHeadText(a)
-	s.text(svgMargin, s.y, "h", head[0])
-	for _, l := range head[1:] {
-		s.y += svgLine
-		s.text(svgMargin, s.y, "m", l)
-	}
-	s.y += svgLine
-	if a.Simulated != nil && a.Series != nil {
-		s.plots(a.Simulated)
-	}
-	return &drawing{s, head[0], strings.Join(head, ". ")}
+	p.title, p.under = head[0], head[1:]
+	return p.file()
+}
+
+// SimChart is SimSVG as a part of a page.
+func SimChart(a *memwall.Answer, name string) Chart { return simPicture(a).chart(name, svgWidth) }
+
+func simPicture(a *memwall.Answer) *picture {
+	return &picture{"Over time, and how times are spread", nil, strings.Join(simHeadText(a), ". "), plotStyle, func(s *svgPage) {
+		if s.y += svgLine; a.Simulated != nil && a.Series != nil {
+			s.plots(a.Simulated)
+		}
+	}}
 }
 
 // simHeadText is the first lines of the screen.
@@ -68,15 +65,20 @@ func simHeadText(a *memwall.Answer) []string {
 
 func (s *svgPage) plots(v *memwall.Simulated) {
 	t := v.Series
-	at := func(column, row int) plot { return plot{s, svgMargin + column*plotApart, s.y + row*plotTall} }
-	longest, batch, kv := peak(t.Waiting), peak(t.Running), peak(t.KV)
-	at(0, 0).overTime(fmt.Sprintf("Queue: up to %s wait", significant(longest, 3)), t.Waiting, round(longest), t.IntervalS, "w", count3)
-	at(1, 0).overTime(fmt.Sprintf("Batch: up to %s run at once", significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r", count3)
-	at(0, 1).overTime("KV cache: "+percent(kv)+" of it at most in use", t.KV, 1, t.IntervalS, "k", percentLabel)
-	if v.Quantiles != nil {
-		at(1, 1).spread(v)
+	columns := 2
+	if s.slim() {
+		columns = 1
 	}
-	s.y += 2*plotTall + svgLine/2
+	top := s.y
+	at := func(i int) plot { return plot{s, svgMargin + i%columns*plotApart, top + i/columns*plotTall} }
+	longest, batch, kv := peak(t.Waiting), peak(t.Running), peak(t.KV)
+	at(0).overTime(fmt.Sprintf("Queue: up to %s wait", significant(longest, 3)), t.Waiting, round(longest), t.IntervalS, "w", count3)
+	at(1).overTime(fmt.Sprintf("Batch: up to %s run at once", significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r", count3)
+	at(2).overTime("KV cache: "+percent(kv)+" of it at most in use", t.KV, 1, t.IntervalS, "k", percentLabel)
+	if v.Quantiles != nil {
+		at(3).spread(v)
+	}
+	s.y += 4/columns*plotTall - svgLine/2
 }
 
 // round up to a figure that an axis ends with.
@@ -102,15 +104,23 @@ func percentLabel(x float64) string {
 	return percent(x)
 }
 
+// wide is how wide a plot is.
+func (p *plot) wide() int {
+	if p.slim() {
+		return p.width - p.x - plotLeft - svgMargin
+	}
+	return plotWidth
+}
+
 // frame of a plot: its finding, three lines across with figures, and the axis.
 func (p *plot) axes(title string, whole float64, label func(float64) string) {
 	p.text(float64(p.x), p.y+svgLine, "t", title)
 	for i := range 3 {
 		y := p.bottom() - i*plotHeight/2
-		fmt.Fprintf(&p.b, "<path class=\"grid\" d=\"M%d %dh%d\"/>\n", p.x+plotLeft, y, plotWidth)
+		fmt.Fprintf(&p.b, "<path class=\"grid\" d=\"M%d %dh%d\"/>\n", p.x+plotLeft, y, p.wide())
 		p.anchored("end", float64(p.x+plotLeft-6), y+4, label(float64(i)/2*whole))
 	}
-	fmt.Fprintf(&p.b, "<path class=\"axis\" d=\"M%d %dh%d\"/>\n", p.x+plotLeft, p.bottom(), plotWidth)
+	fmt.Fprintf(&p.b, "<path class=\"axis\" d=\"M%d %dh%d\"/>\n", p.x+plotLeft, p.bottom(), p.wide())
 }
 
 func (p *plot) bottom() int { return p.y + svgLine + 14 + plotHeight }
@@ -122,11 +132,11 @@ func (p *plot) anchored(anchor string, x float64, y int, words string) {
 // overTime draws a series on a scale from nothing to a whole.
 func (p plot) overTime(title string, all []float64, whole, interval float64, class string, label func(float64) string) {
 	p.axes(title, whole, label)
-	list := sampled(all, plotWidth/2)
+	list := sampled(all, p.wide()/2)
 	line := p.line(len(list), func(i int) (x, y float64) {
 		return float64(i) / float64(max(1, len(list)-1)), list[i] / max(whole, 1e-12)
 	})
-	left, right, bottom := p.x+plotLeft, p.x+plotLeft+plotWidth, p.bottom()
+	left, right, bottom := p.x+plotLeft, p.x+plotLeft+p.wide(), p.bottom()
 	fmt.Fprintf(&p.b, "<path class=\"area %sf\" d=\"M%d %dL%sL%d %dZ\"/>\n", class, left, bottom, line, right, bottom)
 	fmt.Fprintf(&p.b, "<path class=\"curve %s\" d=\"M%s\"/>\n", class, line)
 	span := interval * float64(len(all))
@@ -135,7 +145,7 @@ func (p plot) overTime(title string, all []float64, whole, interval float64, cla
 		if i == 0 {
 			words = "0"
 		}
-		p.anchored([]string{"start", "middle", "end"}[i], float64(left)+float64(i)/2*plotWidth, bottom+svgLine, words)
+		p.anchored([]string{"start", "middle", "end"}[i], float64(left)+float64(i)/2*float64(p.wide()), bottom+svgLine, words)
 	}
 }
 
@@ -147,7 +157,7 @@ func (p *plot) line(n int, at func(int) (x, y float64)) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		fmt.Fprintf(&b, "%.1f,%.1f", float64(p.x+plotLeft)+x*plotWidth, float64(p.bottom())-min(max(y, 0), 1)*plotHeight)
+		fmt.Fprintf(&b, "%.1f,%.1f", float64(p.x+plotLeft)+x*float64(p.wide()), float64(p.bottom())-min(max(y, 0), 1)*plotHeight)
 	}
 	return b.String()
 }
@@ -155,7 +165,7 @@ func (p *plot) line(n int, at func(int) (x, y float64)) string {
 // spread draws which share of requests had each time, on a scale of powers of ten.
 func (p plot) spread(v *memwall.Simulated) {
 	q := v.Quantiles
-	p.axes("Times: 99 of 100 first tokens within "+unit.Seconds(v.TTFT.P99/1000).String(), 1, percentLabel)
+	p.axes("Times: 99 % of first tokens in "+unit.Seconds(v.TTFT.P99/1000).String(), 1, percentLabel)
 	low, high := decades(q)
 	scale := func(ms float64) float64 {
 		return (math.Log10(max(ms, low)) - math.Log10(low)) / (math.Log10(high) - math.Log10(low))
@@ -165,7 +175,7 @@ func (p plot) spread(v *memwall.Simulated) {
 		step = 100 // figures of more lines would touch
 	}
 	for ms := low; ms <= high*1.01; ms *= step {
-		x, anchor := float64(p.x+plotLeft)+scale(ms)*plotWidth, "middle"
+		x, anchor := float64(p.x+plotLeft)+scale(ms)*float64(p.wide()), "middle"
 		if ms > high/2 {
 			anchor = "end"
 		}

@@ -140,7 +140,7 @@ func (d *drawing) part(name string) string {
 
 // PartStyles are the rules of all pictures that are parts of a page, which says which theme it has.
 func PartStyles() string {
-	all := styles{chartStyle.light + plotStyle.light + roofStyle, chartStyle.dark + plotStyle.dark}.all()
+	all := styles{chartStyle.light + plotStyle.light + roofStyle + scheduleStyle, chartStyle.dark + plotStyle.dark}.all()
 	return "svg.mw{" + all.light + "}\n:root[data-theme=dark] svg.mw{" + all.dark + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]) svg.mw{" + all.dark + "}}\n"
 }
 
@@ -185,6 +185,8 @@ func (s *svgPage) device(d *memwall.Device, scale unit.Bytes) {
 	lens := s.lens(d, v)
 	if lens != nil {
 		v.high = svgBar * 2 / 3
+	} else if words, x := s.limitAt(d, v); x-letters(words) < svgMargin+letters(name+" · "+d.Name)+svgLetter {
+		s.y += svgLine // beside each other there is no room for both
 	}
 	labels := s.bar(d, v)
 	if lens != nil {
@@ -275,16 +277,27 @@ func (s *svgPage) overLimit(d *memwall.Device, v *view) {
 
 // limitWords say what the limit is.
 func (s *svgPage) limitWords(d *memwall.Device, v *view) {
-	if d.Usable == 0 {
+	words, x := s.limitAt(d, v)
+	if words == "" {
 		return
 	}
-	words := "may use " + gib(d.Usable, needed(d).decimals())
+	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x, s.y-8, escape(words))
+}
+
+// limitAt is what the limit is in words, and where these end; none where there is no limit.
+func (s *svgPage) limitAt(d *memwall.Device, v *view) (words string, end float64) {
+	if d.Usable == 0 {
+		return "", float64(s.width)
+	}
+	words = "may use " + gib(d.Usable, needed(d).decimals())
 	if d.Limit != "" {
 		words += " = " + d.Limit
 	}
-	x := max(svgMargin+float64(cells(words))*svgLetter, min(v.at(d.Usable), float64(s.bars)))
-	fmt.Fprintf(&s.b, "<text class=\"m\" x=\"%.1f\" y=\"%d\" text-anchor=\"end\">%s</text>\n", x, s.y-8, escape(words))
+	return words, max(svgMargin+letters(words), min(v.at(d.Usable), float64(s.bars)))
 }
+
+// letters is how wide words are.
+func letters(words string) float64 { return float64(cells(words)) * svgLetter }
 
 // whisker is the band of what is needed.
 func (s *svgPage) whisker(d *memwall.Device, v *view) {
@@ -344,37 +357,4 @@ func ScaleOf(answers ...*memwall.Answer) (scale unit.Bytes) {
 		}
 	}
 	return scale
-}
-
-// PhasesPicture draws what a device holds in each phase of a step of training, on one scale, as a part of a page.
-func PhasesPicture(a *memwall.Answer, name string, width int) string {
-	if len(a.Devices) == 0 || len(a.Devices[0].Phases) == 0 {
-		return ""
-	}
-	const words, sums = 150, 60
-	d := a.Devices[0]
-	scale := max(d.Capacity, d.Usable)
-	for i := range d.Phases {
-		scale = max(scale, d.Phases[i].Bytes)
-	}
-	s := newPicture(width, width-sums)
-	s.y = svgLine
-	v := &view{0, scale, words, float64(s.bars), svgBar * 2 / 3}
-	s.limitWords(&d, v)
-	var out []string
-	for i := range d.Phases {
-		p := &d.Phases[i]
-		of := memwall.Device{Ledger: p.Ledger, Usable: d.Usable, Needed: p.Bytes, Capacity: d.Capacity}
-		s.text(svgMargin, s.y+v.high-5, "l", p.Name)
-		s.bar(&of, v)
-		sum := gib(p.Bytes, 1)
-		if a.PerDevice != nil && p.Name == a.PerDevice.PeakPhase {
-			sum += " peak"
-		}
-		s.text(float64(s.bars)+6, s.y+v.high-5, "m", sum)
-		out = append(out, p.Name+" "+sum+" GiB")
-		s.y += v.high + 10
-	}
-	s.y += svgMargin
-	return (&drawing{s, "memory of one device over a step", strings.Join(out, ", ")}).part(name)
 }

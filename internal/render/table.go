@@ -22,6 +22,7 @@ type table struct {
 	rows   [][]text
 	lead   []int // rows that wrapped added, without their further lines
 	remark bool
+	picked int // the row that the answer speaks of; 0 is none
 	// early: a remark may begin in the column before its own when that is empty.
 	early bool
 	// most bounds the width of a column; longer texts are shortened in the middle. 0 is no bound.
@@ -54,6 +55,10 @@ func (tb *table) column(at int, s side, head text, cell func(int) text) {
 
 // add writes the table on a page.
 func (p *page) add(tb *table) {
+	if p.st.endless {
+		p.put(tb.grid())
+		return
+	}
 	tb.clean(p)
 	tb.layout()
 	for _, r := range tb.rows {
@@ -66,7 +71,7 @@ func (tb *table) clean(p *page) {
 		for i := range r {
 			r[i] = r[i].clean(p.st.ASCII)
 			if n := tb.most[i]; n > 0 && len(r[i]) == 1 {
-				r[i] = text{{shorten(r[i][0].s, n, p.ellipsis()), r[i][0].ink}}
+				r[i] = text{{shorten(r[i][0].s, n, p.ellipsis()), r[i][0].ink, r[i][0].to}}
 			}
 		}
 	}

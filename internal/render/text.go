@@ -9,6 +9,7 @@ import (
 type span struct {
 	s   string
 	ink ink
+	to  *Place // where faces that have links lead from here
 }
 
 type text []span
@@ -18,9 +19,9 @@ type text []span
 //go:noinline
 func say(s string, i ...ink) text {
 	if len(i) == 0 {
-		return text{{s, plain}}
+		return text{{s: s}}
 	}
-	return text{{s, i[0]}}
+	return text{{s: s, ink: i[0]}}
 }
 
 // join makes one text of several.
@@ -72,7 +73,7 @@ func (x text) string() string {
 func (x text) clean(only bool) text {
 	out := make(text, len(x))
 	for i, s := range x {
-		out[i] = span{clean(s.s, only), s.ink}
+		out[i] = span{clean(s.s, only), s.ink, s.to}
 	}
 	return out
 }
@@ -86,13 +87,13 @@ func (x text) cut(n int, ellipsis string) text {
 	var out text
 	for _, s := range x {
 		head := s.s[:prefix(s.s, left)]
-		out = append(out, span{head, s.ink})
+		out = append(out, span{head, s.ink, s.to})
 		left -= cells(head)
 		if len(head) < len(s.s) {
 			break
 		}
 	}
-	return append(out, span{ellipsis, plain})
+	return append(out, span{s: ellipsis})
 }
 
 // prefix is how many bytes of s fit in n cells.
@@ -143,7 +144,7 @@ func (x text) words() (out []text) {
 				out, word = append(out, word), nil
 			}
 			if part != "" {
-				word = append(word, span{part, s.ink})
+				word = append(word, span{part, s.ink, s.to})
 			}
 		}
 	}
@@ -177,7 +178,7 @@ func (x text) wrap(n int) (lines []text) {
 		case len(line) == 0:
 			line = w
 		case line.cells()+1+w.cells() <= n:
-			line = append(append(line, span{" ", between(line, w)}), w...)
+			line = append(append(line, between(line, w)), w...)
 		default:
 			lines, line = append(lines, line), w
 		}
@@ -185,12 +186,20 @@ func (x text) wrap(n int) (lines []text) {
 	return append(lines, line)
 }
 
-// between is the ink of a space: that of both words when they share one.
-func between(a, b text) ink {
-	if len(a) > 0 && len(b) > 0 && a[len(a)-1].ink == b[0].ink {
-		return b[0].ink
+// between is a space: in the ink of both words when they share one, and to where both lead.
+func between(a, b text) span {
+	out := span{s: " "}
+	if len(a) == 0 || len(b) == 0 {
+		return out
 	}
-	return plain
+	last, first := &a[len(a)-1], &b[0]
+	if last.ink == first.ink {
+		out.ink = first.ink
+	}
+	if last.to == first.to {
+		out.to = first.to
+	}
+	return out
 }
 
 // split cuts a word that is wider than n cells.
@@ -199,7 +208,7 @@ func (x text) split(n int) (head, rest text) {
 		k := prefix(s.s, n)
 		if k < len(s.s) {
 			k = max(k, firstRune(s.s, len(head)))
-			return append(head, span{s.s[:k], s.ink}), append(text{{s.s[k:], s.ink}}, x[i+1:]...)
+			return append(head, span{s.s[:k], s.ink, s.to}), append(text{{s.s[k:], s.ink, s.to}}, x[i+1:]...)
 		}
 		head = append(head, s)
 		n -= cells(s.s)

@@ -41,6 +41,9 @@ func (p *page) title(v memwall.Verdict, asked []string) {
 
 // dotted writes parts between middle dots and breaks lines only between them.
 func (p *page) dotted(lead text, asked []string) {
+	if p.put(Block{Kind: Title, Lead: lead.runs(), Words: say(strings.Join(asked, " · ")).runs()}) {
+		return
+	}
 	lead = lead.clean(p.st.ASCII)
 	sep := clean(" · ", p.st.ASCII)
 	indent := min(lead.cells(), p.st.width()/3)

@@ -232,7 +232,7 @@ func drawStretches(bar []live.Stretch, n int) (x text) {
 	draw := func(wanted func(id string) (rune, ink, bool)) {
 		for i := range bar {
 			if g, k, ok := wanted(bar[i].ID); ok {
-				x = append(x, span{strings.Repeat(string(g), counts[i]), k})
+				x = append(x, span{s: strings.Repeat(string(g), counts[i]), ink: k})
 			}
 		}
 	}

@@ -126,17 +126,17 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 
 // RungRow is a change as it is printed.
 type RungRow struct {
-	Change, Saves, Speed, Quality, Then string
-	Verdict                             memwall.Verdict
-	Flags                               string
-	Patch                               map[string]any
+	Change, Saves, Speed, Then string
+	Verdict                    memwall.Verdict
+	Flags                      string
+	Patch                      map[string]any
 }
 
 // RungRows are the suggestions of an answer.
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
-		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), qualityOf(c.Quality), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
+		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
 	}
 	return out
 }
@@ -145,16 +145,6 @@ func RungRows(a *memwall.Answer) (out []RungRow) {
 func VerdictWords(v memwall.Verdict) string {
 	m := markOf(v)
 	return string(m.sign) + " " + m.word
-}
-
-// LadderRows are the changes that a search found.
-func LadderRows(a *memwall.Answer) (out []RungRow) {
-	s := &screen{page: newPage(Style{Width: defaultWidth}), a: a}
-	for i := range a.Ladder {
-		c := &a.Ladder[i]
-		out = append(out, RungRow{c.Change, gib(c.Saves, 2), tokensEach(c.Speed), qualityOf(c.Quality), s.then(c).string(), c.Verdict, c.Arguments, c.Patch})
-	}
-	return out
 }
 
 // Origin is how a number was made, as it is printed.

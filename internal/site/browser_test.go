@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,12 +26,15 @@ import (
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/serve"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/source"
 )
 
 // host is memwall serve.
 func host(t *testing.T) string {
 	t.Helper()
-	s, err := serve.New(serve.Options{Desk: desk.New(desk.Options{}), Fixed: true})
+	models := source.Inline{Rest: memwall.Catalog{}}
+	s, err := serve.New(serve.Options{Desk: desk.New(desk.Options{Asker: memwall.Asker{Models: models}}), Models: models, Fixed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +54,7 @@ func browse(t *testing.T, home string) context.Context {
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		t.Fatalf("no browser: %v", err)
 	}
-	ctx, stop = context.WithTimeout(ctx, 90*time.Second)
+	ctx, stop = context.WithTimeout(ctx, 150*time.Second)
 	t.Cleanup(stop)
 	heed(t, ctx, chromedp.Events(ctx, runtime.ConsoleAPICalled), func(e runtime.EventConsoleAPICalled) string {
 		if e.Type != runtime.ConsoleAPICalledTypeError && e.Type != runtime.ConsoleAPICalledTypeWarning {
@@ -108,10 +112,13 @@ func ask[T any](t *testing.T, ctx context.Context, a chromedp.Action[T]) T {
 	return v
 }
 
-func script[T any](t *testing.T, ctx context.Context, text string) T {
+func script[T any](t *testing.T, ctx context.Context, text string, how ...func(*runtime.EvaluateParams)) T {
 	t.Helper()
-	return ask(t, ctx, chromedp.Evaluate[T](text))
+	return ask(t, ctx, chromedp.Evaluate[T](text, how...))
 }
+
+// wait for what a script promises.
+func wait(p *runtime.EvaluateParams) { yes := true; p.AwaitPromise = &yes }
 
 // says waits until an element says some words.
 func says(t *testing.T, ctx context.Context, selector, words string) {
@@ -146,6 +153,9 @@ func TestPath(t *testing.T) {
 	}
 	if command := ask(t, ctx, chromedp.Text(chromedp.CSS(".cmd code"))); !strings.Contains(command, "vllm serve") || !strings.Contains(command, "--quantization fp8") {
 		t.Errorf("the command is %s", command)
+	}
+	if copied := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('.copy').click() })`, wait); !strings.HasPrefix(copied, "vllm serve") || !strings.Contains(copied, "--quantization fp8") {
+		t.Errorf("what is copied is %s", copied)
 	}
 	do(t, ctx, chromedp.NavigateBack())
 	says(t, ctx, "#answer", "No.")
@@ -240,9 +250,9 @@ func TestTextIsTheAnswer(t *testing.T) {
 func TestLooks(t *testing.T) {
 	home := host(t)
 	ctx := browse(t, home)
-	for _, wide := range []int64{360, 768, 1184, 2200} {
+	for _, wide := range []int64{360, 768, 1280, 2200} {
 		for _, theme := range []string{"light", "dark"} {
-			for _, path := range []string{short, "/plan?m=llama-3.1-70b&on=2xh100", "/train?m=llama-3.1-8b&on=8xh100", "/learn?topic=kv-cache", "/diagnose"} {
+			for name, path := range looks {
 				if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}); err != nil {
 					t.Fatal(err)
 				}
@@ -253,10 +263,151 @@ func TestLooks(t *testing.T) {
 				if faint := script[string](t, ctx, contrast); faint != "" {
 					t.Errorf("%s, %s, at %d: too faint: %s", path, theme, wide, faint)
 				}
-				look(t, ctx, fmt.Sprintf("%s-%s-%d", strings.Trim(path[:5], "/?"), theme, wide))
+				if small := script[string](t, ctx, letters); small != "" {
+					t.Errorf("%s at %d: letters too small: %s", path, wide, small)
+				}
+				look(t, ctx, fmt.Sprintf("%s-%s-%d", name, theme, wide))
 			}
 		}
 	}
+}
+
+// looks are pages of all kinds.
+var looks = map[string]string{
+	"fit": short, "plan": "/plan?m=llama-3.1-70b&on=2xh100", "hardware": "/plan?m=llama-3.1-8b", "serve": "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s,h100", "pick": "/pick?on=rtx-4090",
+	"train": "/train?m=llama-3.1-70b&on=32xh100&framework=megatron&tp=4&pp=4&accumulation=16", "sim": "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=500&why=/ttft_ms/p99",
+	"learn": "/learn?topic=kv-cache", "diagnose": "/diagnose",
+}
+
+// letters finds text of pictures that is drawn smaller than 11 pixels, and other text that is.
+const letters = `(() => {
+	for (const e of document.querySelectorAll('main text, main td, main th, main p, main dd, main li')) {
+		if (!e.checkVisibility() || !e.textContent.trim()) continue;
+		const m = e.getScreenCTM?.(), size = parseFloat(getComputedStyle(e).fontSize) * (m ? Math.hypot(m.a, m.b) : 1);
+		if (size < 10.9) return e.textContent.trim().slice(0, 40) + ' ' + size.toFixed(1);
+	}
+	return '';
+})()`
+
+// TestPrint: on paper the answer, its pictures, notes and commands are left, in light, and nothing that is to be pressed.
+func TestPrint(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, home+short)
+	if shown := script[string](t, ctx, `[...document.querySelectorAll('button, nav, .ctl, .takeaway')].filter(e => e.checkVisibility()).map(e => e.outerHTML.slice(0, 60)).join()`); shown != "" {
+		t.Errorf("on paper: %s", shown)
+	}
+	if !script[bool](t, ctx, `['#answer', '#picture svg', '#ledger', '.cmd code', '.notes'].every(s => [...document.querySelectorAll(s)].some(e => e.checkVisibility()))`) {
+		t.Error("a part of the answer is not on paper")
+	}
+	look(t, ctx, "print")
+}
+
+// TestTables: every cell of a page that is set from a screen's parts is what the answer says, in a table with heads.
+func TestTables(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	for path, r := range map[string]*memwall.Request{
+		"/pick?on=rtx-4090":               {Ask: "pick", Hardware: "rtx-4090"},
+		"/plan?m=llama-3.1-70b&on=2xh100": {Ask: "plan", Model: "llama-3.1-70b", Hardware: "2xh100"},
+		"/plan?m=llama-3.1-8b":            {Ask: "plan", Model: "llama-3.1-8b"},
+	} {
+		a, err := memwall.Ask(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open(t, ctx, home+path)
+		shown := script[[][]string](t, ctx, `[...document.querySelectorAll('table.grid tr')].map(r => [...r.cells].map(c => c.textContent.trim()))`)
+		var want [][]string
+		for _, b := range render.Parts(a) {
+			for _, row := range b.Rows {
+				var cells []string
+				for _, c := range row.Cells {
+					cells = append(cells, strings.TrimSpace(c.String()))
+				}
+				want = append(want, cells)
+			}
+		}
+		if len(shown) != len(want) || len(want) == 0 {
+			t.Fatalf("%s: %d rows of %d", path, len(shown), len(want))
+		}
+		for i := range want {
+			if got := shown[i][:len(want[i])]; !slices.Equal(got, want[i]) {
+				t.Errorf("%s: %q, want %q", path, got, want[i])
+			}
+		}
+		if n := script[int64](t, ctx, `document.querySelectorAll('table.grid').length - document.querySelectorAll('table.grid thead th[scope=col]:first-child').length`); n != 0 {
+			t.Errorf("%s: %d tables without heads", path, n)
+		}
+	}
+}
+
+// TestRungs: keys take a change of the ladder, a fleet leads to where it is played, a model to where it fits.
+func TestRungs(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	open(t, ctx, home+"/plan?m=llama-3.1-70b&on=2xh100&users=6")
+	do(t, ctx, chromedp.KeyEvent("2"))
+	says(t, ctx, "#answer", "Yes.")
+	open(t, ctx, home+"/pick?on=rtx-4090")
+	click(t, ctx, "table.grid tbody a, table.grid tr:nth-child(1) td a")
+	says(t, ctx, "#answer", "Yes.")
+	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "/fit?") || !strings.Contains(at, "on=rtx-4090") {
+		t.Errorf("a model leads to %s", at)
+	}
+	open(t, ctx, home+"/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s")
+	click(t, ctx, "table.grid td a")
+	says(t, ctx, "title", "Simulate")
+	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "/sim?") || !strings.Contains(at, "users=8") {
+		t.Errorf("a fleet leads to %s", at)
+	}
+	click(t, ctx, `a[href*="ttft_ms"]`)
+	says(t, ctx, ".prov", "percentile of")
+}
+
+// TestDropped: a config.json that is dropped on a page is asked whether it fits; its address has it, and leads back to it.
+func TestDropped(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	e, err := catalog.Find("llama-3.1-8b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, home+"/fit?m=qwen3-8b&on=rtx-4090")
+	script[any](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], 'config.json')); document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true})) })()`, e.Config))
+	says(t, ctx, "#ledger", "14.99")
+	at := ask(t, ctx, chromedp.Location())
+	if !strings.Contains(at, "/fit?m=config:") || !strings.Contains(at, "on=rtx-4090") {
+		t.Fatalf("the address is %s", at)
+	}
+	open(t, ctx, at)
+	says(t, ctx, "#ledger", "14.99")
+	script[any](t, ctx, `(() => { const w = document.querySelector('input.word[name="m"]'); w.value = 'qwen3-8b'; w.form.requestSubmit() })()`)
+	says(t, ctx, "title", "Qwen3 8B")
+	open(t, ctx, home+"/diagnose?on=rtx-4090")
+	script[any](t, ctx, fmt.Sprintf(`(() => { const w = document.querySelector('textarea'); w.value = %q; w.form.requestSubmit() })()`, e.Config))
+	says(t, ctx, "#ledger", "14.99")
+}
+
+// TestShared: an address that is shared says what the answer was, and opens without a word where it still is.
+func TestShared(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	open(t, ctx, home+short)
+	at := script[string](t, ctx, `new Promise(done => { navigator.clipboard.writeText = async text => done(text); document.querySelector('#share').click() })`, wait)
+	if !strings.Contains(at, "was=") || len(at) > 400 {
+		t.Fatalf("what is copied is %s", at)
+	}
+	open(t, ctx, at)
+	says(t, ctx, "#answer", "No.")
+	if script[bool](t, ctx, `!!document.querySelector('.moved')`) {
+		t.Error("nothing has moved, and the page says so")
+	}
+	open(t, ctx, strings.Replace(at, "3.0", "4.0", 1))
+	says(t, ctx, ".moved", "4.0 GiB short")
 }
 
 // look keeps a picture where somebody wants to see it.
@@ -265,7 +416,7 @@ func look(t *testing.T, ctx context.Context, name string) {
 	if folder == "" {
 		return
 	}
-	png := ask(t, ctx, chromedp.FullScreenshot(90))
+	png := ask(t, ctx, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(folder+"/"+name+".png", png, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +444,7 @@ const contrast = `(() => {
 func TestAccess(t *testing.T) {
 	home := host(t)
 	ctx := browse(t, home)
-	for _, path := range []string{short, "/plan?m=llama-3.1-8b&on=rtx-4090", "/diagnose"} {
+	for _, path := range looks {
 		open(t, ctx, home+path)
 		wrong := script[[]string](t, ctx, `(() => {
 			const wrong = [];

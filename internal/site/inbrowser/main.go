@@ -11,10 +11,11 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/page"
+	"github.com/memwall/memwall/source"
 )
 
 func main() {
-	s := page.Site{Asker: (&memwall.Asker{}), OnePage: true}
+	s := page.Site{Asker: &memwall.Asker{Models: source.Inline{Rest: memwall.Catalog{}}}, OnePage: true}
 	js.Global().Set("memwallPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		_, query, _ := strings.Cut(args[0].String(), "?")
 		pasted := ""

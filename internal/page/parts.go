@@ -1,0 +1,172 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memwall/memwall/internal/render"
+)
+
+// parts draws the blocks of an answer as elements: the answer, terms as a list of definitions, tables as tables.
+func (v *view) parts(blocks []render.Block) {
+	var terms all
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Kind == render.Term || b.Kind == render.Code {
+			terms = append(terms, v.term(b))
+			continue
+		}
+		v.terms(&terms)
+		switch b.Kind {
+		case render.Title:
+			v.heading(b, followers(blocks[i+1:]))
+		case render.Heading:
+			v.add(el("h2", v.runs(b.Words)))
+		case render.Grid:
+			v.add(el("div", class("wider"), v.grid(b, fmt.Sprintf("t%d", i))))
+		case render.Words:
+			if i == 0 || blocks[i-1].Kind != render.Title {
+				v.add(el("p", class("cap"), v.runs(b.Words)))
+			}
+		}
+	}
+	v.terms(&terms)
+}
+
+// followers are the words right after a title.
+func followers(rest []render.Block) (out []render.Block) {
+	if len(rest) > 0 && rest[0].Kind == render.Words {
+		out = rest[:1]
+	}
+	return out
+}
+
+// heading is the answer as the largest text, what it rests on, and what was asked.
+func (v *view) heading(b *render.Block, under []render.Block) {
+	v.title = v.question.name + ": " + b.Lead.String()
+	out, says := all{el("p", class("ans"), v.runs(b.Lead))}, b.Lead.String()
+	for i := range under {
+		says += "; " + under[i].Words.String()
+		out = append(out, el("p", class("sub"), v.runs(under[i].Words)))
+	}
+	if len(b.Words) > 0 {
+		out = append(out, el("p", class("cap"), v.runs(b.Words)))
+	}
+	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, out), v.moved(says))
+}
+
+// terms ends a list of definitions.
+func (v *view) terms(list *all) {
+	if len(*list) > 0 {
+		v.add(el("dl", class("why"), *list))
+	}
+	*list = nil
+}
+
+func (v *view) term(b *render.Block) part {
+	says := part(el("dd", v.runs(b.Words)))
+	if b.Kind == render.Code {
+		says = el("dd", command(b.Words.String()))
+	}
+	return all{el("dt", txt(b.Lead.String())), says, v.below(b.Words)}
+}
+
+// below is the origin of a number that a list of definitions has open.
+func (v *view) below(x render.Text) part {
+	for _, r := range x {
+		if r.To != nil && r.To.Pointer != "" && r.To.Pointer == v.state.why {
+			if o := render.OriginOf(v.answer, r.To.Pointer); o != nil {
+				return el("dd", class("whole"), originOf(o))
+			}
+		}
+	}
+	return all(nil)
+}
+
+// grid is a table; its first row is the head.
+func (v *view) grid(b *render.Block, name string) part {
+	columns := len(b.Rows[0].Cells)
+	rows := all{}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if i == 0 {
+			rows = append(rows, el("thead", el("tr", v.cells("th", r, columns))))
+			continue
+		}
+		rows = append(rows, el("tr", when(r.Picked, class("pick")), v.cells("td", r, columns)), v.origins(r, columns))
+	}
+	return el("table", id(name), class("grid"), rows)
+}
+
+// origins of numbers of a row that are open, below it.
+func (v *view) origins(r *render.Row, columns int) (out all) {
+	for _, c := range r.Cells {
+		for _, run := range c.Text {
+			if run.To != nil {
+				out = append(out, v.opened(run.To.Pointer, columns))
+			}
+		}
+	}
+	return out
+}
+
+// cells of a row; the last of one that has no first goes on to the end.
+func (v *view) cells(tag string, r *render.Row, columns int) (out all) {
+	for c := range r.Cells {
+		cell := &r.Cells[c]
+		look := lookOfCell(cell)
+		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Text) == 0 {
+			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Text)))
+			continue
+		}
+		out = append(out, el(tag, when(look != "", class(look)), when(tag == "th", attr{"scope", "col"}), v.runs(cell.Text)))
+	}
+	for c := len(r.Cells); c < columns && len(r.Cells[0].Text) > 0; c++ {
+		out = append(out, el(tag))
+	}
+	return out
+}
+
+// lookOfCell: numbers stand on the right, verdicts on one line.
+func lookOfCell(c *render.Cell) string {
+	switch {
+	case c.Number:
+		return "n"
+	case len(c.Text) > 0 && slices.Contains([]string{"ok", "warn", "bad"}, c.Text[0].Look):
+		return "v"
+	}
+	return ""
+}
+
+// runs are pieces of a line with their looks, and links where they lead.
+func (v *view) runs(x render.Text) (out all) {
+	for _, r := range x {
+		p := v.lead(r.Words, r.To)
+		if r.Look != "" {
+			p = el("span", class(r.Look), p)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// lead is words that lead to a place, where an address can say it.
+func (v *view) lead(words string, to *render.Place) part {
+	switch {
+	case to == nil:
+		return txt(words)
+	case to.Pointer != "":
+		return v.figure(words, to.Pointer)
+	case len(to.Patch) == 0:
+		return txt(words)
+	}
+	from := v.state
+	if to.Ask != "" {
+		from = v.state.asking(to.Ask)
+	}
+	s, ok := from.patched(to.Patch)
+	if !ok {
+		return txt(words)
+	}
+	return el("a", class("q"), attr{"href", s.href()}, set("data-live"), when(to.Ask == "", set("data-rung")), when(to.Flags != "", attr{"title", to.Flags}), txt(words))
+}
