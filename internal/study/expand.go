@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,6 +18,19 @@ type Point struct {
 	// out, traces by their digests.
 	Request []byte
 	Key     Key
+}
+
+// Trace is that of the question's workload; "" where there is none.
+func (p *Point) Trace() string {
+	var r struct {
+		Workload struct {
+			Trace string `json:"trace"`
+		} `json:"workload"`
+	}
+	if !bytes.Contains(p.Request, []byte(`"trace":`)) || json.Unmarshal(p.Request, &r) != nil {
+		return ""
+	}
+	return r.Workload.Trace
 }
 
 // Key tells what is asked, and of which tables: what has the same key has the same answer, in whichever study.
