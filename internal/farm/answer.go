@@ -55,8 +55,9 @@ const (
 	differed             // another was there
 )
 
-// keep an answer under its key, unless there is one: of several the first counts, and all must be the same.
-func (f *Farm) keep(ctx context.Context, key study.Key, answer []byte) (kept, error) {
+// keep an answer under its key, unless there is one: of several the first counts, and all must be the same. Where the
+// servers have no room it waits for some; alarm is told each time.
+func (f *Farm) keep(ctx context.Context, key study.Key, answer []byte, alarm func(error)) (kept, error) {
 	data, err := packed(answer)
 	if err != nil {
 		return 0, err
@@ -69,6 +70,9 @@ func (f *Farm) keep(ctx context.Context, key study.Key, answer []byte) (kept, er
 	}
 	err = f.persist(ctx, "the result cannot be kept", func(ctx context.Context) error {
 		_, err := f.results.Create(ctx, key.String(), value)
+		if full(err) {
+			alarm(err)
+		}
 		return err
 	})
 	if !errors.Is(err, jetstream.ErrKeyExists) {

@@ -95,7 +95,7 @@ func (w *Worker) do(ctx context.Context, msg jetstream.Msg) {
 		if err != nil && ctx.Err() == nil {
 			w.say(fmt.Sprintf("a task is done and cannot be acknowledged: %v", plain(err)))
 		}
-	case ctx.Err() != nil, errors.Is(err, errDropped) && t == nil:
+	case ctx.Err() != nil:
 		_ = msg.Nak() // another takes it at once; if this is lost, after the silence
 	case errors.Is(err, errDropped):
 		_ = msg.Term()
@@ -169,7 +169,9 @@ func (w *Worker) compute(job *job, p *study.Point, e *event) error {
 		return err
 	}
 	e.Took = time.Since(began).Seconds()
-	e.Kept, err = w.farm.keep(job.ctx, p.Key, answer)
+	e.Kept, err = w.farm.keep(job.ctx, p.Key, answer, func(err error) {
+		_ = w.farm.tell(job.ctx, job.id, &event{Kind: evTrouble, Worker: w.Name, Index: p.Index, Why: "results cannot be kept: " + plain(err)})
+	})
 	return err
 }
 

@@ -39,6 +39,7 @@ type Worker struct {
 
 // job is a study that a worker has tasks of.
 type job struct {
+	id    string
 	study *study.Study
 	ctx   context.Context //nolint:containedctx // it ends when the study is cancelled
 	stop  context.CancelFunc
@@ -96,6 +97,7 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 		wg.Go(func() { w.slot(ctx, queue) })
 	}
 	wg.Wait()
+	_ = f.conn.FlushTimeout(time.Second) // what is given back is taken by others at once
 	return nil
 }
 
@@ -194,7 +196,7 @@ func (w *Worker) job(ctx context.Context, id string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{study: s}
+	j := &job{id: id, study: s}
 	j.ctx, j.stop = context.WithCancel(ctx)
 	w.jobs[id] = j
 	return j, nil
