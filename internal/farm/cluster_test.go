@@ -130,18 +130,20 @@ func TestCoordinatorKilled(t *testing.T) {
 // awaitResults of a file that another process writes.
 func awaitResults(t *testing.T, out string, n int64) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	for {
-		if f, err := studyfile.Open(ctx, out); err == nil {
-			done, _, err := f.Done(ctx)
+		var done int64
+		f, err := studyfile.Open(ctx, out)
+		if err == nil {
+			done, _, err = f.Done(ctx)
 			_ = f.Close() // it was only read
-			if err == nil && done >= n {
-				return
-			}
+		}
+		if done >= n {
+			return
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("%d results never came", n)
+			t.Fatalf("%d results never came: %d, %v", n, done, err)
 		}
 		pause(ctx, 10*time.Millisecond)
 	}

@@ -70,7 +70,7 @@ func open(where string, write bool) (*File, error) {
 	if write {
 		mode = "rwc"
 	}
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(where)}).EscapedPath(), RawQuery: "mode=" + mode + "&_pragma=busy_timeout(5000)"}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(where)}).EscapedPath(), RawQuery: "mode=" + mode + "&_pragma=busy_timeout(5000)&_pragma=synchronous(NORMAL)"}
 	db, err := sql.Open("sqlite", u.String())
 	return &File{db: db, where: where}, err
 }
@@ -126,26 +126,25 @@ func Open(ctx context.Context, where string) (*File, error) {
 	return f, nil
 }
 
-// begin makes the tables of a new place, or finds out whether it is this study's.
+// begin makes the tables of a new place, or finds out whether it is this study's. A file is marked as results before it has a
+// log of writes: who is killed in between leaves what is known for one.
 func (f *File) begin(ctx context.Context, s *Study) error {
-	if !f.dollars {
-		for _, q := range []string{"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL"} {
-			if _, err := f.db.ExecContext(ctx, q); err != nil {
-				return err
-			}
+	there, err := f.has(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		err = f.make(ctx, s)
+	default:
+		if err = f.read(ctx); err == nil {
+			err = f.same(s)
 		}
 	}
-	there, err := f.has(ctx)
-	if err != nil {
+	if err != nil || f.dollars {
 		return err
 	}
-	if !there {
-		return f.make(ctx, s)
-	}
-	if err := f.read(ctx); err != nil {
-		return err
-	}
-	return f.same(s)
+	_, err = f.db.ExecContext(ctx, "PRAGMA journal_mode=WAL")
+	return err
 }
 
 // same: results of one study are never mixed with those of another.
