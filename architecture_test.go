@@ -162,6 +162,7 @@ func checkTestSupport(h *house) (wrong []string) {
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
 		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" || dir == "internal/record" && p == "modernc.org/sqlite" ||
+		dir == "internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }
 
@@ -172,6 +173,36 @@ func checkCommands(h *house) (wrong []string) {
 			first, _, _ := strings.Cut(p, "/")
 			if _, ours := inModule(p); !ours && strings.Contains(first, ".") && dir != "internal/cli" && !strings.HasPrefix(dir, "cmd/") && !mayImport(dir, p) {
 				wrong = append(wrong, dir+" imports another module: "+p)
+			}
+		}
+	}
+	return wrong
+}
+
+// alone are modules that only one program may carry.
+var alone = map[string]string{"github.com/nats-io/": "cmd/memwall-farm", "github.com/jackc/pgx/": "cmd/memwall-farm"}
+
+// checkAlone: what is for studies alone reaches no other program, by whatever packages.
+func checkAlone(h *house) (wrong []string) {
+	for _, dir := range h.dirs() {
+		if !strings.HasPrefix(dir, "cmd/") {
+			continue
+		}
+		seen := map[string]bool{}
+		for todo := []string{dir}; len(todo) > 0; todo = todo[1:] {
+			if seen[todo[0]] || h.rooms[todo[0]] == nil {
+				continue
+			}
+			seen[todo[0]] = true
+			for p := range h.rooms[todo[0]].imports() {
+				if to, ours := inModule(p); ours {
+					todo = append(todo, to)
+				}
+				for module, by := range alone {
+					if strings.HasPrefix(p, module) && by != dir {
+						wrong = append(wrong, fmt.Sprintf("%s carries %s, by way of %s", dir, p, todo[0]))
+					}
+				}
 			}
 		}
 	}
@@ -254,6 +285,7 @@ var houseRules = []struct {
 	{"linear algebra elsewhere", checkPure, map[string]string{"plan/p.go": `package plan; import "gonum.org/v1/gonum/mat"`}, "plan imports another module"},
 	{"a module in a face", checkCommands, map[string]string{"internal/render/r.go": `package render; import "github.com/spf13/cobra"`}, "internal/render imports another module"},
 	{"a protocol in another face", checkCommands, map[string]string{"internal/serve/s.go": `package serve; import "github.com/modelcontextprotocol/go-sdk/mcp"`}, "internal/serve imports another module"},
+	{"a server in the small program", checkAlone, map[string]string{"cmd/memwall/m.go": `package main; import "github.com/memwall/memwall/internal/farm"`, "internal/farm/f.go": `package farm; import "github.com/nats-io/nats.go"`}, "cmd/memwall carries github.com/nats-io/nats.go, by way of internal/farm"},
 	{"test support", checkTestSupport, map[string]string{"source/s.go": `package source; import "github.com/memwall/memwall/format/gguf/gguftest"`}, "source imports format/gguf/gguftest"},
 	{"init", checkQuiet, map[string]string{"internal/cli/c.go": "package cli; func init() {}"}, "internal/cli/c.go:1: an init function"},
 	{"goroutines", checkQuiet, map[string]string{"model/m.go": "package model\nfunc F() { go F() }"}, "model/m.go:2: the core starts a goroutine"},
@@ -305,7 +337,7 @@ func TestArchitecture(t *testing.T) {
 			t.Errorf("%s is allowed to measure and is not there", file)
 		}
 	}
-	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces, checkRules} {
+	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkAlone, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces, checkRules} {
 		for _, w := range check(h) {
 			t.Error(w)
 		}

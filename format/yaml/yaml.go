@@ -32,9 +32,10 @@ type Limits struct {
 
 // Error is a fault of a file.
 type Error struct {
-	Line int    // from 1; 0 when the file as a whole is at fault
-	Text string // "nests deeper than 12 levels": what the file, or the line, does
-	Fix  string
+	Line   int    // from 1; 0 when the file as a whole is at fault
+	Column int    // from 1; 0 when the line as a whole is
+	Text   string // "nests deeper than 12 levels": what the file, or the line, does
+	Fix    string
 }
 
 // Error prints the line and the fault.
@@ -47,10 +48,11 @@ func (e *Error) Error() string {
 
 // Node is a value: a block of keys, a list, or a leaf.
 type Node struct {
-	Line int
-	// Keys of a block in the order of the file, and what they hold; Of is nil of all else.
-	Keys []string
-	Of   map[string]*Node
+	Line, Column int // from 1; of a block, where its first key begins
+	// Keys of a block in the order of the file, and what they hold; Of is nil of all else. Places are where the keys stand.
+	Keys   []string
+	Of     map[string]*Node
+	Places map[string]Place
 	// List is nil of all else; an empty list is not.
 	List []*Node
 	// Text of a leaf as it stands, without quotes; Scalar is what YAML takes it for: a string, an int64 (a uint64
@@ -58,6 +60,9 @@ type Node struct {
 	Text   string
 	Scalar any
 }
+
+// Place is a line and a column of a file, from 1.
+type Place struct{ Line, Column int }
 
 // Null tells a leaf with nothing in it.
 func (n *Node) Null() bool { return n.Of == nil && n.List == nil && n.Scalar == nil }
@@ -148,29 +153,34 @@ func syntax(err error) error {
 		return e
 	}
 	e.Text += ": " + known.GetMessage()
-	e.Line = line(known.GetToken())
+	at := place(known.GetToken())
+	e.Line, e.Column = at.Line, at.Column
 	return e
 }
 
-func line(t *token.Token) int {
+func place(t *token.Token) Place {
 	if t == nil || t.Position == nil {
-		return 0
+		return Place{}
 	}
-	return t.Position.Line
+	return Place{t.Position.Line, t.Position.Column}
 }
 
 func tree(n ast.Node) *Node {
 	if n == nil {
 		return &Node{}
 	}
-	out := &Node{Line: line(n.GetToken())}
+	at := place(n.GetToken())
+	out := &Node{Line: at.Line, Column: at.Column}
 	switch n := n.(type) {
 	case ast.MapNode:
-		out.Of = map[string]*Node{}
+		out.Of, out.Places = map[string]*Node{}, map[string]Place{}
 		for it := n.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
 			name := it.Key().GetToken().Value
 			out.Keys = append(out.Keys, name)
-			out.Of[name] = tree(it.Value())
+			out.Of[name], out.Places[name] = tree(it.Value()), place(it.Key().GetToken())
+		}
+		if len(out.Keys) > 0 {
+			out.Column = out.Places[out.Keys[0]].Column
 		}
 	case *ast.SequenceNode:
 		out.List = []*Node{}

@@ -1,0 +1,76 @@
+package card
+
+// Study is what the answers of a study come to.
+type Study struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Ask    string `json:"ask"`
+	Tables string `json:"tables"`
+	// Points are the study's questions, Answered those with an answer so far.
+	Points   int64   `json:"points"`
+	Answered int64   `json:"answered"`
+	Failures []Count `json:"failures,omitempty"`
+	// Factors of which a design has a level each; the seed is none. Asked are those of them that say what is wanted, where
+	// the others are what one can choose: designs of one case are compared with each other.
+	Factors []string `json:"factors"`
+	Asked   []string `json:"asked,omitempty"`
+	// Measures that designs are compared by.
+	Measures    []StudyMeasure `json:"measures"`
+	Sensitivity []Sensitivity  `json:"sensitivity"`
+	// Designs by case, those on its front first: no other of the case is as good in all measures and better in one.
+	Designs []Design `json:"designs"`
+}
+
+// Count is how often something came.
+type Count struct {
+	What string `json:"what"`
+	N    int64  `json:"n"`
+}
+
+// StudyMeasure is a figure of answers.
+type StudyMeasure struct {
+	Name string `json:"name"`
+	// More is better than less.
+	More bool `json:"more_is_better"`
+}
+
+// Sensitivity says which factor explains how much of a measure's variance, over the answers that tell it.
+type Sensitivity struct {
+	Measure string  `json:"measure"`
+	N       int64   `json:"n"`
+	Mean    float64 `json:"mean"`
+	Least   float64 `json:"least"`
+	Most    float64 `json:"most"`
+	// Shares by factor, the largest first: the variance of the means of a factor's levels over all variance. Together is
+	// what factors explain only with each other.
+	Shares   []Share `json:"shares"`
+	Together float64 `json:"together"`
+	// Uneven: levels have unlike numbers of answers, so that shares of factors that go together run into each other.
+	Uneven bool `json:"uneven,omitempty"`
+}
+
+// Share of a variance, from 0 to 1.
+type Share struct {
+	Factor string  `json:"factor"`
+	Share  float64 `json:"share"`
+}
+
+// Design is all of a question but its seed.
+type Design struct {
+	Levels []string `json:"levels"`
+	// Seeds that were answered.
+	Seeds int64 `json:"seeds"`
+	Front bool  `json:"front"`
+	// Spreads by measure, in the order of the study's; nil where no answer tells it.
+	Spreads []*Spread `json:"spreads"`
+}
+
+// Spread of a measure over the seeds of a design. Low and High are the edges of the answers' bands, on average.
+type Spread struct {
+	Mean float64  `json:"mean"`
+	P5   float64  `json:"p5"`
+	P50  float64  `json:"p50"`
+	P95  float64  `json:"p95"`
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
+}

@@ -1,0 +1,342 @@
+package farm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/internal/studyfile"
+)
+
+// gather is how many events are taken together.
+const gather = 256
+
+// collect takes what workers tell into the results until all points have one.
+func (s *Sweep) collect(ctx context.Context, events jetstream.Consumer) error {
+	quiet := time.Now()
+	for s.snapshot().Done < s.at.Points {
+		msgs, err := s.next(ctx, events)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if len(msgs) > 0 {
+			quiet = time.Now()
+			if err := s.take(ctx, msgs); err != nil {
+				return err
+			}
+			continue
+		}
+		if time.Since(quiet) > s.Farm.set.AckWait {
+			quiet = time.Now()
+			if err := s.reconcile(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// next waits for an event and takes those with it that are there too; none where it is quiet.
+func (s *Sweep) next(ctx context.Context, events jetstream.Consumer) (out []jetstream.Msg, err error) {
+	wait, stop := context.WithTimeout(ctx, min(time.Second, s.Farm.set.AckWait))
+	defer stop()
+	msg, err := events.Next(jetstream.FetchContext(wait))
+	switch {
+	case err == nil:
+		out = append(out, msg)
+	case errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, jetstream.ErrConsumerDeleted):
+		return nil, err
+	default:
+		if !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) {
+			pause(wait, 200*time.Millisecond) // a server that went away
+		}
+		return nil, nil
+	}
+	more, err := events.FetchNoWait(gather - 1)
+	if err != nil {
+		return out, nil
+	}
+	for msg := range more.Messages() {
+		out = append(out, msg)
+	}
+	return out, nil
+}
+
+// arrival is a point that has an answer, or never will.
+type arrival struct {
+	row   studyfile.Row
+	key   study.Key
+	event *event
+	err   error
+}
+
+// take events into the results, and acknowledge them when they are there.
+func (s *Sweep) take(ctx context.Context, msgs []jetstream.Msg) error {
+	var all []*arrival
+	for _, m := range msgs {
+		a, err := s.understand(ctx, m)
+		if err != nil {
+			return err
+		}
+		if a != nil {
+			all = append(all, a)
+		}
+	}
+	if err := s.keep(ctx, all); err != nil {
+		return err
+	}
+	for _, m := range msgs {
+		_ = m.Ack() // one that is lost comes again, and changes nothing
+	}
+	return nil
+}
+
+// understand an event; nil for one that brings no answer.
+func (s *Sweep) understand(ctx context.Context, m jetstream.Msg) (*arrival, error) {
+	if strings.HasPrefix(m.Subject(), advisories) {
+		return s.died(ctx, m.Data())
+	}
+	e := &event{}
+	if err := json.Unmarshal(m.Data(), e); err != nil {
+		s.Farm.say(fmt.Sprintf("an event is not understood: %v", err))
+		return nil, nil
+	}
+	switch e.Kind {
+	case evRefused:
+		s.refused(e)
+	case evTrouble:
+		s.trouble(e.Worker + ": " + e.Why)
+	case evDone:
+		key, err := study.ParseKey(e.Key)
+		if err != nil || e.Index < 0 || e.Index >= s.at.Points || s.Study.At(e.Index, s.Tables).Key != key {
+			s.Farm.say(fmt.Sprintf("%s says that it has done what was not asked: question %d", e.Worker, e.Index))
+			return nil, nil
+		}
+		return &arrival{row: studyfile.Row{Index: e.Index, Key: e.Key, Worker: e.Worker, Took: e.Took}, key: key, event: e}, nil
+	}
+	return nil, nil
+}
+
+func (s *Sweep) refused(e *event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at.Refused = append(s.at.Refused, e.Worker)
+	s.Farm.say(fmt.Sprintf("%s takes no part: it has tables %s, and the study is of %s; give it the same memwall-farm", e.Worker, e.Tables, s.Tables))
+}
+
+// died is a task that was given out as often as it may be; nil where it is another study's, or was done after all.
+func (s *Sweep) died(ctx context.Context, advisory []byte) (*arrival, error) {
+	var a struct {
+		Seq        uint64 `json:"stream_seq"`
+		Deliveries int    `json:"deliveries"`
+	}
+	if err := json.Unmarshal(advisory, &a); err != nil {
+		return nil, nil
+	}
+	var raw *jetstream.RawStreamMsg
+	err := s.Farm.persist(ctx, "the queue cannot be read", func(ctx context.Context) (err error) {
+		raw, err = s.Farm.tasks.GetMsg(ctx, a.Seq)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTask(raw.Subject, raw.Data)
+	if err != nil || t.Study != s.id {
+		return nil, nil
+	}
+	return s.bury(ctx, t, a.Deliveries)
+}
+
+// bury a task: its result says that there is none.
+func (s *Sweep) bury(ctx context.Context, t *task, deliveries int) (*arrival, error) {
+	answer, err := json.Marshal(&memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: s.Study.Ask, Error: &memwall.Error{
+		Code: memwall.Internal, Field: "study", Value: t.key.String(), Message: fmt.Sprintf("the question was given out %d times, and no worker came back with an answer", deliveries),
+		Hint: "a worker that it kills, for want of memory perhaps: ask it alone with memwall batch; --again tries the dead once more",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Farm.purge(ctx, t.subject()); err != nil {
+		return nil, err
+	}
+	return &arrival{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer, Dead: true}, key: t.key}, nil
+}
+
+func (f *Farm) purge(ctx context.Context, subject string) error {
+	return f.persist(ctx, "tasks cannot be dropped", func(ctx context.Context) error {
+		return f.tasks.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	})
+}
+
+// fetching is how many answers are read at a time.
+const fetching = 16
+
+// keep the answers of arrivals: they are read from the farm, a few at a time, and written together.
+func (s *Sweep) keep(ctx context.Context, all []*arrival) error {
+	free := make(chan struct{}, fetching)
+	var wg sync.WaitGroup
+	for _, a := range all {
+		if a.row.Answer != nil {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			a.row.Answer, a.err = s.Farm.answer(ctx, a.key)
+		})
+	}
+	wg.Wait()
+	var rows []studyfile.Row
+	for _, a := range all {
+		switch {
+		case gone(a.err): // lost on the servers; reconcile asks again
+			s.Farm.say(fmt.Sprintf("the answer to question %d is no longer on the servers: it is asked again", a.row.Index))
+		case a.err != nil:
+			return a.err
+		default:
+			if err := a.summed(s.Study.Ask); err != nil {
+				return err
+			}
+			rows = append(rows, a.row)
+		}
+	}
+	n, err := s.Results.Put(ctx, rows)
+	if err != nil {
+		return err
+	}
+	s.count(all, n)
+	return nil
+}
+
+// summed up, so that reports need not read the answers.
+func (a *arrival) summed(ask string) error {
+	g, err := study.GistOf(ask, a.row.Answer)
+	if err == nil {
+		a.row.Verdict, a.row.Failure, a.row.Figures = g.Verdict, g.Failure, g.Figures
+	}
+	return err
+}
+
+// count what came: n of it was new.
+func (s *Sweep) count(all []*arrival, n int64) {
+	s.mu.Lock()
+	s.at.Done += n
+	if s.moved = time.Now(); n > 0 {
+		s.at.Trouble = ""
+	}
+	for _, a := range all {
+		switch e := a.event; {
+		case a.row.Dead:
+			s.at.Dead++
+		case e == nil:
+			s.at.Reused++
+		default:
+			s.workers[e.Worker] = true
+			s.judge(e)
+		}
+	}
+	s.mu.Unlock()
+	for range n {
+		select {
+		case <-s.room:
+		default:
+		}
+	}
+}
+
+// judge an answer that was there already.
+func (s *Sweep) judge(e *event) {
+	switch {
+	case e.Again:
+		s.at.Reused++
+	case e.Kept == same:
+		s.at.Repeated++
+	case e.Kept == differed:
+		s.at.Differing++
+		s.Farm.say(fmt.Sprintf("ATTENTION: %s has another answer to question %d than the one that is kept", e.Worker, e.Index))
+	}
+}
+
+// reconcile looks at every point without a result, when nothing has come for long: its answer may be there though nobody
+// told, its task may be dead though nobody said so, or it may be lost, and is asked again.
+func (s *Sweep) reconcile(ctx context.Context) error {
+	var info *jetstream.ConsumerInfo
+	err := s.Farm.persist(ctx, "the queue cannot be read", func(ctx context.Context) error {
+		c, err := s.Farm.tasks.Consumer(ctx, workersOf(s.Tables))
+		if err == nil {
+			info = c.CachedInfo()
+		}
+		return err
+	})
+	if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
+		return err
+	}
+	for from := int64(0); from < s.at.Points; from += window {
+		missing, err := s.Results.Missing(ctx, from, min(from+window, s.at.Points))
+		if err != nil {
+			return err
+		}
+		for _, i := range missing {
+			if err := s.find(ctx, s.task(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// find out about one point.
+func (s *Sweep) find(ctx context.Context, t *task) error {
+	answer, err := s.Farm.answer(ctx, t.key)
+	if err == nil {
+		return s.keep(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer}, key: t.key}})
+	}
+	if !gone(err) {
+		return err
+	}
+	var raw *jetstream.RawStreamMsg
+	err = s.Farm.persist(ctx, "the queue cannot be read", func(ctx context.Context) (err error) {
+		raw, err = s.Farm.tasks.GetLastMsgForSubject(ctx, t.subject())
+		return err
+	})
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return s.queue(ctx, t.Index)
+	case err != nil:
+		return err
+	}
+	return s.stranded(ctx, t, raw.Sequence)
+}
+
+// stranded is a task in the queue that waits for nobody and is with nobody: it was given out as often as it may be, and
+// the word of that was lost. One that came after what the reader was last given only waits.
+func (s *Sweep) stranded(ctx context.Context, t *task, seq uint64) error {
+	c, err := s.Farm.tasks.Consumer(ctx, workersOf(s.Tables))
+	if err != nil {
+		return err
+	}
+	if info := c.CachedInfo(); info.NumPending > 0 || info.NumAckPending > 0 || info.Delivered.Stream < seq {
+		return nil
+	}
+	a, err := s.bury(ctx, t, s.Farm.set.MaxDeliver)
+	if err != nil {
+		return err
+	}
+	return s.keep(ctx, []*arrival{a})
+}

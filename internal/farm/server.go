@@ -1,0 +1,116 @@
+package farm
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/memwall/memwall"
+)
+
+// Own is a server of our own, in this process.
+type Own struct {
+	// Folder is where it keeps its streams.
+	Folder string
+	// Listen is an address at which others may join; "" is none, and no port.
+	Listen string
+	// Token that those who join must have; needed at addresses of other than this machine.
+	Token string
+	// Config is a file in NATS's own format, with TLS, accounts and clusters; Listen, Token and Folder stand above it.
+	Config string
+}
+
+// Server runs until it is closed.
+type Server struct{ *server.Server }
+
+// Start a server, and connect to it without a port.
+func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
+	opts, err := o.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return nil, nil, o.failed(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		return nil, nil, o.failed(errors.New("it does not come up"))
+	}
+	asked, err := (&Servers{Token: o.Token}).options(say)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := nats.Connect("", append(asked, nats.InProcessServer(s))...)
+	if err != nil {
+		s.Shutdown()
+		return nil, nil, o.failed(err)
+	}
+	return &Server{s}, conn, nil
+}
+
+// Close ends the server, once what it has is written.
+func (s *Server) Close() {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// maxPayload is NATS's advice for the largest message.
+const maxPayload = 8 << 20
+
+func (o *Own) options() (*server.Options, error) {
+	opts := &server.Options{}
+	if o.Config != "" {
+		var err error
+		if opts, err = server.ProcessConfigFile(o.Config); err != nil {
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "server-config", Value: o.Config, Message: fmt.Sprintf("--server-config %s: %v", o.Config, err), Hint: "a file that nats-server -t -c takes"}
+		}
+	} else {
+		opts.MaxPayload = maxPayload
+	}
+	opts.JetStream, opts.NoSigs, opts.NoLog, opts.DontListen = true, true, true, o.Listen == ""
+	if o.Folder != "" {
+		opts.StoreDir = o.Folder
+		if err := os.MkdirAll(filepath.Join(o.Folder), 0o755); err != nil {
+			return nil, o.failed(err)
+		}
+	}
+	if o.Token != "" {
+		opts.Authorization = o.Token
+	}
+	if o.Listen != "" {
+		return opts, o.listen(opts)
+	}
+	return opts, nil
+}
+
+// listen at an address. Who can reach the port can ask for work without end: a token, or what a configuration has in its
+// place, is asked of all but this machine.
+func (o *Own) listen(opts *server.Options) error {
+	host, port, err := net.SplitHostPort(o.Listen)
+	n, bad := strconv.Atoi(port)
+	if err != nil || bad != nil || n < 0 || n > 65535 {
+		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen, Message: fmt.Sprintf("--listen %s is no address", o.Listen), Hint: "--listen 127.0.0.1:4222, or 0.0.0.0:4222 for all"}
+	}
+	if opts.Host, opts.Port = host, n; n == 0 {
+		opts.Port = server.RANDOM_PORT
+	}
+	ip := net.ParseIP(host)
+	here := host == "localhost" || ip != nil && ip.IsLoopback()
+	if !here && o.Token == "" && o.Config == "" {
+		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen, Message: fmt.Sprintf("--listen %s opens the queue to whoever reaches it", o.Listen), Hint: "a token in MEMWALL_FARM_TOKEN, here and for those who join, or accounts in --server-config"}
+	}
+	return nil
+}
+
+func (o *Own) failed(err error) error {
+	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder, Message: fmt.Sprintf("the server of our own does not start: %v", err), Hint: "a folder that can be written, and a port that is free; two sweeps need two folders"}
+}

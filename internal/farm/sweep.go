@@ -1,0 +1,308 @@
+package farm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/internal/studyfile"
+)
+
+// Results is where a sweep keeps what comes: internal/studyfile has them in tables.
+type Results interface {
+	// Reader tells this place from others, so that two that hold the same study both get all of it.
+	Reader() string
+	// Done is how many points have a row, and how many of these are dead.
+	Done(context.Context) (done, dead int64, err error)
+	// Missing are the points from one on up to another that have none.
+	Missing(ctx context.Context, from, to int64) ([]int64, error)
+	// Put keeps rows, all or none. Points that have one keep it; n is how many were new.
+	Put(context.Context, []studyfile.Row) (n int64, err error)
+}
+
+// Sweep is a study on its way.
+type Sweep struct {
+	Farm *Farm
+	// Study with its traces by their digests, the text that it was read from, and the traces' files.
+	Study   *study.Study
+	Text    string
+	Digests map[string]string
+	Files   map[string]string
+	Tables  string
+	Results Results
+	// Patience is how long nothing may come of a farm that says that it is in trouble: 2 min.
+	Patience time.Duration
+	// Report is told of progress, not at once from several goroutines; nil is nobody.
+	Report func(Progress)
+
+	id      string
+	run     string // of this run, so that what was dropped may be asked again at once
+	mu      sync.Mutex
+	at      Progress
+	workers map[string]bool
+	moved   time.Time // by the monotonic clock of this process: when something last came
+	room    chan struct{}
+}
+
+// errCancelled: somebody cancelled the study.
+var errCancelled = errors.New("cancelled")
+
+// Run brings the tasks, and what comes of them into the results, until all points have one. What is there already is not
+// asked again. On an interrupt, and on all errors, what has come stays, and the same sweep goes on later.
+func (s *Sweep) Run(ctx context.Context) (Progress, error) {
+	s.id, s.run, s.workers = s.Study.ID(s.Tables), nuid.Next()+".", map[string]bool{}
+	s.at.Points, s.moved = s.Study.Points(), time.Now()
+	var err error
+	if s.at.Done, s.at.Dead, err = s.Results.Done(ctx); err != nil || s.at.Done == s.at.Points {
+		return s.at, err
+	}
+	s.room = make(chan struct{}, s.Farm.set.Queued)
+	events, err := s.prepare(ctx)
+	if err != nil {
+		return s.at, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var wg sync.WaitGroup
+	side := func(do func(context.Context) error) {
+		wg.Go(func() {
+			if err := do(ctx); err != nil && ctx.Err() == nil {
+				stop(err)
+			}
+		})
+	}
+	side(s.publish)
+	side(s.watch)
+	side(s.tick)
+	err = s.collect(ctx, events)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	stop(nil)
+	wg.Wait()
+	if err == nil {
+		err = s.finish(context.WithoutCancel(ctx))
+	}
+	return s.snapshot(), s.explained(err)
+}
+
+// prepare registers the study, with what workers need of it, and the readers of the queue and of the events.
+func (s *Sweep) prepare(ctx context.Context) (jetstream.Consumer, error) {
+	f := s.Farm
+	if err := f.bring(ctx, s.Files); err != nil {
+		return nil, err
+	}
+	if _, err := f.workers(ctx, s.Tables); err != nil {
+		return nil, err
+	}
+	var events jetstream.Consumer
+	err := f.persist(ctx, "events cannot be read", func(ctx context.Context) (err error) {
+		events, err = f.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: s.reader(), FilterSubjects: []string{eventSubject + s.id, advisories + workersOf(s.Tables)}, AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: 7 * 24 * time.Hour,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return events, f.register(ctx, &Entry{ID: s.id, Name: s.Study.Name, Text: s.Text, Tables: s.Tables, Traces: s.Digests, Points: s.at.Points})
+}
+
+func (s *Sweep) reader() string { return "sweep-" + s.id + "-" + s.Results.Reader() }
+
+// window is how many points are looked through at a time.
+const window = 4096
+
+// publish puts the tasks of all points without a result into the queue. Those that wait there, or are with a worker, the
+// server knows and takes no second time.
+func (s *Sweep) publish(ctx context.Context) error {
+	for from := int64(0); from < s.at.Points; from += window {
+		missing, err := s.Results.Missing(ctx, from, min(from+window, s.at.Points))
+		if err != nil {
+			return err
+		}
+		for part := range slices.Chunk(missing, asyncPending/2) {
+			if err := s.bring(ctx, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bring tasks to the queue, all at once, and wait until they are there.
+func (s *Sweep) bring(ctx context.Context, points []int64) error {
+	futures := make([]jetstream.PubAckFuture, len(points))
+	for i, p := range points {
+		select {
+		case s.room <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		m, err := s.task(p).message()
+		if err != nil {
+			return err
+		}
+		if futures[i], err = s.Farm.js.PublishMsgAsync(m, jetstream.WithMsgID(s.run+m.Subject)); err != nil {
+			futures[i] = nil
+		}
+	}
+	for i, f := range futures {
+		if err := s.arrived(ctx, f, points[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sweep) task(index int64) *task {
+	return &task{Tables: s.Tables, Study: s.id, Index: index, key: s.Study.At(index, s.Tables).Key}
+}
+
+// arrived waits until the server has a task, and sends it again where it was not taken.
+func (s *Sweep) arrived(ctx context.Context, f jetstream.PubAckFuture, index int64) error {
+	if f != nil {
+		select {
+		case <-f.Ok():
+			return nil
+		case err := <-f.Err():
+			if inQueue(err) {
+				return nil
+			}
+		case <-time.After(attempt):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.queue(ctx, index)
+}
+
+// queue puts one task into the queue.
+func (s *Sweep) queue(ctx context.Context, index int64) error {
+	m, err := s.task(index).message()
+	if err != nil {
+		return err
+	}
+	return s.Farm.persist(ctx, "tasks cannot be queued", func(ctx context.Context) error {
+		_, err := s.Farm.js.PublishMsg(ctx, m)
+		if full(err) {
+			s.trouble("the queue is full: " + plain(err))
+		}
+		if inQueue(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// watch for who cancels the study.
+func (s *Sweep) watch(ctx context.Context) error {
+	w, err := s.Farm.studies.Watch(ctx, s.id+stateKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-w.Updates():
+			if !ok {
+				return nil
+			}
+			if e != nil && string(e.Value()) == Cancelled {
+				return errCancelled
+			}
+		}
+	}
+}
+
+// finish leaves on the servers what is of use to other studies: the answers.
+func (s *Sweep) finish(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, 4*attempt)
+	defer stop()
+	f := s.Farm
+	if err := f.drop(ctx, s.Tables, s.id); err != nil {
+		return err
+	}
+	if err := f.events.DeleteConsumer(ctx, s.reader()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	s.publishProgress(ctx)
+	return f.setState(ctx, s.id, Finished)
+}
+
+// tick reports, here and on the servers, and gives up on a farm in which nothing moves and somebody says why.
+func (s *Sweep) tick(ctx context.Context) error {
+	const often, rarely = 200 * time.Millisecond, 10
+	t := time.NewTicker(often)
+	defer t.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		at := s.snapshot()
+		if s.Report != nil {
+			s.Report(at)
+		}
+		if n%rarely == 0 {
+			s.publishProgress(ctx)
+		}
+		if stuck := time.Since(s.lastMoved()); at.Trouble != "" && stuck > or(s.Patience, 2*time.Minute) {
+			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", stuck.Seconds(), at.Trouble), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
+		}
+	}
+}
+
+func (s *Sweep) publishProgress(ctx context.Context) {
+	data, err := json.Marshal(s.snapshot())
+	if err != nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	_, _ = s.Farm.studies.Put(ctx, s.id+progressKey, data) // the next one tells more
+}
+
+func (s *Sweep) snapshot() Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.at
+	at.Workers, at.Refused = len(s.workers), slices.Clone(at.Refused)
+	return at
+}
+
+func (s *Sweep) lastMoved() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
+}
+
+func (s *Sweep) trouble(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at.Trouble = why
+}
+
+// explained says what an end means to who waits for it.
+func (s *Sweep) explained(err error) error {
+	switch {
+	case errors.Is(err, errCancelled):
+		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id, Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points), Hint: "the same command goes on with it"}
+	case err == nil && s.at.Differing > 0:
+		return &memwall.Error{Code: memwall.Internal, Field: "study", Value: s.id, Message: fmt.Sprintf("%d answers came twice and differ: a machine computes wrongly, or is not what it says", s.at.Differing), Hint: "the first of each was kept; see table differing of the results for who gave them, and do not trust these"}
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package farm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/study"
+)
+
+// Worker answers tasks, as many at a time as it has slots.
+type Worker struct {
+	// Name is what others call it.
+	Name string
+	// Tables are those that it answers by.
+	Tables string
+	// Slots are the tasks that it takes at a time.
+	Slots int
+	// Ask answers a request in place of the catalog's asker; for tests.
+	Ask func(context.Context, *memwall.Request) (*memwall.Answer, error)
+
+	farm   *Farm
+	cache  *cache
+	askers chan *asker
+	mu     sync.Mutex
+	jobs   map[string]*job
+	told   map[string]bool // studies that it has refused
+	done   atomic.Int64
+}
+
+// job is a study that a worker has tasks of.
+type job struct {
+	id    string
+	study *study.Study
+	ctx   context.Context //nolint:containedctx // it ends when the study is cancelled
+	stop  context.CancelFunc
+}
+
+// asker remembers what questions share, for a while.
+type asker struct {
+	*memwall.Asker
+	asked int
+}
+
+// forget is how many questions an asker remembers.
+const forget = 1000
+
+// workersOf is the name of the queue's reader for all workers of some tables.
+func workersOf(tables string) string { return "workers-" + tables }
+
+// workers gives that reader, which all workers share.
+func (f *Farm) workers(ctx context.Context, tables string) (c jetstream.Consumer, err error) {
+	err = f.persist(ctx, "the queue cannot be read", func(ctx context.Context) error {
+		c, err = f.tasks.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: workersOf(tables), FilterSubject: taskSubject + tables + ".>", AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: f.set.AckWait, MaxDeliver: f.set.MaxDeliver, MaxAckPending: f.set.InFlight, MaxWaiting: 20_000,
+		})
+		return err
+	})
+	return c, err
+}
+
+// Work takes tasks until the context ends.
+func (f *Farm) Work(ctx context.Context, w *Worker) error {
+	folder, err := os.MkdirTemp("", "memwall-farm-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	w.farm, w.jobs, w.told = f, map[string]*job{}, map[string]bool{}
+	w.cache = &cache{farm: f, ctx: ctx, folder: folder, have: map[string]*fetched{}}
+	w.askers = make(chan *asker, w.Slots)
+	for range w.Slots {
+		w.askers <- &asker{}
+	}
+	queue, err := f.workers(ctx, w.Tables)
+	if err != nil {
+		return err
+	}
+	watch, err := f.studies.Watch(ctx, "*"+stateKey)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }()
+	var wg sync.WaitGroup
+	wg.Go(func() { w.follow(ctx, watch.Updates()) })
+	for range w.Slots {
+		wg.Go(func() { w.slot(ctx, queue) })
+	}
+	wg.Wait()
+	_ = f.conn.FlushTimeout(time.Second) // what is given back is taken by others at once
+	return nil
+}
+
+// idle is how long a slot waits for a task before it asks again.
+const idle = 5 * time.Second
+
+// slot takes one task after the other.
+func (w *Worker) slot(ctx context.Context, queue jetstream.Consumer) {
+	for ctx.Err() == nil {
+		wait, stop := context.WithTimeout(ctx, idle)
+		msg, err := queue.Next(jetstream.FetchContext(wait))
+		stop()
+		switch {
+		case err == nil:
+			w.do(ctx, msg)
+			w.done.Add(1)
+		case ctx.Err() != nil:
+		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, nats.ErrNoResponders):
+			if again, err := w.farm.workers(ctx, w.Tables); err == nil {
+				queue = again
+			}
+		case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded): // nothing to do
+		default:
+			pause(ctx, 200*time.Millisecond)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// follow what becomes of studies: those that are cancelled end, those of other tables are refused.
+func (w *Worker) follow(ctx context.Context, updates <-chan jetstream.KeyValueEntry) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-updates:
+			if !ok {
+				return
+			}
+			if e != nil {
+				w.became(ctx, strings.TrimSuffix(e.Key(), stateKey), string(e.Value()))
+			}
+		}
+	}
+}
+
+func (w *Worker) became(ctx context.Context, id, state string) {
+	if state == Running {
+		if e, err := w.farm.entry(ctx, id); err == nil && e.Tables != w.Tables {
+			w.refuse(ctx, id, e.Tables)
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if j := w.jobs[id]; j != nil {
+		j.stop()
+		delete(w.jobs, id)
+	}
+}
+
+// refuse a study once: answers by other tables are other answers.
+func (w *Worker) refuse(ctx context.Context, id, tables string) {
+	w.mu.Lock()
+	told := w.told[id]
+	w.told[id] = true
+	w.mu.Unlock()
+	if told {
+		return
+	}
+	w.say(fmt.Sprintf("study %s is of tables %s, and these are %s: it is left to others", id, tables, w.Tables))
+	_ = w.farm.tell(ctx, id, &event{Kind: evRefused, Worker: w.Name, Tables: w.Tables})
+}
+
+// job of a study, read once.
+func (w *Worker) job(ctx context.Context, id string) (*job, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if j := w.jobs[id]; j != nil {
+		return j, nil
+	}
+	e, err := w.farm.entry(ctx, id)
+	if gone(err) {
+		return nil, errDropped
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.expansion()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{id: id, study: s}
+	j.ctx, j.stop = context.WithCancel(ctx)
+	w.jobs[id] = j
+	return j, nil
+}
+
+// ask with an asker of one's own.
+func (w *Worker) ask(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
+	if w.Ask != nil {
+		return w.Ask(ctx, r)
+	}
+	a := <-w.askers
+	defer func() { w.askers <- a }()
+	if a.Asker == nil || a.asked >= forget {
+		*a = asker{Asker: (&memwall.Asker{Models: memwall.Catalog{}, Traces: w.cache}).Remembering()}
+	}
+	a.asked++
+	one := a.Asker
+	a.Asker = nil // what a fault leaves behind is not asked again
+	answer, err := one.AskContext(ctx, r)
+	a.Asker = one
+	return answer, err
+}
+
+func (w *Worker) say(s string) { w.farm.say(w.Name + ": " + s) }
+
+// Done is how many tasks it has taken.
+func (w *Worker) Done() int64 { return w.done.Load() }
