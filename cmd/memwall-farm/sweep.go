@@ -24,6 +24,7 @@ type sweepFlags struct {
 	places
 	own     farm.Own
 	out     string
+	page    string
 	workers int
 	max     int64
 	again   bool
@@ -41,6 +42,7 @@ func (a *app) sweep() *cobra.Command {
 	f.settings(c)
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "", "results: a file, or postgres://…; the study's name with .db where nothing is said")
+	fl.StringVar(&f.page, "page", "", "address of a web page that follows the sweep: 127.0.0.1:8422")
 	fl.IntVar(&f.workers, "workers", runtime.NumCPU(), "questions that this process answers at a time; 0: others do")
 	fl.Int64Var(&f.max, "max", study.MostPoints, "most questions that the study may have")
 	fl.StringVar(&f.own.Listen, "listen", "", "address at which others may join: 127.0.0.1:4222; others than this machine need a token in MEMWALL_FARM_TOKEN")
@@ -73,10 +75,38 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 		}
 	}
 	s.Results, s.Patience = results, f.stuck
+	followed, err := a.followed(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer followed()
 	began := time.Now()
 	at, err := a.swept(ctx, f, s)
 	a.clear()
 	return a.told(s, f.out, at, time.Since(began), err)
+}
+
+// followed on a page, where one is wanted, until what it gives is called.
+func (a *app) followed(ctx context.Context, f *sweepFlags) (func(), error) {
+	if f.page == "" {
+		return func() {}, nil
+	}
+	present, err := a.present(f.page, f.out)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := present(ctx); err != nil {
+			a.say("the page ends: " + err.Error())
+		}
+	}()
+	return func() {
+		stop()
+		<-ended
+	}, nil
 }
 
 // load a study, and find its traces.

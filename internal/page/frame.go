@@ -34,13 +34,14 @@ func (v *view) document() string {
 			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"}, attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'"})),
 			el("title", txt(v.title+" · memwall")),
 			el("link", attr{"rel", "stylesheet"}, attr{"href", v.asset("page.css")}),
+			when(v.live, el("noscript", el("meta", attr{"http-equiv", "refresh"}, attr{"content", "5"}))),
 			el("link", attr{"rel", "icon"}, attr{"href", "data:,"}),
 			el("script", attr{"src", v.asset("page.js")}, set("defer"))),
 		el("body",
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", attr{"data-at", v.state.href()}, when(v.says != "", attr{"data-was", v.says}), v.main),
+			el("main", attr{"data-at", v.state.href()}, when(v.live, set("data-live")), when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 
@@ -57,6 +58,9 @@ func (v *view) header() part {
 	for _, q := range questions() {
 		href := (&state{ask: q.path, query: v.state.carried(q.path), one: v.site.OnePage}).href()
 		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")), when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
+	}
+	if v.site.Study != nil {
+		links = append(links, el("a", attr{"href", StudyPath}, when(v.state.ask == "study", attr{"aria-current", "page"}), txt("Study")))
 	}
 	return el("header", el("a", class("home"), attr{"href", v.asset("")}, raw(logo), txt("memwall")),
 		el("nav", attr{"aria-label", "Questions"}, links),

@@ -95,8 +95,16 @@
     return new URL(form.action).pathname + '?' + q.toString().replaceAll('%2C', ',').replaceAll('%2F', '/');
   };
 
+  // a study that runs is asked for again, while somebody looks
+  let follow = 0;
+  const live = () => {
+    clearTimeout(follow);
+    if ('live' in $('main').dataset) follow = setTimeout(() => document.hidden ? live() : ask(location.href, {}), 2000);
+  };
+
   const stop = input => input.dataset.stops.split(',')[input.value];
   const ready = () => {
+    live();
     for (const b of all('[hidden]:is(button)')) b.hidden = false;
     for (const s of all('.slide input')) s.disabled = false;
   };

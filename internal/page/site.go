@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 )
 
 // Site answers questions with pages.
@@ -21,6 +22,8 @@ type Site struct {
 	Asker *memwall.Asker
 	// OnePage is a site whose questions are all one file: "?ask=fit&m=…" in place of "/fit?m=…".
 	OnePage bool
+	// Study gives a study as far as it is; nil where there is none to show.
+	Study func(context.Context) (*card.Study, error)
 }
 
 // Response is what a path and a query lead to.
@@ -98,6 +101,9 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	if ask == "" {
 		ask, query = "fit", example
 	}
+	if path == StudyPath && s.Study != nil {
+		return s.study(ctx)
+	}
 	ask, ending, exported := strings.Cut(ask, ".")
 	q := questionAt(ask)
 	if exported && q != nil && !slices.Contains(q.endings(), ending) {
@@ -143,6 +149,7 @@ type view struct {
 	unread   []string // of a command that was pasted
 	says     string   // what the answer is, for links that are shared
 	pictures int      // counted for their names
+	live     bool     // it changes by itself
 }
 
 // read the question and ask it.

@@ -23,6 +23,19 @@ const fewDesigns = 8
 // Study prints what the answers of a study come to: what explains them, and which designs nothing beats.
 func Study(s *card.Study, o StudyOptions, st Style) string {
 	p := newPage(st)
+	p.study(s, o)
+	return p.String()
+}
+
+// StudyParts are the blocks of Study, its heading first.
+func StudyParts(s *card.Study) []Block {
+	p := newPage(Style{Width: MaxWidth})
+	p.st.endless = true
+	p.study(s, StudyOptions{})
+	return p.blocks
+}
+
+func (p *page) study(s *card.Study, o StudyOptions) {
 	p.heading(cmp.Or(s.Name, s.ID), fmt.Sprintf("%s of %s questions answered", unit.Count(s.Answered), unit.Count(s.Points)), plural(int64(len(s.Designs)), "design", "designs"))
 	for i, f := range s.Failures {
 		const few = 5
@@ -35,11 +48,10 @@ func Study(s *card.Study, o StudyOptions, st Style) string {
 	if len(s.Measures) == 0 {
 		p.blank()
 		p.para(nil, say("no figure differs between the answers: --of names those to compare"))
-		return p.String()
+		return
 	}
 	p.explains(s)
 	p.designs(s, o.All)
-	return p.String()
 }
 
 // explains is how much of each measure's variance each factor explains by itself.
@@ -109,7 +121,7 @@ func (p *page) designs(s *card.Study, all bool) {
 		from = to
 	}
 	if hidden > 0 {
-		p.line(pad(gap), say(fmt.Sprintf("%s more: --all, or --csv FILE", unit.Count(int64(hidden))), dim))
+		p.elsewhere(fmt.Sprintf("%s more: --all, or --csv FILE", unit.Count(int64(hidden))))
 	}
 }
 
@@ -209,7 +221,12 @@ func figureOf(x float64) string { return tick(x) }
 
 // StudySVG draws designs by the first two measures of a study: the front as filled points, the rest as rings, spreads over
 // seeds and bands of those on the front as whiskers.
-func StudySVG(s *card.Study) []byte {
+func StudySVG(s *card.Study) []byte { return studyPicture(s).file() }
+
+// StudyChart is StudySVG as a part of a page.
+func StudyChart(s *card.Study, name string) Chart { return studyPicture(s).chart(name, svgWidth) }
+
+func studyPicture(s *card.Study) *picture {
 	title := fmt.Sprintf("%s: %s by %s", cmp.Or(s.Name, s.ID), plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "))
 	var words []string
 	for i := range s.Designs {
@@ -218,11 +235,11 @@ func StudySVG(s *card.Study) []byte {
 		}
 	}
 	under := []string{fmt.Sprintf("%s of %s questions answered; whiskers go from p5 to p95 over seeds and to the edges of bands", unit.Count(s.Answered), unit.Count(s.Points))}
-	return (&picture{title, under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
+	return &picture{title, under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
 		if len(s.Measures) > 1 {
 			(&cloud{Study: s}).draw(p)
 		}
-	}}).file()
+	}}
 }
 
 func measureNames(s *card.Study) (names []string) {
@@ -267,6 +284,9 @@ func whisker(s *card.Spread) (low, high float64) {
 
 func (v *cloud) draw(p *svgPage) {
 	c := &chart{svgPage: p, left: frontLeft, top: p.y + 44, width: frontWidth, height: frontHeight}
+	if p.slim() {
+		c.width, c.height = p.width-svgMargin-frontLeft, curveHeight
+	}
 	x, y := v.reach(0), v.reach(1)
 	c.x, c.y = spanScale(x.low, x.high), spanScale(y.low, y.high)
 	p.y = c.bottom() + 2*svgLine

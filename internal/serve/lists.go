@@ -140,6 +140,17 @@ func (s *Server) schemaOf(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// study as far as it is.
+func (s *Server) study(w http.ResponseWriter, r *http.Request) {
+	got, err := s.Study(r.Context())
+	if err != nil {
+		s.fail(w, problemOf(err))
+		return
+	}
+	b, err := newJSON(got)
+	s.sendOr(w, r, b, err)
+}
+
 // health says that the server answers.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	b, err := newJSON(struct {

@@ -24,6 +24,10 @@ func (s *Server) pages() {
 		s.routes.add(http.MethodGet, path, "", 0)
 		s.mux.HandleFunc("GET "+path, s.page)
 	}
+	if s.Study != nil {
+		s.routes.add(http.MethodGet, page.StudyPath, "", 0)
+		s.mux.HandleFunc("GET "+page.StudyPath, s.page)
+	}
 	s.routes.add(http.MethodPost, page.Pasted, formType, maxBody)
 	s.mux.HandleFunc("POST "+page.Pasted, s.page)
 }
@@ -38,7 +42,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	ask := page.AskOf(r.URL.Path)
 	long := desk.Long(&memwall.Request{Ask: ask}) || ask == "learn" // lessons search and simulate too
 	err := s.Desk.Do(r.Context(), client(r), long, func(ctx context.Context, asker *memwall.Asker) error {
-		site := page.Site{Asker: asker}
+		site := page.Site{Asker: asker, Study: s.Study}
 		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
 		return nil
 	})

@@ -18,6 +18,7 @@ const (
 	metricsPath = "/metrics"
 	openAPIPath = "/openapi.json"
 	agentsPath  = "/mcp"
+	studyPath   = "/v1/study"
 )
 
 // Types of bodies.
@@ -94,6 +95,9 @@ func (s *Server) register() error {
 	}
 	handle(textOperation("health", healthPath, "whether the server answers", jsonType), "", 0, s.health)
 	handle(textOperation("metrics", metricsPath, "counters, as Prometheus reads them", metricsType), "", 0, s.writeMetrics)
+	if s.Study != nil {
+		handle(textOperation("study", studyPath, "the study that this server shows, as far as it is", jsonType), "", 0, s.study)
+	}
 	text, err := openAPI(doc)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	Token string
 	// Hosts are names that the server goes by, beside those of this machine. With a token every name does.
 	Hosts []string
+	// Study is shown as a page and at /v1/study; nil: there is none.
+	Study func(context.Context) (*card.Study, error)
 	// Agents answers at /mcp; nil: nobody does.
 	Agents http.Handler
 }

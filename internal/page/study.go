@@ -1,0 +1,38 @@
+package page
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render"
+)
+
+// StudyPath is where a site shows its study.
+const StudyPath = "/study"
+
+// study is the page of what a study has come to so far. It follows a study that runs.
+func (s *Site) study(ctx context.Context) Response {
+	v := &view{site: s, ctx: ctx, question: &question{path: "study", name: "Study"}, title: "Study", request: &memwall.Request{}, state: &state{ask: "study"}}
+	got, err := s.Study(ctx)
+	if err != nil {
+		v.fail(err)
+		v.add(v.failure())
+		return Response{Status: v.status(), HTML: v.document()}
+	}
+	v.live = got.Answered < got.Points
+	v.studied(got)
+	return Response{Status: 200, HTML: v.document()}
+}
+
+func (v *view) studied(s *card.Study) {
+	blocks := render.StudyParts(s)
+	v.title = "Study: " + blocks[0].Lead.String()
+	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, el("h1", v.runs(blocks[0].Lead)), el("p", class("sub"), v.runs(blocks[0].Words)),
+		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)}, attr{"aria-label", "questions answered"})))
+	v.parts(blocks[1:])
+	if len(s.Measures) > 1 {
+		v.add(chart(render.StudyChart(s, "study")))
+	}
+}
