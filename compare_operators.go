@@ -344,11 +344,8 @@ func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 			return o.matched(class, found)
 		}
 		return o.row(class, x.Name+productShape(x.Product), x.Name, productShape(x.Product))
-	case x.Class == "collectives" && x.Message != nil:
-		if part := o.sentFor(x.Message); part != "" {
-			return o.row(class, "part "+part, sendings[part], "")
-		}
-		return o.row(class, x.Name+messageShape(x.Message), x.Name, messageShape(x.Message))
+	case x.Class == "collectives":
+		return o.sending(x)
 	case oneRow[class] != "":
 		return o.row(class, "", oneRow[class], "")
 	case x.Class == "norms":
@@ -357,8 +354,28 @@ func (o *operators) rowOf(x *startup.Operator, m *matcher) *operated {
 	if kind := elementOf(x.Name); class == "elementwise" && kind != "" {
 		return o.row(class, "kind "+kind, kind, "")
 	}
-	r := o.row(class, x.Name, cmp.Or(x.Name, "no operator known"), "")
-	r.vague = x.Name == "" || class == "products"
+	if x.Name == "" || class == "products" {
+		return o.unknown(class, x.Name)
+	}
+	return o.row(class, x.Name, x.Name, "")
+}
+
+// sending is the row of a collective; an engine's own has no message, and is told by its operator's name.
+func (o *operators) sending(x *startup.Operator) *operated {
+	m := cmp.Or(x.Message, &startup.Message{Collective: x.Name})
+	if part := o.sentFor(m); part != "" {
+		return o.row(x.Class, "part "+part, sendings[part], "")
+	}
+	if x.Message != nil {
+		return o.row(x.Class, x.Name+messageShape(m), x.Name, messageShape(m))
+	}
+	return o.unknown(x.Class, x.Name)
+}
+
+// unknown is a row that may be any of the model's operators that the trace does not show.
+func (o *operators) unknown(class, name string) *operated {
+	r := o.row(class, name, cmp.Or(name, "no operator known"), "")
+	r.vague = true
 	return r
 }
 
@@ -506,18 +523,43 @@ var sendings = map[string]string{
 	"all_reduce": "tensor parallel", "all_to_all": "tokens to experts", "hand_over": "between stages", "tensor_parallel": "tensor parallel", "expert_parallel": "tokens to experts",
 }
 
-// sentFor is the part of a step that a collective belongs to; "" where several could be.
+// sentFor is the part of a step that a collective belongs to; "" where several could be. Of those that send by the same
+// collective the size of the group decides.
 func (o *operators) sentFor(m *startup.Message) string {
-	var fits []string
+	var fits, sized []string
 	for i := range o.own {
-		if x := &o.own[i]; x.class == "collectives" && !slices.Contains(fits, x.Part) && carries(x.Part, m.Collective) {
-			fits = append(fits, x.Part)
+		x := &o.own[i]
+		if x.class != "collectives" || slices.Contains(fits, x.Part) || !carries(x.Part, m.Collective) {
+			continue
 		}
+		fits = append(fits, x.Part)
+		if m.Group > 0 && o.groupOf(x.Part) == m.Group {
+			sized = append(sized, x.Part)
+		}
+	}
+	if len(fits) > 1 {
+		fits = sized
 	}
 	if len(fits) == 1 {
 		return fits[0]
 	}
 	return ""
+}
+
+// groupOf is how many ranks send to each other for a part; 0 where the plan does not say.
+func (o *operators) groupOf(part string) int64 {
+	p := &o.c.request.Plan
+	switch part {
+	case "tp", "all_reduce", "tensor_parallel":
+		return int64(p.TP)
+	case "ep", "all_to_all", "expert_parallel":
+		return int64(p.EP)
+	case "cp":
+		return int64(p.CP)
+	case "sharding", "reduce":
+		return int64(max(1, p.DP) * max(1, p.CP))
+	}
+	return 0
 }
 
 // carries reports whether a part of a step sends by a collective, in c10d's or NCCL's word for it.
