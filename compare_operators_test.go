@@ -243,6 +243,24 @@ func TestShardedShapes(t *testing.T) {
 	}
 }
 
+// TestSentFor: a collective belongs to the part that alone sends by it, else to the one whose group is of its size.
+func TestSentFor(t *testing.T) {
+	o := &operators{c: &comparison{}}
+	for _, part := range []string{"tp", "sharding", "ep"} {
+		o.own = append(o.own, ownOperator{speed.Operator{Part: part}, "collectives"})
+	}
+	o.c.request.TP, o.c.request.DP, o.c.request.EP = 4, 8, 16
+	for _, c := range []struct {
+		name  string
+		group int64
+		want  string
+	}{{"_allgather_base", 8, "sharding"}, {"_allgather_base", 4, "tp"}, {"_reduce_scatter_base", 8, "sharding"}, {"allreduce", 4, "tp"}, {"allreduce", 2, "tp"}, {"all_to_allv", 16, "ep"}, {"allgather", 2, ""}, {"broadcast", 8, ""}} {
+		if got := o.sentFor(&startup.Message{Collective: c.name, Group: c.group}); got != c.want {
+			t.Errorf("%s of %d is %q, want %q", c.name, c.group, got, c.want)
+		}
+	}
+}
+
 // TestOtherModel: a trace of other shapes than the model's is said to be that of another one.
 func TestOtherModel(t *testing.T) {
 	for id, other := range map[string]bool{"llama-3.1-8b": false, "qwen3-14b": true} {

@@ -175,7 +175,10 @@ func (l *links) sign(name, text []byte) sign {
 	}
 	for _, field := range [...]string{dimsField, stridesField, typeField} {
 		v := valueOf(text, field)
-		l.key = append(l.key, v[:min(len(v), 4*maxKey)]...)
+		if len(v) > maxKey { // of no product
+			return l.signOf(func() operator { return operator{name: string(name), shapeless: true} })
+		}
+		l.key = append(l.key, v...)
 	}
 	pass := l.pass(text)
 	l.key = append(l.key, byte(pass))

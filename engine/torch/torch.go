@@ -1,9 +1,9 @@
 // Package torch reads what PyTorch says of a run: the trace of its profiler, the text of torch.cuda.memory_summary() and
 // the JSON of torch.cuda.memory_stats(). Pickles are refused: to read one is to run it.
 //
-// Open trace.go for traces and what is kept of them, kernel.go for which kernel is whose, scan.go for how gigabytes of JSON
-// are read in bounded memory, summary.go and stats.go for the allocator's counters, found.go for how all of them become
-// the same log as an engine's start-up.
+// Open trace.go for traces and what is kept of them, kernel.go for which kernel is whose, link.go for which operator launched
+// it and shape.go for what that multiplied, scan.go for how gigabytes of JSON are read in bounded memory, summary.go and
+// stats.go for the allocator's counters, found.go for how all of them become the same log as an engine's start-up.
 package torch
 
 import (

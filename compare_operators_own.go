@@ -1,0 +1,99 @@
+package memwall
+
+import (
+	"math"
+	"slices"
+
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+)
+
+// predicted are memwall's operators, where the trace has steps and memwall a time for them.
+func (o *operators) predicted(a *Asker) {
+	c := o.c
+	if c.sized == nil || c.log.Find("time_step") == nil {
+		return
+	}
+	classes, list, parts := trainingParts, []speed.Operator(nil), []StepPart(nil)
+	switch {
+	case c.sized.Step != nil:
+		o.whole, parts = stepPart(c.sized.Step, "step"), c.sized.Step.Parts
+		list, o.device = c.trainingOperators(a)
+	case c.sized.Speed != nil && !c.log.Noted("mixed_steps") && !c.log.Noted("prompt_steps"):
+		classes, o.whole = decodingParts, decodePart(c.sized.Speed, "step")
+		for _, p := range c.sized.Speed.Parts {
+			parts = append(parts, StepPart{Name: p.Name, Seconds: p.MS / 1e3})
+		}
+		list, o.device = c.decodingOperators(a)
+	}
+	for _, x := range agreeing(list, parts) {
+		if class := classOfPart(classes, x.Part); class != "" {
+			o.own = append(o.own, ownOperator{x, class})
+		}
+	}
+}
+
+// agreeing are the operators of the parts that they add up to, and of others the part alone.
+func agreeing(list []speed.Operator, parts []StepPart) (out []speed.Operator) {
+	const rounding = 2e-3
+	for _, p := range parts {
+		var of []speed.Operator
+		sum := 0.0
+		for _, x := range list {
+			if identifier(x.Part) == p.Name {
+				x.Part = p.Name
+				of, sum = append(of, x), sum+x.Seconds
+			}
+		}
+		if math.Abs(sum-p.Seconds) > rounding*p.Seconds {
+			of = []speed.Operator{{Part: p.Name, Rest: true, Seconds: p.Seconds}}
+		}
+		out = append(out, of...)
+	}
+	return out
+}
+
+// classOfPart is the class of kernels that a part of a step stands beside; "" for what runs no kernel.
+func classOfPart(classes map[string]string, part string) string {
+	for class, parts := range classes {
+		if class != "idle" && hasWord(parts, part) {
+			return class
+		}
+	}
+	return ""
+}
+
+func (c *comparison) trainingOperators(a *Asker) ([]speed.Operator, *hardware.Device) {
+	t, err := a.trained(&c.request)
+	if err != nil || t.job.Machine == nil {
+		return nil, nil
+	}
+	device := &t.job.Machine.Groups[0].Device
+	p, err := t.paced(t.job.Training)
+	if err != nil {
+		return nil, device
+	}
+	list, err := p.Operators()
+	if err != nil {
+		return nil, device
+	}
+	return list, device
+}
+
+func (c *comparison) decodingOperators(a *Asker) ([]speed.Operator, *hardware.Device) {
+	q, err := a.prepare(&c.request)
+	if err != nil || q.job.Machine == nil {
+		return nil, nil
+	}
+	in, err := q.served(c.sized.KV)
+	if err != nil || !slices.Contains(serving.Engines(), q.engine.Name()) {
+		return nil, q.job.Device(0)
+	}
+	m, err := q.compiled(in)
+	if err != nil {
+		return nil, in.Device
+	}
+	p := q.request.Plan
+	return m.Operators(serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}), in.Device
+}
