@@ -438,9 +438,32 @@ func TestStreams(t *testing.T) {
 	if p := problemIn(t, do(s, asked{path: "/v1/sim", body: `{`, header: map[string]string{"Accept": eventsType}})); p.Field != "body" {
 		t.Errorf("%+v", p)
 	}
+	tells(t, s)
 	late := do(s, asked{path: "/v1/sim", body: `{"model":"lama","workload":{}}`, header: map[string]string{"Accept": eventsType}}).Body.String()
 	if !strings.HasPrefix(late, "event: problem\ndata: {\"type\":\"urn:memwall:") {
 		t.Errorf("%.300s", late)
+	}
+}
+
+// tells: a search says in which phase it is, what is done of how much, and what is the best so far; a batch, which line.
+func tells(t *testing.T, s *Server) {
+	t.Helper()
+	s.beat = time.Millisecond
+	const goal = `{"ask":"plan","model":"qwen3-8b","hardware":"l40s,rtx-4090","workload":{"rate":4,"requests":2000},"goal":{"ttft_ms":{"p99":2000}}}`
+	for path, want := range map[string][]string{
+		"/v1/plan":  {`"phase":"estimate","done":`, `"phase":"play","done":`, `"evaluated":{"decided":`, `"best":"`, "event: answer\n"},
+		"/v1/batch": {`"line":1,"phase":"estimate"`, `"line":2,"phase":"play"`, "event: end\n"},
+	} {
+		body := goal
+		if path == "/v1/batch" {
+			body += "\n" + goal
+		}
+		text := do(s, asked{path: path, body: body, header: map[string]string{"Accept": eventsType, "Content-Type": s.routes.takes(path)}}).Body.String()
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s does not tell %s: %.600s", path, w, text)
+			}
+		}
 	}
 }
 
