@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -53,6 +54,19 @@ type member struct {
 	value json.RawMessage
 }
 
+// begins says what is wrong with the beginning of a request.
+func begins(t json.Token, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case err != nil:
+		return err
+	case t == nil:
+		return errors.New("it is null")
+	}
+	return fmt.Errorf("it begins with %v", t)
+}
+
 // object reads the members of a JSON object in order and refuses a second one of the same name.
 func object(data []byte) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -60,10 +74,7 @@ func object(data []byte) ([]member, error) {
 		return &Error{Code: BadField, Message: "the request is not a JSON object: " + err.Error(), Hint: `{"ask":"fit","model":"llama-3.1-8b"}`}
 	}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		if err == nil {
-			err = fmt.Errorf("it begins with %v", t)
-		}
-		return nil, bad(err)
+		return nil, bad(begins(t, err))
 	}
 	var out []member
 	seen := map[string]bool{}

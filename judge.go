@@ -163,7 +163,7 @@ func (q *question) most(context int64) *int64 {
 	if limited = limited && limit < searchSequences; !limited {
 		limit = searchSequences
 	}
-	n, bounded := most(limit, func(n int64) unit.Bytes { return q.room(engine.Load{Context: context, Sequences: n}) })
+	n, bounded := most(limit, func(n int64) unit.Bytes { return q.room(engine.Load{Context: context, Sequences: n, Silent: true}) })
 	if !bounded && !limited {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (q *question) maxContext(sequences int64) *int64 {
 }
 
 func (q *question) longest(sequences int64) *int64 {
-	n, bounded := most(searchContext, func(n int64) unit.Bytes { return q.room(engine.Load{Context: n, Sequences: sequences}) })
+	n, bounded := most(searchContext, func(n int64) unit.Bytes { return q.room(engine.Load{Context: n, Sequences: sequences, Silent: true}) })
 	if !bounded {
 		return nil
 	}

@@ -56,8 +56,11 @@ type Sizer interface {
 }
 
 // Load is what one replica serves: Sequences at once of Context tokens each. Over is how many ranks share
-// the tokens of a sequence (context parallelism); 0 is one.
-type Load struct{ Context, Sequences, Over int64 }
+// the tokens of a sequence (context parallelism); 0 is one. Silent: nobody asks what the engine prints.
+type Load struct {
+	Context, Sequences, Over int64
+	Silent                   bool
+}
 
 // Job is a model to be run on a machine by a plan.
 type Job struct {

@@ -7,8 +7,11 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// prints are the buffer lines of llama.cpp's own log, of all devices and the host.
-func (s *sizer) prints(ranks []engine.Rank) []engine.Print {
+// prints are the buffer lines of llama.cpp's own log, of all devices and the host, where a load is not silent.
+func (s *sizer) prints(ranks []engine.Rank, l engine.Load) []engine.Print {
+	if l.Silent {
+		return nil
+	}
 	out := make([]engine.Print, 0, 4*len(ranks)+6)
 	if len(s.devices) == 0 {
 		return s.bufferLines(out, &s.host, ranks[0].Items)

@@ -118,7 +118,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 	sh.compute = s.graph.buffers(&sh)
 	if len(s.devices) == 0 {
 		out := []engine.Rank{s.hostOnly(b, &sh)}
-		out[0].Prints = s.prints(out)
+		out[0].Prints = s.prints(out, l)
 		s.addDraft(b, out, l)
 		return out
 	}
@@ -127,7 +127,7 @@ func (s *sizer) Size(b *ledger.Book, l engine.Load) []engine.Rank {
 		out[i] = s.rank(b, i, &sh)
 	}
 	out[0].Host = s.hostItems(b, &sh)
-	lines := s.prints(out)
+	lines := s.prints(out, l)
 	for i := range out {
 		out[i].Prints = lines
 	}

@@ -341,6 +341,8 @@ func (s *sizer) levelBlocks(ranks []engine.Rank, l engine.Load) {
 		r, g := &ranks[i], &s.ranks[i].g
 		r.KV.Blocks = least
 		r.KV.Tokens = s.poolTokens(g, least, l)
-		r.Prints = s.prints(r, &s.ranks[i], l)
+		if !l.Silent {
+			r.Prints = s.prints(r, &s.ranks[i], l)
+		}
 	}
 }

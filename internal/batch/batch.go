@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/memwall/memwall"
 )
@@ -26,6 +27,7 @@ func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReaderSize(in, 1
 type Line struct {
 	Text []byte
 	Err  *memwall.Error
+	n    int
 }
 
 // Next gives the next line; false when there is none. The error is of the input.
@@ -38,9 +40,9 @@ func (l *Lines) Next() (*Line, bool, error) {
 	case errors.Is(err, io.EOF) && len(text) == 0 && !tooLong:
 		return nil, false, nil
 	case tooLong:
-		return &Line{Err: &memwall.Error{Code: memwall.Limit, Message: fmt.Sprintf("line %d is longer than 1 MiB", l.n), Hint: "one request a line"}}, true, nil
+		return &Line{n: l.n, Err: &memwall.Error{Code: memwall.Limit, Field: "line", Value: strconv.Itoa(l.n), Message: fmt.Sprintf("line %d is longer than 1 MiB", l.n), Hint: "one request a line"}}, true, nil
 	}
-	return &Line{Text: text}, true, nil
+	return &Line{Text: text, n: l.n}, true, nil
 }
 
 // readLine reads a line without its end. Of a line that is too long the rest is read and dropped.
@@ -75,7 +77,7 @@ func (l *Line) Answer(ask func(*memwall.Request) (*memwall.Answer, error)) (answ
 	}
 	r, err := memwall.Decode(l.Text)
 	if err != nil {
-		return Failed(memwall.AsError(err))
+		return Failed(l.named(memwall.AsError(err)))
 	}
 	answer, err = ask(r)
 	if answer == nil {
@@ -83,6 +85,16 @@ func (l *Line) Answer(ask func(*memwall.Request) (*memwall.Answer, error)) (answ
 		answer.Ask = r.Ask
 	}
 	return answer
+}
+
+// named gives an error that is of no field the number of the line.
+func (l *Line) named(e *memwall.Error) *memwall.Error {
+	if e.Field != "" {
+		return e
+	}
+	out := *e
+	out.Field, out.Value = "line", strconv.Itoa(l.n)
+	return &out
 }
 
 // Failed is an answer that could not be given.

@@ -47,6 +47,9 @@ func (p *progress) line(told *memwall.Progress, took time.Duration) string {
 			line += ", " + w
 		}
 	}
+	if r, most := []rune(line), p.a.width()-1; len(r) > most {
+		line = string(r[:max(0, most-1)]) + "…"
+	}
 	return line
 }
 

@@ -5,11 +5,14 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,7 +55,8 @@ func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 
 // Run answers one agent until it has no more to say or the context ends.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
-	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: kept{out}})
+	w := &turns{out: out}
+	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReaderSize(in, 1<<16), out: w}), Writer: kept{w}})
 }
 
 // kept is a writer that outlives who writes to it.
@@ -60,12 +64,38 @@ type kept struct{ io.Writer }
 
 func (kept) Close() error { return nil }
 
-// Handler answers agents over HTTP, each request by itself. The guards of a server stand before it.
+// Handler answers agents over HTTP, each request by itself: in JSON, and in a stream where somebody wants to hear of
+// progress. The guards of a server stand before it.
 func (s *Server) Handler() http.Handler {
-	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: 2 << 20, PropagateRequestCancellation: true,
-		DisableLocalhostProtection: true, // the guards know by which names the server goes
+	handler := func(json bool) http.Handler {
+		return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk }, &sdk.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: json, MaxRequestBodyBytes: mostBytes, PropagateRequestCancellation: true,
+			DisableLocalhostProtection: true, // the guards know by which names the server goes
+		})
+	}
+	plain, streams := handler(true), handler(false)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBytes))
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
+		if bytes.Contains(body, []byte(`"progressToken"`)) {
+			streams.ServeHTTP(w, r)
+			return
+		}
+		plain.ServeHTTP(w, r)
 	})
+}
+
+// mostBytes of a message.
+const mostBytes = 2 << 20
+
+// broken is what remains of a body that ended with an error.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	return 0, io.EOF
 }
 
 // question is a tool that asks one.
@@ -99,7 +129,12 @@ func (s *Server) question(q question) error {
 	if err != nil {
 		return err
 	}
-	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	out, err := schema.Open(reflect.TypeFor[Brief]())
+	if err != nil {
+		return err
+	}
+	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, OutputSchema: out, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+		defer faulty(&result)
 		request, err := desk.Decode(q.ask, arguments(r))
 		if err != nil {
 			return failed(err), nil
@@ -111,6 +146,13 @@ func (s *Server) question(q question) error {
 		return told(request, answer)
 	})
 	return nil
+}
+
+// faulty: a fault of the program ends one call and no other.
+func faulty(result **sdk.CallToolResult) {
+	if recover() != nil {
+		*result = failed(&memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"})
+	}
 }
 
 func readOnly() *sdk.ToolAnnotations {
@@ -182,7 +224,8 @@ func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 // lookUp adds a tool that lists, or shows a card.
 func (s *Server) lookUp(name, doc string, find func(words string) (text string, err error)) {
 	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"a name, or words of names; the whole catalog without it"}}}`)
-	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(_ context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+		defer faulty(&result)
 		var given struct {
 			Name string `json:"name"`
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -174,6 +175,51 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
+// TestProgress: an agent that wants to know hears how far a search is, over a pipe and over HTTP; one that takes its call
+// back ends it.
+func TestProgress(t *testing.T) {
+	for name, transport := range map[string]func(*Server) sdk.Transport{"pipe": piped(t), "HTTP": overHTTP(t)} {
+		d := desk.New(desk.Options{Long: 1})
+		s, err := New(d, memwall.Catalog{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard := make(chan *sdk.ProgressNotificationParams, 1000)
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			heard <- r.Params
+		}}).Connect(t.Context(), transport(s), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		ctx, leave := context.WithTimeout(t.Context(), 30*time.Second)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			p := &sdk.CallToolParams{Name: "simulate", Arguments: map[string]any{"model": "llama-3.1-8b", "hardware": "h100", "workload": map[string]any{"rate": 4, "requests": 1000000000}}}
+			p.SetProgressToken("far")
+			_, _ = c.CallTool(ctx, p) // it is taken back
+		}()
+		last := 0.0
+		for range 2 {
+			select {
+			case p := <-heard:
+				if p.ProgressToken != "far" || p.Progress <= last || !strings.Contains(p.Message, "simulate, requests ") {
+					t.Errorf("%s: %+v", name, p)
+				}
+				last = p.Progress
+			case <-ctx.Done():
+				t.Fatalf("%s: nothing was heard", name)
+			}
+		}
+		leave()
+		<-ended
+		if _, err := d.Ask(t.Context(), "", &memwall.Request{Ask: "pick", Hardware: "rtx-3060"}, nil); err != nil {
+			t.Errorf("%s: the call goes on: %v", name, err)
+		}
+	}
+}
+
 // TestSchemas: the schema of every tool is an object's, and its fields are those of a request.
 func TestSchemas(t *testing.T) {
 	c := agent(t, piped(t))
@@ -200,6 +246,9 @@ func TestSchemas(t *testing.T) {
 		}
 		if in.Type != "object" || len(in.Properties) == 0 {
 			t.Errorf("%s: %s", tool.Name, text)
+		}
+		if out, err := json.Marshal(tool.OutputSchema); err != nil || tool.Name != "models" && tool.Name != "hardware" && !strings.Contains(string(out), `"headroom_bytes"`) {
+			t.Errorf("%s answers with %s, %v", tool.Name, out, err)
 		}
 		for _, part := range strings.Split(string(text), `"$ref":"#/$defs/`)[1:] {
 			if name, _, _ := strings.Cut(part, `"`); in.Defs[name] == nil {

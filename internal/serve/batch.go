@@ -37,8 +37,12 @@ func (s *Server) batch(w http.ResponseWriter, r *http.Request) {
 		fault := follow(w, n, func(report desk.Report) {
 			answer = line.Answer(func(q *memwall.Request) (*memwall.Answer, error) { return s.inTurn(r, q, report) })
 		})
+		if e := answer.Error; fault != nil || e != nil && e.Code == memwall.Internal {
+			e = &memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"}
+			answer = batch.Failed(e)
+		}
 		b, err := newJSON(answer)
-		if err != nil || fault != nil {
+		if err != nil {
 			return
 		}
 		put(w, b.text)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,17 @@ func (s *Server) guard(out http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		r.ContentLength = int64(len(body))
 	}
+	if winds(r.URL.EscapedPath()) {
+		s.nothing(w, r)
+		return
+	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// winds reports whether a path has dots or slashes that lead elsewhere: what is there is asked for by its own path.
+func winds(p string) bool {
+	clean := path.Clean(p)
+	return p != "" && clean != p && clean+"/" != p
 }
 
 var errFault = errors.New("fault")
@@ -63,7 +74,7 @@ func (s *Server) admit(w *paced, r *http.Request) (body []byte, err error) {
 			return nil, err
 		}
 	}
-	if r.Method == http.MethodPost {
+	if r.Method == http.MethodPost && s.routes.takes(r.URL.Path) != "" { // else there is nothing, and that is what will be said
 		if err := s.checkType(r); err != nil {
 			return nil, err
 		}
@@ -170,8 +181,8 @@ func tokenOf(r *http.Request) string {
 // checkType takes types that no form of another page can send.
 func (s *Server) checkType(r *http.Request) error {
 	want := s.routes.takes(r.URL.Path)
-	if want == "" {
-		return nil // there is nothing, and that is what will be said
+	if packed := r.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
+		return refuse(http.StatusUnsupportedMediaType, "Content-Encoding", packed, "bodies are read as they are", "send it without Content-Encoding")
 	}
 	given := r.Header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(given)

@@ -1,8 +1,11 @@
 package serve
 
 import (
+	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -68,9 +71,9 @@ const maxName = 256
 func (s *Server) listed(rows func(filter string) any) http.HandlerFunc {
 	whole := sync.OnceValues(func() (*body, error) { return newJSON(rows("")) })
 	return func(w http.ResponseWriter, r *http.Request) {
-		filter := r.URL.Query().Get("q")
-		if len(filter) > maxName {
-			s.fail(w, tooLong("q", filter))
+		filter, err := filterOf(r)
+		if err != nil {
+			s.fail(w, err)
 			return
 		}
 		b, err := whole()
@@ -79,6 +82,23 @@ func (s *Server) listed(rows func(filter string) any) http.HandlerFunc {
 		}
 		s.sendOr(w, r, b, err)
 	}
+}
+
+// filterOf a list: the one parameter that there is.
+func filterOf(r *http.Request) (string, error) {
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return "", &memwall.Error{Code: memwall.BadField, Field: "q", Value: shortened(r.URL.RawQuery), Message: "the query cannot be read", Hint: "?q=WORDS, with % and what follows it in two hexadecimal digits"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name != "q" || len(given[name]) > 1 {
+			return "", &memwall.Error{Code: memwall.BadField, Field: shortened(name), Message: "a list takes q, once, and nothing else", Hint: "?q=WORDS"}
+		}
+	}
+	if filter := given.Get("q"); len(filter) > maxName {
+		return "", tooLong("q", filter)
+	}
+	return given.Get("q"), nil
 }
 
 // carded answers with the card of one.

@@ -138,6 +138,48 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// unending are questions that go on for very long, by path: simulations, searches of both kinds, and a batch of them.
+var unending = map[string]string{
+	"/v1/sim":   endless,
+	"/v1/plan":  `{"model":"llama-3.1-8b","hardware":"h100,l40s,rtx-4090","workload":{"rate":4,"requests":1000000,"prompt":{"mean":1000},"output":{"mean":200}},"goal":{"ttft_ms":{"p99":2000}}}`,
+	"/v1/batch": `{"ask":"sim",` + endless[1:] + "\n" + `{"ask":"sim",` + endless[1:],
+}
+
+// TestSearchesCancelled: who closes a stream ends searches too, in the middle of a phase; then the next has its turn.
+func TestSearchesCancelled(t *testing.T) {
+	s := server(t, func(o *Options) { o.Desk = desk.New(desk.Options{Long: 1, Patience: 5 * time.Second}) })
+	s.beat = 5 * time.Millisecond
+	addr, stop := listening(t, s)
+	defer stop()
+	for path, body := range unending {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, eventsType, s.routes.takes(path), len(body), body)
+		_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
+		in := bufio.NewReader(c)
+		for line := ""; !strings.Contains(line, `"phase":"simulate"`) && !strings.Contains(line, `"phase":"play"`); {
+			if line, err = in.ReadString('\n'); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+		}
+		c.Close()
+		for range 500 {
+			if s.metrics.inFlight.Load() == 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := s.metrics.inFlight.Load(); n != 0 {
+			t.Fatalf("%s goes on: %d in flight", path, n)
+		}
+	}
+	if w := do(s, asked{path: "/v1/pick", body: `{"hardware":"rtx-3060"}`}); w.Code != http.StatusOK {
+		t.Errorf("status %d: %.200s", w.Code, w.Body)
+	}
+}
+
 // TestLimit: an answer that takes too long is what is known by then.
 func TestLimit(t *testing.T) {
 	s := server(t, func(o *Options) { o.Desk = desk.New(desk.Options{Limit: 100 * time.Millisecond}) })

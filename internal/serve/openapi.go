@@ -86,8 +86,17 @@ func question(ask string) *huma.Operation {
 	op := &huma.Operation{Method: http.MethodPost, Path: "/v1/" + ask, OperationID: ask, Summary: "ask " + ask + "; the request's ask may be left out",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: refOf(reflect.TypeFor[memwall.Request]())}}},
 		Responses:   replies(jsonType, answer, "400", "412", "413", "415", "422", "429")}
-	op.Responses["200"].Content[eventsType] = &huma.MediaType{Schema: &huma.Schema{Type: "string", Description: "events progress, and in the end answer or problem, each with JSON"}}
+	op.Responses["200"].Content[eventsType] = streamed("in the end answer, whose data is an Answer, or problem, whose data is a Problem")
 	return op
+}
+
+// streamed describes a stream of events.
+func streamed(ends string) *huma.MediaType {
+	words := "server-sent events, the data of each JSON on one line: progress four times a second, and " + ends + ". The data of progress is " + refOf(reflect.TypeFor[progress]()).Ref + ". Its phases:"
+	for _, p := range append([][2]string{{phaseWait, "others are answered before"}, {phaseWork, "it is answered, and there is nothing to count"}}, memwall.Phases()...) {
+		words += "\n- " + p[0] + ": " + p[1]
+	}
+	return &huma.MediaType{Schema: &huma.Schema{Type: "string", Description: words}}
 }
 
 // batchOperation describes many questions in one request.
@@ -95,9 +104,13 @@ func batchOperation() *huma.Operation {
 	lines := func(what string) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{linesType: {Schema: &huma.Schema{Type: "string", Description: what}}}
 	}
+	answers := lines("answers, one a line")
+	answers[eventsType] = streamed("answer for each line, in order, with end behind the last; progress says which line is at hand")
+	responses := replies(linesType, nil, "413", "415", "429")
+	responses["200"] = &huma.Response{Description: "the answers", Content: answers}
 	return &huma.Operation{Method: http.MethodPost, Path: "/v1/batch", OperationID: "batch", Summary: "a request a line, answered by an answer a line, in order; a bad line gets an answer with an error",
 		RequestBody: &huma.RequestBody{Required: true, Content: lines("requests, one a line")},
-		Responses:   map[string]*huma.Response{"200": {Description: "the answers", Content: lines("answers, one a line")}}}
+		Responses:   responses}
 }
 
 // textOperation describes a path without parameters.

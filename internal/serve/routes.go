@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/desk"
 )
 
 // Paths that are not under /v1.
@@ -111,14 +110,7 @@ func (s *Server) register() error {
 func (s *Server) rest() {
 	if s.Agents != nil {
 		s.routes.add(http.MethodPost, agentsPath, jsonType, maxBody)
-		s.mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodPost {
-				s.nothing(w, r)
-				return
-			}
-			r.Header.Set(desk.ClientHeader, client(r))
-			s.Agents.ServeHTTP(w, r)
-		})
+		s.mux.HandleFunc(agentsPath, s.agents)
 	}
 	s.pages()
 	s.mux.HandleFunc("/", s.nothing)

@@ -44,6 +44,7 @@ type Server struct {
 	metrics counters
 	kept    *kept
 	large   chan struct{}
+	beat    time.Duration // between two words on progress
 }
 
 // Bounds on connections: what is slower, larger or more is shut out, so that it holds up nobody.
@@ -62,7 +63,7 @@ const (
 
 // New gives a server.
 func New(o Options) (*Server, error) {
-	s := &Server{Options: o, mux: http.NewServeMux(), large: make(chan struct{}, mostLarge)}
+	s := &Server{Options: o, mux: http.NewServeMux(), large: make(chan struct{}, mostLarge), beat: beat}
 	if o.Fixed {
 		s.kept = newKept(keptBytes)
 	}

@@ -258,6 +258,13 @@ func TestGuards(t *testing.T) {
 		"cross-site":          {open, "", "/v1/fit", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403, "Sec-Fetch-Site"},
 		"cross-site list":     {open, "GET", "/v1/models", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 403, "Sec-Fetch-Site"},
 		"a link followed":     {open, "GET", "/", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200, ""},
+		"dots":                {open, "GET", "/v1/models/../../etc/passwd", nil, 404, "path"},
+		"slashes":             {open, "GET", "//evil.example/", nil, 404, "path"},
+		"encoded dots":        {open, "GET", "/v1/models/%2e%2e%2fetc%2fpasswd", nil, 404, "model"},
+		"a broken query":      {open, "GET", "/v1/models?q=%zz", nil, 400, "q"},
+		"an unknown query":    {open, "GET", "/v1/models?filter=x", nil, 400, "filter"},
+		"packed":              {open, "", "/v1/fit", map[string]string{"Content-Encoding": "gzip"}, 415, "Content-Encoding"},
+		"nothing to post":     {open, "", "/health", nil, 405, "method"},
 		"a form":              {open, "", "/v1/fit", map[string]string{"Content-Type": "text/plain"}, 415, "Content-Type"},
 		"an encoded form":     {open, "", "/v1/fit", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415, "Content-Type"},
 		"no type":             {open, "", "/v1/fit", map[string]string{"Content-Type": ""}, 415, "Content-Type"},
@@ -438,9 +445,32 @@ func TestStreams(t *testing.T) {
 	if p := problemIn(t, do(s, asked{path: "/v1/sim", body: `{`, header: map[string]string{"Accept": eventsType}})); p.Field != "body" {
 		t.Errorf("%+v", p)
 	}
+	tells(t, s)
 	late := do(s, asked{path: "/v1/sim", body: `{"model":"lama","workload":{}}`, header: map[string]string{"Accept": eventsType}}).Body.String()
 	if !strings.HasPrefix(late, "event: problem\ndata: {\"type\":\"urn:memwall:") {
 		t.Errorf("%.300s", late)
+	}
+}
+
+// tells: a search says in which phase it is, what is done of how much, and what is the best so far; a batch, which line.
+func tells(t *testing.T, s *Server) {
+	t.Helper()
+	s.beat = time.Millisecond
+	const goal = `{"ask":"plan","model":"qwen3-8b","hardware":"l40s,rtx-4090","workload":{"rate":4,"requests":2000},"goal":{"ttft_ms":{"p99":2000}}}`
+	for path, want := range map[string][]string{
+		"/v1/plan":  {`"phase":"estimate","done":`, `"phase":"play","done":`, `"evaluated":{"decided":`, `"best":"`, "event: answer\n"},
+		"/v1/batch": {`"line":1,"phase":"estimate"`, `"line":2,"phase":"play"`, "event: end\n"},
+	} {
+		body := goal
+		if path == "/v1/batch" {
+			body += "\n" + goal
+		}
+		text := do(s, asked{path: path, body: body, header: map[string]string{"Accept": eventsType, "Content-Type": s.routes.takes(path)}}).Body.String()
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s does not tell %s: %.600s", path, w, text)
+			}
+		}
 	}
 }
 
@@ -452,5 +482,35 @@ func TestBusy(t *testing.T) {
 	}
 	if p := problemOf(errors.New("/root/secret")); p.Status != 500 || strings.Contains(p.Detail, "secret") {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestAgents: what the protocol's handler refuses in plain words is a problem, and what it answers is passed on.
+func TestAgents(t *testing.T) {
+	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Accept") {
+		case jsonType:
+			w.Header().Set("Content-Type", jsonType)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0"}`)
+		case "fault":
+			http.Error(w, "a secret", http.StatusInternalServerError)
+		default:
+			http.Error(w, "Accept must contain both", http.StatusBadRequest)
+		}
+	})
+	s := server(t, func(o *Options) { o.Agents = plain })
+	for accept, want := range map[string]struct {
+		status int
+		field  string
+	}{"": {400, "Accept"}, "fault": {500, ""}, jsonType: {200, ""}} {
+		w := do(s, asked{path: agentsPath, body: "{}", header: map[string]string{"Accept": accept}})
+		if w.Code != want.status || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%s: status %d: %s", accept, w.Code, w.Body)
+		}
+		if want.status != 200 {
+			if p := problemIn(t, w); p.Field != want.field {
+				t.Errorf("%s: field %s", accept, p.Field)
+			}
+		}
 	}
 }

@@ -25,7 +25,7 @@ const (
 	phaseWork = "work" // with nothing to tell
 )
 
-// beat is how often a stream tells how far an answer is.
+// beat is how often a stream tells how far an answer is, unless a test wants to know more often.
 const beat = 250 * time.Millisecond
 
 // latest is what was told last.
@@ -83,7 +83,7 @@ func (s *Server) follow(w http.ResponseWriter, line int, work func(desk.Report))
 		}()
 		work(now.put)
 	}()
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(s.beat)
 	defer tick.Stop()
 	for {
 		select {

@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+)
+
+// lines are the messages of a pipe, one a line, of which those that are none are answered by an error here: the protocol's
+// library would end.
+type lines struct {
+	in   *bufio.Reader
+	out  io.Writer
+	rest []byte // of a message that is being read
+}
+
+// Read gives a part of the next message that is one.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.next()
+		if err != nil && len(line) == 0 {
+			return 0, err
+		}
+		switch text := bytes.TrimSpace(line); {
+		case len(text) == 0:
+		case len(line) > mostBytes:
+			l.refuse(-32600, "the message is longer than 2 MiB")
+		case !json.Valid(text):
+			l.refuse(-32700, "the line is no JSON: a message of JSON-RPC 2.0 takes one line")
+		case text[0] != '{' || !spoken(text):
+			l.refuse(-32600, "the line is no message of JSON-RPC 2.0")
+		default:
+			l.rest = append(text, '\n')
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// next line; of one that is too long the rest is read and dropped.
+func (l *lines) next() (line []byte, err error) {
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if len(line) <= mostBytes {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// spoken reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.
+func spoken(text []byte) bool {
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Method  *string         `json:"method"`
+		Result  json.RawMessage `json:"result"`
+		Error   json.RawMessage `json:"error"`
+		Params  json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(text, &m) != nil || m.Version != "2.0" {
+		return false
+	}
+	named := len(m.ID) == 0 || m.ID[0] == '"' || m.ID[0] == '-' || m.ID[0] >= '0' && m.ID[0] <= '9'
+	return named && (m.Method != nil || len(m.ID) > 0 && (m.Result != nil || m.Error != nil))
+}
+
+func (l *lines) refuse(code int, message string) {
+	text, err := json.Marshal(struct {
+		Version string `json:"jsonrpc"`
+		ID      *int   `json:"id"`
+		Error   any    `json:"error"`
+	}{"2.0", nil, struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}{code, message}})
+	if err == nil {
+		_, _ = l.out.Write(append(text, '\n')) // who asked may be gone
+	}
+}
+
+// turns lets several write whole messages.
+type turns struct {
+	one sync.Mutex
+	out io.Writer
+}
+
+func (t *turns) Write(b []byte) (int, error) {
+	t.one.Lock()
+	defer t.one.Unlock()
+	return t.out.Write(b)
+}

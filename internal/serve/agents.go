@@ -1,0 +1,67 @@
+package serve
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/desk"
+)
+
+// agents passes requests of agents on, behind the guards. What the protocol's handler refuses in plain words is said as
+// other problems are.
+func (s *Server) agents(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		s.nothing(w, r)
+		return
+	}
+	r.Header.Set(desk.ClientHeader, client(r))
+	p := &plainly{ResponseWriter: w}
+	s.Agents.ServeHTTP(p, r)
+	if p.status == 0 {
+		return
+	}
+	e := &memwall.Error{Code: memwall.BadField, Field: "body", Message: p.said(), Hint: "a message of JSON-RPC 2.0, as the Model Context Protocol has them"}
+	if strings.HasPrefix(e.Message, "Accept") {
+		e.Field, e.Hint = "Accept", "Accept: application/json, text/event-stream"
+	}
+	if p.status >= http.StatusInternalServerError {
+		e = &memwall.Error{Code: memwall.Internal, Message: "memwall itself failed", Hint: "this is a bug; report it with the request"}
+	}
+	s.fail(w, problem(p.status, e))
+}
+
+// plainly holds back what is wrong in plain words.
+type plainly struct {
+	http.ResponseWriter
+	status int // of what is held back
+	words  bytes.Buffer
+}
+
+// WriteHeader sends the header, unless it is that of plain words on an error.
+func (p *plainly) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(p.Header().Get("Content-Type"), "text/plain") {
+		p.status = status
+		return
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a piece.
+func (p *plainly) Write(b []byte) (int, error) {
+	if p.status > 0 {
+		return p.words.Write(b)
+	}
+	return p.ResponseWriter.Write(b)
+}
+
+// said is what was held back, as much of it as anybody reads.
+func (p *plainly) said() string {
+	const most = 200
+	words := bytes.TrimSpace(p.words.Bytes())
+	return strings.ToValidUTF8(string(words[:min(len(words), most)]), "�")
+}
+
+// Unwrap is for http.ResponseController.
+func (p *plainly) Unwrap() http.ResponseWriter { return p.ResponseWriter }
