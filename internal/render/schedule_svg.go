@@ -31,7 +31,7 @@ func scheduled(a *memwall.Answer) *pipeline {
 	if a.Plan == nil || a.Plan.PP <= 1 {
 		return nil
 	}
-	p := &pipeline{name: a.Plan.Schedule, stages: int64(a.Plan.PP), chunks: max(1, int64(a.Plan.VPP)), micro: max(1, int64(a.Plan.Accumulation))}
+	p := &pipeline{name: a.Plan.Schedule, stages: a.Plan.PP, chunks: max(1, a.Plan.VPP), micro: max(1, int64(a.Plan.Accumulation))}
 	_, p.waits = train.Waiting(train.Timeline(p.name, p.stages, p.chunks, p.micro), p.stages)
 	p.shown = p.micro
 	for p.shown > p.stages && 3*(p.shown*p.chunks+p.stages) > scheduleMost {
