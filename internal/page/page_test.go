@@ -276,10 +276,16 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-func BenchmarkFit(b *testing.B) {
-	s := site()
+func BenchmarkFit(b *testing.B) { benchmark(b, example) }
+
+// BenchmarkDrag is what is drawn while a slider is dragged.
+func BenchmarkDrag(b *testing.B) { benchmark(b, example+"&drag=1") }
+
+// benchmark asks as a server does, which remembers.
+func benchmark(b *testing.B, query string) {
+	s := &Site{Asker: site().Asker.Remembering()}
 	for b.Loop() {
-		s.Page(b.Context(), "/fit", example, "")
+		s.Page(b.Context(), "/fit", query, "")
 	}
 }
 
