@@ -411,3 +411,15 @@ func TestInstead(t *testing.T) {
 		}
 	}
 }
+
+// FuzzPasted: whatever is pasted is answered or refused, and none of it becomes markup.
+func FuzzPasted(f *testing.F) {
+	f.Add(`{"model_type": "llama"}`)
+	f.Add("vllm serve meta-llama/Llama-3.1-8B --max-model-len 4k")
+	f.Add("CUDA out of memory. <script>")
+	f.Fuzz(func(t *testing.T, text string) {
+		if r := get(t, "/diagnose", text); r.Status == 500 || strings.Contains(r.HTML, "<script>") {
+			t.Errorf("%d", r.Status)
+		}
+	})
+}
