@@ -13,7 +13,7 @@ const (
 	scheduleLeft = 78
 	scheduleRow  = 26
 	scheduleMost = 160
-	numbered     = 15 // the least width of a field with a number in it
+	numbered     = 18 // the least width of a field with a number in it
 )
 
 // pipeline is the schedule of a plan that trains.
@@ -72,7 +72,7 @@ func schedulePicture(a *memwall.Answer) *picture {
 }
 
 // scheduleStyle is of fields; their numbers stand on them.
-const scheduleStyle = `text.num{font-size:11px}`
+const scheduleStyle = `text.num{font-size:12.6px}`
 
 func (p *pipeline) title() string {
 	return fmt.Sprintf("The stages of the pipeline wait for %s of a step", percent(p.waits))
