@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/page"
+	"github.com/memwall/memwall/source"
 )
 
 // usualSite is where memwall serve answers.
@@ -17,10 +19,38 @@ func (a *app) linkTo(r *memwall.Request) {
 	if !a.link {
 		return
 	}
-	path, ok := page.Address(r)
+	q := *r
+	if ref := a.written(r.Model); ref != "" {
+		q.Model = ref
+	}
+	path, ok := page.Address(&q)
 	if !ok {
 		fmt.Fprintln(a.Stderr, "page: an address cannot say all of this question")
 		return
 	}
 	fmt.Fprintf(a.Stderr, "page: %s%s\n", strings.TrimSuffix(cmp.Or(a.Env("MEMWALL_SITE"), usualSite), "/"), path)
 }
+
+// written is a config.json as a reference that an address can say; "" where the model is none.
+func (a *app) written(model string) string {
+	if !strings.HasSuffix(model, ".json") {
+		return ""
+	}
+	f, err := a.OpenFile(model)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, mostConfig))
+	if err != nil {
+		return ""
+	}
+	ref, err := source.Reference(text)
+	if err != nil {
+		return ""
+	}
+	return ref
+}
+
+// mostConfig bounds what is read of a config.json for an address.
+const mostConfig = 1 << 20

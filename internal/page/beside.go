@@ -17,35 +17,52 @@ func (v *view) beside() {
 	states, answers := []*state{v.state}, []*memwall.Answer{v.answer}
 	for _, query := range v.state.beside {
 		if s, err := readState("fit", query); err == nil {
-			states, answers = append(states, s), append(answers, v.sized(s))
+			states, answers = append(states, s), append(answers, v.fitted(s))
 		}
 	}
 	scale := render.ScaleOf(answers...)
-	rows := all{el("tr", el("th", txt("plan")), el("th", txt("each device")), el("th", txt("verdict")), number("th", "tok/s each"), el("th"))}
-	for i, a := range answers {
-		if a != nil {
-			rows = append(rows, v.besideRow(i, states[i], a, raw(render.SmallBar(a, scale))))
+	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")), number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"), number("th", "$ per M tokens"), el("th"))}
+	for i, r := range render.BesideRows(answers) {
+		if answers[i] != nil {
+			rows = append(rows, v.besideRow(i, states[i], &r, raw(render.SmallBar(answers[i], scale))))
 		}
 	}
-	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above. "), when(len(v.state.beside) < mostBeside, link)), el("table", rows)))
+	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above; bold is best. "), when(len(v.state.beside) < mostBeside, link)), el("div", class("wider"), el("table", class("grid"), rows))))
 }
 
-// besideRow is one of the plans. Others than the first can be looked at, and taken away.
-func (v *view) besideRow(i int, s *state, a *memwall.Answer, bar raw) part {
-	model, machine, engine := render.Names(a)
-	h := render.HeadOf(a)
-	name := part(txt(model + ", " + a.Plan.Weights + ", " + machine + ", " + engine))
-	drop := part(all(nil))
+// fitted is the whole answer to another page's question; nil where it has none.
+func (v *view) fitted(s *state) *memwall.Answer {
+	r, err := s.request()
+	if err != nil {
+		return nil
+	}
+	a, err := v.site.Asker.AskContext(v.ctx, r)
+	if err != nil {
+		return nil
+	}
+	return a
+}
+
+// besideRow is one of the plans. Others than the first can be looked at, and taken away. What a plan that does not fit would
+// do stands aside.
+func (v *view) besideRow(i int, s *state, r *render.BesideRow, bar raw) part {
+	name, drop := part(txt(r.Name)), part(all(nil))
 	if i > 0 {
 		to := v.state.with()
 		to.beside = append(append([]string(nil), v.state.beside[:i-1]...), v.state.beside[i:]...)
 		name = el("a", attr{"href", s.href()}, name)
 		drop = el("a", attr{"href", to.href()}, set("data-live"), attr{"aria-label", "take away"}, txt("×"))
 	}
-	rate := "—"
-	if rows, _ := render.SpeedRows(a); len(rows) > 0 {
-		rate = rows[0].Value
+	figures := all{}
+	for _, f := range r.Figures {
+		look := "n"
+		switch {
+		case f.Best:
+			look = "n b"
+		case f.Aside:
+			look = "n m"
+		}
+		figures = append(figures, el("td", class(look), txt(f.Words)))
 	}
-	look := "v " + lookOf[a.Verdict]
-	return el("tr", el("td", name), el("td", bar), el("td", class(look), txt(h.Sign+" "+h.Answer)), number("td", rate), el("td", drop))
+	return el("tr", el("td", name), el("td", class("hid"), bar), el("td", class("v "+lookOf[r.Verdict]), txt(render.VerdictWords(r.Verdict))), figures, el("td", drop))
 }

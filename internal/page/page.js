@@ -201,7 +201,7 @@
       if (e.key === 'Escape') e.target.blur();
       return;
     }
-    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
+    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q, main [aria-expanded]')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
     const rung = /^[1-9]$/.test(e.key) && all('[data-rung]')[e.key - 1];
     if (rung) rung.click();
     else if (does) does();

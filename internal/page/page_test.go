@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,8 +252,12 @@ func TestBeside(t *testing.T) {
 	if n := strings.Count(html, `aria-label="take away"`); n != mostBeside {
 		t.Errorf("%d plans beside", n)
 	}
-	if n := strings.Count(get(t, "/fit?"+example+"&vs="+kept, "").HTML, "take away"); n != 1 {
+	one := get(t, "/fit?"+example+"&vs="+kept, "").HTML
+	if n := strings.Count(one, "take away"); n != 1 {
 		t.Errorf("%d plans beside", n)
+	}
+	if both := get(t, "/fit?"+example+"&vs="+kept+"&vs="+url.QueryEscape("m=llama-3.1-70b&on=4xh100"), "").HTML; !strings.Contains(both, `<td class="n b">`) || strings.Contains(one, ">any<") {
+		t.Error("plans beside each other have no figures")
 	}
 }
 
@@ -271,10 +276,16 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-func BenchmarkFit(b *testing.B) {
-	s := site()
+func BenchmarkFit(b *testing.B) { benchmark(b, example) }
+
+// BenchmarkDrag is what is drawn while a slider is dragged.
+func BenchmarkDrag(b *testing.B) { benchmark(b, example+"&drag=1") }
+
+// benchmark asks as a server does, which remembers.
+func benchmark(b *testing.B, query string) {
+	s := &Site{Asker: site().Asker.Remembering()}
 	for b.Loop() {
-		s.Page(b.Context(), "/fit", example, "")
+		s.Page(b.Context(), "/fit", query, "")
 	}
 }
 
@@ -290,7 +301,7 @@ func TestElements(t *testing.T) {
 func TestPartsAreShown(t *testing.T) {
 	for _, href := range plans {
 		path, query, _ := strings.Cut(href, "?")
-		if !strings.Contains("/plan /pick /sim /serve", path) || query == "" {
+		if query == "" || !slices.Contains([]string{"/plan", "/pick", "/sim", "/serve"}, path) {
 			continue
 		}
 		s, err := readState(strings.Trim(path, "/"), query)
@@ -363,7 +374,7 @@ func TestMoved(t *testing.T) {
 	for _, href := range []string{"/fit?" + example, "/train?m=llama-3.1-8b&on=8xh100", "/pick?on=rtx-4090", "/plan?m=llama-3.1-70b&on=2xh100"} {
 		html := get(t, href, "").HTML
 		hit := regexp.MustCompile(`data-was="([^"]*)"`).FindStringSubmatch(html)
-		if hit == nil || len(hit[1]) > 200 {
+		if len(hit) != 2 || len(hit[1]) > 200 {
 			t.Fatalf("%s says not what it is: %v", href, hit)
 		}
 		says := strings.NewReplacer("&amp;", "&", "&quot;", `"`, "&lt;", "<", "&gt;", ">").Replace(hit[1])
@@ -399,4 +410,16 @@ func TestInstead(t *testing.T) {
 			t.Errorf("%s: %d", want, r.Status)
 		}
 	}
+}
+
+// FuzzPasted: whatever is pasted is answered or refused, and none of it becomes markup.
+func FuzzPasted(f *testing.F) {
+	f.Add(`{"model_type": "llama"}`)
+	f.Add("vllm serve meta-llama/Llama-3.1-8B --max-model-len 4k")
+	f.Add("CUDA out of memory. <script>")
+	f.Fuzz(func(t *testing.T, text string) {
+		if r := get(t, "/diagnose", text); r.Status == 500 || strings.Contains(r.HTML, "<script>") {
+			t.Errorf("%d", r.Status)
+		}
+	})
 }

@@ -58,8 +58,7 @@ func (v *view) unpacked() error {
 	if v.question.ask != "fit" && v.question.path != "plan" || !strings.ContainsAny(text, " \n") {
 		return nil
 	}
-	switch {
-	case strings.Contains(strings.ToLower(text), "out of memory"):
+	if strings.Contains(strings.ToLower(text), "out of memory") {
 		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "this is what a program says when memory runs out", Hint: "paste it under Diagnose"}
 	}
 	r, unread, err := memwall.FromCommand(text)

@@ -103,6 +103,14 @@ func (v *view) best() {
 	}
 }
 
+// bound of a time that nobody gave: an example, and none once there is an answer.
+func (v *view) bound(example string) string {
+	if v.answer != nil {
+		return "any time"
+	}
+	return example
+}
+
 // asking is the sentence of each such question.
 func (v *view) asking() {
 	model, on := v.word(modelKey, "model", "llama-3.1-8b"), v.word("on", "hardware", "rtx-4090")
@@ -114,7 +122,7 @@ func (v *view) asking() {
 	case "train":
 		v.form(el("h1", txt("What does it take to train "), model, txt(" by "), v.word("method", "method", "full"), txt(" on "), on, txt(", with "), v.word("micro-batch", "sequences at once", "1"), txt(" sequences of "), v.word("seq", "length of a sequence", "4k"), txt(" tokens at once?")), "train")
 	case "serve":
-		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "50"), txt(" users, with the first token in "), v.word("ttft", "time to the first token, 99th percentile", "2s"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "50ms"), txt(" for each further one, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
+		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "50"), txt(" users, with the first token in "), v.word("ttft", "time to the first token, 99th percentile", v.bound("2s")), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", v.bound("50ms")), txt(" for each further one, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
 	case "sim":
 		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "4"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "1500"), txt(" tokens for "), v.word("output", "tokens of an answer", "300"), txt("?")), "sim")
 	case "diagnose":

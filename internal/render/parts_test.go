@@ -75,3 +75,19 @@ func TestPartsLead(t *testing.T) {
 		t.Error("a fit has a page of its own")
 	}
 }
+
+// TestBesideRows: of plans that fit, the best figures of each column are told; one that does not fit wins nothing.
+func TestBesideRows(t *testing.T) {
+	ask := func(on string) *memwall.Answer {
+		a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	fits, less, short := ask("rtx-4090"), ask("h100"), ask("rtx-3060")
+	rows := BesideRows([]*memwall.Answer{fits, less, short, nil})
+	if rows[0].Figures[3].Best || !rows[1].Figures[3].Best || !rows[1].Figures[2].Best || rows[2].Figures[3].Best || !rows[2].Figures[3].Aside || rows[3].Name != "" {
+		t.Errorf("%+v", rows)
+	}
+}

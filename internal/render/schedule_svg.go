@@ -13,7 +13,7 @@ const (
 	scheduleLeft = 78
 	scheduleRow  = 26
 	scheduleMost = 160
-	numbered     = 15 // the least width of a field with a number in it
+	numbered     = 18 // the least width of a field with a number in it
 )
 
 // pipeline is the schedule of a plan that trains.
@@ -31,7 +31,7 @@ func scheduled(a *memwall.Answer) *pipeline {
 	if a.Plan == nil || a.Plan.PP <= 1 {
 		return nil
 	}
-	p := &pipeline{name: a.Plan.Schedule, stages: int64(a.Plan.PP), chunks: max(1, int64(a.Plan.VPP)), micro: max(1, int64(a.Plan.Accumulation))}
+	p := &pipeline{name: a.Plan.Schedule, stages: a.Plan.PP, chunks: max(1, a.Plan.VPP), micro: max(1, int64(a.Plan.Accumulation))}
 	_, p.waits = train.Waiting(train.Timeline(p.name, p.stages, p.chunks, p.micro), p.stages)
 	p.shown = p.micro
 	for p.shown > p.stages && 3*(p.shown*p.chunks+p.stages) > scheduleMost {
@@ -72,7 +72,7 @@ func schedulePicture(a *memwall.Answer) *picture {
 }
 
 // scheduleStyle is of fields; their numbers stand on them.
-const scheduleStyle = `text.num{font-size:11px}`
+const scheduleStyle = `text.num{font-size:12.6px}`
 
 func (p *pipeline) title() string {
 	return fmt.Sprintf("The stages of the pipeline wait for %s of a step", percent(p.waits))

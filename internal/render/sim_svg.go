@@ -43,7 +43,7 @@ func SimChart(a *memwall.Answer, name string) Chart { return simPicture(a).chart
 func simPicture(a *memwall.Answer) *picture {
 	return &picture{"Over time, and how times are spread", nil, strings.Join(simHeadText(a), ". "), plotStyle, func(s *svgPage) {
 		if s.y += svgLine; a.Simulated != nil && a.Series != nil {
-			s.plots(a.Simulated)
+			s.plots(a)
 		}
 	}}
 }
@@ -63,7 +63,8 @@ func simHeadText(a *memwall.Answer) []string {
 	return out
 }
 
-func (s *svgPage) plots(v *memwall.Simulated) {
+func (s *svgPage) plots(a *memwall.Answer) {
+	v := a.Simulated
 	t := v.Series
 	columns := 2
 	if s.slim() {
@@ -74,7 +75,14 @@ func (s *svgPage) plots(v *memwall.Simulated) {
 	longest, batch, kv := peak(t.Waiting), peak(t.Running), peak(t.KV)
 	at(0).overTime(fmt.Sprintf("Queue: up to %s wait", significant(longest, 3)), t.Waiting, round(longest), t.IntervalS, "w", count3)
 	at(1).overTime(fmt.Sprintf("Batch: up to %s run at once", significant(batch, 3)), t.Running, round(batch), t.IntervalS, "r", count3)
-	at(2).overTime("KV cache: "+percent(kv)+" of it at most in use", t.KV, 1, t.IntervalS, "k", percentLabel)
+	if p := poolOf(a); p != nil {
+		kv = max(kv, p.Peak) // between two figures of the series too
+	}
+	whole := 1.0
+	if kv < 0.25 {
+		whole = round(kv)
+	}
+	at(2).overTime("KV cache: "+percent(kv)+" of it at most in use", t.KV, whole, t.IntervalS, "k", percentLabel)
 	if v.Quantiles != nil {
 		at(3).spread(v)
 	}

@@ -534,6 +534,17 @@ func TestStatic(t *testing.T) {
 	}
 	open(t, ctx, files.URL+"/?ask=fit&m=llama-3.1-8b&on=rtx-4090")
 	says(t, ctx, "#answer", render.HeadOf(a).Answer)
+	e, err := catalog.Find("llama-3.1-8b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, files.URL+"/?ask=fit&m=qwen3-8b&on=rtx-4090")
+	says(t, ctx, "title", "Qwen3 8B")
+	script[any](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], 'config.json')); document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true})) })()`, e.Config))
+	says(t, ctx, "#ledger", "14.99")
+	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "m=config:") {
+		t.Errorf("the address is %s", at)
+	}
 	took := script[float64](t, ctx, `(() => { const began = performance.now(); for (let i = 0; i < 20; i++) memwallPage('?ask=fit&m=llama-3.1-8b&on=rtx-4090&users=' + (i + 1)); return (performance.now() - began) / 20 })()`)
 	t.Logf("a page in the browser: %.1f ms", took)
 }

@@ -1,0 +1,70 @@
+package render
+
+import (
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/unit"
+)
+
+// BesideRow is a plan among others on one scale.
+type BesideRow struct {
+	Name    string
+	Verdict memwall.Verdict
+	Figures [5]BesideFigure // needed, may use, users, tokens a second, money
+}
+
+// BesideFigure is a figure as it is printed. Best of its column are those that nothing in it beats; aside are those of a
+// plan that does not fit.
+type BesideFigure struct {
+	Words       string
+	Best, Aside bool
+	worth       float64 // more is better; 0 is not compared
+}
+
+// BesideRows are plans in the order of their answers; nil answers leave their rows empty.
+func BesideRows(answers []*memwall.Answer) []BesideRow {
+	out := make([]BesideRow, len(answers))
+	for i, a := range answers {
+		if a != nil && len(a.Devices) > 0 {
+			out[i] = besideRow(a)
+		}
+	}
+	for c := range len(BesideRow{}.Figures) {
+		best, others := 0.0, false
+		for i := range out {
+			w := out[i].Figures[c].worth
+			others = others || w != 0 && best != 0 && w != best
+			if w != 0 && (best == 0 || w > best) {
+				best = w
+			}
+		}
+		for i := range out {
+			out[i].Figures[c].Best = others && out[i].Figures[c].worth == best
+		}
+	}
+	return out
+}
+
+func besideRow(a *memwall.Answer) BesideRow {
+	model, machine, engine := Names(a)
+	d, n := &a.Devices[0], needed(&a.Devices[0])
+	r := BesideRow{Name: model + ", " + formats(&a.Plan.Plan) + ", " + machine + ", " + engine, Verdict: a.Verdict}
+	r.Figures[0] = BesideFigure{Words: least1(d) + gib(n.v, n.decimals()), worth: -float64(d.Needed)}
+	r.Figures[1] = BesideFigure{Words: gib(d.Usable, n.decimals())}
+	r.Figures[2] = BesideFigure{Words: "any"}
+	if a.KV != nil && a.KV.MaxSequences != nil {
+		r.Figures[2] = BesideFigure{Words: unit.Count(*a.KV.MaxSequences), worth: float64(*a.KV.MaxSequences)}
+	}
+	r.Figures[3], r.Figures[4] = BesideFigure{Words: "—"}, BesideFigure{Words: "—"}
+	if v := a.Speed; v != nil && v.Decode != nil {
+		r.Figures[3] = BesideFigure{Words: significant(*v.Decode, 2), worth: *v.Decode}
+		if v.USDPerMillion != nil {
+			r.Figures[4] = BesideFigure{Words: significant(*v.USDPerMillion, 2), worth: -*v.USDPerMillion}
+		}
+	}
+	if a.Verdict == memwall.DoesNotFit {
+		for c := range r.Figures { // what it would do is not compared
+			r.Figures[c].worth, r.Figures[c].Aside = 0, c > 1
+		}
+	}
+	return r
+}
