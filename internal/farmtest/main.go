@@ -29,7 +29,7 @@ const tables = "measured"
 
 // Flags.
 var (
-	measure = flag.String("measure", "overhead,scale,queue,resume", "what to measure")
+	measure = flag.String("measure", "overhead,scale,queue,resume", "what to measure; many, for what saturates first")
 	kind    = flag.String("task", "wait", "spin or wait")
 	lasts   = flag.Duration("lasts", 50*time.Millisecond, "how long a task takes")
 	tasks   = flag.Int("tasks", 200, "tasks of a run")
@@ -42,7 +42,7 @@ var (
 
 func main() {
 	flag.Parse()
-	do := map[string]func(context.Context) error{"overhead": overhead, "scale": scale, "queue": queue, "resume": resume, "worker": work, "server": serve}
+	do := map[string]func(context.Context) error{"overhead": overhead, "scale": scale, "many": many, "queue": queue, "resume": resume, "worker": work, "server": serve}
 	names := strings.Split(*measure, ",")
 	if *role != "" {
 		names = []string{*role}
@@ -163,6 +163,32 @@ func overhead(ctx context.Context) error {
 		ratios = append(ratios, took.Seconds()/bare.Seconds())
 	}
 	report(fmt.Sprintf("%d tasks of %v (%s), %d at a time, against the run alone", *tasks, *lasts, *kind, *slots), ratios, func(x float64) string { return fmt.Sprintf("%+.1f %%", 100*(x-1)) })
+	return nil
+}
+
+// many finds what saturates first: the rate at which tasks are done, for more and more slots.
+func many(ctx context.Context) error {
+	s, err := open("")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for run, n := range []int{1, 4, 16, 64, 256, 1024} {
+		working, stop := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_ = s.Work(working, &farm.Worker{Name: "here", Tables: tables, Slots: n, Ask: ask})
+		})
+		count := min(20*n, 8192)
+		took, err := s.sweep(ctx, count, run)
+		stop()
+		wg.Wait()
+		if err != nil {
+			return err
+		}
+		rate, most := float64(count)/took.Seconds(), float64(n)/lasts.Seconds()
+		fmt.Printf("%4d slots, tasks of %v: %7.0f a second of %7.0f, %3.0f %%\n", n, *lasts, rate, most, 100*rate/most)
+	}
 	return nil
 }
 
