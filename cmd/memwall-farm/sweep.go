@@ -83,7 +83,7 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	began := time.Now()
 	at, err := a.swept(ctx, f, s)
 	a.clear()
-	return a.told(s, f.out, at, time.Since(began), err)
+	return a.told(s, studyfile.Shown(f.out), at, time.Since(began), err)
 }
 
 // followed on a page, where one is wanted, until what it gives is called.

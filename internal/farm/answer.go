@@ -2,15 +2,13 @@ package farm
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // An answer is kept compressed behind a letter: in the bucket itself, or beside it where no message holds it.
@@ -18,33 +16,6 @@ const (
 	inline = 'z'
 	beside = 'o'
 )
-
-// maxAnswer bounds an answer that is read back.
-const maxAnswer = 256 << 20
-
-func packed(answer []byte) ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte(inline)
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = w.Write(answer); err == nil {
-		err = w.Close()
-	}
-	return b.Bytes(), err
-}
-
-func unpacked(data []byte) ([]byte, error) {
-	if len(data) == 0 || data[0] != inline {
-		return nil, errors.New("what is kept is no answer")
-	}
-	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data[1:])), maxAnswer+1))
-	if err == nil && len(out) > maxAnswer {
-		err = fmt.Errorf("an answer of more than %d bytes", maxAnswer)
-	}
-	return out, err
-}
 
 // kept is what became of an answer that was to be kept.
 type kept int
@@ -58,10 +29,11 @@ const (
 // keep an answer under its key, unless there is one: of several the first counts, and all must be the same. Where the
 // servers have no room it waits for some; alarm is told each time.
 func (f *Farm) keep(ctx context.Context, key study.Key, answer []byte, alarm func(error)) (kept, error) {
-	data, err := packed(answer)
+	packed, err := studyfile.Pack(answer)
 	if err != nil {
 		return 0, err
 	}
+	data := append([]byte{inline}, packed...)
 	value := data
 	if room := f.conn.MaxPayload() - 1024; int64(len(data)) > room {
 		if value, err = f.aside(ctx, key, data); err != nil {
@@ -78,7 +50,7 @@ func (f *Farm) keep(ctx context.Context, key study.Key, answer []byte, alarm fun
 	if !errors.Is(err, jetstream.ErrKeyExists) {
 		return first, err
 	}
-	was, err := f.answer(ctx, key)
+	was, _, err := f.answer(ctx, key)
 	if err == nil && !bytes.Equal(was, answer) {
 		return differed, nil
 	}
@@ -96,10 +68,10 @@ func (f *Farm) aside(ctx context.Context, key study.Key, data []byte) ([]byte, e
 	return append([]byte{beside}, name...), err
 }
 
-// answer of a key; jetstream.ErrKeyNotFound where there is none.
-func (f *Farm) answer(ctx context.Context, key study.Key) ([]byte, error) {
+// answer of a key, and the same packed; jetstream.ErrKeyNotFound where there is none.
+func (f *Farm) answer(ctx context.Context, key study.Key) (answer, packed []byte, err error) {
 	var data []byte
-	err := f.persist(ctx, "results cannot be read", func(ctx context.Context) error {
+	err = f.persist(ctx, "results cannot be read", func(ctx context.Context) error {
 		e, err := f.results.Get(ctx, key.String())
 		if err != nil {
 			return err
@@ -109,8 +81,12 @@ func (f *Farm) answer(ctx context.Context, key study.Key) ([]byte, error) {
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && (len(data) == 0 || data[0] != inline) {
+		err = errors.New("what is kept is no answer")
 	}
-	return unpacked(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err = studyfile.Unpack(data[1:])
+	return answer, data[1:], err
 }

@@ -198,7 +198,7 @@ func (s *Sweep) keep(ctx context.Context, all []*arrival) error {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			a.row.Answer, a.err = s.Farm.answer(ctx, a.key)
+			a.row.Answer, a.row.Packed, a.err = s.Farm.answer(ctx, a.key)
 		})
 	}
 	wg.Wait()
@@ -303,7 +303,7 @@ func (s *Sweep) reconcile(ctx context.Context) error {
 
 // find out about one point.
 func (s *Sweep) find(ctx context.Context, t *task) error {
-	answer, err := s.Farm.answer(ctx, t.key)
+	answer, _, err := s.Farm.answer(ctx, t.key)
 	if err == nil {
 		return s.keep(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer}, key: t.key}})
 	}

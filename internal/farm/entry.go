@@ -206,3 +206,12 @@ func (f *Farm) drop(ctx context.Context, tables, id string) error {
 func gone(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrKeyDeleted)
 }
+
+// Queued is how many tasks of all studies are in the queue, those that are with workers among them.
+func (f *Farm) Queued(ctx context.Context) (uint64, error) {
+	info, err := f.tasks.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return info.State.Msgs, nil
+}

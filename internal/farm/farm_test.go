@@ -61,7 +61,7 @@ func joined(t *testing.T, urls string, say func(string)) *Farm {
 }
 
 // begun is a sweep of a study with a file for its results.
-func begun(t *testing.T, f *Farm, text, out string) *Sweep {
+func begun(t testing.TB, f *Farm, text, out string) *Sweep {
 	t.Helper()
 	s, err := study.Read("s.yaml", text)
 	if err != nil {
@@ -211,7 +211,7 @@ func TestKeep(t *testing.T) {
 	if got, err := f.keep(t.Context(), study.Key{2}, long, nil); got != first || err != nil {
 		t.Fatalf("%d, %v", got, err)
 	}
-	if back, err := f.answer(t.Context(), study.Key{2}); err != nil || !bytes.Equal(back, long) {
+	if back, _, err := f.answer(t.Context(), study.Key{2}); err != nil || !bytes.Equal(back, long) {
 		t.Errorf("an answer that no message holds: %d bytes, %v", len(back), err)
 	}
 }

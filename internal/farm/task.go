@@ -81,14 +81,27 @@ func (f *Farm) tell(ctx context.Context, id string, e *event) error {
 // errDropped is a task that nobody wants any more.
 var errDropped = errors.New("nobody wants it")
 
-// do answers a task, and acknowledges it once its result is kept and the coordinators are told. The order matters: whoever
-// dies between two of these leaves a task that is given out again, and finds its answer there.
-func (w *Worker) do(ctx context.Context, msg jetstream.Msg) {
-	defer w.beat(msg)()
+// do answers a task. What it gives keeps the result, tells the coordinators and then acknowledges the task, which may be
+// done while the next one is answered. The order matters: whoever dies between two of these leaves a task that is given out
+// again, and finds its answer there.
+func (w *Worker) do(ctx context.Context, msg jetstream.Msg) (finish func()) {
+	quiet := w.beat(msg)
 	t, err := readTask(msg.Subject(), msg.Data())
+	then := func() error { return err }
 	if err == nil {
-		err = w.answer(ctx, t)
+		then, err = w.answer(ctx, t)
 	}
+	return func() {
+		defer quiet()
+		if err == nil {
+			err = then()
+		}
+		w.settle(ctx, msg, t, err)
+	}
+}
+
+// settle acknowledges a task that is done, and gives back what is not.
+func (w *Worker) settle(ctx context.Context, msg jetstream.Msg, t *task, err error) {
 	switch {
 	case err == nil:
 		err = w.farm.persist(ctx, "a task cannot be acknowledged", msg.DoubleAck)
@@ -126,52 +139,69 @@ func (w *Worker) beat(msg jetstream.Msg) (stop func()) {
 	return func() { close(done) }
 }
 
-// answer a task, unless that was done before.
-func (w *Worker) answer(ctx context.Context, t *task) error {
+// answer a task, unless that was done before, and give what keeps the answer and tells of it.
+func (w *Worker) answer(ctx context.Context, t *task) (then func() error, err error) {
 	if t.Tables != w.Tables {
 		w.refuse(ctx, t.Study, t.Tables)
-		return fmt.Errorf("the task is for tables %s, and these are %s", t.Tables, w.Tables)
+		return nil, fmt.Errorf("the task is for tables %s, and these are %s", t.Tables, w.Tables)
 	}
 	job, err := w.job(ctx, t.Study)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p := job.study.At(t.Index, t.Tables)
 	if p.Key != t.key {
-		return fmt.Errorf("question %d of study %s has key %s here, not %s", t.Index, t.Study, p.Key, t.key)
+		return nil, fmt.Errorf("question %d of study %s has key %s here, not %s", t.Index, t.Study, p.Key, t.key)
 	}
 	e := &event{Kind: evDone, Worker: w.Name, Index: t.Index, Key: t.key.String()}
-	_, err = w.farm.results.Get(ctx, t.key.String())
+	var answer []byte
+	err = w.farm.persist(ctx, "results cannot be read", func(ctx context.Context) error {
+		_, err := w.farm.results.Get(ctx, t.key.String())
+		return err
+	})
 	switch {
 	case err == nil:
 		e.Again = true
 	case gone(err):
-		if err := w.compute(job, p, e); err != nil {
-			return err
+		if answer, err = w.compute(job, p, e); err != nil {
+			return nil, err
 		}
 	default:
-		return err
+		return nil, err
 	}
-	return w.farm.tell(ctx, t.Study, e)
+	return func() error {
+		if err := w.keep(job, p, answer, e); err != nil {
+			return err
+		}
+		return w.farm.tell(ctx, t.Study, e)
+	}, nil
 }
 
-// compute asks, and keeps the answer.
-func (w *Worker) compute(job *job, p *study.Point, e *event) error {
+// compute asks.
+func (w *Worker) compute(job *job, p *study.Point, e *event) ([]byte, error) {
 	if err := w.ready(p); err != nil {
-		return err
+		return nil, err
 	}
 	began := time.Now()
 	answer, err := Answer(p.Request, func(r *memwall.Request) (*memwall.Answer, error) { return w.ask(job.ctx, r) })
 	if job.ctx.Err() != nil { // an answer that was cut short is none
-		return errDropped
-	}
-	if err != nil {
-		return err
+		return nil, errDropped
 	}
 	e.Took = time.Since(began).Seconds()
+	return answer, err
+}
+
+// keep an answer, where there is a new one.
+func (w *Worker) keep(job *job, p *study.Point, answer []byte, e *event) (err error) {
+	if e.Again {
+		return nil
+	}
 	e.Kept, err = w.farm.keep(job.ctx, p.Key, answer, func(err error) {
 		_ = w.farm.tell(job.ctx, job.id, &event{Kind: evTrouble, Worker: w.Name, Index: p.Index, Why: "results cannot be kept: " + plain(err)})
 	})
+	if job.ctx.Err() != nil {
+		return errDropped
+	}
 	return err
 }
 

@@ -104,15 +104,19 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 // idle is how long a slot waits for a task before it asks again.
 const idle = 5 * time.Second
 
-// slot takes one task after the other.
+// slot takes one task after the other; what follows the last answer is done beside the next.
 func (w *Worker) slot(ctx context.Context, queue jetstream.Consumer) {
+	var last sync.WaitGroup
+	defer last.Wait()
 	for ctx.Err() == nil {
 		wait, stop := context.WithTimeout(ctx, idle)
 		msg, err := queue.Next(jetstream.FetchContext(wait))
 		stop()
 		switch {
 		case err == nil:
-			w.do(ctx, msg)
+			finish := w.do(ctx, msg)
+			last.Wait()
+			last.Go(finish)
 			w.done.Add(1)
 		case ctx.Err() != nil:
 		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound), errors.Is(err, nats.ErrNoResponders):

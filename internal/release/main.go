@@ -1,4 +1,4 @@
-// Command release builds the archives of a version: one static binary for each system, the licence and
+// Command release builds the archives of a version: one static binary of each program for each system, the licence and
 // the readme, and their checksums. The same commit and Go give the same bytes anywhere.
 //
 //	go run ./internal/release -out dist 1.2.3
@@ -56,7 +56,7 @@ func release(version, out string, trial bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	var names []string
-	for _, t := range targets {
+	for _, t := range targets() {
 		name, err := t.release(version, work, out, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t, err)
@@ -72,8 +72,8 @@ func release(version, out string, trial bool) (err error) {
 
 // release makes the archive of one target and gives its name.
 func (t target) release(version, work, out string, c commit) (string, error) {
-	binary := filepath.Join(work, t.String(), t.binary())
-	if err := t.build(version, binary); err != nil {
+	binary := filepath.Join(work, t.system(), t.binary())
+	if err := t.build(version, binary, c); err != nil {
 		return "", err
 	}
 	if err := t.judge(version, binary); err != nil {

@@ -32,13 +32,16 @@ func TestVersions(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	var got []string
-	for _, x := range targets {
+	for _, x := range targets() {
 		got = append(got, x.archive("1.2.3"))
 	}
 	want := []string{
 		"memwall_1.2.3_darwin_amd64.tar.gz", "memwall_1.2.3_darwin_arm64.tar.gz",
 		"memwall_1.2.3_linux_amd64.tar.gz", "memwall_1.2.3_linux_arm64.tar.gz",
 		"memwall_1.2.3_windows_amd64.zip", "memwall_1.2.3_windows_arm64.zip",
+		"memwall-farm_1.2.3_darwin_amd64.tar.gz", "memwall-farm_1.2.3_darwin_arm64.tar.gz",
+		"memwall-farm_1.2.3_linux_amd64.tar.gz", "memwall-farm_1.2.3_linux_arm64.tar.gz",
+		"memwall-farm_1.2.3_windows_amd64.zip", "memwall-farm_1.2.3_windows_arm64.zip",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -65,7 +68,7 @@ func TestPack(t *testing.T) {
 	for _, x := range []struct {
 		target target
 		read   func(*testing.T, []byte) []what
-	}{{target{"linux", "amd64"}, readTar}, {target{"windows", "amd64"}, readZip}} {
+	}{{target{"memwall", "linux", "amd64"}, readTar}, {target{"memwall", "windows", "amd64"}, readZip}} {
 		packed, err := x.target.pack(files, at)
 		if err != nil {
 			t.Fatal(err)
@@ -152,14 +155,14 @@ func TestEmptyDir(t *testing.T) {
 
 // TestJudge: what is too large, or asks for a loader, is refused.
 func TestJudge(t *testing.T) {
-	foreign := target{"linux", "none"} // never run here
+	foreign := target{"memwall", "linux", "none"} // never run here
 	dir := t.TempDir()
 	large, small := filepath.Join(dir, "large"), filepath.Join(dir, "small")
 	write(t, large, nil)
-	if err := os.Truncate(large, maxBinary+1); err != nil {
+	if err := os.Truncate(large, maxBinary["memwall"]+1); err != nil {
 		t.Fatal(err)
 	}
-	if err := foreign.judge("1.2.3", large); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d bytes", int64(maxBinary)+1)) {
+	if err := foreign.judge("1.2.3", large); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d bytes", maxBinary["memwall"]+1)) {
 		t.Errorf("too large: %v", err)
 	}
 	write(t, small, program(t, elf.PT_LOAD))

@@ -1,12 +1,8 @@
 package studyfile
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"iter"
 
 	"github.com/memwall/memwall/internal/study"
@@ -22,6 +18,7 @@ type Row struct {
 	Took             float64 // seconds
 	Figures          study.Figures
 	Answer           []byte // JSON; nil where it was not asked for
+	Packed           []byte // the same by Pack, where somebody has done that; only written
 }
 
 // Done is how many points have a row, and how many of these are dead.
@@ -85,9 +82,11 @@ func (f *File) Put(ctx context.Context, all []Row) (n int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		packed, err := pack(r.Answer)
-		if err != nil {
-			return 0, err
+		packed := r.Packed
+		if packed == nil {
+			if packed, err = Pack(r.Answer); err != nil {
+				return 0, err
+			}
 		}
 		done, err := put.ExecContext(ctx, r.Index, r.Key, r.Verdict, r.Failure, number(r.Dead), r.Worker, r.Took, string(figures), packed)
 		if err != nil {
@@ -145,7 +144,7 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 				err = json.Unmarshal([]byte(figures), &r.Figures)
 			}
 			if err == nil && answers {
-				r.Answer, err = unpack(packed)
+				r.Answer, err = Unpack(packed)
 			}
 			if err != nil {
 				yield(nil, f.broken(err))
@@ -159,25 +158,4 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 			yield(nil, f.broken(err))
 		}
 	}
-}
-
-func pack(data []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = w.Write(data); err == nil {
-		err = w.Close()
-	}
-	return b.Bytes(), err
-}
-
-func unpack(data []byte) ([]byte, error) {
-	const most = 256 << 20
-	out, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), most+1))
-	if err == nil && len(out) > most {
-		err = fmt.Errorf("an answer of more than %d bytes", most)
-	}
-	return out, err
 }

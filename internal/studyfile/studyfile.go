@@ -48,9 +48,10 @@ type Study struct {
 // File is an open place.
 type File struct {
 	db      *sql.DB
-	lock    *sql.DB // held by who writes
-	where   string  // without passwords
-	dollars bool    // parameters are $1, not ?
+	lock    *sql.DB   // held by who writes a file
+	held    *sql.Conn // and a database
+	where   string    // without passwords
+	dollars bool      // parameters are $1, not ?
 	study   Study
 	reader  string
 }
@@ -64,7 +65,7 @@ func IsURL(where string) bool { return database.MatchString(where) }
 func open(where string, write bool) (*File, error) {
 	if IsURL(where) {
 		db, err := sql.Open("pgx", where)
-		return &File{db: db, where: shown(where), dollars: true}, err
+		return &File{db: db, where: Shown(where), dollars: true}, err
 	}
 	mode := "ro"
 	if write {
@@ -75,8 +76,11 @@ func open(where string, write bool) (*File, error) {
 	return &File{db: db, where: where}, err
 }
 
-// shown is an address without its password.
-func shown(where string) string {
+// Shown is a place as it may be told: an address without its password.
+func Shown(where string) string {
+	if !IsURL(where) {
+		return where
+	}
 	u, err := url.Parse(where)
 	if err != nil {
 		return "the database"
@@ -251,20 +255,18 @@ func (f *File) hold(ctx context.Context) error {
 }
 
 // holdDatabase holds a lock of the session, which the server drops with it.
-func (f *File) holdDatabase(ctx context.Context) error {
-	f.lock = f.db
-	conn, err := f.db.Conn(ctx)
-	if err != nil {
+func (f *File) holdDatabase(ctx context.Context) (err error) {
+	if f.held, err = f.db.Conn(ctx); err != nil {
 		return err
 	}
 	var held bool
-	if err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", int64(application)).Scan(&held); err != nil {
+	if err := f.held.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", int64(application)).Scan(&held); err != nil {
 		return err
 	}
 	if !held {
 		return errors.New("database is locked")
 	}
-	return nil // the connection stays open with the lock
+	return nil
 }
 
 // Study that the results are of.
@@ -275,7 +277,10 @@ func (f *File) Reader() string { return f.reader }
 
 // Close ends it, and leaves one file.
 func (f *File) Close() error {
-	if f.lock == nil || f.dollars {
+	if f.held != nil {
+		_ = f.held.Close() // gives the connection back, and the lock goes with it
+	}
+	if f.lock == nil {
 		return f.db.Close()
 	}
 	_, _ = f.db.Exec("PRAGMA journal_mode=DELETE") // who still reads keeps it as it is
