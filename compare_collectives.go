@@ -42,13 +42,13 @@ func (o *operators) groupOf(part string) int64 {
 	p := &o.c.request.Plan
 	switch part {
 	case "tp", "all_reduce", "tensor_parallel":
-		return int64(p.TP)
+		return p.TP
 	case "ep", "all_to_all", "expert_parallel":
-		return int64(p.EP)
+		return p.EP
 	case "cp":
-		return int64(p.CP)
+		return p.CP
 	case "sharding", "reduce":
-		return int64(max(1, p.DP) * max(1, p.CP))
+		return max(1, p.DP) * max(1, p.CP)
 	}
 	return 0
 }

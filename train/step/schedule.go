@@ -19,30 +19,37 @@ type once struct {
 // schedule sums a step: passes of the slowest stage, and the bubble, (p-1)/v passes of a mean stage (interleaved
 // 1F1B: Narayanan et al., arXiv:2104.04473, section 2.2).
 func (m *Model) schedule(layers, head *work) {
+	g := &m.groups
 	m.sharedWeights(layers)
 	m.stageLinks(layers)
-	idle := float64(m.groups.pp-1) / float64(m.groups.vpp) * bubble(m.in.Training.Schedule) / float64(m.groups.pp)
-	m.turns = m.slowest(layers, head)
-	m.turns.layers, m.turns.head = m.turns.layers+idle, m.turns.head+idle
+	pp := float64(g.pp)
+	share := m.slowest(layers, head)
+	var slowest, mean work
+	slowest.add(layers, share.layers)
+	slowest.add(head, share.head)
+	mean.add(layers, 1/pp)
+	mean.add(head, 1/pp)
 	m.step = work{}
-	m.step.add(layers, m.turns.layers)
-	m.step.add(head, m.turns.head)
-	m.bubble = idle * (layers.products() + head.products()) / m.step.products()
+	m.step.add(&slowest, float64(g.passes))
+	idle := (pp - 1) / float64(g.vpp) * bubble(m.in.Training.Schedule)
+	m.step.add(&mean, idle)
+	m.turns = turns{share.layers*float64(g.passes) + idle/pp, share.head*float64(g.passes) + idle/pp}
+	m.bubble = idle * mean.products() / m.step.products()
 	m.step.gather += m.once.gather
 	m.totals(layers, head)
 }
 
-// turns is how often a step goes through all layers and through the head.
+// turns is how often all layers and the head are gone through.
 type turns struct{ layers, head float64 }
 
-// slowest are the turns of the slowest stage: the last one, which has the head, or one before it that has more layers.
+// slowest are the turns of the slowest stage in a pass: of the last one, which has the head, or of one before it that has
+// more layers.
 func (m *Model) slowest(layers, head *work) turns {
 	slow, last := m.stages()
-	passes := float64(m.groups.passes)
 	busy := func(t turns) float64 {
 		return t.layers*(layers.products()+layers.attend) + t.head*(head.products()+head.attend)
 	}
-	end, middle := turns{passes * last, passes}, turns{passes * slow, 0}
+	end, middle := turns{last, 1}, turns{slow, 0}
 	if slow > last && busy(middle) > busy(end) {
 		return middle
 	}

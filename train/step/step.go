@@ -57,8 +57,8 @@ type Model struct {
 	device *hardware.Device
 	groups groups
 	format format
-	step   work // of a whole step on the slowest rank, its bubbles included
-	turns  turns
+	step   work  // of a whole step on the slowest rank, its bubbles included
+	turns  turns // of the layers and of the head that the step is
 	once   once
 	aside  aside
 	tokens float64 // of a step, all devices together
