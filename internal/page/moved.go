@@ -63,6 +63,9 @@ func sumOf(a *memwall.Answer) string {
 
 // moved says what is other than when the link was made that led here.
 func (v *view) moved(words string) part {
+	if v.state.drag {
+		return all(nil)
+	}
 	now := v.now(words)
 	v.says = now.String()
 	old := v.state.was
