@@ -210,7 +210,7 @@ func designRow(d *card.Design, shown []int) (row []text) {
 		case s.P5 == s.P95:
 			row = append(row, say(figureOf(s.Mean), how), say(""))
 		default:
-			row = append(row, say(figureOf(s.Mean), how), say(figureOf(s.P5)+"-"+figureOf(s.P95), dim))
+			row = append(row, say(figureOf(s.Mean), how), say(figureOf(s.P5)+"–"+figureOf(s.P95), dim))
 		}
 	}
 	return row
