@@ -92,14 +92,11 @@ type Farm struct {
 // Open finds what a farm keeps on the servers, or makes it. It goes on trying while a cluster finds its leaders, until the
 // context ends. say, which may be nil, is told what is worth knowing meanwhile.
 func Open(ctx context.Context, conn *nats.Conn, set Settings, say func(string)) (*Farm, error) {
-	if say == nil {
-		say = func(string) {}
-	}
 	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(asyncPending))
 	if err != nil {
 		return nil, err
 	}
-	f := &Farm{conn: conn, js: js, set: set.filled(conn), say: say}
+	f := &Farm{conn: conn, js: js, set: set.filled(conn), say: heard(say)}
 	err = f.persist(ctx, "the servers have no JetStream ready", f.make)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Value: conn.ConnectedUrlRedacted(), Message: "the NATS server keeps nothing: JetStream is not enabled", Hint: "nats-server --jetstream, or jetstream {} in its configuration"}

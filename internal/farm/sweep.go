@@ -50,6 +50,7 @@ type Sweep struct {
 	at      Progress
 	workers map[string]bool
 	moved   time.Time // by the monotonic clock of this process: when something last came
+	ailing  time.Time // and when somebody last said that something is wrong
 	room    chan struct{}
 }
 
@@ -260,8 +261,8 @@ func (s *Sweep) tick(ctx context.Context) error {
 		if n%rarely == 0 {
 			s.publishProgress(ctx)
 		}
-		if stuck := time.Since(s.lastMoved()); at.Trouble != "" && stuck > or(s.Patience, 2*time.Minute) {
-			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", stuck.Seconds(), at.Trouble), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
+		if why, since := s.stuck(); why != "" && since > or(s.Patience, 2*time.Minute) {
+			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
 		}
 	}
 }
@@ -284,16 +285,25 @@ func (s *Sweep) snapshot() Progress {
 	return at
 }
 
-func (s *Sweep) lastMoved() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.moved
-}
-
 func (s *Sweep) trouble(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at.Trouble = why
+	s.at.Trouble, s.ailing = why, time.Now()
+}
+
+// stuck is why nothing comes, and for how long; "" where all goes its way, slowly perhaps. Who has trouble says so again
+// and again.
+func (s *Sweep) stuck() (why string, since time.Duration) {
+	const recent = 20 * time.Second
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if why = s.at.Trouble; time.Since(s.ailing) > recent {
+		why = ""
+	}
+	if !s.Farm.conn.IsConnected() {
+		why = "no server can be reached"
+	}
+	return why, time.Since(s.moved)
 }
 
 // explained says what an end means to who waits for it.
