@@ -91,7 +91,7 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 	stop(nil)
 	wg.Wait()
 	if err == nil {
-		err = s.finish(context.WithoutCancel(ctx))
+		s.finish(context.WithoutCancel(ctx))
 	}
 	return s.snapshot(), s.explained(err)
 }
@@ -228,19 +228,23 @@ func (s *Sweep) watch(ctx context.Context) error {
 	}
 }
 
-// finish leaves on the servers what is of use to other studies: the answers.
-func (s *Sweep) finish(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, 4*attempt)
+// finish leaves on the servers what is of use to other studies: the answers. All results are here by now: servers that
+// cannot be tidied at the moment forget the rest by themselves.
+func (s *Sweep) finish(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, 2*attempt)
 	defer stop()
 	f := s.Farm
-	if err := f.drop(ctx, s.Tables, s.id); err != nil {
-		return err
-	}
-	if err := f.events.DeleteConsumer(ctx, s.reader()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return err
-	}
 	s.publishProgress(ctx)
-	return f.setState(ctx, s.id, Finished)
+	err := f.setState(ctx, s.id, Finished)
+	if err == nil {
+		err = f.drop(ctx, s.Tables, s.id)
+	}
+	if err == nil {
+		err = f.persist(ctx, "events cannot be dropped", func(ctx context.Context) error { return f.events.DeleteConsumer(ctx, s.reader()) })
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		f.say(fmt.Sprintf("all is answered; the servers keep the study for now: %v", plain(err)))
+	}
 }
 
 // tick reports, here and on the servers, and gives up on a farm in which nothing moves and somebody says why.
