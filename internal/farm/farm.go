@@ -104,6 +104,9 @@ func Open(ctx context.Context, conn *nats.Conn, set Settings, say func(string)) 
 	return f, err
 }
 
+// eventsLast is how long a sweep may be away and still be told what it missed; after that it looks for itself.
+const eventsLast = 7 * 24 * time.Hour
+
 // asyncPending is how many tasks are on their way into the queue at a time.
 const asyncPending = 1024
 
@@ -116,8 +119,10 @@ func (f *Farm) make(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
+	// Kept for a week and dropped with their study: a stream that keeps what somebody waits for loses it where a server comes
+	// back before it knows who waits.
 	if f.events, err = f.stream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, Retention: jetstream.InterestPolicy, Replicas: s.Replicas,
+		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas,
 	}); err != nil {
 		return err
 	}

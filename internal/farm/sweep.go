@@ -109,7 +109,7 @@ func (s *Sweep) prepare(ctx context.Context) (jetstream.Consumer, error) {
 	err := f.persist(ctx, "events cannot be read", func(ctx context.Context) (err error) {
 		events, err = f.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: s.reader(), FilterSubjects: []string{eventSubject + s.id, advisories + workersOf(s.Tables)}, AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: 7 * 24 * time.Hour,
+			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: eventsLast,
 		})
 		return err
 	})
@@ -240,9 +240,14 @@ func (s *Sweep) finish(ctx context.Context) {
 		err = f.drop(ctx, s.Tables, s.id)
 	}
 	if err == nil {
-		err = f.persist(ctx, "events cannot be dropped", func(ctx context.Context) error { return f.events.DeleteConsumer(ctx, s.reader()) })
+		err = f.persist(ctx, "events cannot be dropped", func(ctx context.Context) error {
+			if err := f.events.DeleteConsumer(ctx, s.reader()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+				return err
+			}
+			return f.events.Purge(ctx, jetstream.WithPurgeSubject(eventSubject+s.id))
+		})
 	}
-	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+	if err != nil {
 		f.say(fmt.Sprintf("all is answered; the servers keep the study for now: %v", plain(err)))
 	}
 }
