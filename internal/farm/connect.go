@@ -27,9 +27,7 @@ type Servers struct {
 // Connect finds a server. What cannot be reached is tried again with longer pauses, until the patience ends; what refuses
 // us is not.
 func Connect(ctx context.Context, s *Servers, say func(string)) (*nats.Conn, error) {
-	if say == nil {
-		say = func(string) {}
-	}
+	say = heard(say)
 	opts, err := s.options(say)
 	if err != nil {
 		return nil, err
@@ -55,6 +53,14 @@ func Connect(ctx context.Context, s *Servers, say func(string)) (*nats.Conn, err
 		}
 		pause = min(2*pause, 4*time.Second)
 	}
+}
+
+// heard is who is told, or nobody.
+func heard(say func(string)) func(string) {
+	if say == nil {
+		return func(string) {}
+	}
+	return say
 }
 
 // hopeless: another try would end like this one.

@@ -92,20 +92,20 @@ type Farm struct {
 // Open finds what a farm keeps on the servers, or makes it. It goes on trying while a cluster finds its leaders, until the
 // context ends. say, which may be nil, is told what is worth knowing meanwhile.
 func Open(ctx context.Context, conn *nats.Conn, set Settings, say func(string)) (*Farm, error) {
-	if say == nil {
-		say = func(string) {}
-	}
 	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(asyncPending))
 	if err != nil {
 		return nil, err
 	}
-	f := &Farm{conn: conn, js: js, set: set.filled(conn), say: say}
+	f := &Farm{conn: conn, js: js, set: set.filled(conn), say: heard(say)}
 	err = f.persist(ctx, "the servers have no JetStream ready", f.make)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Value: conn.ConnectedUrlRedacted(), Message: "the NATS server keeps nothing: JetStream is not enabled", Hint: "nats-server --jetstream, or jetstream {} in its configuration"}
 	}
 	return f, err
 }
+
+// eventsLast is how long a sweep may be away and still be told what it missed; after that it looks for itself.
+const eventsLast = 7 * 24 * time.Hour
 
 // asyncPending is how many tasks are on their way into the queue at a time.
 const asyncPending = 1024
@@ -119,8 +119,10 @@ func (f *Farm) make(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
+	// Kept for a week and dropped with their study: a stream that keeps what somebody waits for loses it where a server comes
+	// back before it knows who waits.
 	if f.events, err = f.stream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, Retention: jetstream.InterestPolicy, Replicas: s.Replicas,
+		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas,
 	}); err != nil {
 		return err
 	}

@@ -307,6 +307,28 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestLost: servers that go away for good are given up after the patience, and said to be gone.
+func TestLost(t *testing.T) {
+	s, conn, err := (&Own{Folder: t.TempDir()}).Start(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	f, err := Open(t.Context(), conn, quick, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep := begun(t, f, fits(2), filepath.Join(t.TempDir(), "a.db"))
+	sweep.Patience = time.Second
+	var once sync.Once
+	sweep.Report = func(Progress) { once.Do(s.Close) }
+	_, err = sweep.Run(t.Context())
+	var e *memwall.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, "no server can be reached") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestUnreachable: what is not there is said to be not there, after the patience and no later.
 func TestUnreachable(t *testing.T) {
 	var said []string

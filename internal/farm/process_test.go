@@ -58,8 +58,7 @@ func TestMain(m *testing.M) {
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		panic(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	play := map[string]func(context.Context) error{"server": p.serve, "worker": p.work, "sweep": p.sweep}[p.Role]
 	if err := play(ctx); err != nil {
 		fmt.Println("failed:", err)

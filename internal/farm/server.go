@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -45,7 +44,7 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 		s.Shutdown()
 		return nil, nil, o.failed(errors.New("it does not come up"))
 	}
-	asked, err := (&Servers{Token: o.Token}).options(say)
+	asked, err := (&Servers{Token: o.Token}).options(heard(say))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +78,7 @@ func (o *Own) options() (*server.Options, error) {
 	opts.JetStream, opts.NoSigs, opts.NoLog, opts.DontListen = true, true, true, o.Listen == ""
 	if o.Folder != "" {
 		opts.StoreDir = o.Folder
-		if err := os.MkdirAll(filepath.Join(o.Folder), 0o755); err != nil {
+		if err := os.MkdirAll(o.Folder, 0o755); err != nil {
 			return nil, o.failed(err)
 		}
 	}

@@ -50,6 +50,7 @@ type Sweep struct {
 	at      Progress
 	workers map[string]bool
 	moved   time.Time // by the monotonic clock of this process: when something last came
+	ailing  time.Time // and when somebody last said that something is wrong
 	room    chan struct{}
 }
 
@@ -90,7 +91,7 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 	stop(nil)
 	wg.Wait()
 	if err == nil {
-		err = s.finish(context.WithoutCancel(ctx))
+		s.finish(context.WithoutCancel(ctx))
 	}
 	return s.snapshot(), s.explained(err)
 }
@@ -108,7 +109,7 @@ func (s *Sweep) prepare(ctx context.Context) (jetstream.Consumer, error) {
 	err := f.persist(ctx, "events cannot be read", func(ctx context.Context) (err error) {
 		events, err = f.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable: s.reader(), FilterSubjects: []string{eventSubject + s.id, advisories + workersOf(s.Tables)}, AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: 7 * 24 * time.Hour,
+			AckWait: time.Minute, MaxAckPending: 10_000, InactiveThreshold: eventsLast,
 		})
 		return err
 	})
@@ -227,19 +228,28 @@ func (s *Sweep) watch(ctx context.Context) error {
 	}
 }
 
-// finish leaves on the servers what is of use to other studies: the answers.
-func (s *Sweep) finish(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, 4*attempt)
+// finish leaves on the servers what is of use to other studies: the answers. All results are here by now: servers that
+// cannot be tidied at the moment forget the rest by themselves.
+func (s *Sweep) finish(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, 2*attempt)
 	defer stop()
 	f := s.Farm
-	if err := f.drop(ctx, s.Tables, s.id); err != nil {
-		return err
-	}
-	if err := f.events.DeleteConsumer(ctx, s.reader()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return err
-	}
 	s.publishProgress(ctx)
-	return f.setState(ctx, s.id, Finished)
+	err := f.setState(ctx, s.id, Finished)
+	if err == nil {
+		err = f.drop(ctx, s.Tables, s.id)
+	}
+	if err == nil {
+		err = f.persist(ctx, "events cannot be dropped", func(ctx context.Context) error {
+			if err := f.events.DeleteConsumer(ctx, s.reader()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+				return err
+			}
+			return f.events.Purge(ctx, jetstream.WithPurgeSubject(eventSubject+s.id))
+		})
+	}
+	if err != nil {
+		f.say(fmt.Sprintf("all is answered; the servers keep the study for now: %v", plain(err)))
+	}
 }
 
 // tick reports, here and on the servers, and gives up on a farm in which nothing moves and somebody says why.
@@ -260,8 +270,8 @@ func (s *Sweep) tick(ctx context.Context) error {
 		if n%rarely == 0 {
 			s.publishProgress(ctx)
 		}
-		if stuck := time.Since(s.lastMoved()); at.Trouble != "" && stuck > or(s.Patience, 2*time.Minute) {
-			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", stuck.Seconds(), at.Trouble), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
+		if why, since := s.stuck(); why != "" && since > or(s.Patience, 2*time.Minute) {
+			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
 		}
 	}
 }
@@ -284,16 +294,25 @@ func (s *Sweep) snapshot() Progress {
 	return at
 }
 
-func (s *Sweep) lastMoved() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.moved
-}
-
 func (s *Sweep) trouble(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at.Trouble = why
+	s.at.Trouble, s.ailing = why, time.Now()
+}
+
+// stuck is why nothing comes, and for how long; "" where all goes its way, slowly perhaps. Who has trouble says so again
+// and again.
+func (s *Sweep) stuck() (why string, since time.Duration) {
+	const recent = 20 * time.Second
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if why = s.at.Trouble; time.Since(s.ailing) > recent {
+		why = ""
+	}
+	if !s.Farm.conn.IsConnected() {
+		why = "no server can be reached"
+	}
+	return why, time.Since(s.moved)
 }
 
 // explained says what an end means to who waits for it.

@@ -57,7 +57,7 @@ func ofCode(h io.Writer, commit string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	_, err = io.Copy(h, f)
 	return err
 }

@@ -75,7 +75,7 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }() // traces, which are on the servers
 	w.farm, w.jobs, w.told = f, map[string]*job{}, map[string]bool{}
 	w.cache = &cache{farm: f, ctx: ctx, folder: folder, have: map[string]*fetched{}}
 	w.askers = make(chan *asker, w.Slots)

@@ -40,7 +40,7 @@ func (f *File) Missing(ctx context.Context, from, to int64) ([]int64, error) {
 	if err != nil {
 		return nil, f.broken(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err tells
 	var missing []int64
 	next := from
 	for rows.Next() {
@@ -75,7 +75,7 @@ func (f *File) Put(ctx context.Context, all []Row) (n int64, err error) {
 	if err != nil {
 		return 0, f.broken(err)
 	}
-	defer put.Close()
+	defer func() { _ = put.Close() }() // it ends with its transaction
 	for i := range all {
 		r := &all[i]
 		figures, err := json.Marshal(r.Figures)
@@ -132,7 +132,7 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 			yield(nil, f.broken(err))
 			return
 		}
-		defer rows.Close()
+		defer func() { _ = rows.Close() }() // rows.Err tells
 		for rows.Next() {
 			r := &Row{}
 			var dead int

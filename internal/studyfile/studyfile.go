@@ -103,7 +103,7 @@ func Create(ctx context.Context, where string, s *Study) (*File, error) {
 		err = f.begin(ctx, s)
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close() // the error before it is the one to tell
 		return nil, f.broken(err)
 	}
 	return f, nil
@@ -124,7 +124,7 @@ func Open(ctx context.Context, where string) (*File, error) {
 		err = f.read(ctx)
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close() // the error before it is the one to tell
 		return nil, f.broken(err)
 	}
 	return f, nil
@@ -277,6 +277,9 @@ func (f *File) Reader() string { return f.reader }
 
 // Close ends it, and leaves one file.
 func (f *File) Close() error {
+	if f.db == nil { // it was never open
+		return nil
+	}
 	if f.held != nil {
 		_ = f.held.Close() // gives the connection back, and the lock goes with it
 	}

@@ -131,6 +131,8 @@ func TestForeign(t *testing.T) {
 	}
 	_, err := Create(ctx, dir, &about)
 	says(t, err, "is no file")
+	_, err = Open(ctx, "postgres://%zz")
+	says(t, err, "cannot be used")
 	_, err = Open(ctx, filepath.Join(dir, "none"))
 	says(t, err, "is not there")
 	_, err = Create(ctx, filepath.Join(dir, "no folder", "a.db"), &about)
