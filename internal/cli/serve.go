@@ -97,7 +97,7 @@ func (a *app) runServe(f *serveFlags) error {
 
 // garbage in percent of what is in use: a server has little in use and makes much garbage, which collected at the usual
 // pace stands in the way of answers.
-const garbage = 200
+const garbage = 400
 
 // local reports whether an address is reached from this machine alone.
 func local(addr net.Addr) bool {
