@@ -67,6 +67,16 @@ func newMemo() *memo {
 // one now and then.
 func (a *Asker) Remembering() *Asker { return a.remembering() }
 
+// Remembered is how many models, machines, networks and parts of plans the asker keeps, each of which takes some 6 KiB in
+// the mean; 0 where it remembers nothing.
+func (a *Asker) Remembered() int {
+	m := a.memo
+	if m == nil {
+		return 0
+	}
+	return len(m.models) + len(m.machines) + len(m.built) + len(m.rents) + len(m.lengths) + len(m.orders) + len(m.stored) + m.shared.Len()
+}
+
 // remembering is the asker with a memory of its own.
 func (a *Asker) remembering() *Asker {
 	if a.memo != nil {

@@ -158,9 +158,11 @@ func (p *planner) ask(r *Request) (*question, *Answer, error) {
 		return nil, nil, err
 	}
 	if p.brief && q.prompter == nil {
-		return q, q.outline(ranks), nil
+		outline := q.outline(ranks)
+		return q, outline, nil
 	}
-	return q, q.size(ranks), nil
+	a := q.size(ranks)
+	return q, a, nil
 }
 
 // outline is as much of an answer as suggestions rest on.

@@ -7,6 +7,9 @@ type Shared struct{ found map[any]any }
 // NewShared knows nothing yet.
 func NewShared() *Shared { return &Shared{map[any]any{}} }
 
+// Len is how many things are known.
+func (s *Shared) Len() int { return len(s.found) }
+
 // Once gives what make gives for a key: of a job that shares, what it gave the first time. The key holds all that make
 // depends on.
 func Once[T any](j *Job, key any, make func() T) T {

@@ -91,6 +91,9 @@ func (a *app) runServe(f *serveFlags) error {
 	if a.Env("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
+	if a.Env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heaped)
+	}
 	ctx, stop := a.until()
 	defer stop()
 	return s.Serve(ctx, l)
@@ -98,7 +101,11 @@ func (a *app) runServe(f *serveFlags) error {
 
 // garbage in percent of what is in use: a server has little in use and makes much garbage, which collected at the usual
 // pace stands in the way of answers.
-const garbage = 200
+const garbage = 400
+
+// heaped is as many bytes as garbage may fill with all else, so that a crowd of questions does not make the process large
+// for good.
+const heaped = 256 << 20
 
 // local reports whether an address is reached from this machine alone.
 func local(addr net.Addr) bool {

@@ -36,16 +36,14 @@ type Desk struct {
 	short   chan *memory
 	long    chan struct{}
 	clients clients
+	forget  int // things, before an asker that remembers them is replaced
 }
 
-// memory is an asker that remembers, and how often it has been asked.
-type memory struct {
-	asker *memwall.Asker
-	asked int
-}
+// memory is an asker that remembers.
+type memory struct{ asker *memwall.Asker }
 
-// forget bounds what an asker remembers: as much as so many questions bring.
-const forget = 256
+// forget bounds what an asker remembers: so many things, which take some 25 MiB.
+const forget = 4096
 
 // New gives a desk.
 func New(o Options) *Desk {
@@ -54,7 +52,7 @@ func New(o Options) *Desk {
 	o.Long = or(o.Long, max(1, processors/2))
 	o.Limit = or(o.Limit, time.Minute)
 	o.Patience = or(o.Patience, 2*time.Second)
-	d := &Desk{o: o, short: make(chan *memory, o.Short), long: make(chan struct{}, o.Long)}
+	d := &Desk{o: o, short: make(chan *memory, o.Short), long: make(chan struct{}, o.Long), forget: forget}
 	for range o.Short {
 		d.short <- &memory{}
 	}
@@ -126,13 +124,12 @@ func (d *Desk) askShort(ctx context.Context, report Report, took *time.Duration,
 	if err != nil {
 		return err
 	}
-	if m.asker == nil || m.asked >= forget {
-		*m = memory{asker: d.o.Asker.Remembering()}
+	if m.asker == nil || m.asker.Remembered() >= d.forget {
+		m.asker = d.o.Asker.Remembering()
 	}
 	if report != nil {
 		report(memwall.Progress{})
 	}
-	m.asked++
 	asker := m.asker
 	m.asker = nil // what a fault leaves behind is not asked again
 	defer func() { d.short <- m }()

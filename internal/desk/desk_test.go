@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 func fit() *memwall.Request { return &memwall.Request{Ask: "fit", Model: "llama-3.1-8b"} }
@@ -66,18 +67,29 @@ func TestManyClients(t *testing.T) {
 // TestForgetting: an asker is replaced before it remembers too much, and answers the same.
 func TestForgetting(t *testing.T) {
 	d := New(Options{Short: 1})
+	d.forget = 100
 	first, err := d.Ask(t.Context(), "", fit(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range forget + 1 {
+	most, before, forgotten := 0, 0, false
+	for i := range 40 {
 		again, err := d.Ask(t.Context(), "", fit(), nil)
 		if err != nil || again.Model.WeightsBytes != first.Model.WeightsBytes {
 			t.Fatal(err)
 		}
+		other := &memwall.Request{Ask: "fit", Model: []string{"qwen3-8b", "gemma-3-27b", "phi-4", "mistral-7b", "qwen3-32b"}[i%5], Hardware: "rtx-3060"}
+		other.Context = plan.Int(1024 * (1 + i))
+		if _, err := d.Ask(t.Context(), "", other, nil); err != nil {
+			t.Fatal(err)
+		}
+		m := <-d.short
+		now := m.asker.Remembered()
+		d.short <- m
+		most, before, forgotten = max(most, now), now, forgotten || now < before
 	}
-	if m := <-d.short; m.asked > forget {
-		t.Errorf("an asker was asked %d times", m.asked)
+	if most > 3*d.forget || !forgotten {
+		t.Errorf("an asker remembers up to %d things, forgotten: %v", most, forgotten)
 	}
 }
 

@@ -445,11 +445,11 @@ func TestStreams(t *testing.T) {
 	if p := problemIn(t, do(s, asked{path: "/v1/sim", body: `{`, header: map[string]string{"Accept": eventsType}})); p.Field != "body" {
 		t.Errorf("%+v", p)
 	}
-	tells(t, s)
 	late := do(s, asked{path: "/v1/sim", body: `{"model":"lama","workload":{}}`, header: map[string]string{"Accept": eventsType}}).Body.String()
 	if !strings.HasPrefix(late, "event: problem\ndata: {\"type\":\"urn:memwall:") {
 		t.Errorf("%.300s", late)
 	}
+	tells(t, s)
 }
 
 // tells: a search says in which phase it is, what is done of how much, and what is the best so far; a batch, which line.
