@@ -1,5 +1,5 @@
 // Command memwall-farm answers studies, many questions at once, on one machine or on as many as there are. It is a program
-// of its own, so that memwall does not carry what only studies need (docs/decisions/0023-studies-on-many-machines.md).
+// of its own, so that memwall does not carry what only studies need (docs/decisions/0022-studies-on-many-machines.md).
 package main
 
 import (
