@@ -78,6 +78,8 @@ func (s *Servers) unreached(err error) error {
 	case errors.Is(err, nats.ErrAuthorization):
 		e.Message = "the NATS server at " + s.shown() + " refuses us: it knows neither our credentials nor our token"
 		e.Hint = "--creds FILE, or MEMWALL_FARM_TOKEN"
+	case strings.Contains(err.Error(), "certificate required"):
+		e.Hint = "--tls-cert FILE and --tls-key FILE, of a certificate that the server takes"
 	case hopeless(err):
 		e.Hint = "--tls-ca FILE of the authority that its certificate is of"
 	}

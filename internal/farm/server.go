@@ -1,6 +1,7 @@
 package farm
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -22,7 +23,7 @@ type Own struct {
 	Listen string
 	// Token that those who join must have; needed at addresses of other than this machine.
 	Token string
-	// Config is a file in NATS's own format, with TLS, accounts and clusters; Listen, Token and Folder stand above it.
+	// Config is a file in NATS's own format, with an address, TLS, accounts and clusters; Listen, Token and Folder stand above it.
 	Config string
 }
 
@@ -35,6 +36,7 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	us := ourselves(opts)
 	s, err := server.NewServer(opts)
 	if err != nil {
 		return nil, nil, o.failed(err)
@@ -44,16 +46,36 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 		s.Shutdown()
 		return nil, nil, o.failed(errors.New("it does not come up"))
 	}
-	asked, err := (&Servers{Token: o.Token}).options(heard(say))
+	asked, err := (&Servers{}).options(heard(say))
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := nats.Connect("", append(asked, nats.InProcessServer(s))...)
+	conn, err := nats.Connect("", append(asked, us, nats.InProcessServer(s))...)
 	if err != nil {
 		s.Shutdown()
 		return nil, nil, o.failed(err)
 	}
 	return &Server{s}, conn, nil
+}
+
+// ourselves is how this process comes in where a server asks who is there: by its token, or as a user beside those of a
+// configuration, in the account of the first.
+func ourselves(opts *server.Options) nats.Option {
+	if opts.Username != "" {
+		opts.Users = append(opts.Users, &server.User{Username: opts.Username, Password: opts.Password})
+		opts.Username, opts.Password = "", ""
+	}
+	us := &server.User{Username: "memwall-farm-" + rand.Text(), Password: rand.Text()}
+	switch {
+	case len(opts.Users) > 0:
+		us.Account = opts.Users[0].Account
+	case len(opts.Nkeys) > 0:
+		us.Account = opts.Nkeys[0].Account
+	default:
+		return nats.Token(opts.Authorization)
+	}
+	opts.Users = append(opts.Users, us)
+	return nats.UserInfo(us.Username, us.Password)
 }
 
 // Close ends the server, once what it has is written.
@@ -72,10 +94,13 @@ func (o *Own) options() (*server.Options, error) {
 		if opts, err = server.ProcessConfigFile(o.Config); err != nil {
 			return nil, &memwall.Error{Code: memwall.BadFile, Field: "server-config", Value: o.Config, Message: fmt.Sprintf("--server-config %s: %v", o.Config, err), Hint: "a file that nats-server -t -c takes"}
 		}
+		if len(opts.TrustedOperators) > 0 {
+			return nil, &memwall.Error{Code: memwall.Unsupported, Field: "server-config", Value: o.Config, Message: "--server-config " + o.Config + ": accounts of operators want a server of their own", Hint: "nats-server -c, and --nats with --creds"}
+		}
 	} else {
 		opts.MaxPayload = maxPayload
 	}
-	opts.JetStream, opts.NoSigs, opts.NoLog, opts.DontListen = true, true, true, o.Listen == ""
+	opts.JetStream, opts.NoSigs, opts.NoLog, opts.DontListen = true, true, true, o.Listen == "" && opts.Port == 0
 	if o.Folder != "" {
 		opts.StoreDir = o.Folder
 		if err := os.MkdirAll(o.Folder, 0o755); err != nil {
