@@ -28,7 +28,7 @@ func File(t testing.TB, name string, r startup.Reader) *startup.Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	l, err := Read(f, r)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
