@@ -72,13 +72,18 @@ func hopeless(err error) bool {
 		errors.As(err, &authority) || errors.As(err, &name) || errors.As(err, &cert) || strings.Contains(err.Error(), "parse")
 }
 
+// unknown: the server wants a certificate that we lack. It says so, or hangs up, whichever comes first.
+func unknown(err error) bool {
+	return strings.Contains(err.Error(), "certificate required") || strings.Contains(err.Error(), "after TLS handshake")
+}
+
 func (s *Servers) unreached(err error) error {
 	e := &memwall.Error{Code: memwall.Remote, Field: "nats", Value: s.shown(), Message: fmt.Sprintf("no NATS server answers at %s: %v", s.shown(), plain(err)), Hint: "--nats nats://HOST:4222, several with commas; memwall-farm sweep without --nats needs none"}
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
 		e.Message = "the NATS server at " + s.shown() + " refuses us: it knows neither our credentials nor our token"
 		e.Hint = "--creds FILE, or MEMWALL_FARM_TOKEN"
-	case strings.Contains(err.Error(), "certificate required"):
+	case unknown(err):
 		e.Hint = "--tls-cert FILE and --tls-key FILE, of a certificate that the server takes"
 	case hopeless(err):
 		e.Hint = "--tls-ca FILE of the authority that its certificate is of"
