@@ -19,8 +19,9 @@ import (
 func main() {
 	out := flag.String("out", "dist", "folder for the archives; it must not hold any yet")
 	trial := flag.Bool("trial", false, "build from a tree with changes: for trying, never for publishing")
+	only := flag.String("only", "", "archives whose names begin so, such as memwall_ or memwall-farm_1.2.3_windows_amd64; with -trial alone")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: release [-out DIR] [-trial] VERSION")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: release [-out DIR] [-trial [-only NAME]] VERSION")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -28,7 +29,11 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := release(flag.Arg(0), *out, *trial); err != nil {
+	if *only != "" && !*trial {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := release(flag.Arg(0), *out, *only, *trial); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -36,7 +41,7 @@ func main() {
 
 // release builds, judges and packs every target, and writes their sums last: a folder with SHA256SUMS is
 // complete.
-func release(version, out string, trial bool) (err error) {
+func release(version, out, only string, trial bool) (err error) {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
@@ -57,11 +62,17 @@ func release(version, out string, trial bool) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	var names []string
 	for _, t := range targets() {
+		if !strings.HasPrefix(t.archive(version), only) {
+			continue
+		}
 		name, err := t.release(version, work, out, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no archive has a name that begins with %q", only)
 	}
 	if err := writeSums(out, names); err != nil {
 		return err
