@@ -140,36 +140,27 @@ func (f *Farm) make(ctx context.Context) (err error) {
 }
 
 func (f *Farm) stream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
-	s, err := f.js.Stream(ctx, c.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = f.js.CreateStream(ctx, c)
-	}
-	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // somebody was faster
-		return f.js.Stream(ctx, c.Name)
-	}
-	return s, err
+	return made(func() (jetstream.Stream, error) { return f.js.Stream(ctx, c.Name) }, func() (jetstream.Stream, error) { return f.js.CreateStream(ctx, c) })
 }
 
 func (f *Farm) bucket(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
-	b, err := f.js.KeyValue(ctx, c.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		b, err = f.js.CreateKeyValue(ctx, c)
-	}
-	if errors.Is(err, jetstream.ErrBucketExists) {
-		return f.js.KeyValue(ctx, c.Bucket)
-	}
-	return b, err
+	return made(func() (jetstream.KeyValue, error) { return f.js.KeyValue(ctx, c.Bucket) }, func() (jetstream.KeyValue, error) { return f.js.CreateKeyValue(ctx, c) })
 }
 
 func (f *Farm) store(ctx context.Context, c jetstream.ObjectStoreConfig) (jetstream.ObjectStore, error) {
-	b, err := f.js.ObjectStore(ctx, c.Bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		b, err = f.js.CreateObjectStore(ctx, c)
+	return made(func() (jetstream.ObjectStore, error) { return f.js.ObjectStore(ctx, c.Bucket) }, func() (jetstream.ObjectStore, error) { return f.js.CreateObjectStore(ctx, c) })
+}
+
+// made gives what is there, and makes what is not; somebody may be faster.
+func made[T any](get, create func() (T, error)) (T, error) {
+	found, err := get()
+	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
+		found, err = create()
 	}
-	if errors.Is(err, jetstream.ErrBucketExists) {
-		return f.js.ObjectStore(ctx, c.Bucket)
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
+		return get()
 	}
-	return b, err
+	return found, err
 }
 
 // attempt is how long one try of something may take.
