@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -255,7 +256,10 @@ func TestHubCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Symlink(filepath.Join("..", "..", "blobs", name), link); err != nil {
-			t.Skip(err)
+			if runtime.GOOS != "windows" {
+				t.Fatal(err)
+			}
+			t.Skip("Windows lets administrators alone make links, and the hub's cache has copies there")
 		}
 	}
 	for _, n := range []string{"config.json", "model.safetensors.index.json", shard(0, 2)} {
