@@ -33,27 +33,31 @@ func besideModel(field string) error {
 
 // projector takes the keys that clip.cpp reads (tools/mtmd/clip-impl.h); a file may say them of its vision tower or of all.
 func projector(f *gguf.File) *engine.Projector {
-	p := &engine.Projector{Kind: firstText(f, "clip.projector_type", "clip.vision.projector_type", "clip.audio.projector_type"), Bytes: unit.Bytes(f.TensorBytes()), Tensors: int64(len(f.Tensors))}
-	number := func(name string) int64 {
+	p := &engine.Projector{Kind: firstText(f, "clip.projector_type", "clip.vision.projector_type", "clip.audio.projector_type"), Bytes: unit.Bytes(f.TensorBytes())}
+	number := func(name string, most int64) int64 {
 		n, ok := f.Int("clip.vision." + name)
-		if !ok || n < 0 || n > mostOfTower {
+		if !ok || n < 0 || n > most {
 			return 0
 		}
 		return n
 	}
-	p.Hidden, p.Inner, p.Heads, p.Layers = number("embedding_length"), number("feed_forward_length"), number("attention.head_count"), number("block_count")
-	p.Image, p.Patch, p.Out = number("image_size"), number("patch_size"), number("projection_dim")
-	p.Merge = max(number("spatial_merge_size"), number("projector.scale_factor"), 1)
+	p.Hidden, p.Heads = number("embedding_length", mostWide), number("attention.head_count", mostCount)
+	p.Image, p.Patch, p.Out = number("image_size", mostWide), number("patch_size", mostCount), number("projection_dim", mostWide)
+	p.Merge = max(number("spatial_merge_size", mostMerged), number("projector.scale_factor", mostMerged), 1)
 	for i := range f.Tensors {
-		if n := f.Tensors[i].Name; strings.HasPrefix(n, "v.deepstack.") && strings.HasSuffix(n, ".fc1.weight") {
+		if n := f.Tensors[i].Name; p.Deep < mostCount && strings.HasPrefix(n, "v.deepstack.") && strings.HasSuffix(n, ".fc1.weight") {
 			p.Deep++
 		}
 	}
 	return p
 }
 
-// mostOfTower bounds a width or a count that is believed.
-const mostOfTower = 1 << 20
+// Bounds of what is believed of a tower, so that no product of them is larger than a number holds.
+const (
+	mostWide   = 1 << 16
+	mostCount  = 1 << 10
+	mostMerged = 16
+)
 
 // firstText is the first of some keys that a file has.
 func firstText(f *gguf.File, keys ...string) string {

@@ -16,14 +16,14 @@ import (
 // TestProjector: what a header says, and numbers that cannot be.
 func TestProjector(t *testing.T) {
 	b := gguftest.New("clip").Set("general.type", gguftest.Str("mmproj")).Set("clip.projector_type", gguftest.Str("qwen3vl_merger"))
-	for key, n := range map[string]uint32{"embedding_length": 1152, "feed_forward_length": 4304, "attention.head_count": 16, "block_count": 27, "image_size": 768, "patch_size": 16, "spatial_merge_size": 2, "projection_dim": 1 << 31} {
+	for key, n := range map[string]uint32{"embedding_length": 1152, "attention.head_count": 16, "image_size": 768, "patch_size": 16, "spatial_merge_size": 2, "projection_dim": 1 << 31} {
 		b.Set("clip.vision."+key, gguftest.U32(n))
 	}
 	b.Tensor("v.patch_embd.weight", dtype.F16, 16, 16, 3, 8).Tensor("v.deepstack.8.fc1.weight", dtype.F16, 32, 32)
 	name := filepath.Join(t.TempDir(), "mmproj.gguf")
 	write(t, name, b.File())
 	got, err := New(Options{}).Projector(name)
-	want := &engine.Projector{Kind: "qwen3vl_merger", Bytes: 2*16*16*3*8 + 2*32*32, Tensors: 2, Hidden: 1152, Inner: 4304, Heads: 16, Layers: 27, Image: 768, Patch: 16, Merge: 2, Deep: 1}
+	want := &engine.Projector{Kind: "qwen3vl_merger", Bytes: 2*16*16*3*8 + 2*32*32, Hidden: 1152, Heads: 16, Image: 768, Patch: 16, Merge: 2, Deep: 1}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}

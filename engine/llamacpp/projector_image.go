@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -40,20 +41,11 @@ var sizesOfImages = []imageSizes{
 func sizesOf(kind, family string) *imageSizes {
 	for i := range sizesOfImages {
 		s := &sizesOfImages[i]
-		if hasWord(s.kinds, kind) || hasWord(s.families, family) {
+		if slices.Contains(strings.Fields(s.kinds), kind) || slices.Contains(strings.Fields(s.families), family) {
 			return s
 		}
 	}
 	return nil
-}
-
-func hasWord(list, word string) bool {
-	for _, w := range strings.Fields(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // picture of the file, or of the published tower; its patches are 0 where the size of an image is not known.
@@ -94,7 +86,7 @@ func (s *sizer) fromTower() (im picture) {
 				im.pixels = o.W[0].Cols
 			case o.Attn != nil:
 				im.heads, im.hidden = o.Attn.Heads, o.Attn.Heads*o.Attn.DimK
-				im.windows = im.windows || o.Attn.Window > 0
+				im.windows = im.windows || o.Attn.Chunk > 0
 			}
 		}
 	})
@@ -105,7 +97,7 @@ func (s *sizer) fromTower() (im picture) {
 // too. Masks of windows are of every pair, in fp32, and flash attention has them in f16 once more.
 func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
 	im := s.picture()
-	if im.patches == 0 || im.heads == 0 || im.hidden == 0 {
+	if im.patches == 0 || im.most > mostPatches || im.heads == 0 || im.hidden == 0 {
 		return ledger.Item{ID: "mmproj.compute", Name: "graph of an image, whose size decides", Unknown: true, Basis: ledger.Assumed, Life: ledger.Ephemeral, Place: ledger.Device, Source: clipFile}
 	}
 	p := b.Int("patches", im.patches, "of the image that is warmed up with")
@@ -115,11 +107,14 @@ func (s *sizer) imageGraph(b *ledger.Book) ledger.Item {
 	if pairs > 0 {
 		n = b.Add(n, b.Mul(b.Int("bytes_of_pair", pairs, "scores of all heads, masks of windows"), p, p))
 	}
-	it := ledger.Known("mmproj.compute", "graph of an image", n, ledger.Derived, ledger.Ephemeral, ledger.Device, clipFile)
+	it := ledger.Known("mmproj.compute", "graph of an image", n, ledger.Measured, ledger.Ephemeral, ledger.Device, clipFile)
 	least := 4 * im.patches * (6*im.hidden + im.pixels)
 	most := 4*im.most*(7*im.hidden+im.pixels+2*im.deep) + pairs*im.most*im.most // what states are beyond six: assumed
 	return it.Band(unit.Bytes(least-least/16), unit.Bytes(most))
 }
+
+// mostPatches of an image that is believed: one of 14 million pixels has a hundredth of them.
+const mostPatches = 1 << 22
 
 // bytesOfPair are those that every two patches have together.
 func (s *sizer) bytesOfPair(im *picture) (n int64) {

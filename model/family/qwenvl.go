@@ -1,6 +1,10 @@
 package family
 
-import "github.com/memwall/memwall/dtype"
+import (
+	"slices"
+
+	"github.com/memwall/memwall/dtype"
+)
 
 // qwen2vl: Qwen2-VL and Qwen2.5-VL (arXiv:2409.12191, arXiv:2502.13923): Qwen2 with a tower of its own, whose
 // fields stand beside the text model's or, in later configs, beside a text_config.
@@ -62,9 +66,26 @@ func (c *Config) qwen25Vision() *Tower {
 	a := seeing(w, c.Int("num_heads")).bias(true, true, true)
 	a.Fused = true
 	l := Layer{Norm: RMS, Attn: a, FFN: MLP{Inner: c.Int("intermediate_size"), Gated: true, Bias: true}}
-	t := &Tower{Width: w, Layers: repeat(l, int(min(c.Int("depth"), maxLayers))), Before: []Weight{mapping(dtype.VisionPatch, c.framePatch(), w, false)}}
+	t := &Tower{Width: w, Layers: c.windowed(l, int(min(c.Int("depth"), maxLayers))), Before: []Weight{mapping(dtype.VisionPatch, c.framePatch(), w, false)}}
 	t.After = c.merger(w, RMS, c.Int("out_hidden_size"))
 	return t
+}
+
+// windowed are layers of which those in fullatt_block_indexes see all patches, and others those of a window of window_size pixels a side.
+// Defaults are those of Qwen2_5_VLVisionConfig.
+func (c *Config) windowed(l Layer, n int) []Layer {
+	out := repeat(l, n)
+	side := c.IntOr(112, "window_size") / max(1, c.Int("patch_size"))
+	whole := c.Ints("fullatt_block_indexes")
+	if !c.Has("fullatt_block_indexes") {
+		whole = []int64{7, 15, 23, 31}
+	}
+	for i := range out {
+		if !slices.Contains(whole, int64(i)) {
+			out[i].Attn.Chunk = side * side
+		}
+	}
+	return out
 }
 
 // framePatch is how many numbers a patch has: channels × frames × height × width.
