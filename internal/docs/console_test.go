@@ -110,13 +110,22 @@ func run(args []string) (out, talk []string, code int) { return runWith("", args
 
 // runWith does so for a command that reads stdin.
 func runWith(stdin string, args []string) (out, talk []string, code int) {
+	return runIn(stdin, args, func(name string, _ []byte) error { return errors.New(name + " is not written by a page") })
+}
+
+// runWriting does so for a command that writes a file.
+func runWriting(args []string) (out, talk []string, code int) {
+	return runIn("", args, func(name string, data []byte) error { return os.WriteFile(name, data, 0o600) })
+}
+
+func runIn(stdin string, args []string, write func(string, []byte) error) (out, talk []string, code int) {
 	var stdout, stderr bytes.Buffer
 	now := time.Time{}
 	code = cli.Run(demonstrated(cli.Config{
 		Now:  func() time.Time { now = now.Add(time.Millisecond); return now }, // no page tells how long its answers took here
 		Args: args, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr, Models: source.New(source.Options{}), FromCommand: memwall.FromCommand,
 		Env:       func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] },
-		WriteFile: func(name string, _ []byte) error { return errors.New(name + " is not written by a page") },
+		WriteFile: write,
 		Server:    composed,
 	}))
 	return linesOf(&stdout), linesOf(&stderr), code
