@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -14,27 +15,32 @@ import (
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/search"
+	"github.com/memwall/memwall/score"
 	"github.com/memwall/memwall/unit"
 )
 
 const askPick = "pick"
 
-// Pick is a model that hardware runs, in the best format that leaves room for the context.
+// Pick is a model that hardware runs, in the best format that leaves room for the context and is fast enough for the use.
 type Pick struct {
-	Model      string            `json:"model"`
-	Name       string            `json:"name"`
-	Released   string            `json:"released"`
-	Parameters int64             `json:"parameters"`
-	Active     int64             `json:"active_parameters"`
-	Weights    string            `json:"weights"`
-	Contexts   []PickedAt        `json:"contexts"`
-	MaxContext *int64            `json:"max_context"`
-	Headroom   unit.Bytes        `json:"headroom_bytes"`
-	Speed      *Speed            `json:"speed"`
-	Quality    *Quality          `json:"quality"`
-	Plan       *Request          `json:"plan"`
-	Flags      map[string]string `json:"flags,omitempty"`
+	Model      string     `json:"model"`
+	Name       string     `json:"name"`
+	Released   string     `json:"released"`
+	Parameters int64      `json:"parameters"`
+	Active     int64      `json:"active_parameters"`
+	Weights    string     `json:"weights"`
+	Score      *PickScore `json:"score"`
+	// First names what no other pick is better at: best, fastest, longest.
+	First      []string   `json:"first,omitempty"`
+	Contexts   []PickedAt `json:"contexts"`
+	MaxContext *int64     `json:"max_context"`
+	Headroom   unit.Bytes `json:"headroom_bytes"`
+	// Host is what of the weights lies in the memory of the host.
+	Host    unit.Bytes        `json:"host_bytes,omitempty"`
+	Speed   *Speed            `json:"speed"`
+	Quality *Quality          `json:"quality"`
+	Plan    *Request          `json:"plan"`
+	Flags   map[string]string `json:"flags,omitempty"`
 }
 
 // PickedAt is what a pick needs at a context.
@@ -48,18 +54,20 @@ type PickedAt struct {
 type picker struct {
 	asker     *Asker
 	asked     Request
+	use       use
 	machine   hardware.Machine
 	evaluated Evaluated
 }
 
-// pickContexts are the contexts that picks are sized at beside the one that was asked for.
+// pickContexts are those that picks are sized at beside the one that is asked for.
 var pickContexts = []int64{8192, 32768, 131072}
 
 // usualPicks is how many are looked for, unless all are.
 const usualPicks = 8
 
-// pick answers which models a machine runs: the largest first, or the fastest, each in the best of the formats that
-// are usually served and leave room for the context and its users. It stops early when its context ends.
+// pick answers which models a machine runs for a use: the best by published scores first, or the fastest, each in the best of
+// the formats that are usually served, leave room for the context and its users, and are fast enough. It stops early when its
+// context ends.
 func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	if r.Hardware == "" {
 		return nil, &Error{Code: BadField, Field: "hardware", Message: "hardware is missing", Hint: "memwall pick --on rtx-4090"}
@@ -70,60 +78,76 @@ func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	if r.Weights != "" && dtype.FindRecipe(r.Weights) == nil {
 		return nil, &Error{Code: BadField, Field: "weights", Value: shorten(r.Weights), Message: fmt.Sprintf("weights = %q is no known format or recipe", shorten(r.Weights)), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
-	p := &picker{asker: a.remembering(), asked: *r}
-	p.asked.Ask, p.asked.Goal = "fit", nil
+	u, err := useOf(r)
+	if err != nil {
+		return nil, err
+	}
+	p := &picker{asker: a.remembering(), asked: *r, use: u}
+	p.asked.Ask, p.asked.Goal, p.asked.Use = "fit", nil, ""
 	m, notes, err := p.asker.find(r.Hardware, int(r.Devices))
 	if err != nil {
 		return nil, err
 	}
 	p.machine = m
 	if r.Context == 0 {
-		p.asked.Context = plan.Int(pickContexts[0])
+		p.asked.Context = plan.Int(u.context)
 	}
 	if p.asked.Engine == "" {
 		p.asked.Engine = p.engine()
 	}
 	shown := p.asked
-	shown.Ask = askPick
+	shown.Ask, shown.Use = askPick, u.name
 	out := &Answer{Plan: &shown}
 	for _, n := range notes {
 		out.Notes = append(out.Notes, Note{Code: n.Code, Severity: "info", Field: "hardware", Text: n.Text})
 	}
-	fastest := r.Goal != nil && r.Goal.Minimize == "latency"
-	out.Picks, err = p.picks(ctx, fastest || r.All)
-	if fastest {
+	out.Picks, err = p.picks(ctx)
+	if r.Goal != nil && r.Goal.Minimize == "latency" {
 		shown.Goal = r.Goal
-		out.Picks = quickest(out.Picks)
+		slices.SortStableFunc(out.Picks, func(a, b Pick) int { return -cmp.Compare(decodeOf(a.Speed), decodeOf(b.Speed)) })
+	}
+	if scored := func(k Pick) bool { return k.Score != nil }; !r.All && slices.ContainsFunc(out.Picks, scored) {
+		out.Picks = slices.DeleteFunc(out.Picks, func(k Pick) bool { return !scored(k) })
 	}
 	if !r.All {
 		out.Picks = out.Picks[:min(len(out.Picks), usualPicks)]
 	}
+	headings(out.Picks)
+	p.noteHost(out)
 	out.Evaluated = &p.evaluated
 	return out, err
 }
 
-// quickest are the picks that no larger one is as fast as, the largest first: what size costs in speed.
-func quickest(picks []Pick) []Pick {
-	var out []Pick
-	for _, i := range search.Front(len(picks), func(i, j int) (better, worse int) {
-		return compare2(float64(picks[i].Parameters), float64(picks[j].Parameters), decodeOf(picks[i].Speed), decodeOf(picks[j].Speed))
-	}) {
-		out = append(out, picks[i])
+// headings marks the best by score, and the fastest and the one with the longest context of those that come near it.
+func headings(picks []Pick) {
+	if len(picks) == 0 {
+		return
 	}
-	return out
+	most := func(name string, of func(*Pick) float64) {
+		best := -1
+		for i := range picks {
+			if (name == "best" || comesNear(&picks[i], picks)) && (best < 0 || of(&picks[i]) > of(&picks[best])) {
+				best = i
+			}
+		}
+		picks[best].First = append(picks[best].First, name)
+	}
+	most("best", func(k *Pick) float64 { return k.Score.points() })
+	most("fastest", func(k *Pick) float64 { return decodeOf(k.Speed) })
+	most("longest", func(k *Pick) float64 {
+		if k.MaxContext == nil {
+			return 0
+		}
+		return float64(*k.MaxContext)
+	})
 }
 
-// compare2 says in how many of two figures the first thing is the larger one, and in how many the second is.
-func compare2(a, b, c, d float64) (better, worse int) {
-	for _, x := range [2]int{cmp.Compare(a, b), cmp.Compare(c, d)} {
-		switch {
-		case x > 0:
-			better++
-		case x < 0:
-			worse++
-		}
-	}
-	return better, worse
+// nearShare of the best score is near it.
+const nearShare = 0.6
+
+func comesNear(k *Pick, all []Pick) bool {
+	best := slices.MaxFunc(all, func(a, b Pick) int { return cmp.Compare(a.Score.points(), b.Score.points()) })
+	return best.Score == nil || k.Score.points() >= nearShare*best.Score.points()
 }
 
 func decodeOf(v *Speed) float64 {
@@ -133,9 +157,9 @@ func decodeOf(v *Speed) float64 {
 	return *v.Decode
 }
 
-// engine is what people run on such devices: vLLM where the memory is a data centre's, llama.cpp elsewhere.
+// engine is what people run on such devices: vLLM where the memory is a data centre's, llama.cpp elsewhere, which has no speech.
 func (p *picker) engine() string {
-	if len(p.machine.Groups) > 0 && strings.HasPrefix(p.machine.Groups[0].Device.Kind, "HBM") {
+	if p.use.name == score.Speech || len(p.machine.Groups) > 0 && strings.HasPrefix(p.machine.Groups[0].Device.Kind, "HBM") {
 		return "vllm"
 	}
 	return "llama.cpp"
@@ -146,44 +170,46 @@ type listedModel struct {
 	entry  *catalog.Entry
 	model  *model.Model
 	params int64
+	score  *PickScore
 }
 
-// picks of the catalog, largest first.
-func (p *picker) picks(ctx context.Context, all bool) (out []Pick, err error) {
+// picks of the catalog, the best by score first.
+func (p *picker) picks(ctx context.Context) (out []Pick, err error) {
 	models := p.models()
 	for i, l := range models {
 		p.came(i, len(models), out)
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		if slices.ContainsFunc(out, func(o Pick) bool { return alike(&o, &l) }) {
+		if slices.ContainsFunc(out, func(o Pick) bool { return supersedes(&o, &l) }) {
 			continue
 		}
 		if k, ok := p.best(&l); ok {
 			out = append(out, k)
 		}
-		if len(out) == usualPicks && !all {
+		if !p.asked.All && len(out) == usualPicks {
 			break
 		}
 	}
 	return out, nil
 }
 
-// alike: nearly as many parameters and the same first word: a newer one of the same line stands already.
-func alike(o *Pick, l *listedModel) bool {
+// supersedes: a newer model of the same line, of nearly as many parameters and no worse score, stands already.
+func supersedes(o *Pick, l *listedModel) bool {
 	a, _, _ := strings.Cut(o.Model, "-")
 	b, _, _ := strings.Cut(l.entry.ID, "-")
 	diff := o.Parameters - l.params
-	return strings.TrimRight(a, "0123456789.") == strings.TrimRight(b, "0123456789.") && max(diff, -diff) < o.Parameters/25
+	return strings.TrimRight(a, "0123456789.") == strings.TrimRight(b, "0123456789.") && max(diff, -diff) < o.Parameters/25 && o.Released >= l.entry.Released
 }
 
-// models of the catalog that write text, the largest first, of equals the newest.
+// models of the catalog that are of the kind asked for, the best first; those without a score follow, the newest first.
 func (p *picker) models() (out []listedModel) {
 	entries := catalog.All()
 	from := p.since(entries)
 	for i := range entries {
 		e := &entries[i]
-		if e.Released < from {
+		scored := scoreOf(e.ID, &p.use)
+		if scored == nil && e.Released < from {
 			continue
 		}
 		s, err := e.Spec()
@@ -191,13 +217,13 @@ func (p *picker) models() (out []listedModel) {
 			continue
 		}
 		m := s.Model(e.ID)
-		if !m.Samples() || !m.Remembers() || m.Context > 0 && m.Context < int64(p.asked.Context) {
+		if !p.use.takes(e, s, m) || m.Remembers() && m.Context > 0 && m.Context < int64(p.asked.Context) {
 			continue
 		}
-		out = append(out, listedModel{e, m, m.Params()})
+		out = append(out, listedModel{e, m, m.Params(), scored})
 	}
 	slices.SortStableFunc(out, func(a, b listedModel) int {
-		return cmp.Or(-cmp.Compare(a.params, b.params), -cmp.Compare(a.entry.Released, b.entry.Released))
+		return cmp.Or(-cmp.Compare(a.score.points(), b.score.points()), -cmp.Compare(a.entry.Released, b.entry.Released), -cmp.Compare(a.params, b.params))
 	})
 	return out
 }
@@ -237,26 +263,83 @@ func (p *picker) formats(e *catalog.Entry) []string {
 	return usualGGUF
 }
 
-// best is the first format in which a model leaves room for the context and its users.
+// best is the first format in which a model stays on the devices with room for the context and its users, and is fast enough;
+// of a mixture of experts for which there is none, the smallest format with as few experts on the host as need be.
 func (p *picker) best(l *listedModel) (Pick, bool) {
-	for _, name := range p.formats(l.entry) {
+	formats := p.formats(l.entry)
+	for _, name := range formats {
 		p.evaluated.Decided++
 		if !p.mayFit(l, name) {
 			continue
 		}
 		r := p.asked
 		r.Model, r.Weights = l.entry.ID, name
-		q, ranks, err := p.asker.sized(&r)
-		p.evaluated.Full++
-		if err != nil {
-			return Pick{}, false // the engine does not load it
+		if k, ok := p.tried(l, &r); ok {
+			return k, true
 		}
-		if q.verdict(ranks) != Fits {
-			continue
-		}
-		return p.picked(l, q, ranks), true
 	}
-	return Pick{}, false
+	return p.hosted(l, formats[len(formats)-1])
+}
+
+// tried sizes a plan, and gives it as a pick where it fits and is fast enough.
+func (p *picker) tried(l *listedModel, r *Request) (Pick, bool) {
+	q, ranks, err := p.asker.sized(r)
+	p.evaluated.Full++
+	if err != nil || q.verdict(ranks) != Fits {
+		return Pick{}, false // not loaded by the engine, or without room
+	}
+	k := p.picked(l, q, ranks)
+	return k, p.use.decode == 0 || k.Speed == nil || decodeOf(k.Speed) >= p.use.decode
+}
+
+// hosted keeps experts in the memory of the host, of as few layers as leave room on the devices.
+func (p *picker) hosted(l *listedModel, format string) (Pick, bool) {
+	if p.asked.Engine != "llama.cpp" || l.model.ActiveParams() == l.params || p.asked.CPUMoE != nil || p.hostRoom() == 0 {
+		return Pick{}, false
+	}
+	with := func(layers int) *Request {
+		r, n := p.asked, plan.Int(layers)
+		r.Model, r.Weights, r.CPUMoE = l.entry.ID, format, &n
+		return &r
+	}
+	fits := func(layers int) bool {
+		q, ranks, err := p.asker.sized(with(layers))
+		p.evaluated.Full++
+		return err == nil && q.verdict(ranks) == Fits
+	}
+	all := len(l.model.Decoder().Layers)
+	if !fits(all) {
+		return Pick{}, false
+	}
+	fewest := 1 + sort.Search(all-1, func(n int) bool { return fits(n + 1) })
+	k, ok := p.tried(l, with(fewest))
+	return k, ok && k.Host <= p.hostRoom()
+}
+
+// usualHost is the memory of a host that nobody speaks of: the most common one of PCs with a card (Steam hardware survey, 2025).
+const usualHost = 32 * unit.GiB
+
+// hostRoom is what experts may take of the host's memory: a quarter is left to the system and other programs. Memory that devices share
+// with their host has no second half.
+func (p *picker) hostRoom() unit.Bytes {
+	for i := range p.machine.Groups {
+		if p.machine.Groups[i].Device.Unified != nil {
+			return 0
+		}
+	}
+	room := usualHost
+	if m := p.machine.Host.Memory; m.Known {
+		room = m.Value
+	}
+	return room / 4 * 3
+}
+
+// noteHost says what was taken for a host that nobody spoke of, where a pick rests on it.
+func (p *picker) noteHost(out *Answer) {
+	onHost := slices.ContainsFunc(out.Picks, func(k Pick) bool { return k.Plan.CPUMoE != nil })
+	if onHost && !p.machine.Host.Memory.Known {
+		out.Notes = append(out.Notes, Note{Code: "host_assumed", Severity: "info", Field: "hardware", Text: fmt.Sprintf("a host of %s is taken; --on %s,host=64GiB says another", usualHost, p.machine.Name)})
+	}
 }
 
 // mayFit: the weights alone are less than all devices hold.
@@ -268,15 +351,20 @@ func (p *picker) mayFit(l *listedModel, recipe string) bool {
 
 func (p *picker) picked(l *listedModel, q *question, ranks []engine.Rank) Pick {
 	a := q.size(ranks)
-	k := Pick{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(), Weights: q.request.Weights, Headroom: a.Devices[0].Headroom, Speed: a.Speed, Plan: a.Plan, Flags: q.flags()}
+	k := Pick{
+		Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(), Weights: q.request.Weights, Score: l.score,
+		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.flags(),
+	}
 	asPublished := *a.Plan
 	asPublished.Weights = cmp.Or(l.entry.Weights, dtype.BF16.Name)
 	k.Quality = qualityOf(q.judged(), &asPublished, a.Plan)
 	k.MaxContext = q.maxContext(q.job.Load().Sequences)
-	if t := q.job.Model.Context; k.MaxContext != nil && t > 0 && *k.MaxContext > t {
+	if t := q.job.Model.Context; t > 0 && (k.MaxContext == nil || *k.MaxContext > t) {
 		k.MaxContext = &t
 	}
-	for _, c := range pickContexts {
+	contexts := append([]int64{int64(p.asked.Context)}, pickContexts...)
+	slices.Sort(contexts)
+	for _, c := range slices.Compact(contexts) {
 		if t := q.job.Model.Context; t > 0 && c > t {
 			continue
 		}
@@ -285,4 +373,16 @@ func (p *picker) picked(l *listedModel, q *question, ranks []engine.Rank) Pick {
 		k.Contexts = append(k.Contexts, PickedAt{c, ranks[0].Needed().Bytes, q.verdict(ranks)})
 	}
 	return k
+}
+
+// weightsOnHost are those that all ranks keep in the memory of the host.
+func weightsOnHost(ranks []engine.Rank) (n unit.Bytes) {
+	for i := range ranks {
+		for _, it := range ranks[i].Host {
+			if strings.HasPrefix(it.ID, "weights") {
+				n += it.Bytes
+			}
+		}
+	}
+	return n
 }

@@ -196,26 +196,6 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// TestPicks: what is picked fits when it is asked, at the context that was given, and the list is in order.
-func TestPicks(t *testing.T) {
-	for _, r := range []Request{{Hardware: "rtx-3060"}, {Hardware: "h100", Plan: plan.Plan{Context: 32768, Sequences: 8}}, {Hardware: "m4-max"}, {Hardware: "cpu,host=64GiB@80GB/s"}} {
-		a := asked(t, askPick, r)
-		if len(a.Picks) < 3 {
-			t.Errorf("%s runs %d models", r.Hardware, len(a.Picks))
-		}
-		for i, k := range a.Picks {
-			again := *k.Plan
-			b := asked(t, "fit", again)
-			if b.Verdict != Fits || b.Devices[0].Headroom != k.Headroom || decodeOf(b.Speed) != decodeOf(k.Speed) {
-				t.Errorf("%s on %s: %s with %d free, picked with %d", k.Model, r.Hardware, b.Verdict, b.Devices[0].Headroom, k.Headroom)
-			}
-			if i > 0 && k.Parameters > a.Picks[i-1].Parameters {
-				t.Errorf("%s stands behind a smaller model", k.Model)
-			}
-		}
-	}
-}
-
 // TestDiff: lines of ledgers add up to what is needed, and a plan beside itself is refused or the same.
 func TestDiff(t *testing.T) {
 	a := asked(t, askDiff, Request{Model: "llama-3.1-70b", Hardware: "2xh100", Change: map[string]any{"weights": "fp8"}})

@@ -41,6 +41,7 @@ type Request struct {
 	plan.Training
 	Override   map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
 	For        string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
+	Use        string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
 	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
 	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
 	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`

@@ -13,8 +13,8 @@ func (a *app) pick() *cobra.Command {
 	var at, goal string
 	c := &cobra.Command{
 		Use: "pick", Short: "which models this hardware runs, and how well",
-		Long:    "The largest models of the catalog that stay on the devices with room for the context, each in the best of the formats that are usually served.",
-		Example: "memwall pick --on rtx-3060\nmemwall pick --on h100 --at 32k --users 16\nmemwall pick --on m4-max --goal speed",
+		Long:    "The best models of the catalog for a use, by published scores, that run on the devices with room for the context and fast enough, each in the best of the formats that are usually served.",
+		Example: "memwall pick --on rtx-3060\nmemwall pick --on rtx-4090 --for coding\nmemwall pick --on h100 --at 32k --users 16\nmemwall pick --on m4-max --goal speed",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage("argument", args[0], fmt.Sprintf("pick takes no MODEL, and %q was given", args[0]), "memwall plan "+args[0])
@@ -28,9 +28,9 @@ func (a *app) pick() *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	requestFlags(flags, &f.request, "pick")
-	flags.StringVar(&at, "at", "", "the context to leave room for; 8k where none is given")
-	flags.StringVar(&goal, "goal", "size", "size or speed: which models come first")
-	flags.BoolVar(&f.all, "all", false, "all models that fit")
+	flags.StringVar(&at, "at", "", "the context to leave room for; by the use where none is given")
+	flags.StringVar(&goal, "goal", "score", "score or speed: which models come first")
+	flags.BoolVar(&f.all, "all", false, "all models that fit, those without published scores too")
 	for _, name := range []string{"at", "goal"} {
 		group(flags.Lookup(name), groupWhat)
 	}
@@ -47,11 +47,11 @@ func (f *planFlags) picked(at, goal string) error {
 		}
 	}
 	switch goal {
-	case "size":
+	case "score":
 	case "speed":
 		f.Wanted().Minimize = "latency"
 	default:
-		return usage("goal", goal, fmt.Sprintf("--goal %s is not known", goal), "size or speed")
+		return usage("goal", goal, fmt.Sprintf("--goal %s is not known", goal), "score or speed")
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ var questions = []question{
 		with("offload", "gpu_layers", "cpu_moe", "draft_model", "gpu_memory_utilization", "max_num_seqs", "override"), []string{"model"}},
 	{"plan", "plan", "What to change so that a model fits; or, with workload and goal, which hardware and settings hold a load at least cost. A field given is kept, one left out is searched, words with commas are a set.",
 		with("for", "workload", "goal", "max_devices", "replicas"), []string{"model"}},
-	{"pick", "pick", "Which models of the catalog run on this hardware, the largest first.", []string{"hardware", "devices", "context", "sequences", "engine", "weights", "goal"}, []string{"hardware"}},
+	{"pick", "pick", "Which models of the catalog run on this hardware for a use, the best by published scores first.", []string{"hardware", "use", "devices", "context", "sequences", "engine", "weights", "goal"}, []string{"hardware"}},
 	{"train", "train", "What training takes: memory per device and phase, the time of a step, what it is short of.",
 		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp", "cp", "ep", "sequence_length", "micro_batch", "accumulation", "global_batch", "recompute", "lora_rank", "tokens"}, []string{"model"}},
 	{"simulate", "sim", "Does a server hold a load? Plays requests one by one: time to the first token and per token in percentiles, throughput, what runs out.",

@@ -232,7 +232,7 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s of an unknown model: %d %s", ending, r.Status, r.Type)
 		}
 	}
-	for href, begins := range map[string]string{"/pick.csv?on=rtx-4090": "model,format,8k", "/pick.json?on=rtx-4090": "{", "/plan.md?m=llama-3.1-70b&on=2xh100": "|  | ", "/train.svg?m=llama-3.1-8b&on=8xh100": "<svg ", "/train.csv?m=llama-3.1-8b&on=8xh100": "item,GiB", "/sim.svg?m=llama-3.1-8b&on=l40s&rate=2&requests=100": "<svg ", "/sim.csv?m=llama-3.1-8b&on=l40s&rate=2&requests=100": ",p50,p90"} {
+	for href, begins := range map[string]string{"/pick.csv?on=rtx-4090": "model,score,format,", "/pick.json?on=rtx-4090": "{", "/plan.md?m=llama-3.1-70b&on=2xh100": "|  | ", "/train.svg?m=llama-3.1-8b&on=8xh100": "<svg ", "/train.csv?m=llama-3.1-8b&on=8xh100": "item,GiB", "/sim.svg?m=llama-3.1-8b&on=l40s&rate=2&requests=100": "<svg ", "/sim.csv?m=llama-3.1-8b&on=l40s&rate=2&requests=100": ",p50,p90"} {
 		if r := get(t, href, ""); r.Status != 200 || !strings.HasPrefix(r.HTML, begins) {
 			t.Errorf("%s: %d %.60s", href, r.Status, r.HTML)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/score"
 )
 
 // answered reports whether there is an answer; what is wrong is said in its place.
@@ -118,7 +119,7 @@ func (v *view) asking() {
 	case "plan":
 		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
 	case "pick":
-		v.form(el("h1", txt("Which models run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "pick")
+		v.form(el("h1", txt("Which models for "), v.word("for", "use", score.Chat), txt(" run on "), on, txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "the usual"), txt(" tokens each?")), "pick")
 	case "train":
 		v.form(el("h1", txt("What does it take to train "), model, txt(" by "), v.word("method", "method", "full"), txt(" on "), on, txt(", with "), v.word("micro-batch", "sequences at once", "1"), txt(" sequences of "), v.word("seq", "length of a sequence", "4k"), txt(" tokens at once?")), "train")
 	case "serve":

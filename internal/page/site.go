@@ -48,7 +48,7 @@ func questions() []question {
 		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}},
 		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
 		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}},
-		{"pick", "Pick", "pick", false, (*view).pick, []string{"on", "users", "ctx"}},
+		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}},
 		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
 		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}},
 		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}},

@@ -1,0 +1,78 @@
+package memwall
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/score"
+)
+
+// TestPicks: what is picked fits when it is asked, at the context that was given, is fast enough for its use, and the list is
+// in order of scores.
+func TestPicks(t *testing.T) {
+	for _, r := range []Request{
+		{Hardware: "rtx-3060"}, {Hardware: "h100", Plan: plan.Plan{Context: 32768, Sequences: 8}}, {Hardware: "m4-max", Use: score.Coding}, {Hardware: "cpu,host=64GiB@80GB/s"},
+		{Hardware: "rtx-4090", Use: score.Embedding}, {Hardware: "2xrtx-3090", Use: score.LongContext}, {Hardware: "rtx-4070", Use: score.Agents},
+	} {
+		a := asked(t, askPick, r)
+		if len(a.Picks) < 3 {
+			t.Errorf("%s runs %d models", r.Hardware, len(a.Picks))
+		}
+		u, err := useOf(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range a.Picks {
+			b := asked(t, "fit", *k.Plan)
+			if b.Verdict != Fits || b.Devices[0].Headroom != k.Headroom || decodeOf(b.Speed) != decodeOf(k.Speed) {
+				t.Errorf("%s on %s: %s with %d free, picked with %d", k.Model, r.Hardware, b.Verdict, b.Devices[0].Headroom, k.Headroom)
+			}
+			if k.Speed != nil && k.Speed.Decode != nil && decodeOf(k.Speed) < u.decode {
+				t.Errorf("%s on %s: %g tokens a second for %s", k.Model, r.Hardware, decodeOf(k.Speed), u.name)
+			}
+			if i > 0 && k.Score.points() > a.Picks[i-1].Score.points() {
+				t.Errorf("%s stands behind a worse model", k.Model)
+			}
+		}
+		for _, name := range []string{"best", "fastest", "longest"} {
+			if n := len(slices.DeleteFunc(slices.Clone(a.Picks), func(k Pick) bool { return !slices.Contains(k.First, name) })); n != 1 {
+				t.Errorf("%s: %d are %s", r.Hardware, n, name)
+			}
+		}
+	}
+}
+
+// TestFirstPicks: what people who run models at home recommend for a card, first. Names are families: a newer size of the same
+// is as good an answer. Sources: the scores themselves and the sizes of files; threads of r/LocalLLaMA on cards of 12, 16 and 24 GB.
+func TestFirstPicks(t *testing.T) {
+	for _, c := range []struct{ hardware, use, first string }{
+		{"rtx-3060", "", "qwen3.6-35b-a3b"}, {"rtx-4060-ti-16gb", "", "qwen3.6-35b-a3b"}, {"rtx-3090", "", "qwen3.6-27b"}, {"rtx-4090", "", "qwen3.6-27b"},
+		{"rtx-5090", "", "qwen3.6-27b"}, {"rx-7900-xtx", "", "qwen3.6-27b"}, {"strix-halo", "", "qwen3.6-"}, {"m4-max-36gb", "", "qwen3.6-"}, {"2xrtx-3090", "", "qwen3.6-27b"},
+		{"h100", "", "qwen3.6-27b"}, {"rtx-4090", score.Coding, "qwen3.6-27b"}, {"rtx-4090", score.Vision, "gemma-4-31b"}, {"rtx-3060", score.LongContext, "qwen3.6-35b-a3b"},
+		{"rtx-3060", score.Embedding, "qwen3-embedding-8b"},
+	} {
+		a := asked(t, askPick, Request{Hardware: c.hardware, Use: c.use})
+		if len(a.Picks) == 0 || !strings.HasPrefix(a.Picks[0].Model, c.first) {
+			t.Errorf("%s for %s: %+v first, want %s", c.hardware, c.use, a.Picks[:min(1, len(a.Picks))], c.first)
+		}
+	}
+}
+
+// TestPicksOfOneUse: what is made for one use is picked for that use alone, and what sees nothing is not picked for pictures.
+func TestPicksOfOneUse(t *testing.T) {
+	for _, name := range score.Uses() {
+		for _, k := range asked(t, askPick, Request{Hardware: "h100", Use: name, All: true}).Picks {
+			if special := score.Special(k.Model); special != "" && special != name {
+				t.Errorf("%s, made for %s, is picked for %s", k.Model, special, name)
+			}
+			if name == score.Vision && (strings.HasPrefix(k.Model, "gpt-oss") || strings.HasPrefix(k.Model, "llama-3.1")) {
+				t.Errorf("%s sees nothing", k.Model)
+			}
+		}
+	}
+	if _, err := Ask(&Request{Ask: askPick, Hardware: "h100", Use: "poetry"}); err == nil || !strings.Contains(err.Error(), "poetry") {
+		t.Errorf("poetry: %v", err)
+	}
+}
