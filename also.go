@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,17 +15,20 @@ import (
 // set aside.
 
 // fitAll answers a fit request and those that share its hardware.
-func (a *Asker) fitAll(r *Request) (*Answer, error) {
+func (a *Asker) fitAll(ctx context.Context, r *Request) (*Answer, error) {
 	all, err := sharing(r)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := a.shares(all)
+	taken, err := a.shares(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]*Answer, len(all))
 	for i := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for j := range all {
 			if j != i {
 				all[i].Reserved += plan.Size(taken[j])
@@ -39,13 +43,16 @@ func (a *Asker) fitAll(r *Request) (*Answer, error) {
 
 // shares is what each takes, the others first: an engine that would fill the device is held to what its
 // plan needs, by its own setting where it has one; the first has the rest.
-func (a *Asker) shares(all []Request) ([]unit.Bytes, error) {
+func (a *Asker) shares(ctx context.Context, all []Request) ([]unit.Bytes, error) {
 	taken := make([]unit.Bytes, len(all))
 	rest := all[0]
 	for i := range all[1:] {
 		n, err := a.share(&all[i+1])
 		if err != nil {
 			return nil, alsoError(err, i+1)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		taken[i+1] = n
 		rest.Reserved += plan.Size(n)

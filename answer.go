@@ -262,5 +262,6 @@ const (
 	BadFile         = "bad_file"
 	Remote          = "remote"
 	Limit           = "limit"
+	Stopped         = "stopped" // the time was over, or nobody waited any longer, before anything was known
 	Internal        = "internal"
 )

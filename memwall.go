@@ -90,7 +90,7 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	case r.Ask == askTrain:
 		return a.train(r)
 	case len(r.Also) > 0:
-		return a.fitAll(r)
+		return a.fitAll(ctx, r)
 	}
 	return a.fit(r)
 }
@@ -164,6 +164,8 @@ func asError(err error) *Error {
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Error{Code: Stopped, Message: "stopped before anything was known", Hint: "ask for less: fewer requests, one kind of hardware, one engine; or give it more time"}
 	case errors.As(err, &p):
 		code := BadField
 		switch {

@@ -101,7 +101,9 @@ func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	for _, n := range notes {
 		out.Notes = append(out.Notes, Note{Code: n.Code, Severity: "info", Field: "hardware", Text: n.Text})
 	}
-	out.Picks, err = p.picks(ctx)
+	if out.Picks, err = p.picks(ctx); err != nil && len(out.Picks) == 0 {
+		return nil, err
+	}
 	if r.Goal != nil && r.Goal.Minimize == "latency" {
 		shown.Goal = r.Goal
 		slices.SortStableFunc(out.Picks, func(a, b Pick) int { return -cmp.Compare(decodeOf(a.Speed), decodeOf(b.Speed)) })
@@ -115,7 +117,7 @@ func (a *Asker) pick(ctx context.Context, r *Request) (*Answer, error) {
 	headings(out.Picks)
 	p.noteHost(out)
 	out.Evaluated = &p.evaluated
-	return out, err
+	return tellStopped(ctx, out), nil
 }
 
 // headings marks the best by score, and the fastest and the one with the longest context of those that come near it.

@@ -48,7 +48,7 @@ func (a *Asker) plan(ctx context.Context, r *Request) (*Answer, error) {
 	out.Pareto = pareto(found)
 	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
 	out.Evaluated = &p.evaluated
-	return out, nil
+	return tellStopped(ctx, out), nil
 }
 
 // Evaluated counts plans: those that the search decided, and those that it sized in full to do so.

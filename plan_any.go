@@ -14,8 +14,10 @@ func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 	for i, id := range offered {
 		p.searched(phaseSearch, i, len(offered), 0, 0, out.Candidates)
 		for _, n := range offeredCounts {
-			if err := ctx.Err(); err != nil {
-				return out, err
+			if err := ctx.Err(); err != nil && len(out.Candidates) == 0 {
+				return nil, err
+			} else if err != nil {
+				break
 			}
 			r := p.asked
 			r.Hardware, r.Devices = id, int64(n)
@@ -32,7 +34,7 @@ func (p *planner) onAny(ctx context.Context, out *Answer) (*Answer, error) {
 	if len(out.Candidates) > 0 {
 		out.Best = &out.Candidates[0]
 	}
-	return out, nil
+	return tellStopped(ctx, out), nil
 }
 
 // rank sorts hardware by what the asker wants least of: memory, unless it is something else.

@@ -58,9 +58,6 @@ func (a *Asker) planGoal(ctx context.Context, r *Request) (*Answer, error) {
 	if err := g.confirm(); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil && len(g.held()) == 0 {
-		return nil, err
-	}
 	return g.answer()
 }
 

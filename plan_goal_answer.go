@@ -43,6 +43,8 @@ func (g *goalSearch) answer() (*Answer, error) {
 	if len(out.Candidates) > 0 {
 		out.Verdict = Fits
 		g.winner(out, held)
+	} else if g.ctx.Err() != nil {
+		out.Verdict, out.Candidates = Unknown, g.estimates()
 	} else if c := g.closest(); c != nil {
 		miss := g.candidate(c)
 		miss.Why = g.whyNot(c, nil)
@@ -253,6 +255,20 @@ func (g *goalSearch) others() (out []Candidate) {
 			c.fleet = &fleetPlan{replicas: c.replicas, objective: c.objective}
 		}
 		out = append(out, g.candidate(c))
+	}
+	return out
+}
+
+// estimates are the most promising servers where none was played to the end, with as many replicas as the steady state takes.
+func (g *goalSearch) estimates() (out []Candidate) {
+	for _, c := range g.queue() {
+		if len(out) == curved {
+			break
+		}
+		c.fleet = &fleetPlan{replicas: c.replicas, objective: c.objective}
+		e := g.candidate(c)
+		e.Why = "estimated in a steady state, and not simulated: the search was stopped"
+		out = append(out, e)
 	}
 	return out
 }

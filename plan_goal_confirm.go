@@ -156,7 +156,9 @@ func (g *goalSearch) settle(all []*contender) error {
 		g.bound(c)
 	}
 	err := g.together(all, func(c *contender) error {
-		c.found, c.failed = c.fewestOf(g, variant{})
+		if g.ctx.Err() == nil {
+			c.found, c.failed = c.fewestOf(g, variant{})
+		}
 		return nil
 	})
 	for _, c := range all {
@@ -221,6 +223,8 @@ func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
 		switch {
 		case r.err != nil:
 			return 0, r.err
+		case g.ctx.Err() != nil:
+			return 0, nil // what a stopped run shows is not of so many replicas
 		case r.meets:
 			high = n
 		case n == last, r.res.Refused*20 > r.res.Asked: // as many are too long for any number
@@ -245,6 +249,9 @@ func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, e
 		r := c.play(g, mid, v)
 		if r.err != nil {
 			return 0, r.err
+		}
+		if g.ctx.Err() != nil {
+			return high, nil // which holds; fewer may
 		}
 		if r.meets {
 			high = mid

@@ -67,15 +67,18 @@ func (c *contender) result() *sim.Result {
 // edge plays the fleet at both edges of its band.
 func (c *contender) edge(g *goalSearch) error {
 	r := c.played[c.fleet.replicas]
-	if r == nil || r.err != nil {
+	if r == nil || r.err != nil || g.ctx.Err() != nil {
 		return nil
 	}
 	fast, slow, ok := r.sim.extremes(r.res)
 	if !ok {
 		return nil
 	}
-	c.fleet.edges.low, c.fleet.edges.high = c.on(g, c.fleet.replicas, fast).run(g), c.on(g, c.fleet.replicas, slow).run(g)
-	return cmp.Or(c.fleet.edges.low.err, c.fleet.edges.high.err)
+	low, high := c.on(g, c.fleet.replicas, fast).run(g), c.on(g, c.fleet.replicas, slow).run(g)
+	if g.ctx.Err() == nil { // else they were stopped
+		c.fleet.edges.low, c.fleet.edges.high = low, high
+	}
+	return cmp.Or(low.err, high.err)
 }
 
 // surely finds how many replicas hold at the slow edge.

@@ -60,7 +60,7 @@ func (c *contender) curve(g *goalSearch) error {
 	}
 	for _, x := range shares {
 		p, err := c.loaded(g, x)
-		if err != nil {
+		if err != nil || g.ctx.Err() != nil {
 			return err
 		}
 		c.fleet.curve = append(c.fleet.curve, p)
@@ -96,7 +96,7 @@ func (c *contender) mostLoad(g *goalSearch) error {
 			return nil
 		}
 		p, err := c.loaded(g, (low+high)/2)
-		if err != nil {
+		if err != nil || g.ctx.Err() != nil {
 			return err
 		}
 		if p.Met {

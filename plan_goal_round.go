@@ -56,9 +56,9 @@ func (r *round) run(g *goalSearch) *round {
 	return r
 }
 
-// whole is the round with all of its requests, where it was given up.
+// whole is the round with all of its requests, where it was given up and there is time.
 func (r *round) whole(g *goalSearch) *round {
-	if r.err != nil || !r.res.Stopped {
+	if r.err != nil || !r.res.Stopped || g.ctx.Err() != nil {
 		return r
 	}
 	s := *r.sim

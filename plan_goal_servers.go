@@ -56,8 +56,10 @@ func (g *goalSearch) enumerate() error {
 			continue
 		}
 		for _, name := range g.engines(&machines[i]) {
-			if err := g.ctx.Err(); err != nil {
+			if err := g.ctx.Err(); err != nil && len(g.contenders) == 0 {
 				return err
+			} else if err != nil {
+				return nil // with those that were estimated by now
 			}
 			g.enumerateOn(&machines[i], name)
 		}
@@ -107,6 +109,9 @@ func (g *goalSearch) enumerateOn(m *machineChoice, engineName string) {
 	had := len(g.contenders)
 	for _, w := range g.arrangements(p, m) {
 		for _, f := range g.formats(p) {
+			if g.ctx.Err() != nil {
+				return
+			}
 			r := start
 			w.set(&r)
 			f.set(&r)

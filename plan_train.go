@@ -55,7 +55,7 @@ func (a *Asker) planTrain(ctx context.Context, r *Request) (*Answer, error) {
 	if s.evaluated.Full == 0 {
 		return nil, s.refusal()
 	}
-	return s.answer(), nil
+	return tellStopped(ctx, s.answer()), nil
 }
 
 func (a *Asker) trainSearch(r *Request) (*trainSearch, error) {

@@ -75,14 +75,14 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 // beside is what is known from other runs: how much the plan holds at most, and what its techniques buy. Who stops a
 // simulation does not wait for them.
 func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
-	if out.Capacity, err = s.capacity(variant{}); err != nil {
+	if out.Capacity, err = s.capacity(variant{}); err != nil || s.ctx.Err() != nil {
 		return err
 	}
-	if err = s.edges(out.Simulated, res); err != nil {
+	if err = s.edges(out.Simulated, res); err != nil || s.ctx.Err() != nil {
 		return err
 	}
 	more, err := s.enough(out.Simulated, res)
-	if err != nil {
+	if err != nil || s.ctx.Err() != nil {
 		return err
 	}
 	if more != nil {

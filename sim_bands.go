@@ -48,10 +48,14 @@ func (s *simulation) edges(out *Simulated, res *sim.Result) (err error) {
 	if res.Asked > mostForEdges || !ok {
 		return nil
 	}
-	if out.Low, err = s.edge(fast); err != nil {
+	low, err := s.edge(fast)
+	if err != nil {
 		return err
 	}
-	out.High, err = s.edge(slow)
+	high, err := s.edge(slow)
+	if err == nil && s.ctx.Err() == nil { // else they were stopped
+		out.Low, out.High = low, high
+	}
 	return err
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	Each func(*Done)
 	// Step is called when a server begins a step. What it points to is valid until it returns.
 	Step func(*Step)
-	// Stop is asked now and then; a run that is stopped tells what it knows.
+	// Stop is asked every askedEach units of work; a run that is stopped tells what it knows.
 	Stop func(requests int64, at time.Duration) bool
 }
 
@@ -78,12 +78,19 @@ func (x *fleet) run() error {
 	if err := x.pull(); err != nil {
 		return err
 	}
-	for n := int64(1); ; n++ {
+	for work := int64(0); ; {
+		if work >= askedEach {
+			if work = 0; x.opt.Stop != nil && x.opt.Stop(x.m.over_, x.m.now) {
+				x.m.stopped = true
+				return nil
+			}
+		}
 		next, at := x.next()
 		if len(x.arrivals) > 0 && x.arrivals[0].at <= at {
 			if err := x.deliver(); err != nil {
 				return err
 			}
+			work++
 			continue
 		}
 		if at == never {
@@ -93,17 +100,27 @@ func (x *fleet) run() error {
 		x.m.now = at
 		if x.Replicas[0].Together {
 			x.together(at)
+			work += x.running()
 		} else {
 			x.servers[next].happen(at, x.horizon(next, at))
+			work += 1 + int64(x.servers[next].running.n)
 		}
 		if x.m.fault != nil {
 			return x.m.fault
 		}
-		if n&0xfff == 0 && x.opt.Stop != nil && x.opt.Stop(x.m.over_, at) {
-			x.m.stopped = true
-			return nil
-		}
 	}
+}
+
+// askedEach is how much work passes between two questions whether to stop: a request delivered, or one advanced by a step. It
+// is a millisecond of a processor or less.
+const askedEach = 1 << 12
+
+// running is the work of a step of all servers together.
+func (x *fleet) running() (n int64) {
+	for _, s := range x.servers {
+		n += 1 + int64(s.running.n)
+	}
+	return n
 }
 
 // next server at which something happens, the first of several at a time.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/mcp"
 	"github.com/memwall/memwall/internal/serve"
@@ -92,7 +93,7 @@ func (a *app) runServe(f *serveFlags) error {
 		debug.SetGCPercent(garbage)
 	}
 	if a.Env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heaped)
+		debug.SetMemoryLimit(a.heaped())
 	}
 	ctx, stop := a.until()
 	defer stop()
@@ -103,9 +104,15 @@ func (a *app) runServe(f *serveFlags) error {
 // pace stands in the way of answers.
 const garbage = 400
 
-// heaped is as many bytes as garbage may fill with all else, so that a crowd of questions does not make the process large
-// for good.
-const heaped = 256 << 20
+// heaped is the memory that the server's garbage may fill with all else.
+func (a *app) heaped() int64 {
+	if m, ok := a.Machine.(interface{ Memory() *card.LocalHost }); ok {
+		if h := m.Memory(); h != nil {
+			return desk.Heap(h.Free)
+		}
+	}
+	return desk.Heap(0)
+}
 
 // local reports whether an address is reached from this machine alone.
 func local(addr net.Addr) bool {

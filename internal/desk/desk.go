@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/memwall/memwall"
@@ -20,11 +19,12 @@ import (
 type Options struct {
 	// Asker is what questions are put to; it must do for several at once.
 	Asker memwall.Asker
-	// Short and Long questions are answered so many at a time: as many as there are processors, and half as many.
-	Short, Long int
+	// Quick, Medium and Long questions are answered so many at a time: as many as there are processors, and half as many of
+	// each of the others.
+	Quick, Medium, Long int
 	// Limit is how long an answer may take; a search that is not done by then gives what it has. A minute.
 	Limit time.Duration
-	// Patience is how long a short question waits for its turn; long ones wait ten times as long. Two seconds.
+	// Patience is how long a quick question waits for its turn; others wait ten times as long. Two seconds.
 	Patience time.Duration
 	// Faults is told of faults of the program itself; nil is nobody.
 	Faults io.Writer
@@ -33,8 +33,8 @@ type Options struct {
 // Desk answers questions of many clients.
 type Desk struct {
 	o       Options
-	short   chan *memory
-	long    chan struct{}
+	quick   chan *memory
+	slow    [lanes]chan struct{} // of the lanes that are not quick
 	clients clients
 	forget  int // things, before an asker that remembers them is replaced
 }
@@ -48,13 +48,15 @@ const forget = 4096
 // New gives a desk.
 func New(o Options) *Desk {
 	processors := runtime.GOMAXPROCS(0)
-	o.Short = or(o.Short, processors)
+	o.Quick = or(o.Quick, processors)
+	o.Medium = or(o.Medium, max(1, processors/2))
 	o.Long = or(o.Long, max(1, processors/2))
 	o.Limit = or(o.Limit, time.Minute)
 	o.Patience = or(o.Patience, 2*time.Second)
-	d := &Desk{o: o, short: make(chan *memory, o.Short), long: make(chan struct{}, o.Long), forget: forget}
-	for range o.Short {
-		d.short <- &memory{}
+	d := &Desk{o: o, quick: make(chan *memory, o.Quick), forget: forget}
+	d.slow[Medium], d.slow[Long] = make(chan struct{}, o.Medium), make(chan struct{}, o.Long)
+	for range o.Quick {
+		d.quick <- &memory{}
 	}
 	d.clients.share = share{inFlight: 256, long: 4, perSecond: float64(processors) / 2, most: 120}
 	return d
@@ -75,18 +77,13 @@ type Busy struct {
 
 func (b *Busy) Error() string { return b.What }
 
-// Long reports whether a question may take more than a moment: searches and simulations do.
-func Long(r *memwall.Request) bool {
-	return slices.Contains([]string{"plan", "pick", "sim"}, r.Ask)
-}
-
 // Report is told how far a question is: nothing but that it has its turn, where the phase is "".
 type Report = func(memwall.Progress)
 
 // Ask answers a question of a client. The error is a *memwall.Error, a *Busy, or that of a context that ended before
 // the question had its turn. report, where it is not nil, is told when the question has its turn and how far it is.
 func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, report Report) (answer *memwall.Answer, err error) {
-	err = d.serve(ctx, client, Long(r), report, func(ctx context.Context, asker *memwall.Asker) (err error) {
+	err = d.serve(ctx, client, LaneOf(r), report, func(ctx context.Context, asker *memwall.Asker) (err error) {
 		answer, err = asker.AskContext(ctx, r)
 		return err
 	})
@@ -98,13 +95,13 @@ func (d *Desk) Ask(ctx context.Context, client string, r *memwall.Request, repor
 
 // Do lets a client put several questions to one who answers, in the turn of one. Its error is that of do, a *Busy, or
 // that of a context that ended before its turn.
-func (d *Desk) Do(ctx context.Context, client string, long bool, do func(context.Context, *memwall.Asker) error) error {
-	return d.serve(ctx, client, long, nil, do)
+func (d *Desk) Do(ctx context.Context, client string, lane Lane, do func(context.Context, *memwall.Asker) error) error {
+	return d.serve(ctx, client, lane, nil, do)
 }
 
 // serve gives a client its turn.
-func (d *Desk) serve(ctx context.Context, client string, long bool, report Report, do func(context.Context, *memwall.Asker) error) error {
-	done, err := d.clients.admit(client, long, time.Now())
+func (d *Desk) serve(ctx context.Context, client string, lane Lane, report Report, do func(context.Context, *memwall.Asker) error) error {
+	done, err := d.clients.admit(client, lane != Quick, time.Now())
 	if err != nil {
 		return err
 	}
@@ -112,15 +109,15 @@ func (d *Desk) serve(ctx context.Context, client string, long bool, report Repor
 	defer func() { done(time.Now(), took) }()
 	ctx, stop := context.WithTimeout(ctx, d.o.Limit)
 	defer stop()
-	if long {
-		return d.askLong(ctx, report, &took, do)
+	if lane != Quick {
+		return d.askSlow(ctx, d.slow[lane], report, &took, do)
 	}
-	return d.askShort(ctx, report, &took, do)
+	return d.askQuick(ctx, report, &took, do)
 }
 
-// askShort asks one who remembers.
-func (d *Desk) askShort(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
-	m, err := turn(ctx, d.short, d.o.Patience)
+// askQuick asks one who remembers.
+func (d *Desk) askQuick(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
+	m, err := turn(ctx, d.quick, d.o.Patience)
 	if err != nil {
 		return err
 	}
@@ -132,7 +129,7 @@ func (d *Desk) askShort(ctx context.Context, report Report, took *time.Duration,
 	}
 	asker := m.asker
 	m.asker = nil // what a fault leaves behind is not asked again
-	defer func() { d.short <- m }()
+	defer func() { d.quick <- m }()
 	err = d.answer(ctx, asker, took, do)
 	if !internal(err) {
 		m.asker = asker
@@ -140,18 +137,28 @@ func (d *Desk) askShort(ctx context.Context, report Report, took *time.Duration,
 	return err
 }
 
-// askLong asks with a context that ends the search, in the turn of a long question.
-func (d *Desk) askLong(ctx context.Context, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
-	if err := enter(ctx, d.long, 10*d.o.Patience); err != nil {
+// askSlow asks with a context that ends the search, in a turn of its lane.
+func (d *Desk) askSlow(ctx context.Context, turns chan struct{}, report Report, took *time.Duration, do func(context.Context, *memwall.Asker) error) error {
+	if err := enter(ctx, turns, 10*d.o.Patience); err != nil {
 		return err
 	}
-	defer func() { <-d.long }()
+	defer func() { <-turns }()
 	asker := d.o.Asker
+	asker.Parallel = nil // a processor for each turn, and the others for who asks something quick
 	if report != nil {
 		report(memwall.Progress{})
 		asker.Watch = &memwall.Watch{Progress: report}
 	}
-	return d.answer(ctx, &asker, took, do)
+	return d.answer(polite{ctx}, &asker, took, do)
+}
+
+// polite lets others go first whenever a search looks whether it shall end, which it does every few milliseconds: a processor that
+// is taken for long is given back by Go's scheduler after ten at the earliest.
+type polite struct{ context.Context }
+
+func (p polite) Err() error {
+	runtime.Gosched()
+	return p.Context.Err()
 }
 
 // answer asks; a fault of the program ends one question and no other.

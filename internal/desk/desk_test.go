@@ -66,7 +66,7 @@ func TestManyClients(t *testing.T) {
 
 // TestForgetting: an asker is replaced before it remembers too much, and answers the same.
 func TestForgetting(t *testing.T) {
-	d := New(Options{Short: 1})
+	d := New(Options{Quick: 1})
 	d.forget = 100
 	first, err := d.Ask(t.Context(), "", fit(), nil)
 	if err != nil {
@@ -83,9 +83,9 @@ func TestForgetting(t *testing.T) {
 		if _, err := d.Ask(t.Context(), "", other, nil); err != nil {
 			t.Fatal(err)
 		}
-		m := <-d.short
+		m := <-d.quick
 		now := m.asker.Remembered()
-		d.short <- m
+		d.quick <- m
 		most, before, forgotten = max(most, now), now, forgotten || now < before
 	}
 	if most > 3*d.forget || !forgotten {
@@ -106,7 +106,7 @@ func (p panicking) Model(ref string) (*memwall.Resolved, error) {
 // TestFault: a fault is told to who runs the desk, and the next question is answered.
 func TestFault(t *testing.T) {
 	var told strings.Builder
-	d := New(Options{Short: 1, Asker: memwall.Asker{Models: panicking{new(int)}}, Faults: &told})
+	d := New(Options{Quick: 1, Asker: memwall.Asker{Models: panicking{new(int)}}, Faults: &told})
 	_, err := d.Ask(t.Context(), "", fit(), nil)
 	var e *memwall.Error
 	if !errors.As(err, &e) || e.Code != memwall.Internal || strings.Contains(e.Message, "secret") || !strings.Contains(told.String(), "secret") {
@@ -119,8 +119,8 @@ func TestFault(t *testing.T) {
 
 // TestTurns: who waits too long, or leaves, is told so, and takes no place.
 func TestTurns(t *testing.T) {
-	d := New(Options{Long: 1, Patience: time.Millisecond})
-	d.long <- struct{}{}
+	d := New(Options{Medium: 1, Patience: time.Millisecond})
+	d.slow[Medium] <- struct{}{}
 	r := &memwall.Request{Ask: "pick", Hardware: "rtx-3060"}
 	var busy *Busy
 	if _, err := d.Ask(t.Context(), "", r, nil); !errors.As(err, &busy) || busy.After <= 0 {
@@ -131,7 +131,7 @@ func TestTurns(t *testing.T) {
 	if _, err := d.Ask(gone, "", r, nil); !errors.Is(err, context.Canceled) && !errors.As(err, &busy) {
 		t.Errorf("%v", err)
 	}
-	<-d.long
+	<-d.slow[Medium]
 	if _, err := d.Ask(t.Context(), "", r, nil); err != nil {
 		t.Error(err)
 	}

@@ -80,6 +80,23 @@ func AskOf(path string) string {
 	return ""
 }
 
+// RequestOf is the question of an address, as far as it can be read; nil where the address is of no page that asks.
+func RequestOf(path, query string) *memwall.Request {
+	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
+	if questionAt(path) == nil {
+		return nil
+	}
+	s, err := readState(path, query)
+	if err != nil {
+		return nil
+	}
+	r, _ := s.request() // what is wrong is said by the page
+	for range s.beside {
+		r.Also = append(r.Also, memwall.Request{})
+	}
+	return r
+}
+
 // questionAt a path; nil where there is none.
 func questionAt(path string) *question {
 	all := questions()

@@ -14,9 +14,12 @@ import (
 // was expected to be better, and how to run the best.
 func (s *screen) aimed(all bool) {
 	s.goalTitle()
-	if s.a.Best == nil {
+	switch {
+	case s.a.Verdict == memwall.Unknown:
+		s.goalStopped(all)
+	case s.a.Best == nil:
 		s.goalMiss()
-	} else {
+	default:
 		s.goalBest()
 		s.fleets(all)
 		s.fleetFacts()
@@ -29,7 +32,10 @@ func (s *screen) aimed(all bool) {
 // goalTitle is line 1: how many fleets hold, the load, the bounds.
 func (s *screen) goalTitle() {
 	m, words := markOf(memwall.Fits), plural(s.fleetsHeld(), "fleet holds", "fleets hold")
-	if s.a.Best == nil {
+	switch {
+	case s.a.Verdict == memwall.Unknown:
+		m, words = mark{'?', "", inkUnknown}, "stopped"
+	case s.a.Best == nil:
 		m, words = markOf(memwall.DoesNotFit), "no fleet holds"
 	}
 	rest := []string{s.a.Plan.Model}
@@ -66,6 +72,17 @@ func (s *screen) boundWords() (out []string) {
 		out = append(out, percent(g.Attainment)+" within both")
 	}
 	return out
+}
+
+// goalStopped shows what promises most where no fleet was simulated to the end.
+func (s *screen) goalStopped(all bool) {
+	if len(s.a.Candidates) == 0 {
+		s.page.para(pad(gap), say("no server was estimated that holds the load"))
+		return
+	}
+	c := &s.a.Candidates[0]
+	s.page.para(pad(gap), join(say("most promising, estimated: "), say(fleetWords(c), bold), say(", "+dollarsAnHour(c.Fleet))))
+	s.fleets(all)
 }
 
 // goalBest is line 2.

@@ -196,7 +196,7 @@ func TestLimit(t *testing.T) {
 func TestShare(t *testing.T) {
 	release := make(chan struct{})
 	s := server(t, func(o *Options) {
-		o.Fixed, o.Desk = false, desk.New(desk.Options{Short: 300, Asker: memwall.Asker{Models: waiting{release}}})
+		o.Fixed, o.Desk = false, desk.New(desk.Options{Quick: 300, Asker: memwall.Asker{Models: waiting{release}}})
 	})
 	var wg sync.WaitGroup
 	for range 256 {

@@ -40,8 +40,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	}
 	var out page.Response
 	ask := page.AskOf(r.URL.Path)
-	long := desk.Long(&memwall.Request{Ask: ask}) || ask == "learn" // lessons search and simulate too
-	err := s.Desk.Do(r.Context(), client(r), long, func(ctx context.Context, asker *memwall.Asker) error {
+	err := s.Desk.Do(r.Context(), client(r), laneOf(r, ask), func(ctx context.Context, asker *memwall.Asker) error {
 		site := page.Site{Asker: asker, Study: s.Study}
 		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
 		return nil
@@ -56,6 +55,17 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.deliver(w, r, newBody(cmp.Or(out.Type, pageType), []byte(out.HTML)))
 	}
+}
+
+// laneOf a page: that of the question it asks; lessons search and simulate too.
+func laneOf(r *http.Request, ask string) desk.Lane {
+	if ask == "learn" {
+		return desk.Medium
+	}
+	if q := page.RequestOf(r.URL.Path, r.URL.RawQuery); q != nil {
+		return desk.LaneOf(q)
+	}
+	return desk.Quick
 }
 
 // welcome keeps the token of a link in a cookie, so that it stands in no further address.

@@ -40,6 +40,7 @@ var titles = map[string]string{
 	memwall.BadFile:         "A file is wrong",
 	memwall.Remote:          "Not to be had from afar",
 	memwall.Limit:           "Too large",
+	memwall.Stopped:         "Stopped",
 	memwall.Internal:        "A fault of the program",
 	refused:                 "Refused",
 	notFound:                "Nothing is here",
