@@ -91,7 +91,7 @@ type Candidate struct {
 	Fleet     *Fleet     `json:"fleet,omitempty"`
 	Simulated *Simulated `json:"simulated,omitempty"`
 	price     float64
-	loss      float64    // of quality, in points
+	loss      float64    // of quality, and of users and context that were given, in points
 	lacks     unit.Bytes // what the device or the host that has least leaves
 	way       string     // which way to run it, in words
 }
@@ -238,7 +238,7 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	for _, f := range r.Best {
 		to := s.request(f.Point)
 		if c, ok := p.candidate(to, s.words(f.Point, to)); ok {
-			c.price, c.way = f.Price, w.name()
+			c.price, c.loss, c.way = f.Price, s.least(f.Point), w.name()
 			out = append(out, c)
 		}
 	}

@@ -272,7 +272,8 @@ func arguments(command string) (out []string) {
 	return out
 }
 
-// pareto are the plans that no other beats in speed, price, users and quality at once.
+// pareto are the plans that no other beats: none is at least as fast and as cheap, leaves as much free and gives up as little of
+// quality, users and context, and is better in one of them.
 func pareto(found []Candidate) []int {
 	figure := func(f *float64, none float64) float64 {
 		if f == nil {
@@ -282,8 +283,9 @@ func pareto(found []Candidate) []int {
 	}
 	return search.Front(len(found), func(i, j int) (better, worse int) {
 		a, b := &found[i], &found[j]
-		for _, d := range []float64{
-			figure(a.SpeedRatio, 0) - figure(b.SpeedRatio, 0), figure(b.Cost, math.Inf(1)) - figure(a.Cost, math.Inf(1)), float64(a.Headroom - b.Headroom),
+		for _, d := range []int{
+			cmp.Compare(figure(a.SpeedRatio, 0), figure(b.SpeedRatio, 0)), cmp.Compare(figure(b.Cost, math.Inf(1)), figure(a.Cost, math.Inf(1))),
+			cmp.Compare(a.Headroom, b.Headroom), cmp.Compare(b.loss, a.loss),
 		} {
 			switch {
 			case d > 0:

@@ -269,3 +269,52 @@ func TestMeasuredErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestFront: the best plan is on its front, the front's plans are not dominated in what is shown of them, and what is left out is.
+func TestFront(t *testing.T) {
+	asked4 := func(c *Candidate) [4]float64 {
+		out := [4]float64{0, math.Inf(-1), float64(c.Headroom), -c.loss}
+		if c.SpeedRatio != nil {
+			out[0] = *c.SpeedRatio
+		}
+		if c.Cost != nil {
+			out[1] = -*c.Cost
+		}
+		return out
+	}
+	dominates := func(a, b *Candidate) bool {
+		x, y := asked4(a), asked4(b)
+		for i := range x {
+			if x[i] < y[i] {
+				return false
+			}
+		}
+		return x != y
+	}
+	fronts := 0
+	for _, model := range []string{"qwen3-32b", "llama-3.1-70b", "qwen3-30b-a3b", "gemma-3-27b", "gpt-oss-120b"} {
+		for _, on := range []string{"rtx-4090", "rtx-4060-ti-16gb", "2xrtx-3090", "h100", "m4-max-64gb"} {
+			for _, minimize := range []string{"", "latency", "quality_loss"} {
+				r := Request{Ask: askPlan, Model: model, Hardware: on, Goal: &Goal{Minimize: minimize}}
+				r.Context = 16384
+				a, err := Ask(&r)
+				if err != nil || len(a.Candidates) == 0 {
+					continue
+				}
+				fronts++
+				if !slices.Contains(a.Pareto, 0) {
+					t.Errorf("%s on %s for %q: the best is not on its front %v", model, on, minimize, a.Pareto)
+				}
+				for i := range a.Candidates {
+					beaten := slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return dominates(&c, &a.Candidates[i]) })
+					if on := slices.Contains(a.Pareto, i); on && beaten {
+						t.Errorf("%s on %s: plan %d is on the front and another beats it", model, r.Hardware, i)
+					}
+				}
+			}
+		}
+	}
+	if fronts < 30 {
+		t.Errorf("only %d questions had plans", fronts)
+	}
+}
