@@ -37,6 +37,7 @@ type Goal struct{ First, PerToken time.Duration }
 type fleet struct {
 	*Fleet
 	servers  []*server // the replicas, then those that compute prompts for them
+	groups   map[int]*lockstep
 	src      workload.Source
 	arrivals heap[arrival]
 	ahead    workload.Request // the next of the source
@@ -98,12 +99,11 @@ func (x *fleet) run() error {
 			return err
 		}
 		x.m.now = at
-		if x.Replicas[0].Together {
-			x.together(at)
-			work += x.running()
+		if s := x.servers[next]; s.together != nil {
+			work += s.together.step(at)
 		} else {
-			x.servers[next].happen(at, x.horizon(next, at))
-			work += 1 + int64(x.servers[next].running.n)
+			s.happen(at, x.horizon(next, at))
+			work += 1 + int64(s.running.n)
 		}
 		if x.m.fault != nil {
 			return x.m.fault
@@ -115,22 +115,15 @@ func (x *fleet) run() error {
 // is a millisecond of a processor or less.
 const askedEach = 1 << 12
 
-// running is the work of a step of all servers together.
-func (x *fleet) running() (n int64) {
-	for _, s := range x.servers {
-		n += 1 + int64(s.running.n)
-	}
-	return n
-}
-
 // next server at which something happens, the first of several at a time.
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
 	for i, s := range x.servers {
-		if x.Replicas[0].Together && s.cur != nil {
-			return i, s.cur.end
+		t := s.at(x.m.now)
+		if s.together != nil {
+			t = s.together.at(x.m.now)
 		}
-		if t := s.at(x.m.now); t < at {
+		if t < at {
 			which, at = i, t
 		}
 	}
@@ -160,6 +153,16 @@ func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Out
 		s := newServer(&of[i], len(x.servers), x.m)
 		s.done = done
 		x.servers = append(x.servers, s)
+		if n := of[i].Group; n != 0 {
+			if x.groups == nil {
+				x.groups = map[int]*lockstep{}
+			}
+			if x.groups[n] == nil {
+				x.groups[n] = &lockstep{}
+			}
+			x.groups[n].servers = append(x.groups[n].servers, s)
+			s.together = x.groups[n]
+		}
 	}
 }
 
