@@ -376,11 +376,13 @@ func preferred(list []string) string {
 // faults collects what is wrong between a model and its files.
 type faults struct {
 	missing []string
+	name    string // of the first tensor of another size
 	size    string
 }
 
 func (f *faults) odd(name string, have, want int64) {
 	if f.size == "" {
+		f.name = name
 		f.size = fmt.Sprintf("tensor %s, with what belongs to it, has %s elements; a model of these dimensions has %s", format.Quote(name), unit.Count(have), unit.Count(want))
 	}
 }
