@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
 )
@@ -76,10 +77,13 @@ func others(value int64, layer int) []int64 {
 	return slices.DeleteFunc(out, func(v int64) bool { return v == value || v <= 0 })
 }
 
+// mostNumbers is how many numbers an error names.
+const mostNumbers = 6
+
 // contradiction is the error of numbers that a tensor of the file gives the lie.
 func contradiction(of []number, tensor, problem, fix string) error {
 	var said []string
-	for _, n := range of[:min(len(of), most)] {
+	for _, n := range of[:min(len(of), mostNumbers)] {
 		said = append(said, n.String())
 	}
 	text, verb := said[len(said)-1], " contradicts "
@@ -88,4 +92,18 @@ func contradiction(of []number, tensor, problem, fix string) error {
 	}
 	return &memwall.Error{Code: memwall.BadFile, Field: of[0].key, Value: strconv.FormatInt(of[0].value, 10),
 		Message: text + verb + tensor + problem, Hint: fix}
+}
+
+// shownTensor is a tensor with its shape.
+func shownTensor(name string, dims []int64) string {
+	return "tensor " + format.Quote(name) + " = " + dimensions(dims...)
+}
+
+// dimensions writes a shape without ones.
+func dimensions(dims ...int64) string {
+	dims = slices.DeleteFunc(slices.Clone(dims), func(n int64) bool { return n == 1 })
+	if len(dims) == 0 {
+		return "[1]"
+	}
+	return strings.ReplaceAll(fmt.Sprint(dims), " ", ", ")
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/format/gguf"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/model/family"
@@ -101,19 +100,7 @@ func shapeIn(name string, layer int, kinds ...*model.Kind) string {
 	return ""
 }
 
-// dimensions writes dimensions without ones.
-func dimensions(dims ...int64) string {
-	dims = slices.DeleteFunc(slices.Clone(dims), func(n int64) bool { return n == 1 })
-	if len(dims) == 0 {
-		return "[1]"
-	}
-	return strings.ReplaceAll(fmt.Sprint(dims), " ", ", ")
-}
-
-// shown is a tensor with its shape.
-func shown(g *gguf.Tensor) string {
-	return "tensor " + format.Quote(g.Name) + " = " + dimensions(g.Dims...)
-}
+func shown(g *gguf.Tensor) string { return shownTensor(g.Name, g.Dims) }
 
 // lies explains what is wrong between a header and its tensors by the numbers that contradict them; nil when none does.
 func (h *header) lies(r *Resolved, wrong *faults, left []*gguf.Tensor) error {
@@ -125,7 +112,7 @@ func (h *header) lies(r *Resolved, wrong *faults, left []*gguf.Tensor) error {
 			return contradiction([]number{{h.Arch("block_count"), -1, n}}, "the tensors", fmt.Sprintf(": none is of layer %d", layer), fetchOrConvert)
 		}
 		if by := blame(h, r.Model, blockOf(name), shapeOf(name), h.fitting(r.Model, name), false); len(by) > 0 {
-			return contradiction(by, "the tensors", fmt.Sprintf(": %s is not among them", format.Quote(name)), fetchOrConvert)
+			return contradiction(by, "the tensors", wrong.absent(), fetchOrConvert)
 		}
 	case wrong.name != "":
 		name := wrong.name

@@ -192,7 +192,7 @@ func fileWeights(r *Resolved, h *header) (left []*gguf.Tensor, err error) {
 			wrong.missing = append(wrong.missing, name)
 			return model.Stored{}
 		case g.Elements() != t.Elems():
-			wrong.odd(name, g.Elements(), t.Elems())
+			wrong.odd(name, p.Name, where{}, g.Elements(), t.Elems())
 		}
 		return stored(g)
 	})
@@ -213,7 +213,7 @@ const fetchOrConvert = "fetch the file again, or convert the model again with a 
 func unusedGGUF(r *Resolved, left []*gguf.Tensor) {
 	var extra []fileTensor
 	for _, t := range left {
-		extra = append(extra, fileTensor{t.Name, t.Format, t.Elements(), unit.Bytes(t.Bytes)})
+		extra = append(extra, fileTensor{t.Name, t.Dims, t.Format, t.Elements(), unit.Bytes(t.Bytes)})
 	}
 	leave(r, extra)
 }
