@@ -60,7 +60,7 @@ func (d *disk) gguf(file string) (*Resolved, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	r.Provenance = ggufProvenance(names, f)
+	r.Provenance, r.Path = ggufProvenance(names, f), d.given(dir+names[0])
 	return r, nil
 }
 

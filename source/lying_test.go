@@ -203,6 +203,48 @@ func TestMissingNumbers(t *testing.T) {
 	}
 }
 
+// TestMissingTensors: a file without one of its tensors is refused, is of unknown size, or has what is left of its weights and the
+// same caches.
+func TestMissingTensors(t *testing.T) {
+	tried, refused := 0, 0
+	for name, b := range realHeaders(t) {
+		whole, err := modelOf(b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		before := caches(fitted(whole))
+		roles := map[string]bool{}
+		for _, x := range b.Tensors() {
+			_, role, layered := strings.Cut(strings.TrimPrefix(x.Name, "blk."), ".")
+			if key := fmt.Sprint(role, layered); !roles[key] {
+				roles[key] = true
+				tried++
+				r, err := modelOf(b.WithoutTensor(x.Name))
+				if err != nil {
+					refused++
+					checkRefused(t, name+": "+x.Name, err)
+				} else if after := fitted(r); after != "unknown" && caches(after) != before {
+					t.Errorf("%s: without %s is answered\n%swith caches %s", name, x.Name, after, before)
+				}
+			}
+		}
+	}
+	if t.Logf("%d tensors left out, %d files refused", tried, refused); tried < 70 || refused < tried*4/5 {
+		t.Errorf("%d tried, %d refused", tried, refused)
+	}
+}
+
+// caches are the items of a plan that hold what is remembered.
+func caches(items string) (out string) {
+	for line := range strings.Lines(items) {
+		if strings.HasPrefix(line, "kv_cache") || strings.HasPrefix(line, "state") {
+			out += line
+		}
+	}
+	return out
+}
+
 // freeFields are the fields of a config.json that no tensor has the shape of.
 var freeFields = []string{"max_position_embeddings", "sliding_window", "sliding_window_pattern", "num_experts_per_tok"}
 

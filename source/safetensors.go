@@ -27,7 +27,7 @@ func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolved{ID: id, Format: "safetensors"}
+	r := &Resolved{ID: id, Format: "safetensors", Path: d.given(s.dir)}
 	for _, f := range files {
 		r.FileBytes += unit.Bytes(f.Size)
 	}
@@ -58,7 +58,7 @@ func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 		return nil, err
 	}
 	if odd != nil {
-		return unknownTensors(&Resolved{ID: id, Format: r.Format, FileBytes: r.FileBytes, Provenance: r.Provenance}, spec.Arch+" with "+odd.name, tensors), nil
+		return unknownTensors(&Resolved{ID: id, Format: r.Format, FileBytes: r.FileBytes, Provenance: r.Provenance, Path: r.Path}, spec.Arch+" with "+odd.name, tensors), nil
 	}
 	return r, nil
 }

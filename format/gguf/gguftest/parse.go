@@ -137,3 +137,22 @@ func (p *parsing) info() Info {
 	t.Type, t.Offset = p.u32(), p.u64()
 	return t
 }
+
+// Tensors lists the tensors in the order of the file.
+func (b *Builder) Tensors() []Info { return b.tensors }
+
+// WithoutTensor leaves a tensor out; the others move up.
+func (b *Builder) WithoutTensor(name string) *Builder {
+	out := *b
+	out.tensors, out.data = nil, 0
+	for i, t := range b.tensors {
+		end := uint64(b.data)
+		if i+1 < len(b.tensors) {
+			end = b.tensors[i+1].Offset
+		}
+		if t.Name != name {
+			out.Sized(t, int64(end-t.Offset))
+		}
+	}
+	return &out
+}
