@@ -78,6 +78,7 @@ func (q *question) service(a *Answer) (*manifest.Service, error) {
 	for _, name := range slices.Sorted(maps.Keys(main.Files)) {
 		s.Files = append(s.Files, manifest.File{Path: name, Text: main.Files[name]})
 	}
+	q.mounted(s)
 	if len(after) > 0 {
 		s.After = append([]string{after[0].Program}, after[0].Args...)
 	}

@@ -35,6 +35,9 @@ type Resolved struct {
 	Name string // as people write it
 	Hub  string // on the hub, for command lines
 	File string // of a GGUF model on the hub, for command lines: org/name/file.gguf
+	// Path is what an engine on this machine opens, as it was given: a GGUF file, of several the first, or the folder of a
+	// checkpoint. Address is that of a GGUF file which is at no hub, Library its name in Ollama's library.
+	Path, Address, Library string
 	// Spec builds Model; nil when the architecture is unknown.
 	Spec  *family.Spec
 	Model *model.Model

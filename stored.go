@@ -125,6 +125,15 @@ func fp8InName(org string, words map[string]bool) string {
 	return dtype.FindRecipe("fp8").Name
 }
 
+// onDisk is a checkpoint of this machine.
+func (q *question) onDisk() engine.Checkpoint {
+	c := engine.Checkpoint{Name: q.resolved.Path, Stored: q.stored(), Library: q.resolved.Library}
+	if q.resolved.Format == "gguf" {
+		c.File = q.resolved.Path
+	}
+	return c
+}
+
 // checkpoint is what a command line calls the model: the hub's name or the path that was given, else the
 // hub's name of the catalog.
 func (q *question) checkpoint() engine.Checkpoint {
@@ -132,8 +141,12 @@ func (q *question) checkpoint() engine.Checkpoint {
 	read := r.Format == "safetensors" || r.Format == "gguf"
 	given := strings.Contains(ref, "/") && (isHubName(ref) || read)
 	switch {
-	case r.File != "" || read && r.Hub != "": // its files say what is stored; the name is not asked
+	case r.Path != "": // its files say what is stored; the name is not asked
+		return q.onDisk()
+	case r.File != "" || read && r.Hub != "":
 		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
+	case r.Address != "" || r.Library != "":
+		return engine.Checkpoint{Name: r.ID, Stored: q.stored(), Address: r.Address, Library: r.Library}
 	case given && !strings.EqualFold(ref, r.Hub):
 		c := engine.Checkpoint{Name: ref, Stored: q.stored()}
 		if named, known := storedAs("", ref); known && named != "" {

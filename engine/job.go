@@ -90,9 +90,17 @@ type Predictor struct {
 	Bytes unit.Bytes
 }
 
-// Checkpoint is a name on the hub or a path, and the recipe that is stored there. HubFile is the GGUF file itself, where
-// it is one of the hub's: org/name/file.gguf.
-type Checkpoint struct{ Name, Stored, HubFile string }
+// Checkpoint is a name on the hub or a path, and the recipe that is stored there.
+type Checkpoint struct {
+	Name, Stored string
+	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf.
+	HubFile string
+	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name in Ollama's library.
+	File, Address, Library string
+}
+
+// Keeps reports whether the checkpoint is stored as the plan has its weights, so that a command can name its file.
+func (j *Job) Keeps() bool { return j.Plan.Weights == "" || j.Plan.Weights == j.Checkpoint.Stored }
 
 // CheckpointName is what a command line calls the model: its id where nothing better is known.
 func (j *Job) CheckpointName() string {

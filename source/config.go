@@ -15,6 +15,7 @@ import (
 type configuration struct {
 	name   string // of the file
 	config *family.Config
+	text   []byte         // of the file: reading fills in fields of config
 	beside *family.Config // quantisation in a file of its own
 	named  string         // that file's name
 }
@@ -32,11 +33,11 @@ func (d *disk) configuration(dir string) (*configuration, error) {
 }
 
 func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
-	config, err := d.parse(dir, name)
+	text, config, err := d.parse(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	c := &configuration{name: name, config: config}
+	c := &configuration{name: name, config: config, text: text}
 	for _, beside := range quantisationFiles {
 		there, err := d.exists(dir + beside)
 		if err != nil {
@@ -45,7 +46,7 @@ func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
 		if !there {
 			continue
 		}
-		q, err := d.parse(dir, beside)
+		_, q, err := d.parse(dir, beside)
 		if err != nil {
 			return nil, err
 		}
@@ -58,16 +59,16 @@ func (d *disk) readConfiguration(dir, name string) (*configuration, error) {
 	return c, nil
 }
 
-func (d *disk) parse(dir, name string) (*family.Config, error) {
+func (d *disk) parse(dir, name string) ([]byte, *family.Config, error) {
 	data, err := d.text(dir + name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := family.ParseConfig(data)
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, nil, inFile(name, err)
 	}
-	return c, nil
+	return data, c, nil
 }
 
 // Config gives the model of a config.json that is at hand as text.

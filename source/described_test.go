@@ -113,6 +113,7 @@ func TestDescribedErrors(t *testing.T) {
 	for text, want := range map[string][4]string{
 		"vocab: 8\nhidden: 8\nlayers:\n- attention: {heads: 2, kvheads: 1}\n":                              {"layers[0].attention.kvheads", "", "mine.yaml: line 4: layers[0].attention.kvheads is no key", "kv_heads"},
 		"vocab: 8\nhidden: 8\nlayers:\n- {count: 1e9, ffn: {inner: 8}}\n":                                  {"layers[0].count", "1,000,000,000", "line 4: ", "at most 4,096"},
+		"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, shares_kv: true}}]}":                      {"layer 0: shared KV cache", "1 layers", "no layer before it has a cache", "num_kv_shared_layers"},
 		"vocab: 8\nhidden: 8\nlayers: [{attention: {heads: 1048576, head_dim: 1048576}, ffn: {inner: 1}}]": {"layer 0", "1099511627776", "a width larger than any model's", ""},
 	} {
 		_, err := New(Options{}).Model(written(t, "mine.yaml", text))
@@ -132,7 +133,6 @@ var odd = []string{
 	"{vocab: 64, hidden: 64, layers: [{state: {style: short_conv, conv: 1}, ffn: {inner: 1}}, {attention: {heads: 1, latent: 1, nope_dim: 1, rope_dim: 1}}]}",
 	"{vocab: 1, hidden: 1, layers: [{ffn: {inner: 1}}]}",
 	"{vocab: 64, hidden: 64, context: 1, layers: [{attention: {heads: 4}}, {attention: {heads: 4, shares_kv: true}}]}",
-	"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, shares_kv: true}}]}",
 	"{vocab: 64, hidden: 64, layers: [{attention: {heads: 4, bidirectional: true}}]}",
 	"{vocab: 64, hidden: 64, head: false, layers: [{attention: {heads: 6, kv_heads: 3, head_dim: 10, fused: true, gate: true}, ffn: {inner: 5}, experts: {count: 2, used: 1, inner: 3, latent: 4}}]}",
 	"{kind: encoder, vocab: 64, hidden: 64, layers: [{norms: parallel, attention: {heads: 4}, ffn: {inner: 8}}], towers: [{name: audio, width: 8, after: [{map: [8, 64]}]}]}",

@@ -195,6 +195,20 @@ func (d *disk) absolute(name string) string {
 	return name
 }
 
+// given is a path as a command may name it; "" where it leads to no file of this machine.
+func (d *disk) given(name string) string {
+	switch {
+	case d.fsys != nil && !d.root:
+		return ""
+	case len(name) > 1:
+		name = strings.TrimSuffix(name, "/")
+	}
+	if name == "" || strings.HasPrefix(name, "-") {
+		name = strings.TrimSuffix("./"+name, "/")
+	}
+	return name
+}
+
 // home puts the home folder for a leading ~.
 func home(name string) string {
 	rest, ok := strings.CutPrefix(name, "~/")

@@ -19,6 +19,7 @@ import (
 // fileTensor is a tensor of the files of a checkpoint.
 type fileTensor struct {
 	name   string
+	shape  []int64
 	format *dtype.Format // nil: a type that memwall does not know
 	elems  int64
 	bytes  unit.Bytes
@@ -29,6 +30,14 @@ type filing struct {
 	m     *model.Model
 	parts map[string]*filedPart
 	extra []fileTensor // what no operator uses
+	// beyond are layers with numbers beyond those of the decoder.
+	beyond map[int]*beyondLayer
+}
+
+// beyondLayer has a number beyond those of the decoder's layers.
+type beyondLayer struct {
+	first    fileTensor
+	predicts bool // what joins the stream and the next token's embedding is in it
 }
 
 // filedPart is what a part of the model wants and has.
@@ -51,6 +60,7 @@ type where struct {
 // holding is what files hold for a slot.
 type holding struct {
 	name   string // of the first tensor
+	shape  []int64
 	format *dtype.Format
 	mixed  bool // in several formats
 	elems  int64
@@ -59,7 +69,7 @@ type holding struct {
 }
 
 func newFiling(m *model.Model) *filing {
-	f := &filing{m: m, parts: map[string]*filedPart{}}
+	f := &filing{m: m, parts: map[string]*filedPart{}, beyond: map[int]*beyondLayer{}}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		fp := &filedPart{part: p, ends: map[slot]want{}, held: map[where]*holding{}}
@@ -154,6 +164,7 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	case n.part == partDecoder && (n.module == "pre_norm" || n.module == "pre_ln") && n.layer == 0:
 		n.layer = -1
 	case n.part == partDecoder && n.layer >= layers:
+		f.passes(t, n)
 		n.part, n.layer = model.PartMTP, n.layer-layers
 	case n.part == family.PartVision && f.parts[family.PartVision] == nil && f.parts[family.PartAudio] != nil:
 		n.part = family.PartAudio
@@ -162,6 +173,17 @@ func (f *filing) settle(t *fileTensor, n *tensorName) {
 	case n.part == family.PartVision && n.layer >= 0 && strings.Contains(t.name, "global_transformer."):
 		n.layer += firstGated(f.parts[n.part])
 	}
+}
+
+// passes notes a layer beyond those of the decoder.
+func (f *filing) passes(t *fileTensor, n *tensorName) {
+	b := f.beyond[n.layer]
+	if b == nil {
+		b = &beyondLayer{first: *t}
+		f.beyond[n.layer] = b
+	}
+	joins := func(s slot) bool { return strings.HasPrefix(string(s.role), "nextn.") }
+	b.predicts = b.predicts || slices.ContainsFunc(forms(f.m.Family, inLayer, n.module), func(x form) bool { return slices.ContainsFunc(x, joins) })
 }
 
 // ofBlock reads blocks of two layers, which LongCat's files number together: self_attn.1 and mlps.1 are of the second.
@@ -260,7 +282,7 @@ func (p *filedPart) hold(at where, t *fileTensor, kind param, elems int64, bytes
 		return
 	}
 	if h.name == "" {
-		h.name, h.format = t.name, t.format
+		h.name, h.shape, h.format = t.name, t.shape, t.format
 	}
 	h.mixed = h.mixed || h.format != t.format
 	h.elems += elems
@@ -269,7 +291,7 @@ func (p *filedPart) hold(at where, t *fileTensor, kind param, elems int64, bytes
 
 // weights gives what every tensor of the model is stored in, after all tensors are filed. scheme, when not
 // nil, says what the checkpoint's configuration promises for a tensor; it counts where the sizes bear it out.
-func (f *filing) weights(name string, scheme func(part string, layer int, t *model.Tensor) *dtype.Scheme) (*model.Weights, error) {
+func (f *filing) weights(name string, scheme func(part string, layer int, t *model.Tensor) *dtype.Scheme) (*model.Weights, *faults) {
 	wrong := &faults{}
 	w := f.m.Stored(name, func(part *model.Part, layer int, t *model.Tensor) model.Stored {
 		p, at := f.parts[part.Name], where{max(layer, -1), slot{t.Role, t.Bias}}
@@ -277,11 +299,11 @@ func (f *filing) weights(name string, scheme func(part string, layer int, t *mod
 		switch {
 		case h == nil || h.name == "":
 			if !optional(part, t) {
-				wrong.missing = append(wrong.missing, hubName(part, at))
+				wrong.lacks(hubName(part, at), part.Name, at)
 			}
 			return model.Stored{}
 		case !h.holds(p.wants(at.layer)[at.slot].elems):
-			wrong.odd(h.name, h.elems, p.wants(at.layer)[at.slot].elems)
+			wrong.odd(h.name, part.Name, at, h.elems, p.wants(at.layer)[at.slot].elems)
 		}
 		var promised *dtype.Scheme
 		if scheme != nil {
@@ -289,8 +311,10 @@ func (f *filing) weights(name string, scheme func(part string, layer int, t *mod
 		}
 		return h.stored(t, unit.Bytes(p.wants(at.layer)[at.slot].tensors), promised)
 	})
-	return w, wrong.err(f.m.Family, "give the config.json that belongs to these files, or fetch the files again")
+	return w, wrong
 }
+
+const ownConfig = "give the config.json that belongs to these files, or fetch the files again"
 
 // optional tensors may be absent: tables that only GGUF files store, and the joints of prediction layers,
 // which files often keep once for all of them or leave out.
@@ -365,7 +389,7 @@ func hubName(p *model.Part, at where) string {
 
 // preferred is the commonest spelling: that of Llama's class where there is one.
 func preferred(list []string) string {
-	for _, name := range []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
+	for _, name := range []string{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "mlp.", "embed_tokens", "lm_head", "input_layernorm", "post_attention_layernorm"} {
 		if i := slices.IndexFunc(list, func(s string) bool { return len(s) >= len(name) && s[:len(name)] == name }); i >= 0 {
 			return list[i]
 		}
@@ -373,16 +397,38 @@ func preferred(list []string) string {
 	return list[0]
 }
 
-// faults collects what is wrong between a model and its files.
+// faults collects what is wrong between a model and its files: tensors that are missing, and the first of another size.
 type faults struct {
 	missing []string
+	name    string // of the tensor of another size
 	size    string
+	part    string // where the first missing tensor belongs, or that of another size
+	at      where
 }
 
-func (f *faults) odd(name string, have, want int64) {
-	if f.size == "" {
-		f.size = fmt.Sprintf("tensor %s, with what belongs to it, has %s elements; a model of these dimensions has %s", format.Quote(name), unit.Count(have), unit.Count(want))
+func (f *faults) lacks(name, part string, at where) {
+	if len(f.missing) == 0 {
+		f.part, f.at = part, at
 	}
+	f.missing = append(f.missing, name)
+}
+
+func (f *faults) odd(name, part string, at where, have, want int64) {
+	if f.size != "" {
+		return
+	}
+	if f.name = name; len(f.missing) == 0 {
+		f.part, f.at = part, at
+	}
+	f.size = fmt.Sprintf("tensor %s, with what belongs to it, has %s elements; a model of these dimensions has %s", format.Quote(name), unit.Count(have), unit.Count(want))
+}
+
+// absent counts what is missing, in a sentence about the tensors.
+func (f *faults) absent() string {
+	if len(f.missing) == 1 {
+		return ": " + f.missing[0] + " is not among them"
+	}
+	return fmt.Sprintf(": %s are not among them: %s", unit.Count(int64(len(f.missing))), listed(f.missing))
 }
 
 func (f *faults) err(family, fix string) error {

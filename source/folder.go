@@ -147,7 +147,7 @@ func severalModels(dir string, models []string) error {
 
 // adapter says what an adapter was made for.
 func (d *disk) adapter(dir string) error {
-	c, err := d.parse(dir, "adapter_config.json")
+	_, c, err := d.parse(dir, "adapter_config.json")
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (d *disk) gguf(file string) (*Resolved, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	r.Provenance = ggufProvenance(names, f)
+	r.Provenance, r.Path = ggufProvenance(names, f), d.given(dir+names[0])
 	return r, nil
 }
 
@@ -148,10 +148,15 @@ func GGUF(id string, f *gguf.File) (*Resolved, error) {
 	spec.Native = dtype.F16
 	r.Spec = spec
 	r.Model = spec.Model(id)
-	if err := fileWeights(r, f); err != nil {
+	left, err := fileWeights(r, h)
+	if err != nil {
 		return nil, err
 	}
-	return r, nil
+	if g := unread(left); g != nil {
+		return unknownArchitecture(&Resolved{ID: id, Format: r.Format, FileBytes: r.FileBytes, Recipe: r.Recipe}, h.Architecture()+" with "+g.Name, f), nil
+	}
+	unusedGGUF(r, left)
+	return r, h.vocabulary(r)
 }
 
 // fileRecipe names what general.file_type says the file is quantised to.
@@ -164,12 +169,12 @@ func fileRecipe(f *gguf.File) string {
 	return ""
 }
 
-// fileWeights looks up every tensor of the model. Tensors of the file that the model does not use are
-// added to Extra; a tensor that the file lacks is an error.
-func fileWeights(r *Resolved, f *gguf.File) error {
-	byName := make(map[string]*gguf.Tensor, len(f.Tensors))
-	for i := range f.Tensors {
-		byName[f.Tensors[i].Name] = &f.Tensors[i]
+// fileWeights looks up every tensor of the model, and gives those of the file that the model does not use. A tensor that the
+// file lacks is an error, and so is a header that its tensors contradict.
+func fileWeights(r *Resolved, h *header) (left []*gguf.Tensor, err error) {
+	byName := make(map[string]*gguf.Tensor, len(h.Tensors))
+	for i := range h.Tensors {
+		byName[h.Tensors[i].Name] = &h.Tensors[i]
 	}
 	wrong := &faults{}
 	layers := len(r.Model.Decoder().Layers)
@@ -187,26 +192,28 @@ func fileWeights(r *Resolved, f *gguf.File) error {
 			wrong.missing = append(wrong.missing, name)
 			return model.Stored{}
 		case g.Elements() != t.Elems():
-			wrong.odd(name, g.Elements(), t.Elems())
+			wrong.odd(name, p.Name, where{}, g.Elements(), t.Elems())
 		}
 		return stored(g)
 	})
-	if err := wrong.err(r.Model.Family, fetchOrConvert); err != nil {
-		return err
+	for i := range h.Tensors {
+		if g := &h.Tensors[i]; byName[g.Name] != nil {
+			left = append(left, g)
+		}
 	}
-	unusedGGUF(r, f, byName)
-	return nil
+	if err := h.lies(r, wrong, left); err != nil {
+		return nil, err
+	}
+	return left, wrong.err(r.Model.Family, fetchOrConvert)
 }
 
 const fetchOrConvert = "fetch the file again, or convert the model again with a current convert_hf_to_gguf.py"
 
 // unusedGGUF counts the tensors of a file that the model does not use.
-func unusedGGUF(r *Resolved, f *gguf.File, left map[string]*gguf.Tensor) {
+func unusedGGUF(r *Resolved, left []*gguf.Tensor) {
 	var extra []fileTensor
-	for i := range f.Tensors {
-		if t := &f.Tensors[i]; left[t.Name] != nil {
-			extra = append(extra, fileTensor{t.Name, t.Format, t.Elements(), unit.Bytes(t.Bytes)})
-		}
+	for _, t := range left {
+		extra = append(extra, fileTensor{t.Name, t.Dims, t.Format, t.Elements(), unit.Bytes(t.Bytes)})
 	}
 	leave(r, extra)
 }

@@ -28,6 +28,8 @@ type Place struct {
 	From string
 	// Hub is the name on the hub, for command lines; "" when it has none.
 	Hub string
+	// Address of the file, Library its name in Ollama's library, and Real its path on this machine, likewise.
+	Address, Library, Real string
 	// Far: every file is a wait.
 	Far bool
 	// Fix is what to do about a file that is missing here; "" when nothing better is known than the files say.
@@ -88,8 +90,12 @@ func (p *Place) read() (*Resolved, error) {
 	r.Provenance = p.From + ", " + r.Provenance
 	r.Notes = append(r.Notes, p.Notes...)
 	r.Hub = p.Hub
-	if p.Hub != "" && r.Format == "gguf" {
+	switch {
+	case r.Format != "gguf":
+	case p.Hub != "":
 		r.File = p.Hub + "/" + p.Path
+	default:
+		r.Path, r.Address, r.Library = p.Real, p.Address, p.Library
 	}
 	return r, nil
 }

@@ -27,13 +27,16 @@ func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Resolved{ID: id, Format: "safetensors"}
+	r := &Resolved{ID: id, Format: "safetensors", Path: d.given(s.dir)}
 	for _, f := range files {
 		r.FileBytes += unit.Bytes(f.Size)
 	}
 	r.Provenance = fmt.Sprintf("%s: %s tensors", filesText(s.names), unit.Count(int64(len(tensors))))
-	if adapter(tensors) {
+	switch {
+	case adapter(tensors):
 		return nil, adapterError(id, "")
+	case len(tensors) == 0:
+		return nil, badFile(s.names[0], "", "holds no tensors", "give the model's own files")
 	}
 	c, err := d.configuration(s.dir)
 	if err != nil {
@@ -50,8 +53,12 @@ func (d *disk) checkpoint(id string, s *shards) (*Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.file(r, spec, tensors); err != nil {
+	odd, err := c.file(r, spec, tensors)
+	if err != nil {
 		return nil, err
+	}
+	if odd != nil {
+		return unknownTensors(&Resolved{ID: id, Format: r.Format, FileBytes: r.FileBytes, Provenance: r.Provenance, Path: r.Path}, spec.Arch+" with "+odd.name, tensors), nil
 	}
 	return r, nil
 }
@@ -82,7 +89,7 @@ func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
 				return nil, badFile(s.names[i], t.Name, fmt.Sprintf("tensor %s is in %s too", format.Quote(t.Name), before), "give the files of one model, each once")
 			}
 			seen[t.Name] = s.names[i]
-			out = append(out, fileTensor{t.Name, t.Format, t.Elements(), unit.Bytes(t.Bytes())})
+			out = append(out, fileTensor{t.Name, t.Shape, t.Format, t.Elements(), unit.Bytes(t.Bytes())})
 		}
 	}
 	return out, s.promised(seen)
@@ -119,24 +126,27 @@ func unknownTensors(r *Resolved, arch string, tensors []fileTensor) *Resolved {
 	return r
 }
 
-// file puts the tensors into the model that the configuration describes.
-func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTensor) error {
+// file puts the tensors into the model that the configuration describes, and gives one by which the network is another.
+func (c *configuration) file(r *Resolved, spec *family.Spec, tensors []fileTensor) (odd *fileTensor, err error) {
 	c.trim(r, spec, tensors)
 	r.Spec, r.Model = spec, spec.Model(r.ID)
 	if err := c.store(r); err != nil {
-		return err
+		return nil, err
 	}
 	f := newFiling(r.Model)
 	for i := range tensors {
 		f.put(&tensors[i])
 	}
-	w, err := f.weights(c.storage(r, tensors), promisedBy(r))
-	if err != nil {
-		return err
+	w, wrong := f.weights(c.storage(r, tensors), promisedBy(r))
+	if err := c.lies(f, wrong); err != nil {
+		return nil, err
+	}
+	if err := wrong.err(r.Model.Family, ownConfig); err != nil {
+		return nil, err
 	}
 	r.Weights = w
 	leave(r, f.extra)
-	return nil
+	return f.unread(), nil
 }
 
 // promisedBy asks the checkpoint's own recipe what a tensor is stored in.

@@ -202,7 +202,7 @@ func TestUnusedTensors(t *testing.T) {
 			b.Tensor(strings.Replace(x.name, "q_proj.weight", "rotary_emb.inv_freq", 1), "F32", 32, 8)
 		}
 		if x.name == "model.norm.weight" {
-			b.Tensor("audio_tower.layers.0.self_attn.q_proj.weight", "BF16", 16, 100).Tensor("model.layers.77.self_attn.q_proj.weight", "BF16", 16, 10)
+			b.Tensor("audio_tower.layers.0.self_attn.q_proj.weight", "BF16", 16, 100).Tensor("model.layers.1.self_attn.mask", "BF16", 16, 10)
 		}
 		return false
 	})
@@ -224,7 +224,7 @@ func TestUnusedTensors(t *testing.T) {
 func TestFilesAgainstConfig(t *testing.T) {
 	f := New(Options{})
 	lacking := llamaFolder(t, networks[0].config, func(b *safetensorstest.Builder, x tensorLine) bool { return strings.Contains(x.name, "layers.1.") })
-	check(t, refused(t, f, lacking), memwall.BadFile, "9 tensors", "layers.1.self_attn.q_proj.weight", "…")
+	check(t, refused(t, f, lacking), memwall.BadFile, "num_hidden_layers = 2", "9 are not among them", "layers.1.self_attn.q_proj.weight", "…")
 	wrong := llamaFolder(t, networks[0].config, func(b *safetensorstest.Builder, x tensorLine) bool {
 		if x.name != "model.layers.1.mlp.up_proj.weight" {
 			return false

@@ -29,25 +29,35 @@ func (e Engine) Command(j *engine.Job) string {
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
-// fileArgs name the file: on this machine, or on the hub, from where the server fetches it.
+// fileArgs name the file: on this machine, on the hub or at an address, from where the server fetches it.
 func fileArgs(j *engine.Job) string {
-	owner, rest, _ := strings.Cut(j.Checkpoint.HubFile, "/")
-	if name, file, ok := strings.Cut(rest, "/"); ok {
+	c := &j.Checkpoint
+	owner, rest, _ := strings.Cut(c.HubFile, "/")
+	name, file, onHub := strings.Cut(rest, "/")
+	switch {
+	case onHub:
 		return "-hf " + argv.Quote(owner+"/"+name) + " -hff " + argv.Quote(file)
+	case c.File == "" && c.Address != "" && j.Keeps():
+		return "-mu " + argv.Quote(c.Address) // --model-url (common/arg.cpp)
 	}
 	return "-m " + argv.Quote(modelFile(j))
 }
 
 // modelFile is the file itself, or the name that it would have.
 func modelFile(j *engine.Job) string {
-	if strings.HasSuffix(strings.ToLower(j.Model.ID), ".gguf") {
+	c := &j.Checkpoint
+	switch {
+	case c.File != "" && j.Keeps():
+		return c.File
+	case isGGUF(j.Model.ID):
 		return j.Model.ID
-	}
-	if j.Checkpoint.HubFile != "" {
-		return path.Base(j.Checkpoint.HubFile)
+	case c.HubFile != "":
+		return path.Base(c.HubFile)
 	}
 	return j.Model.ID + "-" + strings.TrimPrefix(j.Weights.Name, "gguf-") + ".gguf"
 }
+
+func isGGUF(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gguf") }
 
 // autoSlots: without -np llama-server takes 4 slots in one cache from here on (#16736).
 var autoSlots = build(6925)

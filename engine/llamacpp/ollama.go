@@ -18,17 +18,36 @@ const modelfilePath = "Modelfile"
 // ollamaCommand starts the server; a plan with settings of one model alone makes that model first.
 func (e Engine) ollamaCommand(j *engine.Job) string {
 	serve := strings.Join(append(e.serverVariables(j), "ollama serve"), " ")
-	if len(parameters(j)) == 0 && j.Plan.MMProj == "" {
+	if len(parameters(j)) == 0 && j.Plan.MMProj == "" && (j.Checkpoint.File == "" || ofLibrary(j)) {
 		return serve
 	}
 	return fmt.Sprintf("cat > %s <<'EOF'\n%sEOF\n%s &\nollama create %s -f %s", modelfilePath, modelfile(j), serve, ollamaName(j), modelfilePath)
 }
 
+// ofLibrary: the plan runs a model of Ollama's library as it is.
+func ofLibrary(j *engine.Job) bool { return j.Checkpoint.Library != "" && j.Keeps() }
+
+// baseModel is what a Modelfile begins from: a model of the library, or a file.
+func baseModel(j *engine.Job) string {
+	if ofLibrary(j) {
+		return j.Checkpoint.Library
+	}
+	return modelFile(j)
+}
+
 // ollamaName is what the made model is called.
 func ollamaName(j *engine.Job) string {
-	name := modelFile(j)
+	name, _, _ := strings.Cut(baseModel(j), ":")
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	return argv.Quote(strings.ToLower(strings.TrimSuffix(name, ".gguf")) + "-memwall")
+	return strings.Map(nameRune, strings.ToLower(strings.TrimSuffix(name, ".gguf"))) + "-memwall"
+}
+
+// nameRune keeps what Ollama takes in a name (types/model/name.go).
+func nameRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+		return r
+	}
+	return '-'
 }
 
 // Modelfile is the plan as "ollama create" reads it, with the server's variables in its first line; "" for other
@@ -41,7 +60,7 @@ func (e Engine) Modelfile(j *engine.Job) string {
 }
 
 func modelfile(j *engine.Job) string {
-	lines := []string{"FROM " + oneLine(modelFile(j))}
+	lines := []string{"FROM " + oneLine(baseModel(j))}
 	if m := j.Plan.MMProj; m != "" {
 		lines = append(lines, "FROM "+oneLine(m))
 	}

@@ -43,7 +43,7 @@ func (p *page) service(s *Service, i int64) {
 		p.add(2, "working_dir: "+scalar(s.Dir))
 	}
 	if s.Mount != "" {
-		p.list(2, "volumes", []string{s.Folder + ":" + s.Mount})
+		p.list(2, "volumes", dollars([]string{s.Folder + ":" + s.Mount}))
 	}
 	if s.Shared > 0 {
 		p.add(2, fmt.Sprintf("shm_size: %dm", s.Shared/unit.MiB))

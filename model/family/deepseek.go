@@ -31,6 +31,7 @@ var deepseek2 = &Family{
 		a.DimK = m.IntOr(m.IntOr(192, "attention.key_length"), "attention.key_length_mla")
 		a.DimV = m.IntOr(m.IntOr(128, "attention.value_length"), "attention.value_length_mla")
 		a.Nope, a.KVHeads = a.DimK-rope, a.Heads
+		m.latentCache(&a, rope)
 		e := MoE{Experts: m.IntOr(0, "expert_count"), Gated: true}
 		if e.Experts > 0 {
 			e.Used, e.Inner = m.Int("expert_used_count"), m.Int("expert_feed_forward_length")
@@ -45,6 +46,18 @@ var deepseek2 = &Family{
 		s.Layers = denseFirst(n, int(m.IntOr(0, "leading_dense_block_count")), 1, Layer{Norm: RMS, Attn: a}, m.gated(), e)
 		return s
 	},
+}
+
+// latentCache checks the keys that llama.cpp sizes its cache by against those of the matrices: files with lengths of MLA cache
+// one head of latents, others all heads (src/llama-kv-cache.cpp, src/llama-hparams.cpp).
+func (m *Meta) latentCache(a *Attention, rope int64) {
+	if _, ok := m.ints("attention.key_length_mla"); !ok {
+		m.must("attention.head_count_kv", a.Heads, "attention.head_count")
+		return
+	}
+	m.must("attention.head_count_kv", 1, "multi-head latent attention")
+	m.must("attention.key_length", a.KVRank+rope, "attention.kv_lora_rank + rope.dimension_count")
+	m.must("attention.value_length", a.KVRank, "attention.kv_lora_rank")
 }
 
 // grouped limits the choice to the best groups; one group limits nothing.
@@ -107,6 +120,7 @@ var minicpm3 = &Family{
 		a := Attention{Heads: h, KVHeads: h, QRank: m.Int("attention.q_lora_rank"), KVRank: m.Int("attention.kv_lora_rank"), DimK: m.Int("attention.key_length")}
 		a.Nope = a.DimK - m.Int("rope.dimension_count")
 		a.DimV = m.IntOr(m.Int("embedding_length")/h, "attention.value_length")
+		m.must("attention.head_count_kv", h, "attention.head_count")
 		minicpm3Spec(s, a, m.gated(), m.Layers())
 		return s
 	},

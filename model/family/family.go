@@ -127,10 +127,12 @@ func (s *Spec) Check() error {
 			}
 		}
 	}
-	if err := s.checkSizes(); err != nil {
-		return err
+	for _, check := range []func() error{s.checkShared, s.checkSizes, s.checkKinds} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	return s.checkKinds()
+	return nil
 }
 
 // checkSizes refuses tensors whose elements cannot be added up over all layers in 64 bits.
@@ -210,11 +212,10 @@ func (l *Layer) check(i int) error {
 		return &FieldError{Field: fmt.Sprintf("layer %d: experts used", i), Value: fmt.Sprint(l.MoE.Used),
 			Problem: fmt.Sprintf("more than the %d experts", l.MoE.Experts), Fix: "correct num_experts_per_tok"}
 	}
-	if s := &l.SSM; s.Inner > 0 && s.Heads > 0 && s.Inner%s.Heads != 0 {
-		return &FieldError{Field: fmt.Sprintf("layer %d: state heads", i), Value: fmt.Sprint(s.Heads),
-			Problem: fmt.Sprintf("do not divide the inner width %d", s.Inner), Fix: "correct the config"}
+	if l.MoE.Experts > 0 && l.MoE.Used < 1 {
+		return &FieldError{Field: fmt.Sprintf("layer %d: experts used", i), Value: fmt.Sprint(l.MoE.Used), Problem: "must be at least 1", Fix: "correct num_experts_per_tok"}
 	}
-	return nil
+	return l.SSM.check(i)
 }
 
 // Classes lists every class name that some family reads, sorted.

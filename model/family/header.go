@@ -93,6 +93,16 @@ func (m *Meta) ints(k string) ([]int64, bool) {
 	return v, true
 }
 
+// must refuses a number that is there and is not what another says; a list may hold zeros, for layers without.
+func (m *Meta) must(k string, want int64, by string) {
+	v, _ := m.ints(k)
+	for _, n := range v {
+		if n != want && (n != 0 || len(v) == 1) {
+			m.fail(m.key(k), strconv.FormatInt(n, 10), "must be "+strconv.FormatInt(want, 10)+", by "+by)
+		}
+	}
+}
+
 // PerLayer reads a number or a list with one number a layer; ok is false when absent.
 func (m *Meta) PerLayer(k string, layers int) ([]int64, bool) {
 	v, ok := m.ints(k)

@@ -38,6 +38,7 @@ var plm = &Family{Name: "plm", Header: func(m *Meta) *Spec {
 	h := m.Int("attention.head_count")
 	a := Attention{Heads: h, KVHeads: h, KVRank: m.Int("attention.kv_lora_rank"), DimK: m.Int("attention.key_length"), DimV: m.Int("attention.value_length"), Expanded: true}
 	a.Nope = a.DimK - m.Int("rope.dimension_count")
+	m.must("attention.head_count_kv", h, "attention.head_count")
 	s.Layers = repeat(Layer{Norm: RMS, Attn: a, FFN: MLP{Inner: m.Int("feed_forward_length"), Act: ReLU2}}, m.Layers())
 	return s
 }}

@@ -61,6 +61,8 @@ func describeLayer(h *header, arch string, l *family.Layer) {
 		set("attention.indexer.top_k", a.Chosen)
 		if a.KVRank > 0 {
 			set("attention.kv_lora_rank", a.KVRank)
+			set("attention.key_length", a.KVRank+a.DimK-a.Nope)
+			set("attention.value_length", a.KVRank)
 			set("attention.key_length_mla", a.DimK)
 			set("attention.value_length_mla", a.DimV)
 			set("rope.dimension_count", a.DimK-a.Nope)

@@ -1,6 +1,8 @@
 package family
 
 import (
+	"cmp"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 )
@@ -49,7 +51,7 @@ func (c *Config) state() *dtype.Format {
 func (c *Config) rotary() []model.Rotary {
 	positions := c.IntOr(0, "max_position_embeddings")
 	h := c.IntOr(1, "num_attention_heads")
-	dim := c.IntOr(c.IntOr(0, "hidden_size")/max(1, h), "qk_rope_head_dim", "head_dim")
+	dim := cmp.Or(c.IntOr(0, "qk_rope_head_dim", "head_dim"), c.IntOr(0, "hidden_size")/max(1, h))
 	part := c.Float(1, "partial_rotary_factor", "rotary_pct")
 	scaling := c.Sub("rope_scaling")
 	if p := c.Sub("rope_parameters"); p != nil {

@@ -88,7 +88,7 @@ func ggufModel(tokenizer int) sparseFile {
 		for i := range words {
 			words[i] = gguftest.Str(fmt.Sprintf("%0*d", word-8, i))
 		}
-		b.Set("tokenizer.ggml.tokens", words)
+		b.Set("tokenizer.ggml.merges", words)
 	}
 	b.Tensor("token_embd.weight", dtype.F16, 64, 256)
 	for i := range 2 {

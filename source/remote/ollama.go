@@ -165,7 +165,7 @@ func (m *manifest) place(n ollamaName, from string) (*source.Place, []layer, err
 		}
 		return nil, nil, &memwall.Error{Code: memwall.UnknownModel, Field: "model", Value: "ollama:" + n.short(), Message: n.short() + " holds no model that runs here", Hint: "ollama.com/library lists what there is"}
 	}
-	p := &source.Place{Path: modelNames(n, len(models))[0], Name: n.short(), From: from + " at sha256:" + m.digest[:12] + ", layer " + models[0].Digest[:19]}
+	p := &source.Place{Path: modelNames(n, len(models))[0], Name: n.short(), Library: n.short(), From: from + " at sha256:" + m.digest[:12] + ", layer " + models[0].Digest[:19]}
 	if n.part == "model" {
 		m.remark(n, p)
 	}

@@ -62,7 +62,7 @@ func inStore(dir string, n ollamaName, text []byte) *source.Place {
 	for _, l := range m.of("params") {
 		parameters(p, []byte(firstOf(blobPath(dir, l.Digest), 64<<10)))
 	}
-	p.Files = files
+	p.Files, p.Real = files, files[p.Path]
 	return p
 }
 

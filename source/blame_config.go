@@ -1,0 +1,158 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/unit"
+)
+
+// mostValues bounds the configs whose numbers are tried: those of models hold hundreds.
+const mostValues = 2000
+
+// original is a config.json as the file has it, and its network before anything that the files leave out is taken from it.
+type original struct {
+	*family.Config
+	model *model.Model
+}
+
+// original of a config; false for one that is no file.
+func (c *configuration) original() (o original, ok bool) {
+	read, err := family.ParseConfig(c.text)
+	if err != nil {
+		return o, false
+	}
+	if o.Config, err = family.ParseConfig(c.text); err != nil {
+		return o, false
+	}
+	spec, err := family.FromConfig(read)
+	if err != nil {
+		return o, false
+	}
+	o.model = spec.Model("")
+	return o, true
+}
+
+func (o original) numbers(int) (out []number) {
+	for _, n := range o.Numbers(mostValues) {
+		out = append(out, number{n.Path, -1, n.Value})
+	}
+	return out
+}
+
+func (o original) with(n number, value int64) (*family.Spec, error) {
+	return family.FromConfig(o.With(n.key, value))
+}
+
+// lies explains what is wrong between a config.json and the tensors by its numbers that contradict them; nil when none does.
+func (c *configuration) lies(f *filing, wrong *faults) error {
+	o, ok := c.original()
+	if !ok {
+		return nil
+	}
+	switch {
+	case len(wrong.missing) > 0:
+		odd := wantedAt(wrong.part, wrong.at)
+		if by := blame(o, o.model, wrong.at.layer, odd, f.fitting(wrong.part, wrong.at), false); len(by) > 0 {
+			return inFile(c.name, contradiction(by, "the tensors", wrong.absent(), ownConfig))
+		}
+	case wrong.name != "":
+		odd, h := wantedAt(wrong.part, wrong.at), f.parts[wrong.part].held[wrong.at]
+		if by := blame(o, o.model, wrong.at.layer, odd, f.fitting(wrong.part, wrong.at), true); len(by) > 0 {
+			return inFile(c.name, contradiction(by, h.shown(), fmt.Sprintf(": %s elements by the config, %s in the files", odd(f.m), unit.Count(h.elems)), ownConfig))
+		}
+	default:
+		return c.unclaimed(o, f)
+	}
+	return nil
+}
+
+// unclaimed explains tensors of the decoder's layers that no operator uses, or that lie in layers which the config does not count.
+func (c *configuration) unclaimed(o original, f *filing) error {
+	for _, layer := range slices.Sorted(maps.Keys(f.beyond)) {
+		if b := f.beyond[layer]; !b.predicts {
+			if err := c.unused(o, f, &b.first, layer); err != nil {
+				return err
+			}
+		}
+	}
+	tried := map[string]bool{}
+	for i := range f.extra {
+		x := &f.extra[i]
+		n, ok := readName(x.name)
+		f.settle(x, &n)
+		if !ok || n.layer < 0 || n.part != f.m.Parts[0].Name || n.param == companion || tried[n.module] || len(tried) > mostTried {
+			continue
+		}
+		tried[n.module] = true
+		if err := c.unused(o, f, x, n.layer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *configuration) unused(o original, f *filing, x *fileTensor, layer int) error {
+	if by := blame(o, o.model, layer, placed(x), nil, false); len(by) > 0 {
+		return inFile(c.name, contradiction(by, x.shown(), ", which the network does not use", ownConfig))
+	}
+	return nil
+}
+
+// placed tells in which layer of which part a model has slots for a tensor.
+func placed(x *fileTensor) place {
+	return func(m *model.Model) string {
+		n, ok := readName(x.name)
+		if f := newFiling(m); !ok || !f.place(x, &n) {
+			return ""
+		}
+		return fmt.Sprint(n.part, n.layer)
+	}
+}
+
+// wantedAt is how many elements the tensors of a slot have in a model.
+func wantedAt(part string, at where) place {
+	return func(m *model.Model) string {
+		p := newFiling(m).parts[part]
+		if p == nil || p.wants(at.layer)[at.slot].tensors == 0 {
+			return ""
+		}
+		return unit.Count(p.wants(at.layer)[at.slot].elems)
+	}
+}
+
+// fitting are the slots of the same layer, and the embedding's, that files hold as the model has them.
+func (f *filing) fitting(part string, odd where) (out []place) {
+	for _, p := range []string{part, f.m.Parts[0].Name} {
+		filed := f.parts[p]
+		for at, h := range filed.held {
+			same := p == part && at.layer == odd.layer || at.layer < 0 && at.slot.role == dtype.TokenEmbd
+			if same && at != odd && h.name != "" && h.holds(filed.wants(at.layer)[at.slot].elems) {
+				out = append(out, wantedAt(p, at))
+			}
+		}
+	}
+	return out
+}
+
+// unread is a projection of attention or of a recurrence in the decoder's layers that no operator uses.
+func (f *filing) unread() *fileTensor {
+	for i := range f.extra {
+		x := &f.extra[i]
+		n, ok := readName(x.name)
+		f.settle(x, &n)
+		if ok && n.layer >= 0 && n.part == f.m.Parts[0].Name && n.param == weight && len(x.shape) > 1 && strings.HasSuffix(n.module, "_proj") && containsAny(n.module, "attn", "attention", "mixer", "mamba") {
+			return x
+		}
+	}
+	return nil
+}
+
+func (t *fileTensor) shown() string { return shownTensor(t.name, t.shape) }
+
+func (h *holding) shown() string { return shownTensor(h.name, h.shape) }
