@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/memwall/memwall/engine"
@@ -36,10 +37,13 @@ func (q *question) answer(ranks []engine.Rank) (*Answer, error) {
 	if !ranks[0].Unlimited && q.resolved.UnknownArch == "" {
 		q.outlook(a, ranks)
 	}
-	if ranks[0].Unlimited {
+	if ranks[0].Unlimited && q.job.Machine == nil { // a host alone, of unknown memory: devices would not answer
 		a.FitsOn = q.fitsOn()
 	}
 	a.Suggestions = q.suggest(a)
+	if mends := func(s Suggestion) bool { return s.Verdict == Fits || s.Verdict == Tight }; a.Verdict == DoesNotFit && !slices.ContainsFunc(a.Suggestions, mends) {
+		a.FitsOn = q.fitsOn()
+	}
 	a.Flags = q.flags()
 	a.Notes = append(a.Notes, q.notes()...)
 	if q.request.Explain {
@@ -169,10 +173,10 @@ func many(it ledger.Item, ranks int64) ledger.Item {
 
 func (q *question) host(x *explainer, ranks []engine.Rank) *Memory {
 	m := q.elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk && p != ledger.Pool })
-	if room, ok := q.hostCapacity(); m != nil && ok {
-		m.Capacity = room.Bytes()
+	if room, ok := q.hostRoom(ranks); m != nil && ok {
+		m.Capacity = room
 		m.Headroom = m.Capacity - q.hostNeeds(ranks).Bytes
-		q.notePaging(m)
+		q.notePaging(m, ranks)
 	}
 	return m
 }

@@ -14,11 +14,8 @@ var offered = []string{
 
 var offeredCounts = []int{1, 2, 4, 8}
 
-// fitsOn gives the smallest machines that hold the plan, least memory first; none when a machine was named.
+// fitsOn gives the smallest machines that hold the plan, least memory first.
 func (q *question) fitsOn() []FitsOn {
-	if q.job.Machine != nil {
-		return nil // the host alone, of unknown memory: devices would not answer
-	}
 	var out []FitsOn
 	for _, id := range offered {
 		for _, n := range offeredCounts {

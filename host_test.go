@@ -10,7 +10,7 @@ import (
 
 func yesNo(b bool) *bool { return &b }
 
-// TestHostMemoryDecidesToo: what must stay in host memory counts; pages of a mapped file do not.
+// TestHostMemoryDecidesToo: what lies in host memory counts, pages of a mapped file too.
 func TestHostMemoryDecidesToo(t *testing.T) {
 	layers := plan.Int(30)
 	for _, c := range []struct {
@@ -20,7 +20,7 @@ func TestHostMemoryDecidesToo(t *testing.T) {
 	}{
 		{"rtx-4090,host=32GiB", yesNo(false), Fits},
 		{"rtx-4090,host=24GiB", yesNo(false), DoesNotFit},
-		{"rtx-4090,host=24GiB", nil, Fits},
+		{"rtx-4090,host=24GiB", nil, DoesNotFit},
 		{"rtx-4090,host=32GiB", nil, Fits},
 		{"rtx-4090", yesNo(false), Fits},
 	} {
@@ -37,7 +37,7 @@ func TestHostMemoryDecidesToo(t *testing.T) {
 			t.Errorf("on %s: headroom %s", c.on, a.Host.Headroom)
 		}
 		paged := slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "host_paging" })
-		if want := c.want == Fits && a.Host.Capacity > 0 && a.Host.Needed > a.Host.Capacity; paged != want {
+		if want := c.want == DoesNotFit && c.mmap == nil; paged != want {
 			t.Errorf("on %s, mmap %v: a warning of paging: %v, want %v", c.on, c.mmap, paged, want)
 		}
 		if a.Host.NeededLow > a.Host.Needed || a.Host.NeededHigh < a.Host.Needed {
@@ -123,5 +123,53 @@ func TestPool(t *testing.T) {
 	}
 	if a := on(none, "pool"); a.Speed != nil {
 		t.Error("a pool that nobody described has a speed")
+	}
+}
+
+// TestNoMemoryIsOverfull: whatever is said to fit leaves room on the devices, in the host and in a memory that both share; and more
+// memory never takes a verdict back.
+func TestNoMemoryIsOverfull(t *testing.T) {
+	all, half := plan.Int(-1), plan.Int(20)
+	hosts := []string{",host=8GiB", ",host=16GiB", ",host=32GiB", ",host=64GiB", ",host=128GiB", ",host=512GiB"}
+	for _, model := range []string{"gpt-oss-120b", "gpt-oss-20b", "qwen3-30b-a3b", "llama-3.1-70b", "minimax-m2"} {
+		for _, set := range []func(*Request){
+			func(r *Request) { r.CPUMoE = &all }, func(r *Request) { r.CPUMoE = &half }, func(r *Request) { r.GPULayers = &half }, func(*Request) {},
+			func(r *Request) { r.GPULayers, r.Mmap = &half, yesNo(false) },
+		} {
+			ask := func(on string) *Answer {
+				r := Request{Ask: "fit", Model: model, Hardware: on, Plan: plan.Plan{Engine: "llama.cpp", Context: 8192}}
+				set(&r)
+				a, err := Ask(&r)
+				if err != nil {
+					return nil // this model has no experts
+				}
+				if a.Verdict == Fits && a.Host != nil && a.Host.Capacity > 0 && a.Host.Needed > a.Host.Capacity {
+					t.Errorf("%s on %s fits with %s of the host's %s", model, on, a.Host.Needed, a.Host.Capacity)
+				}
+				return a
+			}
+			for _, card := range []string{"rtx-3060", "rtx-4090", "2xrtx-3090"} {
+				was := DoesNotFit
+				for _, host := range hosts {
+					a := ask(card + host)
+					if a == nil {
+						break
+					}
+					if severity[a.Verdict] > severity[was] {
+						t.Errorf("%s on %s%s: %s, with less host memory %s", model, card, host, a.Verdict, was)
+					}
+					was = a.Verdict
+				}
+			}
+			for _, shared := range []string{"m1-8gb", "m4-max-36gb", "m4-max-128gb", "strix-halo", "dgx-spark"} {
+				a := ask(shared)
+				if a == nil || a.Verdict != Fits || a.Host == nil {
+					continue
+				}
+				if pool := a.Devices[0].Capacity; pool > 0 && a.Devices[0].Needed+a.Host.Needed > pool {
+					t.Errorf("%s on %s fits with %s and %s of one memory of %s", model, shared, a.Devices[0].Needed, a.Host.Needed, pool)
+				}
+			}
+		}
 	}
 }

@@ -60,8 +60,8 @@ func (q *question) room(l engine.Load) unit.Bytes {
 			least = min(least, headroom(&ranks[i]))
 		}
 	}
-	if host, known := q.hostCapacity(); known {
-		least = min(least, host.Bytes()-q.hostNeeds(ranks).Bytes)
+	if host, known := q.hostRoom(ranks); known {
+		least = min(least, host-q.hostNeeds(ranks).Bytes)
 	}
 	return least
 }

@@ -296,7 +296,7 @@ func (p *picker) tried(l *listedModel, r *Request) (Pick, bool) {
 
 // hosted keeps experts in the memory of the host, of as few layers as leave room on the devices.
 func (p *picker) hosted(l *listedModel, format string) (Pick, bool) {
-	if p.asked.Engine != "llama.cpp" || l.model.ActiveParams() == l.params || p.asked.CPUMoE != nil || p.hostRoom() == 0 {
+	if p.asked.Engine != "llama.cpp" || l.model.ActiveParams() == l.params || p.asked.CPUMoE != nil || spareHost(&p.machine) == 0 {
 		return Pick{}, false
 	}
 	with := func(layers int) *Request {
@@ -315,25 +315,7 @@ func (p *picker) hosted(l *listedModel, format string) (Pick, bool) {
 	}
 	fewest := 1 + sort.Search(all-1, func(n int) bool { return fits(n + 1) })
 	k, ok := p.tried(l, with(fewest))
-	return k, ok && k.Host <= p.hostRoom()
-}
-
-// usualHost is the memory of a host that nobody speaks of: the most common one of PCs with a card (Steam hardware survey, 2025).
-const usualHost = 32 * unit.GiB
-
-// hostRoom is what experts may take of the host's memory: a quarter is left to the system and other programs. Memory that devices share
-// with their host has no second half.
-func (p *picker) hostRoom() unit.Bytes {
-	for i := range p.machine.Groups {
-		if p.machine.Groups[i].Device.Unified != nil {
-			return 0
-		}
-	}
-	room := usualHost
-	if m := p.machine.Host.Memory; m.Known {
-		room = m.Value
-	}
-	return room / 4 * 3
+	return k, ok && k.Host <= spareHost(&p.machine)
 }
 
 // noteHost says what was taken for a host that nobody spoke of, where a pick rests on it.

@@ -107,8 +107,9 @@ type planner struct {
 	any       bool   // no hardware was named
 	command   string
 	order     *quality.Order
-	twice     float64 // points of an answer that takes twice as long
-	brief     bool    // of candidates only what suggestions tell is wanted
+	twice     float64    // points of an answer that takes twice as long
+	brief     bool       // of candidates only what suggestions tell is wanted
+	onHost    unit.Bytes // of the plan that was asked for
 	evaluated Evaluated
 }
 
@@ -130,6 +131,9 @@ func (a *Asker) planner(r *Request) (*planner, error) {
 	var err error
 	if p.q, p.base, err = p.ask(&p.asked); err != nil {
 		return nil, err
+	}
+	if p.base.Host != nil {
+		p.onHost = p.base.Host.Needed
 	}
 	p.order = p.asker.order(p.q)
 	return p, nil
@@ -170,6 +174,7 @@ func (q *question) outline(ranks []engine.Rank) *Answer {
 	a := q.waits(ranks)
 	a.Plan, a.Verdict = q.plan(), q.verdict(ranks)
 	a.Devices = []Device{{Needed: ranks[0].Needed().Bytes, Headroom: headroom(&ranks[0])}}
+	a.Host = &Memory{Needed: q.hostNeeds(ranks).Bytes}
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
@@ -129,7 +130,7 @@ func (p *planner) more() []setting {
 		return nil
 	}
 	once := p.devices(2 * m.Groups[0].Count)
-	for n := 2 * m.Groups[0].Count; n <= mostDevices; n *= 2 {
+	for n := 2 * m.Groups[0].Count; n <= mostOf(&m.Groups[0].Device); n *= 2 {
 		s, r := p.devices(n), p.asked
 		s.set(&r)
 		if q, ranks, err := p.asker.sized(&r); err == nil && q.verdict(ranks) == Fits {
@@ -139,8 +140,13 @@ func (p *planner) more() []setting {
 	return []setting{once}
 }
 
-// mostDevices are as many as anybody adds to hold one model.
-const mostDevices = 64
+// mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards.
+func mostOf(d *hardware.Device) int {
+	if strings.HasPrefix(d.Kind, "HBM") {
+		return 64
+	}
+	return 8
+}
 
 // devices are so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
 func (p *planner) devices(n int) setting {
@@ -172,6 +178,9 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 	}
 	p.evaluated.Full++
 	p.evaluated.Decided++
+	if h := a.Host; h != nil && h.Needed > max(spareHost(q.job.Machine), p.onHost) && unifiedPool(q.job.Machine) == 0 {
+		return Candidate{}, false // more than a host has beside the system, or than one has that nobody spoke of
+	}
 	c := Candidate{Change: words, Patch: patchOf(&p.asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: faster(p.base.Speed, a.Speed)}
 	c.lacks = c.Headroom

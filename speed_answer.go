@@ -76,11 +76,8 @@ func (q *question) speed(cache *KV) *Speed {
 	return v
 }
 
-// slow: fewer than five tokens a second, or under a tenth of both roofs.
-func slow(v *Speed) bool {
-	under := func(f *float64) bool { return f != nil && *f < 0.1 }
-	return v.Decode != nil && (*v.Decode < 5 || under(v.BandwidthFraction) && under(v.FLOPsFraction))
-}
+// slow: fewer tokens a second than people read.
+func slow(v *Speed) bool { return v.Decode != nil && *v.Decode < 5 }
 
 func (q *question) timed(v *Speed, cache *KV) error {
 	if engine.ReadsGGUF(q.engine) {

@@ -28,6 +28,9 @@ func (q *question) near(a *Answer) *planner {
 	again := q.again()
 	p := &planner{asker: again, asked: q.original, q: q, base: a, order: again.order(q), twice: pointsOfTwice[""], brief: true}
 	p.asked.Explain = false
+	if a.Host != nil {
+		p.onHost = a.Host.Needed
+	}
 	return p
 }
 

@@ -52,6 +52,20 @@ func (b Bytes) String() string {
 	return Size(b, 2)
 }
 
+// Exact is a size as flags take it and people write it, in the largest unit that it is a whole number of: 9GiB, 1536MiB. ParseBytes
+// reads it back.
+func Exact(b Bytes) string {
+	for _, u := range []struct {
+		worth Bytes
+		name  string
+	}{{GiB, "GiB"}, {MiB, "MiB"}, {KiB, "KiB"}} {
+		if b != 0 && b%u.worth == 0 {
+			return strconv.FormatInt(int64(b/u.worth), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(b), 10)
+}
+
 // Count prints n with thousands commas.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -25,7 +25,7 @@ func share(j *engine.Job) {
 	u := engine.At(utilization, j.Version).Value
 	if most := freeShare(j); most < u {
 		u = most
-		j.Note("share_lowered", "info", "gpu_memory_utilization", "gpu_memory_utilization = %g: vLLM starts only when its share is free, and reserved_bytes leaves no more", u)
+		j.Note("share_lowered", "info", "gpu_memory_utilization", "gpu_memory_utilization = %g: vLLM starts only when its share is free, and --reserve leaves no more", u)
 	}
 	p.GPUMemoryUtilization = &u
 	j.Default("gpu_memory_utilization", u)

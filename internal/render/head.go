@@ -3,11 +3,13 @@ package render
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -75,7 +77,23 @@ func needs(a *memwall.Answer, d *memwall.Device) text {
 	if band != "" {
 		x = join(x, say(" "+band, dim))
 	}
-	return join(x, say(" of "+usable+" "+name+each(a)))
+	return join(x, say(" of "+usable+" "+name+each(a)+besideOnHost(a)))
+}
+
+// muchOnHost is from where the headline says what lies in host memory.
+const muchOnHost = unit.GiB
+
+// besideOnHost is " and 57.5 on the host": the headline does not hide the larger half.
+func besideOnHost(a *memwall.Answer) string {
+	h := a.Host
+	if h == nil || h.Needed < muchOnHost {
+		return ""
+	}
+	out := " and " + gib(h.Needed, 1)
+	if h.Capacity > 0 {
+		out += " of " + gib(h.Capacity, 1)
+	}
+	return out + " on the host"
 }
 
 // least1 is ≥ before a sum with an unknown part.
@@ -216,6 +234,10 @@ func cures(a *memwall.Answer) []string {
 	if k == nil || a.Plan == nil || a.Verdict == memwall.Tight {
 		return []string{"; the band crosses the limit"}
 	}
+	if len(a.FitsOn) > 0 {
+		f := &a.FitsOn[0]
+		return []string{". Nothing sensible fits here; " + counted(f.Devices, f.Name) + " would do: --on " + on(f), ". Fits on " + counted(f.Devices, f.Name) + ": --on " + on(f)}
+	}
 	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 {
 		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}
 	}
@@ -259,6 +281,9 @@ func flagValue(f *memwall.Field, v any) string {
 		}
 		return "=false"
 	case int64:
+		if f.Type == reflect.TypeFor[plan.Size]() {
+			return " " + unit.Exact(unit.Bytes(x))
+		}
 		if f.Unit == "length" {
 			return " " + strings.ReplaceAll(unit.Length(x), ",", "")
 		}
