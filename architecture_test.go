@@ -28,6 +28,7 @@ var houseOrder = []string{
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	".",
 	"live",
+	"source/regular",
 	"source source/cache validation/packed calibrate learn",
 	"source/remote",
 	"validation/kernels",

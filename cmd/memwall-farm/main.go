@@ -22,6 +22,7 @@ import (
 	"github.com/memwall/memwall/internal/farm"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/internal/tty"
 )
 
 func main() { os.Exit(run()) }
@@ -46,7 +47,7 @@ type app struct {
 
 // run the command that the arguments name.
 func run() int {
-	a := &app{out: os.Stdout, err: os.Stderr, env: os.Getenv, live: terminal(os.Stderr)}
+	a := &app{out: os.Stdout, err: os.Stderr, env: os.Getenv, live: tty.Is(os.Stderr)}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second interrupt ends the program as usual
@@ -164,11 +165,6 @@ func (a *app) clearLine() {
 		fmt.Fprint(a.err, "\r\x1b[K")
 	}
 	a.line = false
-}
-
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // places are the flags of where servers are.

@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/internal/detect"
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/measure"
+	"github.com/memwall/memwall/internal/tty"
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/source/remote"
@@ -27,9 +28,10 @@ func main() {
 		Stdout:      os.Stdout,
 		Stderr:      os.Stderr,
 		Env:         os.Getenv,
-		Terminal:    terminal(os.Stdout),
-		ErrTerminal: terminal(os.Stderr),
-		Columns:     columns(os.Stdout),
+		Terminal:    tty.Is(os.Stdout),
+		ErrTerminal: tty.Is(os.Stderr),
+		Keyboard:    tty.Is(os.Stdin),
+		Columns:     tty.Columns(os.Stdout),
 		Models:      source.New(source.Options{Remote: remote.Here(kept)}),
 		Within:      within,
 		Data:        source.Lengths{},
@@ -66,10 +68,4 @@ func interruptible() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
-}
-
-// terminal reports whether a file is a character device, as terminals are.
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/calibrate"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/source/regular"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -142,7 +142,7 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 		return err
 	}
 	if out == "" {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
+		err = owners(path)
 	}
 	if err == nil {
 		err = a.WriteFile(path, data)
@@ -152,6 +152,22 @@ func (a *app) keep(r *calibrate.Report, out string) error {
 	}
 	r.Written = path
 	return nil
+}
+
+// owners makes a file of settings, and its folder, which only their owner may read.
+func owners(path string) error {
+	if err := regular.Folder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return regular.Make(path)
+}
+
+// opened is a file that was named, or one of settings, which is a regular file or nothing.
+func (a *app) opened(path string) (io.ReadCloser, error) {
+	if usual := calibrationPath(a.Env, runtime.GOOS); path == usual || path == a.measuredPath() {
+		return regular.Open(path)
+	}
+	return a.OpenFile(path)
 }
 
 // noCalibration in place of a file does without one.
@@ -187,7 +203,7 @@ func (a *app) tune(name string) error {
 
 // profile reads a calibration; nil where there is none.
 func (a *app) profile(path string) (*calibrate.Profile, error) {
-	in, err := a.OpenFile(path)
+	in, err := a.opened(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -32,8 +32,10 @@ type Config struct {
 	// Terminal and ErrTerminal: stdout and stderr are terminals. Columns is the terminal's width, 0 when
 	// unknown.
 	Terminal, ErrTerminal bool
-	Columns               int
-	Models                memwall.ModelSource
+	// Keyboard: stdin is a terminal.
+	Keyboard bool
+	Columns  int
+	Models   memwall.ModelSource
 	// Within gives the models of a folder and of the catalog, and no others; nil: no folder is opened to clients.
 	Within      func(root string) (memwall.ModelSource, error)
 	Data        memwall.LengthSource // nil: files of sample lengths are refused

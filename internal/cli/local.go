@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -129,7 +128,7 @@ func (a *app) measuredPath() string {
 func (a *app) keepMeasured(m *card.Measured, path string) error {
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
+		err = owners(path)
 	}
 	if err == nil {
 		err = a.WriteFile(path, append(data, '\n'))
@@ -148,7 +147,7 @@ func (a *app) measured() *card.Measured {
 	if path == "" {
 		return nil
 	}
-	in, err := a.OpenFile(path)
+	in, err := a.opened(path)
 	if errors.Is(err, fs.ErrNotExist) || err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/quant"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // quantMemory keeps what was measured of the tensors of files, as it is measured, so that a run that was stopped goes
@@ -28,14 +29,14 @@ func (a *app) remembered(m *quant.Model, stats *quant.Statistics, again bool) *q
 	}
 	key := sha256.Sum256([]byte(memwall.Version + "\n" + m.Identity + "\n" + stats.Identity))
 	name := filepath.Join(folder, "memwall", "quant", hex.EncodeToString(key[:16])+".jsonl")
-	if os.MkdirAll(filepath.Dir(name), 0o755) != nil {
+	if regular.Folder(filepath.Dir(name)) != nil {
 		return &quantMemory{}
 	}
 	mode := os.O_RDWR | os.O_CREATE | os.O_APPEND
 	if again {
 		mode |= os.O_TRUNC
 	}
-	f, err := os.OpenFile(name, mode, 0o600)
+	f, err := regular.OpenPrivate(name, mode)
 	if err != nil {
 		return &quantMemory{}
 	}

@@ -45,7 +45,7 @@ func (x *watching) run(ctx context.Context) (err error) {
 	switch {
 	case x.f.once:
 		return x.once(ctx)
-	case x.a.Terminal && !x.a.json && x.f.count == 0:
+	case x.a.Terminal && x.a.Keyboard && !x.a.json && x.f.count == 0:
 		return x.screen(ctx)
 	}
 	return x.lines(ctx)

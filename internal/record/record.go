@@ -20,6 +20,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/live"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // What tells a recording from other databases: "mwrc" as SQLite's application id, and the version of the tables.
@@ -84,7 +85,10 @@ func Create(name string, beganAt float64) (*Recording, error) {
 			return nil, err
 		}
 	}
-	db, err := open(name, "rwc")
+	if err := regular.Make(name); err != nil {
+		return nil, broken(name, err)
+	}
+	db, err := open(name, "rw")
 	if err != nil {
 		return nil, broken(name, err)
 	}

@@ -22,6 +22,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // What tells the results of a study from other databases: "mwst" as SQLite's application id, and the version of the tables.
@@ -94,6 +95,9 @@ func Create(ctx context.Context, where string, s *Study) (*File, error) {
 	if err := ours(where); err != nil {
 		return nil, err
 	}
+	if err := owners(where); err != nil {
+		return nil, fault(where, where+" cannot be used", "a file that can be read and written")
+	}
 	f, err := open(where, true)
 	if err != nil {
 		return nil, f.broken(err)
@@ -107,6 +111,14 @@ func Create(ctx context.Context, where string, s *Study) (*File, error) {
 		return nil, f.broken(err)
 	}
 	return f, nil
+}
+
+// owners makes the files of a place that is a file, which only their owner may read.
+func owners(where string) error {
+	if IsURL(where) {
+		return nil
+	}
+	return errors.Join(regular.Make(where), regular.Make(where+".lock"))
 }
 
 // Open opens a place to read it, while others may write.

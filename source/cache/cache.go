@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall/format/gguf"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // Cache keeps what was fetched: listings, configurations and the first part of files, each in a file of its own. What
@@ -74,7 +75,7 @@ func (c *Cache) Get(key string) (r Record, data []byte, ok bool) {
 		return r, nil, false
 	}
 	name := c.path(key)
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return r, nil, false
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memwall/memwall/source/regular"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -47,7 +48,7 @@ func (c *Cache) Contents(filter string) *Contents {
 // head reads the record of an entry; that of a damaged one says so.
 func head(name string) Record {
 	damaged := Record{About: "damaged"}
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return damaged
 	}

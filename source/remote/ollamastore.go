@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/source"
+	"github.com/memwall/memwall/source/regular"
 )
 
 // ollamaStores are where Ollama keeps models: OLLAMA_MODELS alone when it is set, else below the user's folder, and
@@ -79,5 +80,5 @@ func (b blobs) Open(name string) (fs.File, error) {
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return os.Open(at)
+	return regular.Open(at)
 }

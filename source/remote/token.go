@@ -3,9 +3,10 @@ package remote
 import (
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/memwall/memwall/source/regular"
 )
 
 const (
@@ -89,11 +90,7 @@ func clean(t string) string {
 
 // firstOf reads the first bytes of a small file; "" when there is none.
 func firstOf(name string, n int64) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return ""
 	}
