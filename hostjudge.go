@@ -95,7 +95,7 @@ func (q *question) verdict(ranks []engine.Rank) Verdict {
 // holding is the verdict on needs in a memory of so many bytes.
 func holding(n ledger.Total, room unit.Bytes) Verdict {
 	switch {
-	case n.Bytes > room:
+	case n.Low > room:
 		return DoesNotFit
 	case n.High > room:
 		return Tight

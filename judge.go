@@ -8,7 +8,8 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// judge gives the verdict on one class of ranks: its needs against what the plan may use.
+// judge gives the verdict on one class of ranks: its needs against what the plan may use. Where the limit lies within the band, nobody
+// can say that the plan does not run: it is tight.
 func judge(r *engine.Rank) Verdict {
 	n, usable := r.Needed(), r.Usable.Bytes()
 	switch {
@@ -16,7 +17,7 @@ func judge(r *engine.Rank) Verdict {
 		return Unknown
 	case r.Unlimited:
 		return Unknown
-	case n.Bytes > usable, r.KV.Given && r.KV.Needed > r.KV.Pool:
+	case n.Low > usable, r.KV.Given && r.KV.Needed > r.KV.Pool:
 		return DoesNotFit
 	case n.High > usable:
 		return Tight
