@@ -45,6 +45,8 @@ type Speed struct {
 	USDPerMillion      *float64 `json:"usd_per_million_tokens"`
 	USDPerMillionLow   *float64 `json:"usd_per_million_tokens_low"`
 	USDPerMillionHigh  *float64 `json:"usd_per_million_tokens_high"`
+	// USDPerHour is the rent that this is taken from, of all devices.
+	USDPerHour *float64 `json:"usd_per_hour,omitempty"`
 	// Price says what the money is of: whose price, of which day.
 	Price string `json:"price,omitempty"`
 	// Parts are of one decode step.

@@ -30,5 +30,6 @@ func (q *question) price(v *Speed, total speed.Figure, turns int) {
 		return
 	}
 	figure(cost.PerMillion(rent, total), &v.USDPerMillion, &v.USDPerMillionLow, &v.USDPerMillionHigh)
+	v.USDPerHour = rounded(rent.PerHour.Mid)
 	v.Price = fmt.Sprintf("%s on demand: $%.2f an hour for %d, the middle of %d rows; %s", rent.Price.Provider, rent.PerHour.Mid, n, rent.Rows, cmp.Or(rent.Date, "undated"))
 }

@@ -21,9 +21,14 @@ type Rate struct {
 
 // Rent of so many devices for an hour, on demand. Instances are rented whole, so what a provider asks for is
 // its instances' number times their price, by the instance with which that is least. The range is from the
-// cheapest to the dearest provider, the figure the lower median. Unknown where no row is.
+// cheapest to the dearest provider, the figure the lower median. Who rents out more at a time than is needed counts only where nobody
+// rents out less. Unknown where no row is.
 func Rent(device string, devices int) Rate {
 	rows := asked(device, func(p *hardware.Price) bool { return p.Kind == "on-demand" && p.PerHour > 0 })
+	larger := func(p hardware.Price) bool { return int64(p.Devices) > int64(devices) }
+	if fitting := slices.DeleteFunc(slices.Clone(rows), larger); len(fitting) > 0 {
+		rows = fitting
+	}
 	hour := func(p *hardware.Price) float64 { return whole(p, devices) }
 	return rate(cheapest(rows, hour), hour)
 }
@@ -77,9 +82,10 @@ func Own(device string, devices int, watts Figure, t Terms) Rate {
 }
 
 // PerMillion is the price of a million tokens: an hour's over the tokens of an hour. tokens is the rate of all
-// sequences together.
+// sequences together. Its band is that of the rate: what others ask for an hour is no error of a prediction.
 func PerMillion(r Rate, tokens Figure) Figure {
-	return per(r.PerHour.Times(1e6/3600), tokens)
+	taken := Figure{Mid: r.PerHour.Mid, Low: r.PerHour.Mid, High: r.PerHour.Mid}
+	return per(taken.Times(1e6/3600), tokens)
 }
 
 func asked(device string, keep func(*hardware.Price) bool) (rows []hardware.Price) {

@@ -60,9 +60,15 @@ func (s *screen) speed() []text {
 		}
 	}
 	lines := s.page.block(tb)
-	if v.Bound != "" {
-		name := say("bound")
-		lines = append(lines, join(pad(gap), name, pad(tb.rows[0][0].cells()-name.cells()+gap), say(boundBy(v))).clean(s.page.st.ASCII))
+	facts := []struct{ name, says string }{{"bound", boundBy(v)}}
+	if v.USDPerHour != nil {
+		facts = append(facts, struct{ name, says string }{"rent", "$" + cents(*v.USDPerHour) + " an hour"})
+	}
+	for _, f := range facts {
+		if f.says != "" {
+			name := say(f.name)
+			lines = append(lines, join(pad(gap), name, pad(tb.rows[0][0].cells()-name.cells()+gap), say(f.says)).clean(s.page.st.ASCII))
+		}
 	}
 	return lines
 }
