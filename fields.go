@@ -20,7 +20,7 @@ type Field struct {
 	Name    string // JSON name
 	Flag    string // long flag without dashes, "" for none
 	Doc     string
-	Unit    string   // "length" for tokens, where k is 1,024
+	Unit    string   // "length" for tokens, where k is 1,024; "layers", where all is -1
 	Enum    []string // allowed words
 	Engines []string // engines that own the field; nil for all
 	Asks    []string // questions that have the field; nil for all, but that training has no field of an engine
@@ -155,6 +155,8 @@ func (f *Field) raw(text string) ([]byte, error) {
 	case f.Unit == "length":
 		n, err := unit.ParseLength(text)
 		return strconv.AppendInt(nil, n, 10), err
+	case f.Unit == "layers" && text == "all":
+		return []byte("-1"), nil
 	case t == reflect.TypeFor[plan.Size](), t.Kind() == reflect.String:
 		return json.Marshal(text)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:

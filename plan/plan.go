@@ -58,13 +58,13 @@ type LlamaCpp struct {
 	BatchTokens    Int    `json:"batch_tokens,omitempty" flag:"batch-tokens" doc:"-b: logical batch" engines:"llama.cpp"`
 	UBatch         Int    `json:"ubatch,omitempty" flag:"ubatch" doc:"-ub: tokens computed at a time" engines:"llama.cpp"`
 	LogitRows      Int    `json:"logit_rows,omitempty" flag:"logit-rows" doc:"rows of logits the program reserves" engines:"llama.cpp"`
-	GPULayers      *Int   `json:"gpu_layers,omitempty" flag:"gpu-layers" doc:"-ngl: layers on the device, -1 for all" engines:"llama.cpp"`
+	GPULayers      *Int   `json:"gpu_layers,omitempty" flag:"gpu-layers" unit:"layers" doc:"-ngl: layers on the device, -1 for all" engines:"llama.cpp"`
 	KVUnified      *bool  `json:"kv_unified,omitempty" flag:"kv-unified" doc:"-kvu: one cache for all slots" engines:"llama.cpp"`
 	SWAFull        *bool  `json:"swa_full,omitempty" flag:"swa-full" doc:"full-size cache for sliding layers" engines:"llama.cpp"`
 	SplitMode      string `json:"split_mode,omitempty" flag:"split-mode" enum:"layer,row,none" doc:"-sm: how several devices share the model" engines:"llama.cpp"`
 	TensorSplit    string `json:"tensor_split,omitempty" flag:"tensor-split" doc:"-ts: proportions, as in 3,1" engines:"llama.cpp"`
 	OverrideTensor string `json:"override_tensor,omitempty" flag:"override-tensor" doc:"-ot: pattern=place, comma-separated" engines:"llama.cpp"`
-	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
+	CPUMoE         *Int   `json:"cpu_moe,omitempty" flag:"cpu-moe" unit:"layers" doc:"--n-cpu-moe: layers whose experts stay in host memory, -1 for all" engines:"llama.cpp"`
 	Mmap           *bool  `json:"mmap,omitempty" flag:"mmap" doc:"map the file instead of reading it" engines:"llama.cpp"`
 	KVOffload      *bool  `json:"kv_offload,omitempty" flag:"kv-offload" doc:"KV cache on the device" engines:"llama.cpp"`
 	DryRun         *bool  `json:"dry_run,omitempty" flag:"llama-dry-run" doc:"the figures of llama-fit-params and --fit: their dry run forgets where norms are held" engines:"llama.cpp"`
@@ -77,7 +77,7 @@ type LlamaCpp struct {
 	CacheRAM       *Int   `json:"cache_ram,omitempty" flag:"cache-ram" doc:"--cache-ram: MiB of prompts that llama-server keeps on the host, -1 for no bound" engines:"llama.cpp"`
 	Checkpoints    *Int   `json:"ctx_checkpoints,omitempty" flag:"ctx-checkpoints" doc:"--ctx-checkpoints: states of a slot that llama-server keeps on the host" engines:"llama.cpp"`
 	ControlVector  *bool  `json:"control_vector,omitempty" flag:"control-vector" doc:"--control-vector: one vector for each layer" engines:"llama.cpp"`
-	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
+	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" unit:"layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
 	DraftKV        string `json:"draft_kv,omitempty" flag:"draft-kv" doc:"-ctkd: format of the draft model's keys, and of its values unless draft_kv_v is given" engines:"llama.cpp"`
 	DraftKVV       string `json:"draft_kv_v,omitempty" flag:"draft-kv-v" doc:"-ctvd: format of the draft model's values" engines:"llama.cpp"`
 	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"--spec-type draft-mtp: the model's own prediction layers draft" engines:"llama.cpp"`

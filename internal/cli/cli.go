@@ -151,13 +151,20 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "memwall", Short: "the books of LLM memory: where every byte goes, whether it fits, how fast it runs",
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
-		RunE: a.welcome,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "the answer as JSON")
 	root.PersistentFlags().BoolVar(&a.ascii, "ascii", false, "letters that every terminal has")
 	root.PersistentFlags().BoolVar(&a.link, "link", false, "also the address of the answer's page, of memwall serve or of the site that MEMWALL_SITE names")
 	for _, name := range []string{"json", "ascii", "link"} {
 		group(root.PersistentFlags().Lookup(name), groupOutput)
+	}
+	version := root.Flags().Bool("version", false, "the version of program and JSON")
+	group(root.Flags().Lookup("version"), groupOutput)
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if *version {
+			return a.version().RunE(c, args)
+		}
+		return a.welcome(c, args)
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(a.help)

@@ -171,6 +171,8 @@ func (v *fieldValue) parse(s string) (reflect.Value, error) {
 		x = strings.Split(s, ",")
 	case v.field.Unit == "length":
 		x, err = unit.ParseLength(s)
+	case v.field.Unit == "layers" && s == "all":
+		x = int64(-1)
 	case v.field.Unit == "count":
 		x, err = unit.ParseCount(s)
 	default:

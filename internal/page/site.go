@@ -107,7 +107,7 @@ func questionAt(path string) *question {
 }
 
 // example is what a first visit shows.
-const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k&engine=vllm"
+const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k"
 
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
