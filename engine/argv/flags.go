@@ -81,7 +81,7 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	arg := args[0]
 	if !isFlag(arg) {
 		if r.syntax.Positional == nil || !r.syntax.Positional(arg) {
-			r.unknown = append(r.unknown, Quote(arg))
+			r.unknown = append(r.unknown, Quote(Blotted(arg)))
 		}
 		return args[1:], nil
 	}

@@ -1,6 +1,11 @@
 package argv
 
-import "strings"
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // What is secret in a pasted text is blotted out before any of it is shown or kept: keys, tokens, passwords and
 // bearer headers.
@@ -8,7 +13,8 @@ import "strings"
 // redacted stands where a secret stood.
 const redacted = "REDACTED"
 
-// blot hides a value that is secret by its flag's or variable's name, or by its own look.
+// blot hides what is secret in a value: all of it where its flag's or variable's name says so or it looks like a key, else what
+// is secret in the settings, scripts and addresses that it holds. Whatever is shown of a pasted text or of a process goes through it.
 func blot(name, value string) string {
 	switch {
 	case value == "":
@@ -16,7 +22,69 @@ func blot(name, value string) string {
 	case secretName(name), secretValue(value):
 		return redacted
 	}
+	if out, ok := blotJSON(value); ok {
+		return out
+	}
+	if strings.ContainsAny(value, " \t\n=:{") {
+		return BlottedLine(value)
+	}
 	return credentials(value)
+}
+
+// blotJSON hides what is secret in a text of JSON; false for a text of another kind, or without a secret.
+func blotJSON(text string) (string, bool) {
+	if start := strings.TrimLeft(text, " \t\n\r"); start == "" || start[0] != '{' && start[0] != '[' {
+		return "", false
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || d.More() {
+		return "", false
+	}
+	found := false
+	v = blotted(v, "", &found)
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if !found || e.Encode(v) != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(out.String(), "\n"), true
+}
+
+// blotted is a value of JSON under a name.
+func blotted(v any, name string, found *bool) any {
+	if secretKey(name) && !harmless(v) {
+		*found = true
+		return redacted
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		for k, inner := range x {
+			x[k] = blotted(inner, k, found)
+		}
+	case []any:
+		for i, inner := range x {
+			x[i] = blotted(inner, "", found)
+		}
+	case string:
+		out := blot("", x)
+		*found = *found || out != x
+		return out
+	}
+	return v
+}
+
+// harmless are values that no secret is.
+func harmless(v any) bool {
+	switch x := v.(type) {
+	case string:
+		return x == "" || noSecrets[strings.ToLower(x)]
+	case bool, nil:
+		return true
+	}
+	return false
 }
 
 // Shown is an assignment as it may be shown.
@@ -25,15 +93,24 @@ func (v Variable) Shown() string { return v.Name + "=" + blot(v.Name, v.Value) }
 // Blotted is a word that no flag stands before, as it may be shown.
 func Blotted(word string) string { return blot("", word) }
 
-var secretWords = map[string]bool{"key": true, "apikey": true, "token": true, "secret": true, "password": true, "passwd": true, "pass": true, "bearer": true, "authorization": true, "credential": true, "credentials": true}
+var secretWords = map[string]bool{"key": true, "apikey": true, "token": true, "secret": true, "password": true, "passwd": true, "pass": true, "bearer": true, "authorization": true, "credential": true, "credentials": true, "pwd": true, "passphrase": true, "auth": true, "cookie": true, "signature": true, "sig": true, "accesskey": true, "secretkey": true, "privatekey": true}
 
 func secretName(name string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
-		if secretWords[w] {
-			return true
+	return slices.ContainsFunc(nameWords(name), func(w string) bool { return secretWords[w] })
+}
+
+// nameWords parts a name at its dashes, underscores and dots, and where a small letter meets a capital.
+func nameWords(name string) []string {
+	var b strings.Builder
+	small := false
+	for _, r := range name {
+		if small && r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
 		}
+		small = r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+		b.WriteRune(r)
 	}
-	return false
+	return strings.FieldsFunc(strings.ToLower(b.String()), func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 }
 
 // secretStarts are what keys of hubs, clouds and services begin with.
@@ -86,12 +163,14 @@ func credentials(v string) string {
 func BlottedLine(line string) string {
 	var b strings.Builder
 	secret := false // the next word is the value of a name that is secret
+	within := 0     // braces and brackets since such a value began
 	for len(line) > 0 {
 		n := strings.IndexAny(line, wordEnds)
 		if n < 0 {
 			n = len(line)
 		}
 		if n == 0 {
+			within = max(0, within+nests(line[0], secret || within > 0))
 			b.WriteByte(line[0])
 			line = line[1:]
 			continue
@@ -106,7 +185,7 @@ func BlottedLine(line string) string {
 			b.WriteString(word)
 			secret = true
 			continue
-		case secret || secretValue(word):
+		case (secret || within > 0) && !noSecrets[strings.ToLower(word)] || secretValue(word):
 			b.WriteString(redacted)
 		default:
 			b.WriteString(credentials(word))
@@ -114,6 +193,19 @@ func BlottedLine(line string) string {
 		secret = secretKey(word) && valueFollows(word, rest)
 	}
 	return b.String()
+}
+
+// nests is by how much a byte opens or closes a value that is secret.
+func nests(c byte, secret bool) int {
+	switch {
+	case !secret:
+		return 0
+	case c == '{' || c == '[' || c == '(':
+		return 1
+	case c == '}' || c == ']' || c == ')':
+		return -1
+	}
+	return 0
 }
 
 const wordEnds = " \t\"',;()[]{}<>=:"
@@ -125,9 +217,13 @@ func addressEnd(line string) int {
 	return len(line)
 }
 
+// noSecrets are values that no secret has, and types that stand before values (--override-kv tokenizer.ggml.add_bos_token=bool:true).
+var noSecrets = map[string]bool{"true": true, "false": true, "null": true, "none": true, "auto": true, "bool": true, "int": true, "float": true, "str": true}
+
 // secretKey: the last word of a name says what its value is.
 func secretKey(name string) bool {
-	return secretName(name[strings.LastIndexAny(name, "-_.")+1:])
+	w := nameWords(name)
+	return len(w) > 0 && secretWords[w[len(w)-1]]
 }
 
 // valueFollows: "--api-key x", "API_KEY=x", "\"token\": \"x\"". A word of a sentence has no value behind it.
@@ -150,29 +246,18 @@ func Shown(args []string) string {
 		}
 		switch {
 		case !isFlag(a):
-			b.WriteString(Quote(shownValue(flag, a)))
+			b.WriteString(Quote(blot(flag, a)))
 			flag = ""
 		case strings.Contains(a, "="):
 			name, value, _ := strings.Cut(a, "=")
-			b.WriteString(Quote(name + "=" + shownValue(name, value)))
+			b.WriteString(Quote(name + "=" + blot(name, value)))
 			flag = ""
 		default:
-			b.WriteString(Quote(shownValue("", a)))
+			b.WriteString(Quote(blot("", a)))
 			flag = a
 		}
 	}
 	return b.String()
-}
-
-// shownValue is the value of a flag, or a word with none. Scripts of a shell and settings in JSON may have secrets inside.
-func shownValue(flag, value string) string {
-	if out := blot(flag, value); out != value {
-		return out
-	}
-	if strings.ContainsAny(value, " \t\n=:") {
-		return BlottedLine(value)
-	}
-	return value
 }
 
 // Line writes arguments as a command line that Parse reads back. It holds all that they hold.
