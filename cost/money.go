@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -102,7 +103,7 @@ func rate(rows []hardware.Price, hour func(*hardware.Price) float64) Rate {
 		return Rate{}
 	}
 	slices.SortStableFunc(rows, func(a, b hardware.Price) int { return cmp.Compare(hour(&a), hour(&b)) })
-	mid := rows[(len(rows)-1)/2]
+	mid := rows[stat.MedianRow(len(rows))]
 	r := Rate{PerHour: Figure{Mid: hour(&mid), Low: hour(&rows[0]), High: hour(&rows[len(rows)-1])}, Price: mid, Rows: len(rows), Date: mid.Date}
 	if s, ok := hardware.Cite(mid.Source); ok {
 		r.Source = s.Citation

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/stat"
 )
 
 // Own are errors that were measured on the model's own weights: relative, of the root mean square, by recipe. They stand
@@ -55,7 +56,8 @@ func (t *table) scale(m Model, errors map[string]float64) *scale {
 		return 1
 	})
 	n := len(all)
-	return &scale{low: all[0].percent, mid: (all[(n-1)/2].percent + all[n/2].percent) / 2, high: all[n-1].percent, rows: n, like: all[n/2].like}
+	mid := stat.OfRanks(int64(n), 0.5, func(i int64) float64 { return all[i].percent })
+	return &scale{low: all[0].percent, mid: mid, high: all[n-1].percent, rows: n, like: all[stat.MedianRow(n)].like}
 }
 
 // ofWeightsAlone: a loss that is more than noise, and not of activations too.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/stat"
 )
 
 // Model that is asked about.
@@ -194,8 +195,9 @@ func summary(found []sample, level Level) *Change {
 		return 0
 	})
 	n := len(found)
-	typical := &found[(n-1)/2]
-	c := &Change{Metric: typical.to.Metric, Mid: (found[(n-1)/2].mid + found[n/2].mid) / 2, Low: math.Inf(1), High: math.Inf(-1), Rows: n, Source: typical.to.Source, OnModel: typical.to.Model(), Format: typical.to.Format, Level: level}
+	typical := &found[stat.MedianRow(n)]
+	mid := stat.OfRanks(int64(n), 0.5, func(i int64) float64 { return found[i].mid })
+	c := &Change{Metric: typical.to.Metric, Mid: mid, Low: math.Inf(1), High: math.Inf(-1), Rows: n, Source: typical.to.Source, OnModel: typical.to.Model(), Format: typical.to.Format, Level: level}
 	for i := range found {
 		c.Low, c.High = min(c.Low, found[i].low), max(c.High, found[i].high)
 		if !slices.ContainsFunc(found[:i], func(s sample) bool { return s.to.model == found[i].to.model }) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // exactly is how many values a sample keeps one by one.
@@ -87,25 +89,28 @@ func (s *Sample) Mean() time.Duration {
 	return time.Duration(math.Round(s.sum / float64(s.n)))
 }
 
-// Quantile is the smallest value that a share of all do not exceed.
+// Quantile of all, as package stat defines it; of a histogram to three digits.
 func (s *Sample) Quantile(q float64) time.Duration {
-	switch {
-	case s.n == 0:
+	if s.n == 0 {
 		return 0
-	case s.hist != nil:
-		return time.Duration(s.hist.ValueAtQuantile(100 * q))
 	}
-	s.sort()
-	rank := int64(math.Ceil(q * float64(s.n)))
-	if s.weights == nil {
-		return s.values[max(0, rank-1)]
+	at := s.counted
+	if s.hist != nil {
+		at = func(rank int64) float64 { return float64(s.hist.ValueAtQuantile(100 * float64(rank+1) / float64(s.n))) }
+	} else if s.sort(); s.weights == nil {
+		at = func(rank int64) float64 { return float64(s.values[rank]) }
 	}
+	return time.Duration(math.Round(stat.OfRanks(s.n, q, at)))
+}
+
+// counted is the value at a rank of sorted ones that have weights.
+func (s *Sample) counted(rank int64) float64 {
 	for i, w := range s.weights {
-		if rank -= w; rank <= 0 {
-			return s.values[i]
+		if rank -= w; rank < 0 {
+			return float64(s.values[i])
 		}
 	}
-	return s.values[len(s.values)-1]
+	return float64(s.values[len(s.values)-1])
 }
 
 func (s *Sample) sort() {

@@ -3,6 +3,8 @@ package trend
 import (
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // z is the normal quantile of a two-sided band that holds nine times in ten.
@@ -22,7 +24,7 @@ func slope(points []Point) (mid, low, high float64) {
 	if len(s) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	mid = median(slices.Clone(s))
+	mid = stat.Median(s)
 	slices.Sort(s)
 	n := float64(len(points))
 	c := z * math.Sqrt(n*(n-1)*(2*n+5)/18)
@@ -30,17 +32,17 @@ func slope(points []Point) (mid, low, high float64) {
 	return mid, at((float64(len(s)) - c) / 2), at((float64(len(s)) + c) / 2)
 }
 
-// noise is the standard deviation about a slope, from the median of what is left: 1.4826 of it for normal noise.
+// noise is the standard deviation about a slope.
 func noise(points []Point, slope float64) float64 {
 	rest := make([]float64, len(points))
 	for i, p := range points {
 		rest[i] = p.Value - slope*p.At
 	}
-	mid := median(slices.Clone(rest))
+	mid := stat.Median(rest)
 	for i := range rest {
-		rest[i] = math.Abs(rest[i] - mid)
+		rest[i] -= mid
 	}
-	return 1.4826 * median(rest)
+	return stat.Deviation(rest)
 }
 
 // Until is how long a growth takes to meet a limit, in seconds. High is +Inf where the slope may be none.

@@ -8,6 +8,8 @@ package trend
 import (
 	"math"
 	"slices"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // Point is a figure at a time in seconds.
@@ -86,7 +88,7 @@ func edge(points []Point, from, to float64) float64 {
 			v = append(v, p.Value)
 		}
 	}
-	return median(v)
+	return stat.Median(v)
 }
 
 // judge puts the medians to the tests.
@@ -147,21 +149,8 @@ func medians(points []Point) (out []Point) {
 			v = append(v, points[i].Value)
 		}
 		if len(v) > 0 {
-			out = append(out, Point{first + (float64(b)+0.5)*width, median(v)})
+			out = append(out, Point{first + (float64(b)+0.5)*width, stat.Median(v)})
 		}
 	}
 	return out
-}
-
-// median of numbers, which it sorts; 0 of none.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	slices.Sort(v)
-	h := len(v) / 2
-	if len(v)%2 == 1 {
-		return v[h]
-	}
-	return v[h-1] + (v[h]-v[h-1])/2
 }

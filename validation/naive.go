@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -61,10 +62,10 @@ func (s *Score) why(c *Comparison) string {
 	switch {
 	case len(device) == 0:
 		return fmt.Sprintf("no other model or report has %s with this engine", c.Row.Ask.Hardware)
-	case quantile(device, 0.5) < known:
-		return fmt.Sprintf("other rows of this device and engine (%d) are off by %s: this report of the model stands apart%s", len(device), Percent(quantile(device, 0.5)), s.together(report))
+	case stat.Median(device) < known:
+		return fmt.Sprintf("other rows of this device and engine (%d) are off by %s: this report of the model stands apart%s", len(device), Percent(stat.Median(device)), s.together(report))
 	}
-	return fmt.Sprintf("other rows of this device and engine (%d) are off by %s too: how it was set up is not in the reports", len(device), Percent(quantile(device, 0.5)))
+	return fmt.Sprintf("other rows of this device and engine (%d) are off by %s too: how it was set up is not in the reports", len(device), Percent(stat.Median(device)))
 }
 
 // whyKernel says whether a kernel stands apart from its program's others on the device, or all are off.
@@ -73,8 +74,8 @@ func (s *Score) whyKernel(c *Comparison) string {
 	if len(others) == 0 {
 		return fmt.Sprintf("no other of its kind was timed on %s", c.Row.Ask.Hardware)
 	}
-	text := fmt.Sprintf("others of this device and program (%d) are off by %s", len(others), Percent(quantile(others, 0.5)))
-	if quantile(others, 0.5) >= known {
+	text := fmt.Sprintf("others of this device and program (%d) are off by %s", len(others), Percent(stat.Median(others)))
+	if stat.Median(others) >= known {
 		return text + " too: what the program runs there is not what the law supposes"
 	}
 	return text + ": this one stands apart"

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // Setting is what a plan has chosen of one thing, in words.
@@ -140,8 +142,7 @@ func once(trials []trial) Option {
 		for i := range trials {
 			x[i] = of(&trials[i].Option)
 		}
-		slices.Sort(x)
-		return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+		return stat.Median(x)
 	}
 	return Option{trials[0].Settings, median(func(o *Option) float64 { return o.Measured }), median(func(o *Option) float64 { return o.Ours }), median(func(o *Option) float64 { return o.Thumb })}
 }

@@ -3,6 +3,8 @@ package validation
 import (
 	"cmp"
 	"slices"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // OrderKind is one way to group plans, and what they are put in order by.
@@ -83,9 +85,11 @@ func sumOrder(kind *OrderKind, list []Choice) Order {
 		}
 	}
 	o.Subjects = len(subjects)
-	o.Tau, o.Regret, o.RegretP90, o.RegretMax, o.Random = quantile(tau, 0.5), quantile(lost, 0.5), quantile(lost, 0.9), quantile(lost, 1), quantile(random, 0.5)
+	if len(list) > 0 {
+		o.Tau, o.Regret, o.RegretP90, o.RegretMax, o.Random = stat.Median(tau), stat.Median(lost), stat.Quantile(lost, 0.9), slices.Max(lost), stat.Median(random)
+	}
 	if len(thumbTau) > 0 {
-		o.Thumb = &Thumb{quantile(thumbTau, 0.5), quantile(thumbLost, 0.5), share(right, told)}
+		o.Thumb = &Thumb{stat.Median(thumbTau), stat.Median(thumbLost), share(right, told)}
 	}
 	return o
 }

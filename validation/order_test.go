@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // TestTau: worked by hand, from pairs right, wrong and tied.
@@ -248,8 +250,8 @@ func TestNoise(t *testing.T) {
 			apart = append(apart, 1-slices.Min(rates)/slices.Max(rates))
 		}
 	}
-	half, most := quantile(apart, 0.5), quantile(apart, 0.75)
-	t.Logf("%d plans ran twice: half are within %.4f, three of four within %.4f, nine of ten within %.4f", len(apart), half, most, quantile(apart, 0.9))
+	half, most := stat.Median(apart), stat.Quantile(apart, 0.75)
+	t.Logf("%d plans ran twice: half are within %.4f, three of four within %.4f, nine of ten within %.4f", len(apart), half, most, stat.Quantile(apart, 0.9))
 	if len(apart) < 50 || half > 0.007 || most > 0.014 || most > noise {
 		t.Errorf("of %d plans that ran twice half are within %.4f, three of four within %.4f: a noise of %.2f is not what they show", len(apart), half, most, noise)
 	}

@@ -3,10 +3,12 @@ package validation
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/validation/packed"
 )
@@ -161,7 +163,9 @@ func errorsOf(x []float64) (e Errors) {
 	for _, d := range x {
 		e.Within += count(d <= 0.01)
 	}
-	e.Median, e.P90, e.Max = quantile(x, 0.5), quantile(x, 0.9), quantile(x, 1)
+	if len(x) > 0 {
+		e.Median, e.P90, e.Max = stat.Median(x), stat.Quantile(x, 0.9), slices.Max(x)
+	}
 	return e
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/stat"
 )
 
 // Comparison is one figure of one row beside ours.
@@ -228,9 +229,15 @@ func score(m *Measure, all []Comparison) Score {
 		s.Worst = append(s.Worst, c)
 	}
 	sort.SliceStable(s.Worst, func(i, j int) bool { return math.Abs(s.Worst[i].Error) > math.Abs(s.Worst[j].Error) })
-	s.Median, s.P90, s.Max = quantile(errors, 0.5), quantile(errors, 0.9), quantile(errors, 1)
-	s.Bias, s.Width = quantile(signed, 0.5), quantile(widths, 0.5)
-	s.NaiveMedian, s.NaiveP90 = quantile(naive, 0.5), quantile(naive, 0.9)
+	if s.Used > 0 {
+		s.Median, s.P90, s.Max, s.Bias = stat.Median(errors), stat.Quantile(errors, 0.9), slices.Max(errors), stat.Median(signed)
+	}
+	if len(widths) > 0 {
+		s.Width = stat.Median(widths)
+	}
+	if len(naive) > 0 {
+		s.NaiveMedian, s.NaiveP90 = stat.Median(naive), stat.Quantile(naive, 0.9)
+	}
 	return s
 }
 
@@ -239,13 +246,4 @@ func count(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// quantile sorts x and gives its nearest-rank quantile.
-func quantile(x []float64, q float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	sort.Float64s(x)
-	return x[min(len(x)-1, max(0, int(math.Ceil(q*float64(len(x))))-1))]
 }

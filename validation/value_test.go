@@ -32,18 +32,6 @@ func TestValue(t *testing.T) {
 
 func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 
-func TestQuantile(t *testing.T) {
-	x := []float64{5, 1, 4, 2, 3}
-	for _, c := range []struct{ q, want float64 }{{0.5, 3}, {0.9, 5}, {1, 5}, {0.01, 1}} {
-		if got := quantile(x, c.q); got != c.want {
-			t.Errorf("quantile %g = %g, want %g", c.q, got, c.want)
-		}
-	}
-	if quantile(nil, 0.5) != 0 {
-		t.Error("a quantile of nothing")
-	}
-}
-
 // TestMerge: a row's own fields win over those of its set, and a field twice is refused.
 func TestParse(t *testing.T) {
 	const header = `{"about":"x","source":"s","ask":{"engine":"generic","hardware":"h100"}}` + "\n"

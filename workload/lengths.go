@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"time"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // Lengths sum up what a workload is like, in the same memory however long it is.
@@ -92,15 +94,22 @@ func (s *Spread) CV() float64 {
 	return math.Sqrt(s.squares/float64(s.Count-1)) / s.Mean
 }
 
-// Quantile is the least number that a share of all do not exceed, within one part in 128.
+// Quantile of all, as package stat defines it, within one part in 128; 0 of none.
 func (s *Spread) Quantile(share float64) int64 {
-	rank := int64(math.Ceil(share * float64(s.Count)))
+	if s.Count == 0 {
+		return 0
+	}
+	return int64(math.Round(stat.OfRanks(s.Count, share, s.at)))
+}
+
+// at a rank of the sorted numbers.
+func (s *Spread) at(rank int64) float64 {
 	for i, n := range s.seen {
-		if rank -= n; rank <= 0 {
-			return min(max(middle(i), s.Min), s.Max)
+		if rank -= n; rank < 0 {
+			return float64(min(max(middle(i), s.Min), s.Max))
 		}
 	}
-	return s.Max
+	return float64(s.Max)
 }
 
 // middle of a slot.

@@ -23,6 +23,7 @@ import (
 	"github.com/memwall/memwall/internal/farm"
 	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/internal/studyfile"
+	"github.com/memwall/memwall/stat"
 )
 
 const tables = "measured"
@@ -387,7 +388,6 @@ func resume(ctx context.Context) error {
 
 // report prints the median and the range of runs.
 func report(what string, all []float64, words func(float64) string) {
-	slices.Sort(all)
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Printf("%s: %s (%s to %s, %d runs; load %s)\n", what, words(all[len(all)/2]), words(all[0]), words(all[len(all)-1]), len(all), strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
+	fmt.Printf("%s: %s (%s to %s, %d runs; load %s)\n", what, words(stat.Median(all)), words(slices.Min(all)), words(slices.Max(all)), len(all), strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
 }

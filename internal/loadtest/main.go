@@ -13,10 +13,11 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // question gives the body of the n-th request.
@@ -103,17 +104,16 @@ func one(c *http.Client, url, body string, due time.Time) result {
 
 // report says what came of the requests.
 func report(results []result, took time.Duration) {
-	times := make([]time.Duration, len(results))
+	times := make([]float64, len(results))
 	bad := map[int]int{}
 	for i, r := range results {
-		times[i] = r.took
+		times[i] = r.took.Seconds()
 		if r.status != http.StatusOK {
 			bad[r.status]++
 		}
 	}
-	slices.Sort(times)
 	at := func(q float64) time.Duration {
-		return times[min(len(times)-1, int(q*float64(len(times))))].Round(time.Microsecond)
+		return time.Duration(stat.Quantile(times, q) * float64(time.Second)).Round(time.Microsecond)
 	}
 	fmt.Printf("%d requests, %.0f a second, not answered by status: %v\n", len(results), float64(len(results))/took.Seconds(), bad)
 	fmt.Printf("p50 %v  p90 %v  p99 %v  p99.9 %v  max %v\n", at(0.5), at(0.9), at(0.99), at(0.999), at(1))

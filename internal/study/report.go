@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/spell"
+	"github.com/memwall/memwall/stat"
 )
 
 // Tally takes answers one after the other, and reports what they come to.
@@ -289,20 +290,9 @@ func spreadOf(all []Figure) *card.Spread {
 	}
 	n := float64(len(all))
 	s.Mean, low, high = s.Mean/n, low/n, high/n
-	slices.Sort(values)
-	s.P5, s.P50, s.P95 = quantile(values, 0.05), quantile(values, 0.5), quantile(values, 0.95)
+	s.P5, s.P50, s.P95 = stat.Quantile(values, 0.05), stat.Median(values), stat.Quantile(values, 0.95)
 	if banded {
 		s.Low, s.High = &low, &high
 	}
 	return s
-}
-
-// quantile of sorted values, between the two that are nearest (Hyndman and Fan 1996, type 7).
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

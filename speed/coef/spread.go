@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // Spread turns what is known of the coefficients into a band. The deviation of a prediction's logarithm is
@@ -51,11 +52,10 @@ func (e *Errors) Spread(coverage float64) Spread {
 		}
 	}
 	units := e.units(best)
-	slices.Sort(units)
 	best.Rows = len(units)
 	if best.Rows > 0 {
-		tail := (1 - coverage) / 2
-		best.Low, best.High = math.Min(0, quantile(units, tail)), math.Max(0, quantile(units, 1-tail))
+		low, high := stat.PredictionInterval(units, coverage)
+		best.Low, best.High = math.Min(0, low), math.Max(0, high)
 	}
 	return best
 }
@@ -78,18 +78,6 @@ func (e *Errors) unlikelihood(s Spread) float64 {
 	}
 	n := float64(len(e.Log))
 	return logs/n + math.Log(scale/n)
-}
-
-// quantile of sorted numbers, the outer one where it lies between two.
-func quantile(sorted []float64, q float64) float64 {
-	n := float64(len(sorted))
-	i := q*(n+1) - 1
-	if q < 0.5 {
-		i = math.Floor(i)
-	} else {
-		i = math.Ceil(i)
-	}
-	return sorted[int(math.Max(0, math.Min(n-1, i)))]
 }
 
 var spreadFields = []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/validation"
 	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
@@ -77,7 +78,7 @@ func table(found estimatesOf) []byte {
 	for _, name := range names {
 		x := found[name].all()
 		low, high := band(x, len(found[name]))
-		fmt.Fprintf(&b, "%s\t%.5f\t%.5f\t%.5f\t%d\n", name, math.Max(least, median(x)), math.Max(0, low), high, len(x))
+		fmt.Fprintf(&b, "%s\t%.5f\t%.5f\t%.5f\t%d\n", name, math.Max(least, stat.Median(x)), math.Max(0, low), high, len(x))
 	}
 	return b.Bytes()
 }
@@ -102,8 +103,6 @@ func (by byDevice) all() (out []float64) {
 	return out
 }
 
-func median(x []float64) float64 { return (x[(len(x)-1)/2] + x[len(x)/2]) / 2 }
-
 // band is to hold 90 % of what rows of further devices would say: the range over n devices holds
 // (n-1)/(n+1) of them, so it is widened about the median while that is less. Where all rows are of one
 // device, rows count as devices do.
@@ -113,7 +112,7 @@ func band(x []float64, devices int) (low, high float64) {
 		n = float64(len(x))
 	}
 	wide := math.Max(1, 0.9*(n+1)/(n-1))
-	m := median(x)
+	m := stat.Median(x)
 	return m - wide*(m-x[0]), m + wide*(x[len(x)-1]-m)
 }
 

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/memwall/memwall/speed/coef"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/stat"
 )
 
 // report is what one source measured on one device of one era: how far the times of its rows are off.
@@ -53,8 +53,8 @@ func own(t *coef.Table, rows []row, all []leftOut) {
 	}
 	for figure, e := range within {
 		t.SetSpread(stream.OwnSpread+figure, e.Spread(0.9))
-		t.Set(stream.Repeat+figure, deviation(e.Log))
-		t.Set(stream.Machines+figure, deviation(between[figure]))
+		t.Set(stream.Repeat+figure, stat.Deviation(e.Log))
+		t.Set(stream.Machines+figure, stat.Deviation(between[figure]))
 	}
 }
 
@@ -90,15 +90,4 @@ func machines(all []*report) map[string][]float64 {
 		}
 	}
 	return out
-}
-
-// deviation of errors by their median, which rows of something else do not move: 1.4826 times it for normal ones
-// (Rousseeuw and Croux, 1993, doi:10.1080/01621459.1993.10476408).
-func deviation(errors []float64) float64 {
-	off := make([]float64, len(errors))
-	for i, e := range errors {
-		off[i] = math.Abs(e)
-	}
-	slices.SortFunc(off, cmp.Compare[float64])
-	return 1.4826 * off[len(off)/2]
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"slices"
+
+	"github.com/memwall/memwall/stat"
 )
 
 type reporter struct {
@@ -29,7 +31,7 @@ func (r *reporter) print(name string, outs []guess) {
 	fmt.Fprintf(os.Stderr, "== %s\n", name)
 	for _, k := range slices.Sorted(maps.Keys(errs)) {
 		e := errs[k]
-		fmt.Fprintf(os.Stderr, "%-60s %5d  median %5.1f p90 %6.1f bias %+5.1f\n", k, len(e), 100*quantile(e, .5, true), 100*quantile(e, .9, true), 100*quantile(e, .5, false))
+		fmt.Fprintf(os.Stderr, "%-60s %5d  median %5.1f p90 %6.1f bias %+5.1f\n", k, len(e), 100*stat.Median(sizes(e)), 100*stat.Quantile(sizes(e), .9), 100*stat.Median(e))
 	}
 	if r.verbose {
 		r.worst(outs)
@@ -60,16 +62,14 @@ func (r *reporter) coverage(name string, outs []guess) {
 		}
 		widths[i] = (o.high - o.low) / o.rate
 	}
-	fmt.Fprintf(os.Stderr, "band %-20s coverage %5.1f width %5.1f\n", name, 100*inside/float64(len(outs)), 100*quantile(widths, .5, false))
+	fmt.Fprintf(os.Stderr, "band %-20s coverage %5.1f width %5.1f\n", name, 100*inside/float64(len(outs)), 100*stat.Median(widths))
 }
 
-func quantile(x []float64, p float64, abs bool) float64 {
-	y := slices.Clone(x)
-	for i, v := range y {
-		if abs {
-			y[i] = math.Abs(v)
-		}
+// sizes of errors, without their signs.
+func sizes(errs []float64) []float64 {
+	out := make([]float64, len(errs))
+	for i, e := range errs {
+		out[i] = math.Abs(e)
 	}
-	slices.Sort(y)
-	return y[min(len(y)-1, int(p*float64(len(y))))]
+	return out
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // figure is one that a counter shows: what was measured, what ours is under a law, and whether its ratio to that is fitted.
@@ -88,18 +90,18 @@ func (f figure) without(rest []run) fold {
 	rows := pick(rest, f.measured)
 	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
 	if f.ratio {
-		x.ratio = max(1, hundredth(pool(rows, f.measured, ours), 0.5))
+		x.ratio = max(1, stat.WeightedQuantile(pool(rows, f.measured, ours), 0.5))
 	}
 	if f.unseen != nil {
 		ours = f.unseen(both)
 	}
 	spread := pool(rows, f.measured, ours)
-	x.low, x.high = hundredth(spread, 0.05), hundredth(spread, 0.95)
+	x.low, x.high = stat.WeightedQuantile(spread, 0.05), stat.WeightedQuantile(spread, 0.95)
 	return x
 }
 
 // pool gives measured over ours of all frameworks with enough runs, each weighing the same.
-func pool(rows []run, measured, ours func(*run) float64) (out []weighted) {
+func pool(rows []run, measured, ours func(*run) float64) (out []stat.Weighted) {
 	of := map[string]int{}
 	for i := range rows {
 		of[rows[i].framework]++
@@ -107,7 +109,7 @@ func pool(rows []run, measured, ours func(*run) float64) (out []weighted) {
 	for i := range rows {
 		r := &rows[i]
 		if n := enough(of[r.framework]); n > 0 {
-			out = append(out, weighted{measured(r) * gib / ours(r), 1 / float64(n)})
+			out = append(out, stat.Weighted{Value: measured(r) * gib / ours(r), Weight: 1 / float64(n)})
 		}
 	}
 	return out

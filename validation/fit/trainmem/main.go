@@ -12,6 +12,7 @@ import (
 	"os"
 	"sort"
 
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/train"
 	"github.com/memwall/memwall/validation"
 	"github.com/memwall/memwall/validation/fit/internal/tables"
@@ -138,29 +139,30 @@ func pick(all []run, figure func(*run) float64) (out []run) {
 // fewest runs of a framework that say how far its figures are off.
 const fewest = 5
 
-// writeSpreads writes the 5th and 95th hundredth of measured over predicted for each framework, and for all together, in
+// writeSpreads writes the 5th and 95th percentile of measured over predicted for each framework, and for all together, in
 // which each framework with enough runs weighs the same. Where the ratio of a framework is fitted it is the median.
 func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio func(framework string) bool) {
-	of := map[string][]weighted{}
+	of := map[string][]stat.Weighted{}
 	for i := range rows {
 		f := rows[i].framework
-		of[f] = append(of[f], weighted{measured(&rows[i]) * gib / ours(&rows[i]), 1})
+		of[f] = append(of[f], stat.Weighted{Value: measured(&rows[i]) * gib / ours(&rows[i]), Weight: 1})
 	}
 	names := make([]string, 0, len(of))
-	var pooled []weighted
+	var pooled []stat.Weighted
 	for f, x := range of {
 		names = append(names, f)
 		for _, w := range x[:enough(len(x))] {
-			pooled = append(pooled, weighted{w.x, 1 / float64(len(x))})
+			pooled = append(pooled, stat.Weighted{Value: w.Value, Weight: 1 / float64(len(x))})
 		}
 	}
 	sort.Strings(names)
-	line := func(name string, x []weighted) {
+	line := func(name string, x []stat.Weighted) {
 		mid := 1.0
 		if ratio != nil && ratio(name) {
-			mid = max(1, hundredth(x, 0.5))
+			mid = max(1, stat.WeightedQuantile(x, 0.5))
 		}
-		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, name, len(x), mid, hundredth(x, 0.05)/mid, hundredth(x, 0.95)/mid)
+		low, high := stat.WeightedQuantile(x, 0.05), stat.WeightedQuantile(x, 0.95)
+		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, name, len(x), mid, low/mid, high/mid)
 	}
 	line("*", pooled)
 	for _, f := range names {
@@ -177,16 +179,16 @@ func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours fun
 
 // mixed weighs a framework's own runs as much as those of all: its rules were checked on its runs, and a run unseen differs
 // from these as one framework's from another's.
-func mixed(own, pooled []weighted) (out []weighted) {
+func mixed(own, pooled []stat.Weighted) (out []stat.Weighted) {
 	total := 0.0
 	for _, w := range pooled {
-		total += w.weight
+		total += w.Weight
 	}
 	for _, w := range own {
-		out = append(out, weighted{w.x, 1 / float64(len(own))})
+		out = append(out, stat.Weighted{Value: w.Value, Weight: 1 / float64(len(own))})
 	}
 	for _, w := range pooled {
-		out = append(out, weighted{w.x, w.weight / total})
+		out = append(out, stat.Weighted{Value: w.Value, Weight: w.Weight / total})
 	}
 	return out
 }
@@ -197,22 +199,4 @@ func enough(n int) int {
 		return 0
 	}
 	return n
-}
-
-type weighted struct{ x, weight float64 }
-
-// hundredth is a weighted quantile.
-func hundredth(x []weighted, q float64) float64 {
-	sort.Slice(x, func(i, j int) bool { return x[i].x < x[j].x || x[i].x == x[j].x && x[i].weight < x[j].weight })
-	total := 0.0
-	for _, w := range x {
-		total += w.weight
-	}
-	sum := 0.0
-	for _, w := range x {
-		if sum += w.weight; sum >= q*total {
-			return w.x
-		}
-	}
-	return x[len(x)-1].x
 }

@@ -2,7 +2,8 @@ package study
 
 import (
 	"math"
-	"slices"
+
+	"github.com/memwall/memwall/stat"
 )
 
 // Errors are how far predictions are off what was measured, and their bands.
@@ -34,11 +35,11 @@ func (e *Errors) Off(q float64) float64 {
 	for i, l := range e.logs {
 		x[i] = math.Abs(math.Expm1(l))
 	}
-	return quantile(x, q)
+	return stat.Quantile(x, q)
 }
 
 // Bias is the median of the relative errors.
-func (e *Errors) Bias() float64 { return math.Expm1(quantile(slices.Clone(e.logs), 0.5)) }
+func (e *Errors) Bias() float64 { return math.Expm1(stat.Median(e.logs)) }
 
 // Banded reports whether every prediction has a band.
 func (e *Errors) Banded() bool { return len(e.logs) > 0 && len(e.widths) == len(e.logs) }
@@ -47,13 +48,7 @@ func (e *Errors) Banded() bool { return len(e.logs) > 0 && len(e.widths) == len(
 func (e *Errors) Cover() float64 { return float64(e.inside) / float64(len(e.widths)) }
 
 // Width is the median of the widths of bands, each over its prediction.
-func (e *Errors) Width() float64 { return quantile(slices.Clone(e.widths), 0.5) }
-
-// quantile sorts x, which is not empty, and gives the number that a share q of the others is below.
-func quantile(x []float64, q float64) float64 {
-	slices.Sort(x)
-	return x[min(len(x)-1, int(q*float64(len(x))))]
-}
+func (e *Errors) Width() float64 { return stat.Median(e.widths) }
 
 // Groups are errors by the name of what rows have in common.
 type Groups map[string]*Errors
