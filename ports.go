@@ -35,6 +35,14 @@ type Resolved struct {
 	Name string // as people write it
 	Hub  string // on the hub, for command lines
 	File string // of a GGUF model on the hub, for command lines: org/name/file.gguf
+	// Path is where the question has the model on some machine, where only the words of the path were read.
+	Path string
+	// Asked is the format that a name states of a checkpoint that is stored otherwise: "qwen3-32b-q4_k_m".
+	Asked string
+	// Assumed: a name that is not known was taken for a model of the shape of one that it holds.
+	Assumed bool
+	// Engine is the program whose names were used, "" for none.
+	Engine string
 	// Spec builds Model; nil when the architecture is unknown.
 	Spec  *family.Spec
 	Model *model.Model

@@ -91,8 +91,9 @@ type Predictor struct {
 }
 
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there. HubFile is the GGUF file itself, where
-// it is one of the hub's: org/name/file.gguf.
-type Checkpoint struct{ Name, Stored, HubFile string }
+// it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone is known. File is a path that
+// was given and not read.
+type Checkpoint struct{ Name, Stored, HubFile, File string }
 
 // CheckpointName is what a command line calls the model: its id where nothing better is known.
 func (j *Job) CheckpointName() string {

@@ -31,6 +31,9 @@ func (e Engine) Command(j *engine.Job) string {
 
 // fileArgs name the file: on this machine, or on the hub, from where the server fetches it.
 func fileArgs(j *engine.Job) string {
+	if strings.Contains(j.Checkpoint.HubFile, ":") { // a repository and the format of a file in it
+		return "-hf " + argv.Quote(j.Checkpoint.HubFile)
+	}
 	owner, rest, _ := strings.Cut(j.Checkpoint.HubFile, "/")
 	if name, file, ok := strings.Cut(rest, "/"); ok {
 		return "-hf " + argv.Quote(owner+"/"+name) + " -hff " + argv.Quote(file)
@@ -43,7 +46,10 @@ func modelFile(j *engine.Job) string {
 	if strings.HasSuffix(strings.ToLower(j.Model.ID), ".gguf") {
 		return j.Model.ID
 	}
-	if j.Checkpoint.HubFile != "" {
+	if f := j.Checkpoint.File; strings.HasSuffix(strings.ToLower(f), ".gguf") {
+		return f
+	}
+	if j.Checkpoint.HubFile != "" && !strings.Contains(j.Checkpoint.HubFile, ":") {
 		return path.Base(j.Checkpoint.HubFile)
 	}
 	return j.Model.ID + "-" + strings.TrimPrefix(j.Weights.Name, "gguf-") + ".gguf"
