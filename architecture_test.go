@@ -18,7 +18,7 @@ var houseOrder = []string{
 	"unit spell lifetime search stat",
 	"speed/coef trend",
 	"dtype ledger plan",
-	"model hardware quality workload figure format/yaml format/internal/window format/internal/sparse",
+	"naming model hardware quality workload figure format/yaml format/internal/window format/internal/sparse",
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",

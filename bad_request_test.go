@@ -101,7 +101,7 @@ var badRequests = []struct {
 	{"a question of another version", `{"ask":"quant","model":"llama-3.1-8b"}`, BadField, "ask", "quant", "", ""},
 	{"no model", `{"ask":"fit"}`, BadField, "model", "", "missing", "llama-3.1-8b"},
 	{"a model spelt wrong", `{"ask":"fit","model":"lama-3.1-8b"}`, UnknownModel, "model", "lama-3.1-8b", "no model called", "did you mean: llama-3.1-8b"},
-	{"a model that may be several", `{"ask":"fit","model":"llama"}`, UnknownModel, "model", "llama", "", "llama"},
+	{"a model that may be several", `{"ask":"fit","model":"llama"}`, UnknownModel, "model", "llama", "may be any of", "give one"},
 	{"hardware spelt wrong", `{"ask":"fit","model":"llama-3.1-8b","hardware":"h10"}`, UnknownHardware, "hardware", "h10", "not in the catalog", "did you mean a10"},
 	{"a device of no size", `{"ask":"fit","model":"llama-3.1-8b","hardware":"name=x"}`, BadField, "memory", "", "missing", "memory=24GiB"},
 	{"a device below nothing", `{"ask":"fit","model":"llama-3.1-8b","hardware":"name=x,memory=-1GiB"}`, BadField, "memory", "-1GiB", "no size", "24GiB"},

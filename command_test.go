@@ -66,7 +66,7 @@ func TestStoredAs(t *testing.T) {
 		{"compressed-tensors", "somebody/model", "", false},
 		{"awq_marlin", "hugging-quants/Meta-Llama-3.1-405B-Instruct-AWQ-INT4", "awq", true},
 		{"gptq", "Qwen/Qwen2-72B-Instruct-GPTQ-Int4", "gptq", true},
-		{"modelopt", "nvidia/Llama-3.1-8B-Instruct-FP8", "fp8", true},
+		{"modelopt", "nvidia/Llama-3.1-8B-Instruct-FP8", "fp8-tensor", true},
 		{"modelopt", "nvidia/DeepSeek-R1-NVFP4", "nvfp4", true},
 		{"fp8", "/deepseek-r1", "", true},
 		{"fp8", "/models/mistral-large2", "fp8", true},

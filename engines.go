@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -95,13 +96,15 @@ func (q *question) denoises() bool {
 
 func (q *question) defaultEngine() string {
 	gguf := q.resolved.Format == "gguf"
-	if r := dtype.FindRecipe(q.request.Weights); r != nil {
+	if r := dtype.FindRecipe(cmp.Or(q.request.Weights, q.resolved.Asked, q.resolved.Recipe)); r != nil {
 		gguf = r.Store == dtype.GGUF
 	}
 	d := q.job.Device(0)
 	switch {
 	case q.denoises():
 		return transformersEngine
+	case q.resolved.Engine != "" && q.request.Weights == "":
+		return q.resolved.Engine
 	case gguf:
 		return "llama.cpp"
 	case q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):

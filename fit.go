@@ -336,7 +336,7 @@ func (q *question) converted() *dtype.Recipe {
 
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *question) recipe() (*dtype.Recipe, error) {
-	name := q.request.Weights
+	name := cmp.Or(q.request.Weights, q.askedByName())
 	if name == "" && q.cast != nil && dtype.FindFormat(q.stored()) == dtype.F32 {
 		name = q.cast.Name
 	}
@@ -361,6 +361,15 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// askedByName is the format that the model's name states of a checkpoint that is stored otherwise. What Ollama's library
+// has is for programs that read GGUF files.
+func (q *question) askedByName() string {
+	if q.resolved.Engine != "" && !engine.ReadsGGUF(q.engine) {
+		return ""
+	}
+	return q.resolved.Asked
 }
 
 // caster is an engine that loads checkpoints of 32 bits in 16.

@@ -123,22 +123,6 @@ func (a *Asker) source() ModelSource {
 	return a.Models
 }
 
-// Catalog is the ModelSource of the built-in models.
-type Catalog struct{}
-
-// Model finds an entry of the catalog.
-func (Catalog) Model(ref string) (*Resolved, error) {
-	e, err := catalog.Find(ref)
-	if err != nil {
-		return nil, err
-	}
-	s, err := e.Spec()
-	if err != nil {
-		return nil, err
-	}
-	return &Resolved{ID: e.ID, Name: e.Name, Hub: e.Hub, Spec: s, Recipe: e.Weights, Format: "catalog", Provenance: "catalog: " + e.Source}, nil
-}
-
 // FieldCode tells a wrong field from one that asks for what is not described.
 func FieldCode(f *family.FieldError) string {
 	if f.Lacking {

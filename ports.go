@@ -35,9 +35,16 @@ type Resolved struct {
 	Name string // as people write it
 	Hub  string // on the hub, for command lines
 	File string // of a GGUF model on the hub, for command lines: org/name/file.gguf
-	// Path is what an engine on this machine opens, as it was given: a GGUF file, of several the first, or the folder of a
-	// checkpoint. Address is that of a GGUF file which is at no hub, Library its name in Ollama's library.
+	// Path is what an engine opens, as it was given: a GGUF file, of several the first, or the folder of a checkpoint; it may lie on
+	// another machine, where only its words were read. Address is that of a GGUF file which is at no hub, Library its name in
+	// Ollama's library.
 	Path, Address, Library string
+	// Asked is the format that a name states of a checkpoint that is stored otherwise: "qwen3-32b-q4_k_m".
+	Asked string
+	// Assumed: a name that is not known was taken for a model of the shape of one that it holds.
+	Assumed bool
+	// Engine is the program whose names were used, "" for none.
+	Engine string
 	// Spec builds Model; nil when the architecture is unknown.
 	Spec  *family.Spec
 	Model *model.Model

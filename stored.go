@@ -3,9 +3,9 @@ package memwall
 import (
 	"strings"
 
-	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/naming"
 )
 
 // What a checkpoint of the hub is stored in, from the method that an engine is told or prints and from the
@@ -19,17 +19,17 @@ func isHubName(ref string) bool {
 	return strings.Count(ref, "/") <= 1
 }
 
-// published reports whether a name is that of an entry's own checkpoint, not of somebody's copy in another
+// ownCheckpoint reports whether a name is that of an entry's own checkpoint, not of somebody's copy in another
 // format.
-func published(method, ref string) bool {
-	e, err := catalog.Find(ref)
+func ownCheckpoint(method, ref string) bool {
+	read, err := catalog.Read(ref)
 	if err != nil {
 		return false
 	}
-	if strings.EqualFold(ref, e.ID) || strings.EqualFold(ref, e.Hub) {
-		return method == "" || method == "none" || e.Weights != "" // else the engine quantises what it loads
+	if strings.EqualFold(ref, read.ID) || strings.EqualFold(ref, read.Hub) {
+		return method == "" || method == "none" || read.Weights != "" // else the engine quantises what it loads
 	}
-	return recipeInName(ref) == "" && e.Weights != ""
+	return read.Said.Format == "" && read.Weights != ""
 }
 
 // methods are quantisations as vLLM and SGLang call them, where the method alone fixes the recipe.
@@ -41,10 +41,10 @@ var methods = map[string]string{
 // storedAs names the recipe of a checkpoint; known is false when a method is named that leaves it open.
 func storedAs(method, ref string) (recipe string, known bool) {
 	method = strings.ToLower(method)
-	if published(method, ref) {
+	if ownCheckpoint(method, ref) {
 		return "", true
 	}
-	named := recipeInName(ref)
+	named := naming.Read(ref).Format
 	switch method {
 	case "", "none":
 		return named, true
@@ -70,65 +70,10 @@ func storedAs(method, ref string) (recipe string, known bool) {
 	return named, named != ""
 }
 
-// recipeInName reads words such as AWQ, GPTQ-Int8, FP8-dynamic, NVFP4, w4a16 in a model's name.
-func recipeInName(ref string) string {
-	org, name, ok := strings.Cut(strings.ToLower(ref), "/")
-	if !ok {
-		org, name = "", org
-	}
-	words := map[string]bool{}
-	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-		words[w] = true
-	}
-	eight := words["int8"] || words["8bit"] || words["w8a16"]
-	switch {
-	case words["nvfp4"]:
-		return "nvfp4"
-	case words["mxfp4"]:
-		return "mxfp4"
-	case words["fp8"]:
-		return fp8InName(org, words)
-	case words["gptq"] && eight:
-		return "gptq-int8"
-	case words["gptq"]:
-		return "gptq"
-	case words["awq"]:
-		return "awq"
-	case words["bnb"]:
-		if eight {
-			return "bnb-int8"
-		}
-		return "nf4"
-	case org == "mlx-community" && eight:
-		return "mlx-8bit"
-	case org == "mlx-community" && words["4bit"]:
-		return "mlx-4bit"
-	case words["w4a16"]:
-		return "int4"
-	case words["w8a8"]:
-		return "int8"
-	case words["bf16"]:
-		return "bf16"
-	}
-	return ""
-}
-
-// fp8InName: Qwen's and DeepSeek's own FP8 checkpoints have a scale for each 128 × 128 block
-// (quantization_config.weight_block_size), those of the compressed-tensors tools one for each row.
-func fp8InName(org string, words map[string]bool) string {
-	switch {
-	case words["block"], org == "qwen", org == "deepseek-ai", org == "zai-org":
-		return dtype.FindRecipe("fp8-block").Name
-	case words["static"], words["tensor"]:
-		return dtype.FindRecipe("fp8-tensor").Name
-	}
-	return dtype.FindRecipe("fp8").Name
-}
-
-// onDisk is a checkpoint of this machine.
+// onDisk is a checkpoint of this machine, or of one where only its path was read.
 func (q *question) onDisk() engine.Checkpoint {
 	c := engine.Checkpoint{Name: q.resolved.Path, Stored: q.stored(), Library: q.resolved.Library}
-	if q.resolved.Format == "gguf" {
+	if q.resolved.Format == "gguf" || strings.HasSuffix(strings.ToLower(q.resolved.Path), ".gguf") {
 		c.File = q.resolved.Path
 	}
 	return c
@@ -143,6 +88,8 @@ func (q *question) checkpoint() engine.Checkpoint {
 	switch {
 	case r.Path != "": // its files say what is stored; the name is not asked
 		return q.onDisk()
+	case r.Format == "catalog" && r.Hub != "":
+		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
 	case r.File != "" || read && r.Hub != "":
 		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
 	case r.Address != "" || r.Library != "":

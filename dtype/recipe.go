@@ -17,6 +17,8 @@ type Recipe struct {
 	Note    string
 	// StandsFor says that the mixture is another's: what is known of it, "" for a recipe that is known.
 	StandsFor string
+	// Low and High are what files of the recipe take in parts of what Pick stores; 0 for exactly that.
+	Low, High float64
 	Pick      func(*Site) *Scheme
 }
 
@@ -101,14 +103,16 @@ func (r Role) Category() Category {
 	return Other
 }
 
-// Recipes lists every recipe: plain formats, then GGUF file types, then those of the hub.
+// Recipes lists every recipe: plain formats, then GGUF file types, then those of the hub and of MLX.
 func Recipes() []*Recipe { return recipes() }
 
 var recipes = sync.OnceValue(func() []*Recipe {
 	var all []*Recipe
 	all = append(all, plainRecipes()...)
 	all = append(all, ggufRecipes()...)
-	return append(all, hubRecipes()...)
+	all = append(all, hubRecipes()...)
+	all = append(all, mlxRecipes()...)
+	return append(all, exlRecipes()...)
 })
 
 var recipeNames = sync.OnceValue(func() map[string]*Recipe {

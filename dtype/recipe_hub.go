@@ -158,8 +158,6 @@ func hubRecipes() []*Recipe {
 		hub("nvfp4", "e2m1 with e4m3 scales of 16", FP4E2M1, NVFP4Split, "modelopt-fp4", "fp4-nvidia"),
 		{Name: "nvfp4-experts", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, routed experts only", Pick: expertsOnly(NVFP4Split)},
 		{Name: "nvfp4-mlp", Base: FP4E2M1, FType: NoGGML, Note: "nvfp4, feed-forward layers and experts, not attention", Pick: feedForward(NVFP4Split)},
-		{Name: "mlx-4bit", Store: MLX, Base: I4, FType: NoGGML, Note: "groups of 64, embeddings too", Pick: everyMatrix(MLXGroup(I4, 64)), Aliases: []string{"mlx", "mlx-q4"}},
-		{Name: "mlx-8bit", Store: MLX, Base: I8, FType: NoGGML, Note: "groups of 64, embeddings too", Pick: everyMatrix(MLXGroup(I8, 64)), Aliases: []string{"mlx-q8"}},
 		hub("sparse-2:4", "half of the weights kept, 16-bit", BF16, Sparse24, "2:4", "sparse", "semi-structured"),
 	}
 }

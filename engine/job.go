@@ -93,7 +93,8 @@ type Predictor struct {
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there.
 type Checkpoint struct {
 	Name, Stored string
-	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf.
+	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone
+	// is known.
 	HubFile string
 	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name in Ollama's library.
 	File, Address, Library string

@@ -53,7 +53,7 @@ func TestCatalogReferences(t *testing.T) {
 	check(t, refused(t, f, "nobody/never-heard-of"), memwall.Remote, "config.json", "neither in the catalog nor")
 	check(t, refused(t, f, "https://example.com/model.gguf"), memwall.Remote, "download")
 	check(t, refused(t, f, "hf:meta-llama/Llama-3.1-8B"), memwall.Remote, "llama-3.1-8b")
-	check(t, refused(t, f, "ollama:llama3"), memwall.Remote, "download")
+	check(t, refused(t, f, "ollama:no-such-model"), memwall.Remote, "download")
 }
 
 // TestFolderBeforeCatalog: a folder of a model comes before a model of the catalog with its name, and any

@@ -16,6 +16,14 @@ type Remote interface {
 	Find(ref string) (*Place, error)
 }
 
+// Unreached says that nobody could be asked for a reference: no network leads there, or none may be used.
+type Unreached struct{ Told *memwall.Error }
+
+func (u *Unreached) Error() string { return u.Told.Message }
+
+// Unwrap gives the error as it is told.
+func (u *Unreached) Unwrap() error { return u.Told }
+
 // Place is where a remote reference leads: files that are read as those of a folder are.
 type Place struct {
 	// Files are the place's; they are io.ReaderAt. Errors of theirs that are *memwall.Error are told as they are.

@@ -56,7 +56,7 @@ func (f *Files) find(ref string) (*Resolved, error) {
 		if strings.EqualFold(scheme, "ollama") {
 			return f.ollama(ref)
 		}
-		return f.remote(ref)
+		return offline(ref, func() (*Resolved, error) { return f.remote(ref) })
 	}
 	d, err := openDisk(f.Options.Root)
 	if err != nil {
@@ -65,9 +65,37 @@ func (f *Files) find(ref string) (*Resolved, error) {
 	defer d.close()
 	file := home(filepath.ToSlash(ref))
 	if isPath(file) || d.isFolder(file) && d.holdsModel(file) {
-		return d.path(file)
+		r, err := d.path(file)
+		return byWords(ref, r, err)
 	}
 	return f.named(ref)
+}
+
+// offline asks the hub, and where it cannot be asked reads the words of the name.
+func offline(ref string, ask func() (*Resolved, error)) (*Resolved, error) {
+	r, err := ask()
+	var nobody *Unreached
+	if !errors.As(err, &nobody) {
+		return r, err
+	}
+	read, unnamed := (memwall.Catalog{}).Model(ref)
+	if unnamed != nil {
+		return nil, err
+	}
+	note(read, "not_fetched", "%s; read by its name", nobody.Told.Message)
+	return read, nil
+}
+
+// byWords reads the words of a path where no file is, as in lines that come from other machines.
+func byWords(ref string, r *Resolved, err error) (*Resolved, error) {
+	var told *memwall.Error
+	if !errors.As(err, &told) || told.Code != memwall.UnknownModel {
+		return r, err
+	}
+	if read, unnamed := (memwall.Catalog{}).Model(ref); unnamed == nil {
+		return read, nil
+	}
+	return nil, err
 }
 
 // schemes of addresses.
@@ -93,9 +121,12 @@ func isPath(ref string) bool {
 // named finds an id or alias of the catalog, and otherwise a name on the hub.
 func (f *Files) named(ref string) (*Resolved, error) {
 	if f.Options.Remote != nil && onHub(ref) && strings.ContainsAny(ref, ":@") {
-		return f.remote("hf:" + ref) // a file or a revision, which the catalog has none of
+		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) }) // a file or a revision, which the catalog has none of
 	}
 	r, err := memwall.Catalog{}.Model(ref)
+	if err == nil && r.Assumed && f.Options.Remote != nil && onHub(ref) { // the hub knows better
+		return offline(ref, func() (*Resolved, error) { return f.remote("hf:" + ref) })
+	}
 	var missing *catalog.NotFoundError
 	if !errors.As(err, &missing) || missing.Ambiguous || !onHub(ref) {
 		return r, err
@@ -122,6 +153,10 @@ func near(err error, names []string) error {
 	}
 	e := *told
 	e.Hint = strings.TrimPrefix(e.Hint+"; the catalog has "+strings.Join(names, ", "), "; ")
+	var nobody *Unreached
+	if errors.As(err, &nobody) {
+		return &Unreached{Told: &e}
+	}
 	return &e
 }
 

@@ -10,12 +10,6 @@ import (
 // Schemes that checkpoints of the hub spell out in numbers. Those with a name of their own stand in package
 // dtype; here they are made from bits, groups and scales.
 
-// Formats of widths that only MLX uses.
-var (
-	i5 = &dtype.Format{Name: "i5", BlockElems: 8, BlockBytes: 5, GGML: dtype.NoGGML}
-	i6 = &dtype.Format{Name: "i6", BlockElems: 4, BlockBytes: 3, GGML: dtype.NoGGML}
-)
-
 // integers of a width; nil for a width that nobody packs.
 func integers(bits int64) *dtype.Format {
 	switch bits {
@@ -26,9 +20,9 @@ func integers(bits int64) *dtype.Format {
 	case 4:
 		return dtype.I4
 	case 5:
-		return i5
+		return dtype.I5
 	case 6:
-		return i6
+		return dtype.I6
 	case 8:
 		return dtype.I8
 	}

@@ -40,9 +40,13 @@ func Nearest(word string, names []string) []string {
 	var hits []hit
 	w := strings.ToLower(word)
 	far := max(2, len(w)/3)
+	have := letters(w)
 	for _, n := range names {
 		if len(w)-len(n) > far || len(n)-len(w) > far {
 			continue // so many letters would have to go or come: a word without end costs nothing
+		}
+		if apart(&have, strings.ToLower(n)) > far {
+			continue
 		}
 		if d := Distance(w, strings.ToLower(n)); d <= far {
 			hits = append(hits, hit{n, d})
@@ -56,6 +60,33 @@ func Nearest(word string, names []string) []string {
 		}
 	}
 	return out
+}
+
+// letters counts the first letters of a word, by their codes modulo 64.
+func letters(w string) (n [64]int8) {
+	for i := range min(len(w), most) {
+		n[w[i]&63]++
+	}
+	return n
+}
+
+// apart is a lower bound of the distance to a word: the letters that only one of the two has, of the word that has more.
+func apart(have *[64]int8, w string) int {
+	left := *have
+	more := 0
+	for i := range min(len(w), most) {
+		c := w[i] & 63
+		if left[c] > 0 {
+			left[c]--
+		} else {
+			more++
+		}
+	}
+	less := 0
+	for _, n := range left {
+		less += int(n)
+	}
+	return max(more, less)
 }
 
 func contains(list []string, s string) bool {

@@ -32,6 +32,9 @@ func (e Engine) Command(j *engine.Job) string {
 // fileArgs name the file: on this machine, on the hub or at an address, from where the server fetches it.
 func fileArgs(j *engine.Job) string {
 	c := &j.Checkpoint
+	if strings.Contains(c.HubFile, ":") { // a repository and the format of a file in it
+		return "-hf " + argv.Quote(c.HubFile)
+	}
 	owner, rest, _ := strings.Cut(c.HubFile, "/")
 	name, file, onHub := strings.Cut(rest, "/")
 	switch {
@@ -51,7 +54,7 @@ func modelFile(j *engine.Job) string {
 		return c.File
 	case isGGUF(j.Model.ID):
 		return j.Model.ID
-	case c.HubFile != "":
+	case c.HubFile != "" && !strings.Contains(c.HubFile, ":"):
 		return path.Base(c.HubFile)
 	}
 	return j.Model.ID + "-" + strings.TrimPrefix(j.Weights.Name, "gguf-") + ".gguf"

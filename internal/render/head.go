@@ -80,20 +80,20 @@ func needs(a *memwall.Answer, d *memwall.Device) text {
 	return join(x, say(" of "+usable+" "+name+each(a)+besideOnHost(a)))
 }
 
-// muchOnHost is from where the headline says what lies in host memory.
+// muchOnHost is from where the headline says what of the weights lies in host memory.
 const muchOnHost = unit.GiB
 
 // besideOnHost is " and 57.5 on the host": the headline does not hide the larger half.
 func besideOnHost(a *memwall.Answer) string {
-	h := a.Host
-	if h == nil || h.Needed < muchOnHost {
+	if a.Host == nil {
 		return ""
 	}
-	out := " and " + gib(h.Needed, 1)
-	if h.Capacity > 0 {
-		out += " of " + gib(h.Capacity, 1)
+	for i := range a.Host.Ledger {
+		if it := &a.Host.Ledger[i]; it.ID == "weights" && it.Bytes >= muchOnHost {
+			return " and " + gib(it.Bytes, 1) + " of weights on the host"
+		}
 	}
-	return out + " on the host"
+	return ""
 }
 
 // least1 is ≥ before a sum with an unknown part.

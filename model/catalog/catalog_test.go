@@ -67,7 +67,7 @@ func BenchmarkFindNone(b *testing.B) {
 
 // TestBeginnings: a name that is short of a size is answered with those that begin with it.
 func TestBeginnings(t *testing.T) {
-	for name, want := range map[string]string{"gemma4": "gemma-4-26b-a4b", "flux": "flux.1-dev", "zamba": "zamba2-2.7b"} {
+	for name, want := range map[string]string{"gemm": "gemma-2b", "zamba": "zamba2-2.7b"} {
 		_, err := Find(name)
 		var e *NotFoundError
 		if !errors.As(err, &e) || len(e.Candidates) > suggested || !slices.Contains(e.Candidates, want) {

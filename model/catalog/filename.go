@@ -4,28 +4,19 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/memwall/memwall/dtype"
+	"sync"
 )
 
-// said takes names of files and of benchmark tables apart, the whole first: "qwen3 32B Q8_0 /
-// Qwen3-32B-Q8_0" is the name of a file after its label, "baidu_ERNIE-4.5-21B-A3B-PT-Q4_K_M" an
-// organisation, a model and a quantisation, "Phi 4 Mini 3.8B" a model and its size. Each comes with the
-// billions of parameters that were cut off, 0 for none.
+// said takes the labels of files and of benchmark tables apart, the whole first: "baidu_ERNIE-4.5-21B-A3B" is an
+// organisation and a model, "Phi 4 Mini 3.8B" a model and its size, "Qwen3 32B (Dense)" one with a remark. Each comes with
+// the billions of parameters that were cut off, 0 for none.
 func said(name string) (tries []sized) {
-	if _, file, ok := strings.Cut(name, " / "); ok {
-		name = file
-	}
-	if i := strings.LastIndexByte(name, '/'); strings.HasPrefix(name, "/") && i >= 0 {
-		name = name[i+1:]
-	}
 	if i := strings.IndexByte(name, '('); i > 0 && strings.HasSuffix(name, ")") {
 		name = strings.TrimSpace(name[:i])
 	}
-	name = withoutWeights(name)
 	tries = append(tries, sized{name, 0})
-	if org, model, ok := strings.Cut(name, "_"); ok && org != "" {
-		tries = append(tries, sized{org + "/" + model, 0}, sized{model, 0})
+	if i := strings.IndexAny(name, "_-"); i > 0 && orgs()[fold(name[:i])] {
+		tries = append(tries, sized{name[i+1:], 0})
 	}
 	for i, n := 0, len(tries); i < n; i++ {
 		if rest, size, ok := withoutSize(tries[i].name); ok {
@@ -35,32 +26,22 @@ func said(name string) (tries []sized) {
 	return tries
 }
 
+// orgs are the organisations of the entries' repositories.
+var orgs = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, h := range headers() {
+		for _, n := range h.names {
+			if org, _, ok := strings.Cut(n, "/"); ok {
+				out[fold(org)] = true
+			}
+		}
+	}
+	return out
+})
+
 type sized struct {
 	name     string
 	billions float64
-}
-
-// withoutWeights cuts the quantisation off the end of a file's name, and marks of how it was made.
-func withoutWeights(name string) string {
-	name = strings.TrimSuffix(name, ".gguf")
-	for {
-		i := strings.LastIndexAny(name, "-. ")
-		if i <= 0 || !quantisation(name[i+1:]) {
-			return name
-		}
-		name = strings.TrimRight(name[:i], "- ")
-	}
-}
-
-// quantisation reports whether a word names how weights are stored: "Q4_K_M", "UD", "IQ2_XXS", "BF16".
-func quantisation(word string) bool {
-	w := strings.ToLower(word)
-	switch w {
-	case "ud", "qat", "moe":
-		return true
-	}
-	w = strings.TrimSuffix(strings.TrimSuffix(w, "_xl"), "_k")
-	return dtype.FindRecipe(w) != nil || dtype.FindRecipe(w+"_0") != nil && strings.HasPrefix(w, "q")
 }
 
 // withoutSize cuts the number of parameters off the end of a name: "30B-A3B", "14B".

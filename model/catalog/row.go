@@ -14,7 +14,11 @@ func (e *Entry) Line() (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	own := *e
+	if e.Like != "" {
+		own.Config = e.row
+	}
+	if err := enc.Encode(own); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil

@@ -83,7 +83,7 @@ var glm4moe = &Family{
 		e.Shared = e.Inner * c.IntOr(0, "n_shared_experts")
 		glm4moeSpec(s, a, c.gated(), e, c.Layers(), int(c.IntOr(1, "first_k_dense_replace")))
 		s.MTP = s.mtpOf(c.IntOr(0, "num_nextn_predict_layers"))
-		s.MTPEnds = len(s.MTP) > 0
+		s.MTPEnds = len(s.MTP) > 0 && !c.Bool(false, "nextn_shares_embeddings") // which the catalog says of GLM-4.6
 		return s
 	},
 	Header: func(m *Meta) *Spec {

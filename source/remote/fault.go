@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/source"
 )
 
 // errOffline is asked for what is not here while nothing may be fetched.
@@ -17,7 +18,11 @@ var errOffline = errors.New("offline")
 // fault says why something could not be had of a service, and what to do.
 func (f *Finder) fault(service string, r *reference, name string, err error) error {
 	var told *memwall.Error
-	if errors.As(err, &told) {
+	var before *source.Unreached
+	switch {
+	case errors.As(err, &before):
+		return before
+	case errors.As(err, &told):
 		return told
 	}
 	out := &memwall.Error{Code: memwall.Remote, Field: "model", Value: redact(r.given)}
@@ -42,7 +47,17 @@ func (f *Finder) fault(service string, r *reference, name string, err error) err
 		out.Message, out.Hint = what+": "+reason(err), "check the connection, HTTPS_PROXY if there is a proxy, and "+service+"; or download the files and give their path"
 	}
 	out.Message, out.Hint = redact(out.Message), redact(out.Hint)
+	if unreached(err) {
+		return &source.Unreached{Told: out}
+	}
 	return out
+}
+
+// unreached reports whether there was nobody to ask: no network, or none that leads there.
+func unreached(err error) bool {
+	var dns *net.DNSError
+	var op *net.OpError
+	return errors.Is(err, errOffline) || errors.As(err, &dns) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // cmpName is what could not be had: a file of a repository, or the repository.

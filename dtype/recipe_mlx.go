@@ -1,0 +1,30 @@
+package dtype
+
+import "strconv"
+
+// Widths that only MLX packs.
+var (
+	I5 = &Format{Name: "i5", BlockElems: 8, BlockBytes: 5, GGML: NoGGML}
+	I6 = &Format{Name: "i6", BlockElems: 4, BlockBytes: 3, GGML: NoGGML}
+)
+
+// mlxRecipes are the conversions of mlx_lm.convert: affine codes in groups of 64, or an MX or NV format, for every linear
+// layer and the embeddings (mlx.nn.quantize).
+func mlxRecipes() (out []*Recipe) {
+	for _, b := range []struct {
+		bits int
+		f    *Format
+	}{{2, I2}, {3, I3}, {4, I4}, {5, I5}, {6, I6}, {8, I8}} {
+		n := strconv.Itoa(b.bits)
+		r := &Recipe{Name: "mlx-" + n + "bit", Store: MLX, Base: b.f, FType: NoGGML, Note: "groups of 64, embeddings too", Pick: everyMatrix(MLXGroup(b.f, 64)), Aliases: []string{"mlx-q" + n}}
+		if b.bits == 4 {
+			r.Aliases = append(r.Aliases, "mlx")
+		}
+		out = append(out, r)
+	}
+	mx := &Scheme{Name: "mlx-mxfp4-g32", Elem: FP4E2M1, With: []Companion{{Name: "scales", Elem: E8M0, Rows: 1, Cols: 32}}}
+	nv := &Scheme{Name: "mlx-nvfp4-g16", Elem: FP4E2M1, With: []Companion{{Name: "scales", Elem: FP8E4M3, Rows: 1, Cols: 16}}}
+	return append(out,
+		&Recipe{Name: "mlx-mxfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e8m0 scales of 32, embeddings too", Pick: everyMatrix(mx)},
+		&Recipe{Name: "mlx-nvfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e4m3 scales of 16, embeddings too", Pick: everyMatrix(nv)})
+}

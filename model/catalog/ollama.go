@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/memwall/memwall/naming"
+)
+
+//go:embed ollama.tsv
+var ollamaText string
+
+// A tag of Ollama's library and what it stands for.
+type tag struct{ name, tag, id, format string }
+
+// tags of the library by name, that of "latest" first.
+var library = sync.OnceValue(func() map[string][]tag {
+	out := map[string][]tag{}
+	for line := range strings.Lines(ollamaText) {
+		if c := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(c) == 4 && !strings.HasPrefix(line, "#") {
+			if c[3] == "" {
+				c[3] = usualFormat
+			}
+			out[c[0]] = append(out[c[0]], tag{c[0], c[1], c[2], c[3]})
+		}
+	}
+	return out
+})
+
+// usualFormat is what Ollama's library and llama.cpp's -hf take where nobody says.
+const usualFormat = "q4_k_m"
+
+// tagged finds what a name of the library with its tag stands for: the tag that begins its own, the longest first. A
+// format in the tag precedes that of the table.
+func tagged(n *naming.Name) (t tag, ok bool) {
+	list := library()[strings.ToLower(n.Base)]
+	if len(list) == 0 {
+		return tag{}, false
+	}
+	want := strings.ToLower(n.Tag)
+	if want == "" || want == "latest" {
+		return list[0].as(n, ""), true
+	}
+	best := -1
+	for i := range list {
+		if rest, cut := strings.CutPrefix(want, list[i].tag); cut && (rest == "" || rest[0] == '-') && (best < 0 || len(list[i].tag) > len(list[best].tag)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return unsized(list, want, n)
+	}
+	return list[best].as(n, strings.TrimPrefix(want, list[best].tag)), true
+}
+
+// unsized takes a tag that begins with no size, "instruct" or "q8_0", for the first of the name.
+func unsized(list []tag, want string, n *naming.Name) (tag, bool) {
+	if c := want[0]; c >= '0' && c <= '9' {
+		return tag{}, false
+	}
+	return list[0].as(n, want), true
+}
+
+// as is the tag with the words that follow it: a format, "instruct", or a variant that the catalog has.
+func (t tag) as(n *naming.Name, rest string) tag {
+	said := naming.Read("x-" + strings.Trim(rest, "-") + ".gguf")
+	if f := said.Format; f != "" && (said.Loose == "" || f != usualFormat) {
+		t.format = f
+	}
+	if more := strings.TrimPrefix(said.Base, "x"); strings.Trim(more, "-") != "" {
+		if hits := variant(t.id + more); len(hits) > 0 {
+			t.id = hits[0].head.id()
+		}
+	}
+	return t
+}
+
+// variant is the entry whose id, or a name of it, has further words: "qwen3-30b-a3b" with "-instruct-2507".
+func variant(name string) []place {
+	for i := range spellings {
+		if hits := spellings[i].find(name); len(hits) == 1 {
+			return hits
+		}
+	}
+	return nil
+}
+
+// others are the further tags of a name, of other models.
+func (t tag) others() (out []string) {
+	for _, o := range library()[t.name] {
+		if o.id != t.id && len(out) < suggested {
+			out = append(out, o.name+":"+o.tag)
+		}
+	}
+	return out
+}

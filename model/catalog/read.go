@@ -1,0 +1,221 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/naming"
+)
+
+// Reading is what a text that names a model was taken for.
+type Reading struct {
+	*Entry
+	// Repo is what a command line calls the model: the repository that the text names, else the entry's own.
+	Repo string
+	// Said is the text taken apart.
+	Said naming.Name
+	// Format is the recipe that the text names, "" where it leaves that to the entry.
+	Format string
+	// Others are ids that the text may mean as well.
+	Others []string
+	// Why says how the text was read, where it is more than a spelling of the entry's names; "" else.
+	Why string
+	// Assumed: the text names a model that is not here, and is taken to have the shape of the entry.
+	Assumed bool
+}
+
+// maxName bounds a name; the longest here has about 50 bytes, and paths in use have some hundred.
+const maxName = 1024
+
+// Find gives the entry with an id, a hub name or an alias, or the one that a looser spelling means.
+func Find(name string) (*Entry, error) {
+	r, err := Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.Entry, nil
+}
+
+// Read says which entry a text means, in which format. It takes, in this order: an id; a name of Ollama's library; a name
+// of an entry or of its repositories in looser and looser spellings, without what the name says of the format; names of
+// files and of benchmarks' tables; names short of words, such as that of a size; and names that have words more than an
+// entry's, as copies and fine-tuned models do. The error is a *NotFoundError.
+func Read(text string) (*Reading, error) {
+	if len(text) > maxName {
+		return nil, &NotFoundError{Name: shown(text)}
+	}
+	if h := byID()[strings.ToLower(strings.TrimSpace(text))]; h != nil {
+		return (&question{text: text}).found(place{head: h})
+	}
+	q := &question{text: text, said: naming.Read(text)}
+	for _, read := range []func() []place{q.whole, q.ofLibrary, q.named, q.labelled, q.short, q.longer} {
+		switch hits := read(); {
+		case len(hits) > 0 && q.unclear:
+			return nil, &NotFoundError{Name: shown(q.text), Ambiguous: true, Candidates: idsOf(hits)}
+		case len(hits) > 0:
+			return q.found(hits[0])
+		}
+	}
+	return nil, &NotFoundError{Name: shown(q.text), Candidates: near(cmp.Or(q.said.Base, q.text))}
+}
+
+// shown is a text of a length that can be told.
+func shown(text string) string {
+	const most = 120
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most/2], "") + "…"
+	}
+	return text
+}
+
+// question is a text on its way to an entry.
+type question struct {
+	text    string
+	said    naming.Name
+	format  string
+	others  []string
+	why     string
+	assumed bool
+	unclear bool // several are meant, and none more than the others
+}
+
+func (q *question) found(p place) (*Reading, error) {
+	e, err := parse(p.head.line)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{Entry: e, Repo: cmp.Or(p.repo, e.Hub), Said: q.said, Format: cmp.Or(q.format, q.said.Format), Others: q.others, Why: q.why, Assumed: q.assumed}
+	r.Format = inFiles(r)
+	if q.said.Repo != "" && !strings.EqualFold(q.said.Repo, r.Repo) && !strings.EqualFold(q.said.Repo, e.ID) {
+		r.Repo = q.said.Repo
+	}
+	return r, nil
+}
+
+// inFiles is the format as GGUF files have it, where the name is of such files. gpt-oss is kept in its own.
+func inFiles(r *Reading) string {
+	switch {
+	case !r.Said.GGUF || r.Format == "":
+		return r.Format
+	case r.Said.Loose != "" && r.Weights == "mxfp4":
+		r.Said.Loose = ""
+		return "mxfp4_moe"
+	}
+	if f := dtype.FindRecipe(r.Format); f != nil && f.InGGUF() != nil && f.Name != dtype.BF16.Name && f.Name != dtype.F16.Name {
+		return f.InGGUF().Name
+	}
+	return r.Format
+}
+
+// whole finds the text as it stands among the names of entries, in spellings that drop no word.
+func (q *question) whole() []place {
+	if q.said.Ollama {
+		return nil
+	}
+	for i := range spellings[:3] {
+		if hits := spellings[i].find(q.text); len(hits) > 0 {
+			return q.chosen(hits)
+		}
+	}
+	return nil
+}
+
+// ofLibrary finds a name of Ollama's library: with a tag, behind the program's name, or alone, where it names a family.
+func (q *question) ofLibrary() []place {
+	n := q.said
+	if n.Org != "" || n.Path || n.File != "" || !n.Ollama && n.Format != "" {
+		return nil
+	}
+	if n.Ollama && n.Tag == "" && n.Format != "" { // ollama run qwen3-32b-q8_0 is no name of the library
+		return nil
+	}
+	t, ok := tagged(&n)
+	if !ok {
+		return nil
+	}
+	h := byID()[t.id]
+	if h == nil {
+		return nil
+	}
+	q.others = t.others()
+	if q.text == t.name && !strings.Contains(t.name, "-") { // the library's own spelling, which hubs do not have
+		q.said.Ollama, n.Ollama = true, true
+	}
+	if !n.Ollama {
+		q.why = fmt.Sprintf("%s read as %s, the size that Ollama's library takes for the name", q.text, t.id)
+		return []place{{head: h}}
+	}
+	q.format = t.format
+	q.why = fmt.Sprintf("%s of Ollama's library is %s in %s", cmp.Or(strings.TrimSuffix(n.Base+":"+n.Tag, ":"), n.Base), t.id, t.format)
+	return []place{{head: h}}
+}
+
+// named finds the name without its format, in all spellings.
+func (q *question) named() []place {
+	tries := []string{q.said.Base}
+	if q.said.Org != "" {
+		tries = append([]string{q.said.Org + "/" + q.said.Base}, tries...)
+	}
+	if q.said.Ollama && q.said.Tag != "" {
+		tries = []string{q.said.Base + "-" + naming.Read("x-" + q.said.Tag).Base[1:], q.said.Base}
+		q.said.GGUF = true
+	}
+	for i := range spellings {
+		for _, name := range tries {
+			if hits := spellings[i].find(name); len(hits) > 0 {
+				return q.chosen(hits)
+			}
+		}
+	}
+	return nil
+}
+
+// chosen puts the place that is meant first: of several the one that was released last. The others are named.
+func (q *question) chosen(hits []place) []place {
+	if len(hits) > 1 {
+		hits = newestFirst(hits)
+		q.choose(hits)
+	}
+	return hits
+}
+
+func newestFirst(hits []place) []place {
+	hits = slices.Clone(hits)
+	slices.SortStableFunc(hits, func(a, b place) int { return strings.Compare(b.head.released, a.head.released) })
+	return hits
+}
+
+// choose says which of several was taken.
+func (q *question) choose(hits []place) {
+	ids := idsOf(hits)
+	q.others = ids[1:min(len(ids), 1+suggested)]
+	q.why = fmt.Sprintf("%s read as %s", q.text, ids[0])
+}
+
+// labelled finds names of files and of benchmarks' tables.
+func (q *question) labelled() []place {
+	for _, s := range said(q.said.Base) {
+		for i := range spellings {
+			hits := spellings[i].find(s.name)
+			if len(hits) == 1 && (s.billions == 0 || hits[0].head.holds(s.billions)) {
+				return hits
+			}
+		}
+	}
+	return nil
+}
+
+func (h *header) holds(billions float64) bool {
+	e, err := parse(h.line)
+	return err == nil && e.holds(billions)
+}
+
+func idsOf(hits []place) (out []string) {
+	for _, p := range hits {
+		out = append(out, p.head.id())
+	}
+	return out
+}

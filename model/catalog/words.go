@@ -1,0 +1,167 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memwall/memwall/naming"
+)
+
+// wording is an entry's name as words.
+type wording struct {
+	place
+	words []string
+}
+
+// wordings by their first words.
+var wordings = sync.OnceValue(func() map[string][]wording {
+	out := map[string][]wording{}
+	heads := headers()
+	for i := range heads {
+		for j, n := range heads[i].names {
+			w := wording{place: place{head: &heads[i]}, words: wordsOf(n)}
+			if j > 0 && strings.Contains(n, "/") {
+				w.repo = n
+			}
+			if len(w.words) > 0 {
+				out[w.words[0]] = append(out[w.words[0]], w)
+			}
+		}
+	}
+	return out
+})
+
+// wordsOf a name: runs of letters and figures between marks, a version cut off the name that it is stuck to ("qwen3" and
+// "qwen-3" are qwen 3), without fillers.
+func wordsOf(name string) (out []string) {
+	for _, w := range naming.Words(name[strings.LastIndexByte(name, '/')+1:]) {
+		if fillers[w] {
+			continue
+		}
+		if hit := stuck.FindStringSubmatch(w); hit != nil {
+			out = append(out, hit[1], hit[2])
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+var (
+	stuck = regexp.MustCompile(`^([a-z]{3,})v?(\d+(?:\.\d+)*)$`)
+	size  = regexp.MustCompile(`^\d+(\.\d+)?[bmt]$|^\d+x\d+b$|^[ae]\d+b$`)
+	dated = regexp.MustCompile(`^\d{4}$`)
+)
+
+func isSize(w string) bool { return size.MatchString(w) && !strings.HasPrefix(w, "a") }
+
+// short finds entries whose names have the text's words in their order and others between: of a size, of active
+// parameters, of a date. Where the text leaves several sizes open, all are meant and none is taken.
+func (q *question) short() []place {
+	asked := wordsOf(q.said.Base)
+	if q.said.Repo != "" || len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
+		return nil // a repository is one model, and has all words of its name
+	}
+	best, least := []place(nil), 0
+	for _, w := range wordings()[asked[0]] {
+		more, ok := between(asked, w.words)
+		switch {
+		case !ok || len(best) > 0 && more > least:
+		case len(best) > 0 && more == least:
+			best = with(best, w.place)
+		default:
+			best, least = []place{w.place}, more
+		}
+	}
+	all := q.wider(asked)
+	switch {
+	case len(best) == 0 || len(asked) == 1 && len(all) > 1 && !slices.ContainsFunc(asked, isSize) && !oneSize(all):
+		return q.open(all)
+	case !slices.ContainsFunc(asked, isSize) && !oneSize(all):
+		return q.open(all)
+	}
+	best = newestFirst(best)
+	q.why = fmt.Sprintf("%s read as %s", q.text, best[0].head.id())
+	for _, p := range append(best, all...) {
+		if id := p.head.id(); id != best[0].head.id() && len(q.others) < suggested && !slices.Contains(q.others, id) {
+			q.others = append(q.others, id)
+		}
+	}
+	return best
+}
+
+func (q *question) open(all []place) []place {
+	q.unclear = len(all) > 0
+	return all[:min(len(all), 2*suggested)]
+}
+
+// wider are all entries whose names have the text's words.
+func (q *question) wider(asked []string) (out []place) {
+	for _, w := range wordings()[asked[0]] {
+		if _, ok := between(asked, w.words); ok {
+			out = with(out, w.place)
+		}
+	}
+	return newestFirst(out)
+}
+
+// between counts the words of a name beside those that are asked, which stand in it in their order.
+func between(asked, name []string) (more int, ok bool) {
+	at := 0
+	for _, w := range name {
+		if at < len(asked) && w == asked[at] {
+			at++
+		}
+	}
+	return len(name) - len(asked), at == len(asked)
+}
+
+// oneSize reports whether entries are of one number of parameters by their names.
+func oneSize(list []place) bool {
+	sizes := map[string]bool{}
+	for _, p := range list {
+		for _, w := range wordsOf(p.head.id()) {
+			if isSize(w) {
+				sizes[w] = true
+				break
+			}
+		}
+	}
+	return len(sizes) <= 1
+}
+
+// othershape are words of a name that tell of another network than the rest of it: parts, drafters, pruned and merged ones.
+var othershape = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|v?\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
+
+// longer finds the entry whose name stands in the text with words more: those of a copy, or of a model that was tuned and
+// has kept its shape. It is assumed, and said.
+func (q *question) longer() []place {
+	asked := wordsOf(q.said.Base)
+	var best wording
+	for i := range asked {
+		for _, w := range wordings()[asked[i]] {
+			if len(w.words) > max(1, len(best.words)) && slices.ContainsFunc(w.words, isSize) && begins(asked[i:], w.words) {
+				best = w
+			}
+		}
+	}
+	if best.head == nil {
+		return nil
+	}
+	for _, w := range asked {
+		if !slices.Contains(best.words, w) && othershape.MatchString(w) && !dated.MatchString(w) {
+			return nil
+		}
+	}
+	q.assumed = true
+	q.why = fmt.Sprintf("%s is not known: taken to have the shape of %s, whose name it holds", q.text, best.head.id())
+	return []place{best.place}
+}
+
+// begins reports whether words begin with others.
+func begins(all, part []string) bool {
+	return len(part) <= len(all) && slices.Equal(all[:len(part)], part)
+}

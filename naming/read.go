@@ -1,0 +1,86 @@
+package naming
+
+import "strings"
+
+// maxText bounds a text; the longest names and paths in use have some hundred bytes.
+const maxText = 1024
+
+// Read takes a text apart. A text that names nothing gives a Name without Base.
+func Read(text string) Name {
+	text = strings.TrimSpace(text)
+	n := Name{Text: text}
+	if len(text) > maxText || strings.ContainsAny(text, "\n\r\x00") {
+		return n
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, `\`, "/"), "___", ".") // Windows, ModelScope's cache
+	text = n.ofOllama(strings.Trim(text, `"'`+"`"))
+	text, far := inHub(text)
+	if at := strings.IndexByte(text, '@'); at > 0 && strings.Contains(text, "/") {
+		text = text[:at] // a revision
+	}
+	if _, file, ok := strings.Cut(text, " / "); ok { // "qwen3 32B Q8_0 / Qwen3-32B-Q8_0": a file after its label
+		text = file
+	}
+	name := text
+	if isPath(text) && !far {
+		name = n.placed(text)
+	}
+	n.read(name)
+	return n
+}
+
+// Commands of Ollama that a model stands behind.
+var ollama = []string{"ollama run ", "ollama pull ", "ollama show ", "ollama create ", "ollama:"}
+
+// ofOllama cuts the program's command off a line, and what stands behind the name.
+func (n *Name) ofOllama(text string) string {
+	line := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "$"), ">"))
+	for _, c := range ollama {
+		if len(line) > len(c) && strings.EqualFold(line[:len(c)], c) {
+			n.Ollama = true
+			rest := strings.Fields(line[len(c):])
+			for _, w := range rest {
+				if !strings.HasPrefix(w, "-") {
+					return strings.TrimPrefix(w, "library/")
+				}
+			}
+		}
+	}
+	return text
+}
+
+// read reads a name without its path: NAME, ORG/NAME, ORG/NAME/FILE, each with a tag.
+func (n *Name) read(name string) {
+	name, tag, tagged := strings.Cut(name, ":")
+	parts := strings.Split(name, "/")
+	if len(parts) > 1 {
+		n.Org = strings.ToLower(parts[0])
+		if n.Repo == "" && !n.Path {
+			n.Repo = parts[0] + "/" + parts[1]
+		}
+		name = parts[1]
+	} else if tagged && tag != "" {
+		n.Ollama = true
+	}
+	n.Tag = tag
+	more := ""
+	if file, ok := fileOf(parts[len(parts)-1]); ok {
+		low := strings.ToLower(file)
+		n.File, n.GGUF = file, strings.HasSuffix(low, ".gguf") || strings.HasSuffix(low, ".llamafile")
+		if more = stemOf(file); len(parts) < 3 {
+			name, more = more, ""
+		}
+	}
+	n.GGUF = n.GGUF || n.Ollama
+	base, format, _ := cutFormat(tokens(name))
+	if tag != "" && n.Org != "" { // a file of a repository
+		n.GGUF, more = true, tag
+	}
+	if _, f, ok := cutFormat(tokens(more)); ok {
+		format = append(f, format...)
+	}
+	n.format(format)
+	if n.Base = strings.Join(base, "-"); len(format) == 0 {
+		n.Base = name
+	}
+}
