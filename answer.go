@@ -54,8 +54,12 @@ type Answer struct {
 	Run         *TrainingRun      `json:"run,omitempty"`
 	Config      map[string]string `json:"config,omitempty"`
 	Evaluated   *Evaluated        `json:"evaluated,omitempty"`
-	*Simulated
-	*Diagnosed
+	// Simulated is what a simulation found, Diagnosed what a text says of a failure; nil in other answers. In JSON their fields stand beside
+	// these, and not below them.
+	Simulated *Simulated `json:"-" inline:"true"`
+	Diagnosed *Diagnosed `json:"-" inline:"true"`
+	// Layers are what the model is made of; who asks sets them, by Asker.Layers.
+	Layers []LayerGroup `json:"layers,omitempty"`
 	// Wall is how long the answer took; the core has no clock, and who asks may set it.
 	Wall    float64            `json:"wall_s,omitempty"`
 	Flags   map[string]string  `json:"flags,omitempty"`
@@ -163,7 +167,8 @@ type KV struct {
 	MaxSequences   *int64     `json:"max_sequences"`
 	Blocks         int64      `json:"blocks,omitempty"`
 	BlockTokens    int64      `json:"block_tokens,omitempty"`
-	*PoolUse                  // of a simulation
+	// PoolUse is how a simulation used the cache; nil in other answers. In JSON its fields stand beside these.
+	PoolUse *PoolUse `json:"-" inline:"true"`
 }
 
 // Rung is the same plan at another context.

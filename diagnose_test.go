@@ -53,8 +53,8 @@ func TestCauses(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if !strings.Contains(a.Cause, c.cause) || a.Confidence != c.confidence {
-			t.Errorf("%s: %q (%s), want %q (%s)", c.name, a.Cause, a.Confidence, c.cause, c.confidence)
+		if !strings.Contains(a.Diagnosed.Cause, c.cause) || a.Diagnosed.Confidence != c.confidence {
+			t.Errorf("%s: %q (%s), want %q (%s)", c.name, a.Diagnosed.Cause, a.Diagnosed.Confidence, c.cause, c.confidence)
 		}
 	}
 }
@@ -78,8 +78,8 @@ func TestBufferIsMatched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Matches) == 0 || a.Matches[0].Name != it.Name || !a.Matches[0].Exact || a.Confidence == unsure {
-			t.Errorf("%s of %d: %+v", it.Name, it.Bytes, a.Matches)
+		if len(a.Diagnosed.Matches) == 0 || a.Diagnosed.Matches[0].Name != it.Name || !a.Diagnosed.Matches[0].Exact || a.Diagnosed.Confidence == unsure {
+			t.Errorf("%s of %d: %+v", it.Name, it.Bytes, a.Diagnosed.Matches)
 		}
 	}
 	if n < 3 {
@@ -101,7 +101,7 @@ func TestFixesHold(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		tried := 0
-		for _, f := range a.Fixes {
+		for _, f := range a.Diagnosed.Fixes {
 			if f.Verdict == "" {
 				continue
 			}
@@ -111,8 +111,8 @@ func TestFixesHold(t *testing.T) {
 				t.Errorf("%s: %s saves %d and %s, said %d and %s", name, f.Text, saves, verdict, *f.Saves, f.Verdict)
 			}
 		}
-		if tried < 2 || a.Command == "" {
-			t.Errorf("%s: %d fixes were asked, command %q", name, tried, a.Command)
+		if tried < 2 || a.Diagnosed.Command == "" {
+			t.Errorf("%s: %d fixes were asked, command %q", name, tried, a.Diagnosed.Command)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestFixesHold(t *testing.T) {
 // applied asks the plan with a fix.
 func applied(t *testing.T, a *Answer, f *Fix) (unit.Bytes, Verdict) {
 	t.Helper()
-	ask := a.Asked
+	ask := a.Diagnosed.Asked
 	r, err := Patch(ask, f.Patch)
 	if err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func TestMessageFixes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := a.Fixes[0]; fmt.Sprint(f.Patch[c.field]) != c.value || f.Saves == nil || !strings.Contains(a.Command, c.command) {
-			t.Errorf("%q: %+v, %q", c.text[:40], f, a.Command)
+		if f := a.Diagnosed.Fixes[0]; fmt.Sprint(f.Patch[c.field]) != c.value || f.Saves == nil || !strings.Contains(a.Diagnosed.Command, c.command) {
+			t.Errorf("%q: %+v, %q", c.text[:40], f, a.Diagnosed.Command)
 		}
 	}
 }
@@ -152,8 +152,8 @@ func TestMessageFixes(t *testing.T) {
 // TestEngineIsGiven: a message of PyTorch is that of the engine that is given, and of PyTorch without.
 func TestEngineIsGiven(t *testing.T) {
 	for fields, want := range map[string]string{`{"ask":"diagnose"}`: "pytorch", `{"ask":"diagnose","engine":"sglang@0.5"}`: "sglang"} {
-		if a, err := Diagnose(torchOOM("1.00 GiB"), with(t, fields)); err != nil || a.Engine != want {
-			t.Errorf("%s: %v, want %s (%v)", fields, a.Engine, want, err)
+		if a, err := Diagnose(torchOOM("1.00 GiB"), with(t, fields)); err != nil || a.Diagnosed.Engine != want {
+			t.Errorf("%s: %v, want %s (%v)", fields, a.Diagnosed.Engine, want, err)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestEngineIsGiven(t *testing.T) {
 // TestNoFailure: an ordinary text has the kind none, and no cause is made up.
 func TestNoFailure(t *testing.T) {
 	a, err := Diagnose("INFO all is well\n", Request{})
-	if err != nil || a.Kind != diagnose.None || len(a.Fixes) > 0 || a.Confidence != "" {
+	if err != nil || a.Diagnosed.Kind != diagnose.None || len(a.Diagnosed.Fixes) > 0 || a.Diagnosed.Confidence != "" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -238,9 +238,9 @@ func FuzzDiagnosis(f *testing.F) {
 		for _, p := range plans {
 			a, err := Diagnose(text, p)
 			switch {
-			case err != nil && a.Error == nil, err == nil && a.Kind == "":
+			case err != nil && a.Error == nil, err == nil && a.Diagnosed.Kind == "":
 				t.Fatalf("%v %+v", err, a)
-			case err == nil && a.Kind != diagnose.None && (a.Cause == "" || a.Confidence == "" || len(a.Found) == 0):
+			case err == nil && a.Diagnosed.Kind != diagnose.None && (a.Diagnosed.Cause == "" || a.Diagnosed.Confidence == "" || len(a.Diagnosed.Found) == 0):
 				t.Fatalf("%+v", a.Diagnosed)
 			}
 		}

@@ -106,7 +106,7 @@ func (x *explainer) fields(at string, v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous {
+		if f.Anonymous || f.Tag.Get("inline") == "true" {
 			x.walk(at, v.Field(i))
 			continue
 		}

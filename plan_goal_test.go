@@ -328,8 +328,8 @@ func TestGoalAgain(t *testing.T) {
 // TestClosedLoopHolds: users of a closed loop never make a queue that grows without end, however unlike their first prompts.
 func TestClosedLoopHolds(t *testing.T) {
 	a, err := Ask(&Request{Ask: askSim, Model: "llama-3.1-70b", Hardware: "8xa100-sxm-80gb", Workload: &workload.Spec{Concurrency: 13, Requests: 2000, Prompt: workload.Law{Law: "lognormal", Mean: 1024, CV: 1}, Output: workload.Law{Law: "exponential", Mean: 256}}})
-	if err != nil || !a.Holds || a.DivergesAt != nil {
-		t.Errorf("%v since %v", err, a.DivergesAt)
+	if err != nil || !a.Simulated.Holds || a.Simulated.DivergesAt != nil {
+		t.Errorf("%v since %v", err, a.Simulated.DivergesAt)
 	}
 }
 
@@ -347,8 +347,8 @@ func TestHostedIsPlayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := two.TPOT.Mean / *one.Speed.TPOT; x < 0.8 || x > 1.25 {
-		t.Errorf("a token takes %g ms in a simulation, %g in a steady state", two.TPOT.Mean, *one.Speed.TPOT)
+	if x := two.Simulated.TPOT.Mean / *one.Speed.TPOT; x < 0.8 || x > 1.25 {
+		t.Errorf("a token takes %g ms in a simulation, %g in a steady state", two.Simulated.TPOT.Mean, *one.Speed.TPOT)
 	}
 }
 

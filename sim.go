@@ -75,7 +75,7 @@ func (a *Asker) simulate(ctx context.Context, r *Request) (*Answer, error) {
 // beside is what is known from other runs: how much the plan holds at most, and what its techniques buy. Who stops a
 // simulation does not wait for them.
 func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
-	if out.Capacity, err = s.capacity(variant{}); err != nil || s.ctx.Err() != nil {
+	if out.Simulated.Capacity, err = s.capacity(variant{}); err != nil || s.ctx.Err() != nil {
 		return err
 	}
 	if err = s.edges(out.Simulated, res); err != nil || s.ctx.Err() != nil {
@@ -91,14 +91,14 @@ func (s *simulation) beside(out *Answer, res *sim.Result) (err error) {
 	}
 	for _, name := range s.q.original.Versus {
 		s.phase = phaseVersus
-		v, err := s.versus(name, res, out.Capacity)
+		v, err := s.versus(name, res, out.Simulated.Capacity)
 		if err != nil {
 			return err
 		}
 		if s.ctx.Err() != nil {
 			return nil
 		}
-		out.Versus = append(out.Versus, *v)
+		out.Simulated.Versus = append(out.Simulated.Versus, *v)
 	}
 	return nil
 }

@@ -27,18 +27,18 @@ func chats(rate float64) string {
 func TestSimHolds(t *testing.T) {
 	const model = `{"ask":"sim","model":"llama-3.1-8b","hardware":"h100",`
 	low := simulates(t, model+chats(2)+`}`)
-	if !low.Holds || low.DivergesAt != nil || low.RunsOut != "nothing" || low.Capacity == nil {
-		t.Fatalf("2 a second: holds %v, %v, %s", low.Holds, low.DivergesAt, low.RunsOut)
+	if !low.Simulated.Holds || low.Simulated.DivergesAt != nil || low.Simulated.RunsOut != "nothing" || low.Simulated.Capacity == nil {
+		t.Fatalf("2 a second: holds %v, %v, %s", low.Simulated.Holds, low.Simulated.DivergesAt, low.Simulated.RunsOut)
 	}
-	if *low.Capacity < 8 || *low.Capacity > 60 {
-		t.Errorf("the most that the plan holds is %g requests a second", *low.Capacity)
+	if *low.Simulated.Capacity < 8 || *low.Simulated.Capacity > 60 {
+		t.Errorf("the most that the plan holds is %g requests a second", *low.Simulated.Capacity)
 	}
 	high := simulates(t, model+chats(200)+`}`)
-	if high.Holds || high.DivergesAt == nil || high.RunsOut == "nothing" || len(high.Suggestions) == 0 {
-		t.Errorf("200 a second: holds %v since %v, %s, %d suggestions", high.Holds, high.DivergesAt, high.RunsOut, len(high.Suggestions))
+	if high.Simulated.Holds || high.Simulated.DivergesAt == nil || high.Simulated.RunsOut == "nothing" || len(high.Suggestions) == 0 {
+		t.Errorf("200 a second: holds %v since %v, %s, %d suggestions", high.Simulated.Holds, high.Simulated.DivergesAt, high.Simulated.RunsOut, len(high.Suggestions))
 	}
-	if low.Low == nil || low.High == nil || low.Low.TPOT.Mean >= low.TPOT.Mean || low.High.TPOT.Mean <= low.TPOT.Mean {
-		t.Errorf("edges of the band %v %v around %v", low.Low, low.High, low.TPOT)
+	if low.Simulated.Low == nil || low.Simulated.High == nil || low.Simulated.Low.TPOT.Mean >= low.Simulated.TPOT.Mean || low.Simulated.High.TPOT.Mean <= low.Simulated.TPOT.Mean {
+		t.Errorf("edges of the band %v %v around %v", low.Simulated.Low, low.Simulated.High, low.Simulated.TPOT)
 	}
 }
 
@@ -46,12 +46,12 @@ func TestSimHolds(t *testing.T) {
 func TestSimVersus(t *testing.T) {
 	const model = `{"ask":"sim","model":"llama-2-13b","hardware":"a100-pcie-40gb","engine":"vllm","context":2048,`
 	a := simulates(t, model+chats(2)+`,"versus":["static","contiguous-kv"]}`)
-	if len(a.Versus) != 2 {
-		t.Fatalf("%d techniques", len(a.Versus))
+	if len(a.Simulated.Versus) != 2 {
+		t.Fatalf("%d techniques", len(a.Simulated.Versus))
 	}
-	for _, v := range a.Versus {
-		if v.Capacity == nil || *v.Capacity >= *a.Capacity {
-			t.Errorf("%s holds %v, the plan %v", v.Name, v.Capacity, *a.Capacity)
+	for _, v := range a.Simulated.Versus {
+		if v.Capacity == nil || *v.Capacity >= *a.Simulated.Capacity {
+			t.Errorf("%s holds %v, the plan %v", v.Name, v.Capacity, *a.Simulated.Capacity)
 		}
 	}
 	if _, err := askText(model + chats(2) + `,"versus":["no-speculation"]}`); err == nil {
@@ -64,17 +64,17 @@ func TestSimPlans(t *testing.T) {
 	const model = `{"ask":"sim","model":"llama-3.1-70b","hardware":"16xh100","tp":4,`
 	whole := simulates(t, model+`"dp":4,`+chats(10)+`}`)
 	apart := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},`+chats(10)+`}`)
-	if apart.TPOT.P99 >= whole.TPOT.P99 || apart.TTFT.P50 <= whole.TTFT.P50 {
-		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.TPOT.P99, apart.TTFT.P50, whole.TPOT.P99, whole.TTFT.P50)
+	if apart.Simulated.TPOT.P99 >= whole.Simulated.TPOT.P99 || apart.Simulated.TTFT.P50 <= whole.Simulated.TTFT.P50 {
+		t.Errorf("prompts apart: %.3g ms a token and %.3g to the first, together %.3g and %.3g", apart.Simulated.TPOT.P99, apart.Simulated.TTFT.P50, whole.Simulated.TPOT.P99, whole.Simulated.TTFT.P50)
 	}
 	two := simulates(t, model+`"disaggregated":{"prefill":2,"decode":2},"replicas":2,`+chats(10)+`}`)
-	if ratio := *two.Capacity / *apart.Capacity; ratio < 1.8 || ratio > 2.2 {
+	if ratio := *two.Simulated.Capacity / *apart.Simulated.Capacity; ratio < 1.8 || ratio > 2.2 {
 		t.Errorf("two machines of both kinds of servers hold %.3g times as much as one", ratio)
 	}
 	const small = `{"ask":"sim","model":"llama-3.1-8b","hardware":"rtx-4090","kv_blocks":700,"workload":{"rate":0.5,"requests":600,"prompt":{"law":"fixed","mean":2100},"output":{"law":"fixed","mean":40},"shared_prefix_tokens":2000,"prefixes":{"count":20}}`
 	without, below := simulates(t, small+`}`), simulates(t, small+`,"kv_tier_bytes":"64GiB"}`)
-	if below.KV.PrefixHitRate <= without.KV.PrefixHitRate || below.TTFT.Mean >= without.TTFT.Mean {
-		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g", below.KV.PrefixHitRate, below.TTFT.Mean, without.KV.PrefixHitRate, without.TTFT.Mean)
+	if below.KV.PoolUse.PrefixHitRate <= without.KV.PoolUse.PrefixHitRate || below.Simulated.TTFT.Mean >= without.Simulated.TTFT.Mean {
+		t.Errorf("with a tier %.3g of prompts are found and the first token takes %.4g ms, without %.3g and %.4g", below.KV.PoolUse.PrefixHitRate, below.Simulated.TTFT.Mean, without.KV.PoolUse.PrefixHitRate, without.Simulated.TTFT.Mean)
 	}
 }
 
@@ -87,8 +87,8 @@ func TestSimRunsOut(t *testing.T) {
 		"kv_cache":     `},"kv_blocks":400}`,
 		"nothing":      `}}`,
 	} {
-		if a := simulates(t, model+rest); a.RunsOut != want {
-			t.Errorf("%s: %s runs out, want %s", rest, a.RunsOut, want)
+		if a := simulates(t, model+rest); a.Simulated.RunsOut != want {
+			t.Errorf("%s: %s runs out, want %s", rest, a.Simulated.RunsOut, want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestSimRunsOut(t *testing.T) {
 // TestSimSessionsGrow: turns that follow each other do not hide that more sessions begin than end.
 func TestSimSessionsGrow(t *testing.T) {
 	a := simulates(t, `{"ask":"sim","model":"gemma-3-27b","hardware":"2xh100","engine":"vllm","workload":{"rate":4,"requests":2000,"sessions":{"turns":{"mean":4}},"prompt":{"mean":500},"output":{"mean":300}}}`)
-	if a.Holds || a.DivergesAt == nil {
-		t.Errorf("holds with a first token after %g s in the median", a.TTFT.P50/1000)
+	if a.Simulated.Holds || a.Simulated.DivergesAt == nil {
+		t.Errorf("holds with a first token after %g s in the median", a.Simulated.TTFT.P50/1000)
 	}
 }

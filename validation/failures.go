@@ -94,7 +94,7 @@ func (d *Diagnoses) message(m *Message) {
 		d.Wrong = append(d.Wrong, fmt.Sprintf("line %d: %s: %v", m.Line, m.Format, err))
 		return
 	}
-	kind, engine, wrong := a.Kind == m.Kind, a.Engine == m.Engine, m.wrong(a.Diagnosed)
+	kind, engine, wrong := a.Diagnosed.Kind == m.Kind, a.Diagnosed.Engine == m.Engine, m.wrong(a.Diagnosed)
 	d.Kind += count(kind)
 	d.Engine += count(engine)
 	d.Figures += count(len(wrong) == 0)
@@ -102,7 +102,7 @@ func (d *Diagnoses) message(m *Message) {
 		d.All++
 		return
 	}
-	d.Wrong = append(d.Wrong, fmt.Sprintf("line %d: %s: read as %s of %q; %s", m.Line, m.Format, a.Kind, a.Engine, strings.Join(wrong, ", ")))
+	d.Wrong = append(d.Wrong, fmt.Sprintf("line %d: %s: read as %s of %q; %s", m.Line, m.Format, a.Diagnosed.Kind, a.Diagnosed.Engine, strings.Join(wrong, ", ")))
 }
 
 // wrong lists the figures that were not read as they stand.
@@ -162,7 +162,7 @@ func sameFigure(want, got string) bool {
 func (d *Diagnoses) log(text string) {
 	d.Ordinary++
 	a, err := memwall.Diagnose(text, memwall.Request{})
-	if err != nil || a.Diagnosed == nil || a.Kind != diagnose.None {
+	if err != nil || a.Diagnosed == nil || a.Diagnosed.Kind != diagnose.None {
 		d.Alarms++
 		first, _, _ := strings.Cut(text, "\n")
 		d.Wrong = append(d.Wrong, "a failure seen in: "+first)

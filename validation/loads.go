@@ -150,10 +150,10 @@ func whole(r *Row) (tpot, ttft float64, err error) {
 	switch {
 	case err != nil:
 		return 0, 0, err
-	case a.Simulated == nil || a.TTFT == nil || a.TPOT == nil:
+	case a.Simulated == nil || a.Simulated.TTFT == nil || a.Simulated.TPOT == nil:
 		return 0, 0, errors.New("the plan does not fit")
 	}
-	return a.TPOT.Mean, a.TTFT.Mean, nil
+	return a.Simulated.TPOT.Mean, a.Simulated.TTFT.Mean, nil
 }
 
 // Alone plays a log by the rules of its engine, with steps of a law.

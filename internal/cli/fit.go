@@ -204,10 +204,8 @@ func (a *app) answerFit(f *fitFlags, answer *memwall.Answer, layers []memwall.La
 		if f.explain != "" && f.explain != render.All {
 			answer.Explain = only(answer, f.explain)
 		}
-		return writeJSON(a.Stdout, struct {
-			*memwall.Answer
-			Layers []memwall.LayerGroup `json:"layers,omitempty"`
-		}{answer, layers}, true)
+		answer.Layers = layers
+		return writeJSON(a.Stdout, answer, true)
 	}
 	return a.print(render.Fit(answer, render.FitOptions{Explain: f.explain, Notes: f.notes, ByLife: f.by != "", Layers: layers}, a.style()))
 }

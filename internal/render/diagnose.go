@@ -13,7 +13,7 @@ import (
 // Diagnose draws what failed and what to do: five lines, then what they rest on.
 func Diagnose(a *memwall.Answer, all bool, st Style) string {
 	p := newPage(st)
-	if a.Kind == diagnose.None {
+	if a.Diagnosed.Kind == diagnose.None {
 		p.diagnosed(a)
 		return p.String()
 	}
@@ -24,9 +24,9 @@ func Diagnose(a *memwall.Answer, all bool, st Style) string {
 
 // diagnosed is what failed, and what that rests on.
 func (p *page) diagnosed(a *memwall.Answer) {
-	if a.Kind == diagnose.None {
+	if a.Diagnosed.Kind == diagnose.None {
 		p.opening(say("✓ ", bold), say("no message of memory that ran out", bold))
-		p.para(pad(gap), say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", plural(int64(a.Lines), "line", "lines"))))
+		p.para(pad(gap), say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", plural(int64(a.Diagnosed.Lines), "line", "lines"))))
 		return
 	}
 	p.diagnosis(a)
@@ -48,17 +48,17 @@ func label(word string) text { return say(fmt.Sprintf("  %-9s ", word), dim) }
 // diagnosis is the five lines.
 func (p *page) diagnosis(a *memwall.Answer) {
 	sign := mark{'✗', "", inkBad}
-	switch a.Kind.Weight() {
+	switch a.Diagnosed.Kind.Weight() {
 	case diagnose.Degraded:
 		sign = mark{'~', "", inkTight}
 	case diagnose.NotMemory:
 		sign = mark{'?', "", inkUnknown}
 	}
 	p.opening(say(string(sign.sign)+" ", sign.ink), say(failed(a), bold))
-	p.para(label("cause"), join(say(a.Cause), say(" ("+a.Confidence+")", dim)))
+	p.para(label("cause"), join(say(a.Diagnosed.Cause), say(" ("+a.Diagnosed.Confidence+")", dim)))
 	first := map[string]*memwall.Fix{}
-	for i := range a.Fixes {
-		if f := &a.Fixes[i]; first[f.When] == nil {
+	for i := range a.Diagnosed.Fixes {
+		if f := &a.Diagnosed.Fixes[i]; first[f.When] == nil {
 			first[f.When] = f
 		}
 	}
@@ -72,7 +72,7 @@ func (p *page) diagnosis(a *memwall.Answer) {
 
 // run is the command, or what memwall has to be told to give one.
 func (p *page) run(a *memwall.Answer) {
-	command := a.Command
+	command := a.Diagnosed.Command
 	if command == "" && a.Model == nil && slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "no_model" }) {
 		command = "memwall diagnose FILE --model MODEL --on DEVICE"
 	}
@@ -125,24 +125,24 @@ var (
 
 // failed is the first line: what ran out, how much, where.
 func failed(a *memwall.Answer) string {
-	name, ok := engineTitles[a.Engine]
+	name, ok := engineTitles[a.Diagnosed.Engine]
 	if !ok {
-		name = a.Engine
+		name = a.Diagnosed.Engine
 	}
-	if driver := drivers[a.Backend]; driver != "" && a.Kind == diagnose.DeviceMemory && (onTorch[a.Engine] || a.Engine == "pytorch") {
+	if driver := drivers[a.Diagnosed.Backend]; driver != "" && a.Diagnosed.Kind == diagnose.DeviceMemory && (onTorch[a.Diagnosed.Engine] || a.Diagnosed.Engine == "pytorch") {
 		name = driver
 	}
-	s := name + " " + failures[a.Kind]
-	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass", diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture", diagnose.Profiling: "its profile run", diagnose.Attention: "attention", diagnose.Sampler: "the sampler"}[a.Place]; w != "" && a.Kind == diagnose.DeviceMemory {
+	s := name + " " + failures[a.Diagnosed.Kind]
+	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass", diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture", diagnose.Profiling: "its profile run", diagnose.Attention: "attention", diagnose.Sampler: "the sampler"}[a.Diagnosed.Place]; w != "" && a.Diagnosed.Kind == diagnose.DeviceMemory {
 		s += " in " + w
 	}
 	var figures []string
-	if a.Requested != nil && a.Kind != diagnose.KernelResources {
-		figures = append(figures, a.Requested.String()+" asked for")
+	if a.Diagnosed.Requested != nil && a.Diagnosed.Kind != diagnose.KernelResources {
+		figures = append(figures, a.Diagnosed.Requested.String()+" asked for")
 	}
-	if a.Free != nil {
-		free := a.Free.String()
-		if a.Requested != nil && len(figures) > 0 {
+	if a.Diagnosed.Free != nil {
+		free := a.Diagnosed.Free.String()
+		if a.Diagnosed.Requested != nil && len(figures) > 0 {
 			free = strings.TrimSuffix(free, " GiB")
 		}
 		figures = append(figures, free+" free")
@@ -150,8 +150,8 @@ func failed(a *memwall.Answer) string {
 	if len(figures) > 0 {
 		s += ": " + strings.Join(figures, ", ")
 	}
-	if a.Device != "" && a.Device != "host" && !strings.Contains(s, a.Device) {
-		s += " on " + a.Device
+	if a.Diagnosed.Device != "" && a.Diagnosed.Device != "host" && !strings.Contains(s, a.Diagnosed.Device) {
+		s += " on " + a.Diagnosed.Device
 	}
 	return s
 }
@@ -164,7 +164,7 @@ func (p *page) failure(a *memwall.Answer) {
 	for _, f := range []struct {
 		name string
 		b    *unit.Bytes
-	}{{"asked for", a.Requested}, {"free", a.Free}, {"short", a.Short}, {"held by the program", a.Allocated}, {"kept without use", a.Unallocated}, {"all of the process", a.InUse}, {"other processes", a.Others}, {"limit", a.Limit}, {"the device", a.Total}} {
+	}{{"asked for", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short}, {"held by the program", a.Diagnosed.Allocated}, {"kept without use", a.Diagnosed.Unallocated}, {"all of the process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit}, {"the device", a.Diagnosed.Total}} {
 		if f.b != nil {
 			n++
 			tb.row(say(f.name), say(unit.Fixed(f.b.GiB(), 2)))
@@ -178,28 +178,28 @@ func (p *page) failure(a *memwall.Answer) {
 
 // matches are allocations of that size, where there are several.
 func (p *page) matches(a *memwall.Answer) {
-	if len(a.Matches) < 2 {
+	if len(a.Diagnosed.Matches) < 2 {
 		return
 	}
 	p.blank()
 	p.line(pad(gap), say("of that size in this plan", dim))
-	for i := range a.Matches {
-		m := &a.Matches[i]
+	for i := range a.Diagnosed.Matches {
+		m := &a.Diagnosed.Matches[i]
 		p.para(pad(2*gap), join(say(m.Name), say("  "+m.Formula, dim)))
 	}
 }
 
 // heldBy is what the plan holds by memwall's count.
 func (p *page) heldBy(a *memwall.Answer) {
-	if len(a.Ledger) == 0 || a.Device == "host" || len(a.Devices) == 0 {
+	if len(a.Diagnosed.Ledger) == 0 || a.Diagnosed.Device == "host" || len(a.Devices) == 0 {
 		return
 	}
 	d := &a.Devices[0]
 	p.blank()
 	tb := &table{sides: []side{left, decimal, decimal}}
 	tb.row(say("GiB, by memwall", dim), say(""), say("±", dim))
-	for i := range a.Ledger {
-		it := &a.Ledger[i]
+	for i := range a.Diagnosed.Ledger {
+		it := &a.Diagnosed.Ledger[i]
 		if it.Bytes == 0 && !it.Unknown {
 			continue
 		}
@@ -225,8 +225,8 @@ func (tb *table) banded(name string, b banded, i ink) {
 func (p *page) otherFixes(a *memwall.Answer) {
 	seen := map[string]bool{}
 	first := true
-	for i := range a.Fixes {
-		f := &a.Fixes[i]
+	for i := range a.Diagnosed.Fixes {
+		f := &a.Diagnosed.Fixes[i]
 		if !seen[f.When] {
 			seen[f.When] = true
 			continue
@@ -242,28 +242,28 @@ func (p *page) otherFixes(a *memwall.Answer) {
 
 // growing is the path of memory that keeps growing.
 func (p *page) growing(a *memwall.Answer) {
-	if len(a.Frees) == 0 {
+	if len(a.Diagnosed.Frees) == 0 {
 		return
 	}
 	p.blank()
-	for _, g := range a.Grows {
+	for _, g := range a.Diagnosed.Grows {
 		p.para(pad(gap), say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples), g.Each)))
 	}
 	p.line(pad(gap), say("what gives it back, and what does not", dim))
-	for i := range a.Frees {
-		p.para(pad(2*gap), fixed(&a.Frees[i]))
+	for i := range a.Diagnosed.Frees {
+		p.para(pad(2*gap), fixed(&a.Diagnosed.Frees[i]))
 	}
 }
 
 // messages are all that the text holds, where it holds more than one.
 func (p *page) messages(a *memwall.Answer) {
-	if len(a.Found) == 1 && a.Found[0].Times == 1 {
+	if len(a.Diagnosed.Found) == 1 && a.Diagnosed.Found[0].Times == 1 {
 		return
 	}
 	p.blank()
 	p.line(pad(gap), say("messages, the first cause first", dim))
-	for i := range a.Found {
-		f := &a.Found[i]
+	for i := range a.Diagnosed.Found {
+		f := &a.Diagnosed.Found[i]
 		x := fmt.Sprintf("line %s  %s", unit.Count(int64(f.Line)), strings.ReplaceAll(string(f.Kind), "_", " "))
 		if f.Engine != "" {
 			x += ", " + f.Engine
@@ -276,7 +276,7 @@ func (p *page) messages(a *memwall.Answer) {
 		}
 		p.para(pad(2*gap), say(x))
 	}
-	if a.MoreFound > 0 {
-		p.para(pad(2*gap), say(fmt.Sprintf("and %d more", a.MoreFound)))
+	if a.Diagnosed.MoreFound > 0 {
+		p.para(pad(2*gap), say(fmt.Sprintf("and %d more", a.Diagnosed.MoreFound)))
 	}
 }

@@ -80,7 +80,7 @@ func loadWords(a *memwall.Answer) string {
 	case "burst":
 		n := int64(w.Requests)
 		if a.Simulated != nil {
-			n = a.Requests.Asked
+			n = a.Simulated.Requests.Asked
 		}
 		return plural(n, "request", "requests") + " at once"
 	case "trace":

@@ -42,7 +42,7 @@ func SimChart(a *memwall.Answer, name string) Chart { return simPicture(a).chart
 
 func simPicture(a *memwall.Answer) *picture {
 	return &picture{"Over time, and how times are spread", nil, strings.Join(simHeadText(a), ". "), plotStyle, func(s *svgPage) {
-		if s.y += svgLine; a.Simulated != nil && a.Series != nil {
+		if s.y += svgLine; a.Simulated != nil && a.Simulated.Series != nil {
 			s.plots(a)
 		}
 	}}

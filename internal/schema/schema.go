@@ -239,12 +239,12 @@ func listed(properties object) {
 	}
 }
 
-// fields adds the members of a struct; embedded structs are part of it.
+// fields adds the members of a struct; embedded structs are part of it, and so are those that are marked inline.
 func (w *writer) fields(t reflect.Type, properties *object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
-		if f.Anonymous && tag == "" {
+		if f.Anonymous && tag == "" || f.Tag.Get("inline") == "true" {
 			w.embedded(f.Type, properties, required)
 			continue
 		}
