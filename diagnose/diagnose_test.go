@@ -24,6 +24,28 @@ func read(t testing.TB, text string) *Report {
 
 const torchOOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.02 GiB is free. Including non-PyTorch memory, this process has 22.48 GiB memory in use. Of the allocated memory 21.70 GiB is allocated by PyTorch, and 401.50 MiB is reserved by PyTorch but unallocated."
 
+// worth reports whether a line is worth looking at.
+func worth(text string) bool {
+	in := scan(text)
+	return in.any(&words().worth)
+}
+
+// TestScan: a word is found where it stands, and no other; all have a bit.
+func TestScan(t *testing.T) {
+	v := words()
+	if n := len(v.heads); n > len(hits{})*64 || n < 200 {
+		t.Fatalf("%d beginnings of words", n)
+	}
+	for _, text := range append(strings.Split(ordinaryLines, "\n"), torchOOM, strings.Join(v.heads, ""), strings.Join(v.heads, " ")) {
+		in := scan(text)
+		for id, h := range v.heads {
+			if in.has(int16(id)) != strings.Contains(text, h) {
+				t.Errorf("%q in %.100q: %v", h, text, in.has(int16(id)))
+			}
+		}
+	}
+}
+
 // TestWords: a line that any rule is about is worth looking at, wherever the words stand in it, and no other line is.
 func TestWords(t *testing.T) {
 	for _, rules := range families {
@@ -68,7 +90,8 @@ func TestRulesAreReached(t *testing.T) {
 	for _, rules := range families {
 		for i := range rules {
 			line := strings.ReplaceAll(rules[i].words, "…", " x ")
-			if got, _ := find(line); got == nil || got.words != rules[i].words && got.kind != rules[i].kind {
+			in := scan(line)
+			if got, _ := find(line, &in); got == nil || got.words != rules[i].words && got.kind != rules[i].kind {
 				t.Errorf("%q is taken by %v", rules[i].words, got)
 			}
 		}
@@ -216,7 +239,8 @@ func TestSettings(t *testing.T) {
 		{"--max_seq_length=2048", "sequence_length", "2048"}, {"optim=OptimizerNames.X, optim: adamw_bnb_8bit", "", ""}, {"--optim adamw_bnb_8bit", "optimizer", "adamw-8bit"},
 	} {
 		var s settings
-		s.read(c.line)
+		in := scan(c.line)
+		s.read(c.line, &in)
 		switch {
 		case c.field == "" && len(s.list) == 0:
 		case len(s.list) != 1 || s.list[0] != (Setting{c.field, c.value}):

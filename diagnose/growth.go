@@ -29,8 +29,12 @@ const (
 )
 
 // sample reads the figures of a line.
-func (g *growth) sample(text string) {
-	for _, name := range gauges {
+func (g *growth) sample(text string, in *hits) {
+	for i, id := range words().gauges {
+		if !in.has(id) {
+			continue
+		}
+		name := gauges[i]
 		rest, ok := after(text, name)
 		if !ok {
 			continue

@@ -53,22 +53,23 @@ var makers = []struct{ words, engine string }{
 var broader = map[string]bool{"transformers": true, "fsdp": true, "": true}
 
 // see takes notice of a line, whatever it is.
-func (p *places) see(text string, at int) {
+func (p *places) see(text string, in *hits, at int) {
 	trace := strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ")
 	if trace {
-		if f := frameOf(text); f != Nowhere {
+		if f := frameOf(text, in); f != Nowhere {
 			p.last, p.lastAt = f, at
 		}
 	}
 	if at <= headLines || trace {
-		p.name(text, at)
+		p.name(text, in, at)
 	}
 	p.progress(text)
 }
 
-func (p *places) name(text string, at int) {
-	for _, m := range makers {
-		if !strings.Contains(text, m.words) {
+func (p *places) name(text string, in *hits, at int) {
+	for i, id := range words().makers {
+		m := &makers[i]
+		if !in.has(id) || !strings.Contains(text, m.words) {
 			continue
 		}
 		if broader[p.engine] || !broader[m.engine] && at-p.engineAt > near {
@@ -81,11 +82,14 @@ func (p *places) name(text string, at int) {
 	}
 }
 
-func frameOf(text string) (last Place) {
+func frameOf(text string, in *hits) (last Place) {
 	at := -1
-	for _, f := range frames {
-		if i := strings.LastIndex(text, f.words); i > at {
-			last, at = f.place, i
+	for n, id := range words().frames {
+		if !in.has(id) {
+			continue
+		}
+		if i := strings.LastIndex(text, frames[n].words); i > at {
+			last, at = frames[n].place, i
 		}
 	}
 	return last
@@ -108,9 +112,9 @@ func (p *places) progress(text string) {
 }
 
 // placed says what the program was doing, and which program it was, where the message itself does not.
-func (s *scanner) placed(f *Finding, text string) {
+func (s *scanner) placed(f *Finding, text string, in *hits) {
 	if f.Place == Nowhere {
-		f.Place = frameOf(text)
+		f.Place = frameOf(text, in)
 	}
 	if f.Place == Nowhere && s.at-s.lastAt <= near {
 		f.Place = s.last
@@ -119,20 +123,20 @@ func (s *scanner) placed(f *Finding, text string) {
 	if s.places.engine != "" && (f.Engine == "pytorch" || f.Engine == "") {
 		f.Engine = s.places.engine
 	}
-	s.made(f, text)
+	s.made(f, text, in)
 	if f.Engine == "llama.cpp" && s.places.engine == "ollama" {
 		f.Engine = "ollama"
 	}
 }
 
 // made names the program by the message itself, where its words are those of a library.
-func (s *scanner) made(f *Finding, text string) {
+func (s *scanner) made(f *Finding, text string, in *hits) {
 	if f.rule == nil || f.rule.engine != "pytorch" && f.rule.engine != "" {
 		return
 	}
-	for _, m := range makers {
-		if strings.Contains(text, m.words) {
-			f.Engine = m.engine
+	for i, id := range words().makers {
+		if in.has(id) && strings.Contains(text, makers[i].words) {
+			f.Engine = makers[i].engine
 			return
 		}
 	}

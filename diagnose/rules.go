@@ -56,10 +56,13 @@ type figure struct {
 // families are all rules, in order.
 var families = [][]rule{notMemoryRules, killedRules, vllmRules, sglangRules, serverRules, collectiveRules, llamacppRules, hostRules, metalRules, xlaRules, torchRules}
 
-// find gives the rule of a line, and where its words begin.
-func find(text string) (*rule, int) {
-	for _, rules := range families {
-		for i := range rules {
+// find gives the rule of a line, of which in are the beginnings of words, and where the rule's words begin.
+func find(text string, in *hits) (*rule, int) {
+	for n, rules := range families {
+		for i, id := range words().rules[n] {
+			if !in.has(id) {
+				continue
+			}
 			if at := rules[i].at(text); at >= 0 {
 				return &rules[i], at
 			}

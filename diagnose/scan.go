@@ -26,6 +26,10 @@ type scanner struct {
 	rows  int  // lines that it may go on for
 	at    int  // line
 	heard int
+	// again is the last message that was merged, as it was before its figures were read, and into is what it was merged with: a
+	// program that fails for hours prints the same lines.
+	again Finding
+	into  int
 	places
 	settings
 	growth
@@ -36,19 +40,20 @@ func newScanner() *scanner { return &scanner{places: places{step: -1}} }
 func (s *scanner) line(l *startup.Line) {
 	s.at = l.Number
 	text := l.Text
-	s.see(text, l.Number)
-	if !worth(text) {
+	in := scan(text)
+	s.see(text, &in, l.Number)
+	if !in.any(&words().worth) {
 		s.goOn(text)
 		return
 	}
-	s.read(text)
-	s.sample(text)
-	r, at := find(text)
+	s.read(text, &in)
+	s.sample(text, &in)
+	r, at := find(text, &in)
 	if r == nil {
 		s.goOn(text)
 		return
 	}
-	s.hit(r, l, at)
+	s.hit(r, l, at, &in)
 }
 
 // goOn adds a line to a message that is wrapped.
@@ -71,11 +76,24 @@ func (s *scanner) close() {
 	}
 	s.open = false
 	f := &s.found[len(s.found)-1]
+	if s.repeated(f) {
+		s.mergeInto(s.into)
+		return
+	}
+	before := *f
 	f.rule.take(f, f.Text, false)
-	s.made(f, f.Text)
+	in := scan(f.Text)
+	s.made(f, f.Text, &in)
 	f.settle()
-	f.Text = shown(f.Text)
-	s.merge()
+	if !s.merged(&before) {
+		f.Text = shown(f.Text)
+	}
+}
+
+// repeated: the message is, to the letter, the last that was merged.
+func (s *scanner) repeated(f *Finding) bool {
+	a := &s.again
+	return a.rule == f.rule && a.Place == f.Place && a.Engine == f.Engine && a.Device == f.Device && a.Text == f.Text
 }
 
 // shown is a message as it may be kept.
@@ -92,7 +110,7 @@ func shown(text string) string {
 }
 
 // hit starts a finding, or adds to the one that this line is a consequence of.
-func (s *scanner) hit(r *rule, l *startup.Line, at int) {
+func (s *scanner) hit(r *rule, l *startup.Line, at int, in *hits) {
 	if s.consequence(r, l) {
 		return
 	}
@@ -106,7 +124,7 @@ func (s *scanner) hit(r *rule, l *startup.Line, at int) {
 	if l.Rank != "" {
 		f.Ranks = []string{l.Rank}
 	}
-	s.placed(&f, l.Text)
+	s.placed(&f, l.Text, in)
 	s.found = append(s.found, f)
 	s.open, s.rows = true, messageRows
 }
@@ -158,8 +176,9 @@ func (s *scanner) addTo(f *Finding, r *rule, l *startup.Line) {
 	}
 }
 
-// merge counts a finding that was there already, of another rank or another time.
-func (s *scanner) merge() {
+// merged counts the last finding, which was before as its figures were read, with one that was there already, of another rank or
+// another time; false when there is none.
+func (s *scanner) merged(before *Finding) bool {
 	n := len(s.found) - 1
 	f := &s.found[n]
 	for i := range s.found[:n] {
@@ -167,15 +186,24 @@ func (s *scanner) merge() {
 		if g.rule != f.rule || g.Place != f.Place || g.Requested.Bytes != f.Requested.Bytes || g.Needed != f.Needed {
 			continue
 		}
-		g.Times++
-		for _, r := range f.Ranks {
-			if len(g.Ranks) < maxRanks && !slices.Contains(g.Ranks, r) {
-				g.Ranks = append(g.Ranks, r)
-			}
-		}
-		s.found = s.found[:n]
-		return
+		s.again, s.into = *before, i
+		s.mergeInto(i)
+		return true
 	}
+	return false
+}
+
+// mergeInto counts the last finding with one before it.
+func (s *scanner) mergeInto(i int) {
+	n := len(s.found) - 1
+	f, g := &s.found[n], &s.found[i]
+	g.Times++
+	for _, r := range f.Ranks {
+		if len(g.Ranks) < maxRanks && !slices.Contains(g.Ranks, r) {
+			g.Ranks = append(g.Ranks, r)
+		}
+	}
+	s.found = s.found[:n]
 }
 
 func (s *scanner) report() *Report {

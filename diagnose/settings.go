@@ -41,12 +41,15 @@ const (
 )
 
 // read takes what a line tells.
-func (s *settings) read(text string) {
+func (s *settings) read(text string, in *hits) {
 	if len(text) > maxCommand {
 		return
 	}
-	for _, w := range starters {
-		if i := strings.Index(text, w); i >= 0 && len(s.commands) < maxCommands && strings.Contains(text, " -") {
+	for n, id := range words().starters {
+		if !in.has(id) {
+			continue
+		}
+		if i := strings.Index(text, starters[n]); i >= 0 && len(s.commands) < maxCommands && strings.Contains(text, " -") {
 			s.commands = append(s.commands, command(text, i))
 			break
 		}
@@ -54,7 +57,11 @@ func (s *settings) read(text string) {
 	if !strings.ContainsAny(text, "=:-") {
 		return
 	}
-	for _, a := range arguments {
+	for n, id := range words().arguments {
+		if !in.has(id) {
+			continue
+		}
+		a := &arguments[n]
 		if rest, ok := named(text, a.name); ok {
 			v := value(rest)
 			if a.means != nil {

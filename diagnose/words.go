@@ -6,46 +6,101 @@ import (
 )
 
 // A log has millions of lines and next to none is about memory or the run's settings, so that one pass over its bytes must
-// say which may be.
-// finder is the automaton of Aho and Corasick (1975) over the beginnings of all words that rules look for.
+// say which may be, and of a line that is, which of the words it may hold: looking for each would be a pass for every word.
 
-// finder steps from state to state with each byte.
+// finder is the automaton of Aho and Corasick (1975) over the beginnings of all words that rules look for. It steps from state
+// to state with each byte.
 type finder struct {
 	class [256]uint8 // bytes that no word holds are of class 0
 	next  []int16    // by state × classes + class
 	width int
-	ends  []bool // states in which a word's beginning was read
+	ends  [][]int16 // beginnings that were read when a state is reached
 }
 
 // headOf is how much of a word is looked for: the rule itself reads the rest.
 const headOf = 8
 
-var words = sync.OnceValue(func() *finder {
-	var all []string
-	for _, rules := range families {
-		for i := range rules {
-			first, _, _ := strings.Cut(rules[i].words, "…")
-			all = append(all, first)
-		}
-	}
-	for i := range arguments {
-		all = append(all, arguments[i].name)
-	}
-	return newFinder(append(append(all, gauges...), starters...))
-})
+// hits are the beginnings that a text holds, a bit each.
+type hits [8]uint64
 
-// worth reports whether any rule may hold of a line, or a setting stand in it.
-func worth(text string) bool { return words().in(text) }
+func (h *hits) has(id int16) bool { return h[id>>6]&(1<<(id&63)) != 0 }
+func (h *hits) set(id int16)      { h[id>>6] |= 1 << (id & 63) }
 
-func (f *finder) in(text string) bool {
-	state := 0
-	for i := 0; i < len(text); i++ {
-		state = int(f.next[state*f.width+int(f.class[text[i]])])
-		if f.ends[state] {
+func (h *hits) any(of *hits) bool {
+	for i := range h {
+		if h[i]&of[i] != 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// vocabulary are all words, by where they stand, as the numbers of their beginnings.
+type vocabulary struct {
+	finder
+	rules                                       [][]int16
+	arguments, gauges, starters, makers, frames []int16
+	worth                                       hits // of rules and settings: what makes a line worth reading
+	numbers                                     map[string]int16
+	heads                                       []string
+}
+
+var words = sync.OnceValue(func() *vocabulary {
+	v := &vocabulary{numbers: map[string]int16{}}
+	for _, rules := range families {
+		ids := make([]int16, len(rules))
+		for i := range rules {
+			first, _, _ := strings.Cut(rules[i].words, "…")
+			ids[i] = v.number(first)
+		}
+		v.rules = append(v.rules, ids)
+	}
+	for i := range arguments {
+		v.arguments = append(v.arguments, v.number(arguments[i].name))
+	}
+	v.gauges, v.starters = v.all(gauges), v.all(starters)
+	for id := range v.heads {
+		v.worth.set(int16(id))
+	}
+	for i := range makers {
+		v.makers = append(v.makers, v.number(makers[i].words))
+	}
+	for i := range frames {
+		v.frames = append(v.frames, v.number(frames[i].words))
+	}
+	v.finder = *newFinder(v.heads)
+	return v
+})
+
+// number of a word's beginning.
+func (v *vocabulary) number(word string) int16 {
+	h := head(word)
+	id, ok := v.numbers[h]
+	if !ok {
+		id = int16(len(v.heads))
+		v.numbers[h], v.heads = id, append(v.heads, h)
+	}
+	return id
+}
+
+func (v *vocabulary) all(words []string) (out []int16) {
+	for _, w := range words {
+		out = append(out, v.number(w))
+	}
+	return out
+}
+
+// scan finds the beginnings of words that a text holds.
+func scan(text string) (h hits) {
+	f := &words().finder
+	state := 0
+	for i := 0; i < len(text); i++ {
+		state = int(f.next[state*f.width+int(f.class[text[i]])])
+		for _, id := range f.ends[state] {
+			h.set(id)
+		}
+	}
+	return h
 }
 
 func newFinder(all []string) *finder {
@@ -59,8 +114,8 @@ func newFinder(all []string) *finder {
 		}
 	}
 	f.state()
-	for _, w := range all {
-		f.add(head(w))
+	for id, w := range all {
+		f.add(head(w), int16(id))
 	}
 	f.link()
 	return f
@@ -73,11 +128,11 @@ func (f *finder) state() int {
 	for range f.width {
 		f.next = append(f.next, -1)
 	}
-	f.ends = append(f.ends, false)
+	f.ends = append(f.ends, nil)
 	return len(f.ends) - 1
 }
 
-func (f *finder) add(w string) {
+func (f *finder) add(w string, id int16) {
 	at := 0
 	for _, c := range []byte(w) {
 		to := at*f.width + int(f.class[c])
@@ -87,7 +142,7 @@ func (f *finder) add(w string) {
 		}
 		at = int(f.next[to])
 	}
-	f.ends[at] = true
+	f.ends[at] = append(f.ends[at], id)
 }
 
 // link leads every state that a byte does not continue to where the longest end of what was read goes on.
@@ -104,7 +159,7 @@ func (f *finder) link() {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		f.ends[at] = f.ends[at] || f.ends[fail[at]]
+		f.ends[at] = append(f.ends[at], f.ends[fail[at]]...)
 		for c := range f.width {
 			to, other := &f.next[at*f.width+c], f.next[fail[at]*f.width+c]
 			if *to < 0 {

@@ -155,7 +155,8 @@ func (h *header) find(name string) *gguf.Tensor {
 func (h *header) unclaimed(r *Resolved, left []*gguf.Tensor) error {
 	layers, ahead := h.layers(r.Model)
 	tried := map[string]bool{}
-	for _, g := range left {
+	matricesFirst := func(a, b *gguf.Tensor) int { return min(2, len(b.Dims)) - min(2, len(a.Dims)) }
+	for _, g := range slices.SortedStableFunc(slices.Values(left), matricesFirst) {
 		layer := blockOf(g.Name)
 		if err := h.beyond(g, layer, layers, ahead); err != nil {
 			return err

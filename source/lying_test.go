@@ -344,10 +344,10 @@ func TestContradictions(t *testing.T) {
 		value int64
 		says  string
 	}{
-		"block_count":             {1, `llama.block_count = 1 contradicts tensor "blk.1.attn_norm.weight" = [64], which the network does not use`},
+		"block_count":             {1, `llama.block_count = 1 contradicts tensor "blk.1.attn_q.weight" = [64, 64], which the network does not use`},
 		"embedding_length":        {32, `llama.embedding_length = 32 contradicts tensor "token_embd.weight" = [64, 256]: it would be [32, 256]`},
 		"feed_forward_length":     {96, `llama.feed_forward_length = 96 contradicts tensor "blk.0.ffn_gate.weight" = [64, 160]: it would be [64, 96]`},
-		"attention.head_count_kv": {0, `llama.attention.head_count_kv = 0 contradicts tensor "blk.0.attn_norm.weight" = [64], which the network does not use`},
+		"attention.head_count_kv": {0, `llama.attention.head_count_kv = 0 contradicts tensor "blk.0.attn_q.weight" = [64, 64], which the network does not use`},
 	} {
 		_, err := modelOf(replaced(&networks[0], key, u(c.value)))
 		e, ok := errors.AsType[*memwall.Error](err)

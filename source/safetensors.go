@@ -80,6 +80,9 @@ func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
 			return nil, badFile(s.names[i], "", "the files together hold 2^62 elements or bytes or more", format.FetchAgain)
 		}
 		total += max(f.Elements(), f.Size)
+		if len(out)+len(f.Tensors) > mostTensors {
+			return nil, badFile(s.names[i], "", fmt.Sprintf("the files together hold more than %s tensors", unit.Count(mostTensors)), "give the files of one model")
+		}
 		for j := range f.Tensors {
 			t := &f.Tensors[j]
 			if owner, ok := s.owner[t.Name]; ok && owner != s.names[i] {
@@ -94,6 +97,9 @@ func (s *shards) tensors(files []*safetensors.File) ([]fileTensor, error) {
 	}
 	return out, s.promised(seen)
 }
+
+// mostTensors of a model: the largest published ones hold some 300,000, with scales.
+const mostTensors = 1 << 20
 
 // promised checks that the files hold what the index says.
 func (s *shards) promised(seen map[string]string) error {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/internal/tty"
+	"github.com/memwall/memwall/safe"
 )
 
 func main() { os.Exit(run()) }
@@ -124,10 +126,15 @@ func none(c *cobra.Command, args []string) error {
 }
 
 func (a *app) print(v any) error {
-	e := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(safe.JSON(b.Bytes()))
+	return err
 }
 
 func (a *app) style() render.Style {

@@ -123,8 +123,12 @@ func secretValue(v string) bool {
 			return true
 		}
 	}
+	return startsSecret(v)
+}
+
+func startsSecret(v string) bool {
 	for _, p := range secretStarts {
-		if strings.HasPrefix(v, p) && len(v) >= len(p)+16 {
+		if len(v) >= len(p)+16 && strings.HasPrefix(v, p) {
 			return true
 		}
 	}
@@ -185,12 +189,12 @@ func BlottedLine(line string) string {
 			b.WriteString(word)
 			secret = true
 			continue
-		case (secret || within > 0) && !noSecrets[strings.ToLower(word)] || secretValue(word):
+		case (secret || within > 0) && !noSecrets[strings.ToLower(word)] || startsSecret(word):
 			b.WriteString(redacted)
 		default:
 			b.WriteString(credentials(word))
 		}
-		secret = secretKey(word) && valueFollows(word, rest)
+		secret = valueFollows(word, rest) && secretKey(word)
 	}
 	return b.String()
 }

@@ -158,13 +158,29 @@ func TestEndlessHeader(t *testing.T) {
 func TestKeptBytesAreBounded(t *testing.T) {
 	b := gguftest.New("llama")
 	text := gguftest.Str(strings.Repeat("x", 64<<10))
-	for i := range 1100 {
+	for i := range 600 {
 		b.Set(fmt.Sprint(i), text)
 	}
 	s := b.File()
 	_, err := gguf.Read(s, s.Len)
-	if err == nil || !strings.Contains(err.Error(), "names and values of more than 67.1 MB") {
+	if err == nil || !strings.Contains(err.Error(), "names and values of more than 33.6 MB") {
 		t.Error(err)
+	}
+}
+
+// TestManyPairs: pairs and tensors beyond what any model has are refused by their number, before one is read.
+func TestManyPairs(t *testing.T) {
+	for field, counts := range map[string][2]uint64{"metadata count": {0, 5e6}, "tensor count": {5e6, 1}} {
+		s := gguftest.New("llama").Counts(counts[0], counts[1]).File()
+		s.Len = 1 << 40
+		var e *gguf.Error
+		spent := allocated(func() {
+			_, err := gguf.Read(s, s.Len)
+			errors.As(err, &e)
+		})
+		if e == nil || e.Field != field || !strings.Contains(e.Text, "5,000,000") || spent > 1<<20 {
+			t.Errorf("%s: %v, %d bytes", field, e, spent)
+		}
 	}
 }
 

@@ -16,9 +16,9 @@ const maxKey = 1<<16 - 1
 // some 30 MB, nearly all of it tokens and merges.
 const (
 	maxHeader  = 1 << 30  // bytes of a header, so that walking one ends
-	maxKept    = 64 << 20 // bytes of names and values kept, so that memory ends
-	maxPairs   = 1 << 20
-	maxTensors = 1 << 20
+	maxKept    = 32 << 20 // bytes of names and values kept, so that memory ends
+	maxPairs   = 1 << 16
+	maxTensors = 1 << 18
 	maxSplits  = 1<<16 - 1 // split.count is 16 bits wide
 	maxInt32   = 1<<31 - 1 // split.tensors.count is 32 bits wide
 )

@@ -13,6 +13,12 @@ const (
 	maxName  = 1<<16 - 1
 	maxDType = 64
 	maxRank  = 64
+	// maxTensors of one file: the largest published ones hold a few thousand, whole models some 300,000.
+	maxTensors = 1 << 19
+	// What is kept of the metadata, in pairs and bytes: a framework's name, and of adapters a hundred settings. The rest is
+	// walked over.
+	keptPairs = 1 << 13
+	keptBytes = 1 << 20
 )
 
 // header reads the JSON object of one file.
@@ -63,6 +69,9 @@ func (h *header) entry(f *File, key []byte, at int64) {
 		return
 	}
 	h.names[name] = true
+	if len(h.names) > maxTensors {
+		h.fail(at, name, "more than %s tensors; no file holds as many", unit.Count(maxTensors))
+	}
 	h.expect(':', name)
 	if name == "__metadata__" {
 		f.Metadata = h.metadata()
@@ -71,7 +80,7 @@ func (h *header) entry(f *File, key []byte, at int64) {
 	f.Tensors = append(f.Tensors, h.tensor(name, at))
 }
 
-// metadata reads a map from text to text; null counts as none, as the reference reader has it.
+// metadata reads a map from text to text, of which the first pairs are kept; null counts as none, as the reference reader has it.
 func (h *header) metadata() map[string]string {
 	const where = "__metadata__"
 	if h.next() == 'n' {
@@ -79,13 +88,22 @@ func (h *header) metadata() map[string]string {
 		return nil
 	}
 	m := map[string]string{}
+	kept := 0
 	h.object(where, func(key []byte, at int64) {
-		k := string(key)
-		if _, twice := m[k]; twice {
-			h.fail(at, where, "the key %s stands twice in %s", format.Quote(k), where)
+		if _, twice := m[string(key)]; twice {
+			h.fail(at, where, "the key %s stands twice in %s", format.Quote(string(key)), where)
 		}
+		if len(m) == keptPairs || kept+len(key) > keptBytes {
+			h.expect(':', where)
+			h.text(where, maxText)
+			return
+		}
+		k := string(key)
 		h.expect(':', where)
-		m[k] = string(h.text(where, maxText))
+		if value := h.text(where, maxText); kept+len(k)+len(value) <= keptBytes {
+			kept += len(k) + len(value)
+			m[k] = string(value)
+		}
 	})
 	return m
 }

@@ -3,6 +3,7 @@ package safetensors_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -153,6 +154,42 @@ func TestHostileAllocation(t *testing.T) {
 	s := safetensorstest.Lying(100_000_000, `{"a":`, 1<<40)
 	if spent := allocated(func() { _, _ = safetensors.Read(s, s.Len) }); spent > 1<<20 {
 		t.Errorf("%d bytes allocated", spent)
+	}
+}
+
+// TestManyPairs: metadata beyond what anybody writes is walked over in the memory of a part of it, and tensors beyond what any file
+// holds are refused.
+func TestManyPairs(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"__metadata__":{"k":"v"`)
+	for i := range 200_000 {
+		fmt.Fprintf(&b, `,"%d":"%s"`, i, strings.Repeat("x", 100))
+	}
+	b.WriteString(`},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`)
+	s := safetensorstest.Text(b.String(), 1)
+	kept := 0
+	spent := allocated(func() {
+		f, err := safetensors.Read(s, s.Len)
+		if err != nil || len(f.Tensors) != 1 || f.Metadata["k"] != "v" {
+			t.Errorf("%v", err)
+			return
+		}
+		for k, v := range f.Metadata {
+			kept += len(k) + len(v)
+		}
+	})
+	if kept > 1<<20 || spent > 8<<20 {
+		t.Errorf("%d bytes kept of %d, %d allocated", kept, b.Len(), spent)
+	}
+	b.Reset()
+	b.WriteString(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}`)
+	for i := range 1<<19 + 10 {
+		fmt.Fprintf(&b, `,"%d":{"dtype":"U8","shape":[0],"data_offsets":[1,1]}`, i)
+	}
+	b.WriteString("}")
+	s = safetensorstest.Text(b.String(), 1)
+	if _, err := safetensors.Read(s, s.Len); err == nil || !strings.Contains(err.Error(), "more than 524,288 tensors") {
+		t.Errorf("too many tensors: %v", err)
 	}
 }
 

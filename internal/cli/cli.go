@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/quant"
+	"github.com/memwall/memwall/safe"
 )
 
 // Config is what a command works with.
@@ -185,12 +187,17 @@ func (a *app) root() *cobra.Command {
 
 // writeJSON writes a value on one line, or indented for people.
 func writeJSON(w io.Writer, v any, indent bool) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if indent {
 		e.SetIndent("", "  ")
 	}
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(safe.JSON(b.Bytes()))
+	return err
 }
 
 func (a *app) print(s string) error {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/safe"
 )
 
 // emit writes the file alone to stdout; what it leaves out, and a verdict against it, are talk.
@@ -13,14 +14,14 @@ func (a *app) emit(f *fitFlags, r *memwall.Request, notes []memwall.Note) error 
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(a.Stdout, l.Text); err != nil {
+	if _, err := io.WriteString(a.Stdout, safe.Text(l.Text, "\n\t")); err != nil {
 		return err
 	}
 	for _, n := range notes {
-		fmt.Fprintf(a.Stderr, "%s: %s\n", n.Severity, n.Text)
+		fmt.Fprintf(a.Stderr, "%s: %s\n", n.Severity, safe.Text(n.Text, ""))
 	}
 	for _, u := range l.Unsaid {
-		fmt.Fprintf(a.Stderr, "info: %s is not in the file: %s\n", u.Field, u.Why)
+		fmt.Fprintf(a.Stderr, "info: %s is not in the file: %s\n", u.Field, safe.Text(u.Why, ""))
 	}
 	if l.Verdict != memwall.Fits {
 		fmt.Fprintf(a.Stderr, "warning: the verdict on this plan is %s\n", l.Verdict)

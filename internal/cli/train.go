@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/safe"
 )
 
 // trainFlags are the flags of train.
@@ -114,7 +115,7 @@ func (a *app) writeConfig(answer *memwall.Answer) error {
 		if len(names) > 1 {
 			fmt.Fprintf(a.Stdout, "# %s\n", name)
 		}
-		fmt.Fprintln(a.Stdout, strings.TrimRight(answer.Config[name], "\n"))
+		fmt.Fprintln(a.Stdout, safe.Text(strings.TrimRight(answer.Config[name], "\n"), "\n\t"))
 	}
 	return nil
 }

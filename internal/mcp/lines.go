@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/memwall/memwall/safe"
 )
 
 // lines are the messages of a pipe, one a line, of which those that are none are answered by an error here: the protocol's
@@ -94,5 +96,8 @@ type turns struct {
 func (t *turns) Write(b []byte) (int, error) {
 	t.one.Lock()
 	defer t.one.Unlock()
-	return t.out.Write(b)
+	if _, err := t.out.Write(safe.JSON(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/safe"
 )
 
 // Types of what a page may be taken away as, by the ending of its path: /fit.svg is the picture of /fit.
@@ -65,7 +66,7 @@ func (s *Site) exported(v *view, ending string) Response {
 // whole is the answer as the command line gives it with --json.
 func whole(a *memwall.Answer) (string, error) {
 	data, err := json.MarshalIndent(a, "", "  ")
-	return string(data) + "\n", err
+	return string(safe.JSON(data)) + "\n", err
 }
 
 // separated is what an answer lists, as tables of texts: its ledger, or those of its page. rule is what stands below each

@@ -1,6 +1,10 @@
 package page
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/memwall/memwall/safe"
+)
 
 // part is a part of an element: an attribute, a text, another element or markup that is known to be good.
 type part interface{ into(*element) }
@@ -58,9 +62,15 @@ func when(yes bool, parts ...part) part {
 }
 
 var (
-	escapeText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "")
-	escapeAttr = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "\x00", "")
+	escapeText = escaper{strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")}
+	escapeAttr = escaper{strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")}
 )
+
+// escaper writes a text so that nothing in it is markup, or hides from a reader. What was pasted keeps its lines.
+type escaper struct{ markup *strings.Replacer }
+
+// Replace gives the text as it stands in a page.
+func (e escaper) Replace(s string) string { return e.markup.Replace(safe.Text(s, "\n\r\t")) }
 
 // void elements have no end.
 var void = map[string]bool{"meta": true, "link": true, "input": true, "br": true}

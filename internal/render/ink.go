@@ -3,6 +3,8 @@ package render
 import (
 	"strconv"
 	"strings"
+
+	"github.com/memwall/memwall/safe"
 )
 
 // ink is what a span of text means; colour only adds to it.
@@ -147,7 +149,7 @@ func clean(s string, only bool) string {
 	}
 	for _, r := range s {
 		switch {
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+		case !safe.Rune(r):
 			b.WriteByte('?')
 		case !only || r < 0x7f || string(r) == hard:
 			b.WriteRune(r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/safe"
 )
 
 // agents passes requests of agents on, behind the guards. What the protocol's handler refuses in plain words is said as
@@ -45,15 +46,19 @@ func (p *plainly) WriteHeader(status int) {
 		p.status = status
 		return
 	}
+	p.Header().Del("Content-Length") // letters that are escaped make it longer
 	p.ResponseWriter.WriteHeader(status)
 }
 
-// Write sends a piece.
+// Write sends a message, or an event with one.
 func (p *plainly) Write(b []byte) (int, error) {
 	if p.status > 0 {
 		return p.words.Write(b)
 	}
-	return p.ResponseWriter.Write(b)
+	if _, err := p.ResponseWriter.Write(safe.JSON(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // said is what was held back, as much of it as anybody reads.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memwall/memwall/safe"
 )
 
 // body is an answer as it is sent: its bytes, as they are and compressed, and what tells it from others.
@@ -35,7 +37,7 @@ func newJSON(v any) (*body, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return newBody(jsonType, b.Bytes()), nil
+	return newBody(jsonType, safe.JSON(b.Bytes())), nil
 }
 
 var packers = sync.Pool{New: func() any {

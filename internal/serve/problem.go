@@ -10,6 +10,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/safe"
 )
 
 // Problem is an error as RFC 9457 has it: the contract's own, with a status.
@@ -106,5 +107,5 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 		h.Set("Retry-After", strconv.Itoa(p.after))
 	}
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // who asked may be gone
+	_, _ = w.Write(safe.JSON(body)) // who asked may be gone
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
+	"github.com/memwall/memwall/safe"
 )
 
 // progress of a question: how long ago it came, and how far it is.
@@ -108,7 +109,7 @@ func send(w http.ResponseWriter, name string, v any) {
 	if err != nil {
 		panic(err) // structs of words and numbers
 	}
-	event(w, name, data)
+	event(w, name, safe.JSON(data))
 }
 
 // event writes one; its data is JSON on one line.

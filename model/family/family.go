@@ -103,8 +103,7 @@ func FromHeader(h Header) (*Spec, error) {
 		return nil, m.err
 	}
 	s.Arch, s.Family = m.arch, m.arch
-	err := s.Check()
-	return s, err
+	return s, m.keyed(s.Check())
 }
 
 // Check refuses what no network can be: the sizes of a layer must multiply to something countable.
