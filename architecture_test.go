@@ -22,7 +22,7 @@ var houseOrder = []string{
 	"model/family shard format",
 	"model/catalog format/gguf format/safetensors format/arch",
 	"format/gguf/gguftest format/safetensors/safetensorstest model/catalog/catalogtest",
-	"engine engine/argv engine/startup quant score",
+	"engine engine/argv engine/called engine/startup quant score",
 	"engine/manifest engine/pycall engine/torch speed train diagnose quant/quanttest",
 	"speed/stream speed/serving cost train/step train/config sim",
 	"engine/llamacpp/ggml engine/startup/startuptest engine/enginetest",

@@ -3,10 +3,13 @@ package memwall
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/generic"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/engine/sglang"
@@ -14,6 +17,7 @@ import (
 	"github.com/memwall/memwall/engine/transformers"
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/spell"
 )
 
 // engines are all that a plan may name. A new one is a line here.
@@ -21,7 +25,7 @@ var engines = []engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{},
 
 // engineNames are other names that people use.
 var engineNames = map[string]string{
-	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers", "huggingface": "transformers",
+	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama_cpp": "llama.cpp", "llama cpp": "llama.cpp", "llama-cli": "llama.cpp", "llamaserver": "llama-server", "tensorrt_llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "sg-lang": "sglang", "vllm-openai": "vllm", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers", "huggingface": "transformers",
 }
 
 // Engines lists the names of all engines.
@@ -44,13 +48,16 @@ func (q *question) chooseEngine() error {
 	if canonical, ok := engineNames[name]; ok {
 		name = canonical
 	}
+	if p := called.Find(name); p != nil {
+		name, version = q.calledBy(p), ""
+	}
 	for _, e := range engines {
 		if e.Name() == name {
 			q.engine = e
 		}
 	}
 	if q.engine == nil {
-		return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: strings.Join(Engines(), ", ")}
+		return &Error{Code: BadField, Field: "engine", Value: q.request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
 	}
 	if q.denoises() {
 		if name != transformersEngine {
@@ -59,6 +66,28 @@ func (q *question) chooseEngine() error {
 		q.job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders and its autoencoder are models of their own")
 	}
 	return q.engineVersion(version)
+}
+
+// calledBy is the engine whose rules size a program that people call by its own name, whose settings are filled in.
+func (q *question) calledBy(p *called.Program) string {
+	if set := p.Apply(&q.request.Plan); len(set) > 0 {
+		q.job.Note("program_defaults", "info", "engine", "%s sets %s by itself (%s)", p.Title, strings.Join(set, ", "), p.Source)
+	}
+	if p.Unsized != "" {
+		q.job.Note("program_unsized", "warn", "engine", "%s: %s", p.Title, p.Unsized)
+	} else {
+		q.job.Note("program", "info", "engine", "%s is %s under a name of its own", p.Title, p.Engine)
+	}
+	return p.Engine
+}
+
+// nearEngines are the three names spelt most like one, else those of all engines.
+func nearEngines(name string) string {
+	all := append(append(Engines(), called.Names()...), slices.Sorted(maps.Keys(engineNames))...)
+	if near := spell.Nearest(name, all); len(near) > 0 {
+		return "did you mean: " + strings.Join(near, ", ")
+	}
+	return strings.Join(Engines(), ", ")
 }
 
 // versionParser is an engine that counts its versions in a way of its own.
@@ -105,6 +134,8 @@ func (q *question) defaultEngine() string {
 		return transformersEngine
 	case q.resolved.Engine != "" && q.request.Weights == "":
 		return q.resolved.Engine
+	case called.Owner(cmp.Or(q.request.Weights, q.resolved.Asked, q.resolved.Recipe)) != nil:
+		return called.Owner(cmp.Or(q.request.Weights, q.resolved.Asked, q.resolved.Recipe)).Names[0]
 	case gguf:
 		return "llama.cpp"
 	case q.job.Machine != nil && (d == nil || d.Vendor == "Apple"):

@@ -43,6 +43,8 @@ type Resolved struct {
 	Asked string
 	// Assumed: a name that is not known was taken for a model of the shape of one that it holds.
 	Assumed bool
+	// Guessed: the name left open which of several models is meant, and one was taken.
+	Guessed bool
 	// Engine is the program whose names were used, "" for none.
 	Engine string
 	// Spec builds Model; nil when the architecture is unknown.

@@ -110,7 +110,9 @@ func (s *Stream) model(o *Observation) (*memwall.Resolved, error) {
 	}
 	r, err := s.Models.Model(o.Model)
 	if err != nil {
-		r, err = s.Models.Model(named(o))
+		if r, err = s.Models.Model(named(o)); err == nil && r.Guessed { // "llama 8B" is what llama.cpp calls the architecture
+			return nil, fmt.Errorf("%q is no model that is known: give --model", clip(named(o)))
+		}
 	}
 	switch {
 	case err != nil:

@@ -43,6 +43,11 @@ func seek(name string) (Device, []Note, error) {
 	if len(name) > maxName {
 		return Device{}, nil, unknown(name, "is too long for a name", nil)
 	}
+	if low := strings.ToLower(name); strings.Contains(low, "g.") || strings.Contains(low, "mig") {
+		if d, notes, ok, err := sliced(name); ok {
+			return d, notes, err
+		}
+	}
 	q := read(name)
 	if q.cpu && len(q.words) > 1 {
 		return Device{}, nil, unknown(name, "names the processor of a chip, not its GPU", nil)
@@ -65,7 +70,10 @@ type hit struct {
 // find tries the words as they are, then without the properties, which are compared instead.
 func (q query) find(name string) (Device, []Note, error) {
 	if len(q.words) == 0 {
-		return Device{}, nil, errMissing
+		if q.computer == "" {
+			return Device{}, nil, errMissing
+		}
+		q.words = []string{q.computer}
 	}
 	var hits []hit
 	var dropped string

@@ -15,7 +15,9 @@ type query struct {
 	watts  string       // "700w"
 	cores  string       // "40core"
 	cpu    bool         // the text says that only the CPU ran
-	makers []string     // who is said to have made it
+	// computer is one that the text names, which says its chip where nothing else does: "macstudio".
+	computer string
+	makers   []string // who is said to have made it
 }
 
 // Words that say who made a device, or that it is one. They tell no two devices apart.
@@ -23,7 +25,7 @@ var noise = map[string]bool{
 	"geforce": true, "radeon": true, "instinct": true,
 	"tesla": true, "google": true, "aws": true, "azure": true, "huawei": true, "habana": true, "gpu": true, "gpus": true,
 	"graphics": true, "card": true, "edition": true, "generation": true, "accelerator": true, "blackwell": true,
-	"system": true, "tm": true, "r": true, "imac": true,
+	"system": true, "tm": true, "r": true, "vram": true,
 	// Partition modes of a whole AMD device.
 	"nps1": true, "spx": true,
 }
@@ -52,12 +54,25 @@ func read(text string) query {
 			q.makers = append(q.makers, w)
 		case w == "" || noise[w]:
 		case computers[[2]string{w, next}]:
+			q.computer = w + next
 			i++
+		case w == "macbook", w == "imac":
+			q.computer = w
+		case w == "air" && chip(q.words): // "m2-air"
 		default:
 			q.take(w, words)
 		}
 	}
 	return q
+}
+
+// chip reports whether the last word is the name of one of Apple's chips.
+func chip(words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	w := words[len(words)-1]
+	return len(w) > 1 && w[0] == 'm' && number(w[1:])
 }
 
 // split gives the words of a text in lower case: runs of letters, digits and points between digits.

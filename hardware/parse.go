@@ -74,7 +74,33 @@ func parseHead(head string, options *[]option, devices int) (Machine, []Note, er
 	if n, count, ok := nodeNamed(head); ok {
 		return parseNodes(n, count, devices)
 	}
+	if size, ok := sizeAlone(head); ok {
+		return parseSize(size, options, devices)
+	}
 	return parseDevices(head, devices)
+}
+
+// sizeAlone reads "24GB" and "16 GB of VRAM": a device of which nothing else is said.
+func sizeAlone(text string) (size string, ok bool) {
+	words := split(text)
+	if len(words) == 0 {
+		return "", false
+	}
+	w, used := merge(words[0], strings.Join(words[1:min(2, len(words))], ""))
+	for _, more := range words[1+used:] {
+		if more != "vram" && more != "gpu" && more != "card" && more != "of" && more != "memory" {
+			return "", false
+		}
+	}
+	n := strings.TrimRight(w, "gib")
+	return n, number(n) && (strings.HasSuffix(w, "gb") || strings.HasSuffix(w, "gib") || strings.HasSuffix(w, "g"))
+}
+
+// parseSize is a device of a size and of no maker: what it holds is known, and how fast it is is not.
+func parseSize(size string, options *[]option, devices int) (Machine, []Note, error) {
+	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}}, *options...)
+	m, notes, err := parseCustom("", options, devices)
+	return m, append(notes, note("name_unread", "%s GB of a device of which nothing else is said: name it for its speed and for what its driver keeps", size)), err
 }
 
 // cut parts a description into what comes before the first key and the keys. Commas within parentheses
@@ -124,7 +150,7 @@ func fields(text string) []string {
 func CountOf(s string) (n int, rest string, ok bool) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits == 0 || digits > 18 {
+	if digits == 0 || digits > 18 || named(s[digits:], digits) {
 		return 0, s, false
 	}
 	n, err := strconv.Atoi(s[:digits])
@@ -139,6 +165,16 @@ func CountOf(s string) (n int, rest string, ok bool) {
 	return 0, s, false
 }
 
+// named reports whether what follows four figures ends their name: "7900xtx", "9070xt", "6800 xt".
+func named(rest string, digits int) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(rest), "xt")
+	if !ok || digits != 4 {
+		return false
+	}
+	rest = strings.TrimPrefix(rest, "x")
+	return rest == "" || !letterOrDigit(rest[0])
+}
+
 func isCount(s string) bool {
 	_, rest, ok := CountOf(s)
 	return ok && rest == ""
@@ -149,9 +185,11 @@ func nodeNamed(s string) (n *Node, count int, ok bool) {
 	if n, ok = FindNode(s); ok {
 		return n, 0, true
 	}
-	if count, rest, ok := CountOf(s); ok && count > 0 {
-		if n, ok = FindNode(rest); ok {
-			return n, count, true
+	for _, way := range []func(string) (int, string, bool){CountOf, CountBehind} {
+		if count, rest, ok := way(s); ok && count > 0 {
+			if n, ok = FindNode(rest); ok {
+				return n, count, true
+			}
 		}
 	}
 	return nil, 0, false
@@ -238,9 +276,50 @@ func longest(parts []string, from int) (g Group, counted bool, notes []Note, to 
 }
 
 func readGroup(s string) (g Group, counted bool, notes []Note, err error) {
-	n, rest, counted := CountOf(s)
+	g, counted, notes, err = readCounted(s, CountOf)
+	if errors.Is(err, errMissing) {
+		for _, way := range []func(string) (int, string, bool){CountBehind, countBefore} {
+			if again, counted, notes, err := readCounted(s, way); counted && !errors.Is(err, errMissing) {
+				return again, counted, notes, err
+			}
+		}
+	}
+	return g, counted, notes, err
+}
+
+// CountBehind reads "h100 x2", "rtx-3090x2" and "4090 * 4" into the count and the rest.
+func CountBehind(s string) (n int, rest string, ok bool) {
+	s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), ")"))
+	digits := len(s) - len(strings.TrimRight(s, "0123456789"))
+	head := strings.TrimRight(s[:len(s)-digits], " ")
+	for _, times := range []string{"x", "X", "×", "*"} {
+		before, cut := strings.CutSuffix(head, times)
+		if before = strings.TrimRight(before, " (-"); cut && before != "" && digits > 0 && digits <= 7 {
+			n, err := strconv.Atoi(s[len(s)-digits:])
+			return n, before, err == nil
+		}
+	}
+	return 0, s, false
+}
+
+// counting are words that count.
+var counting = map[string]int{"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "triple": 3, "four": 4, "quad": 4, "six": 6, "eight": 8}
+
+// countBefore reads "8 H100", "dual 3090" and "two 4090s".
+func countBefore(s string) (n int, rest string, ok bool) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(s), " ")
+	n, ok = counting[strings.ToLower(word)]
+	if number, err := strconv.Atoi(word); !ok && err == nil {
+		n, ok = number, true
+	}
+	rest = strings.TrimSpace(rest)
+	return n, strings.TrimSuffix(rest, "s"), ok && rest != ""
+}
+
+func readCounted(s string, count func(string) (int, string, bool)) (g Group, counted bool, notes []Note, err error) {
+	n, rest, counted := count(s)
 	if !counted {
-		n = 1
+		n, rest = 1, s
 	}
 	if n < 1 || n > MaxDevices {
 		return Group{}, counted, nil, bad("hardware", s, "states a number out of bounds", "1 to 1,000,000")

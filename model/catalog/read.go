@@ -140,7 +140,9 @@ func (q *question) ofLibrary() []place {
 	if h == nil {
 		return nil
 	}
-	q.others = t.others()
+	if n.Tag == "" {
+		q.others = t.others()
+	}
 	if q.text == t.name && !strings.Contains(t.name, "-") { // the library's own spelling, which hubs do not have
 		q.said.Ollama, n.Ollama = true, true
 	}

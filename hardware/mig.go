@@ -1,0 +1,129 @@
+package hardware
+
+import (
+	_ "embed" // the profiles
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+//go:embed catalog/mig.tsv
+var migText string
+
+var slices7 = table{"mig", migText}
+
+// profiled finds the profile of a Multi-Instance GPU in a name: "h100 1g.10gb", "A100-SXM4-80GB MIG 3g.40gb".
+var profiled = regexp.MustCompile(`(?i)(?:\bmig[- ]*)?\b([1-7])g[.-]?(\d+)gb\b(?:[.+]me\b)?`)
+
+// sliced finds a slice of a device by its profile; the device may be left out where the profile tells it.
+func sliced(name string) (Device, []Note, bool, error) {
+	at := profiled.FindStringSubmatchIndex(name)
+	if at == nil {
+		return Device{}, nil, false, nil
+	}
+	profile := name[at[2]:at[3]] + "g." + name[at[4]:at[5]] + "gb"
+	whole := strings.Trim(name[:at[0]]+" "+name[at[1]:], " -_,()")
+	if low := strings.ToLower(whole); strings.HasSuffix(low, "mig") {
+		whole = strings.Trim(whole[:len(whole)-3], " -_,()")
+	}
+	of, notes, err := parent(whole, profile)
+	if err != nil {
+		return Device{}, nil, true, err
+	}
+	r, ok := slices7.row(of.ID + "." + profile)
+	if !ok {
+		return Device{}, nil, true, &Error{Code: UnknownHardware, Field: "hardware", Value: name, Problem: "is no profile of " + of.ID, Fix: "its profiles are " + strings.Join(profilesOf(of.ID), ", ")}
+	}
+	return of.slice(profile, r), notes, true, nil
+}
+
+// parent is the device that a profile cuts: the one that is named, in the version that has the profile, else the first
+// that has it.
+func parent(whole, profile string) (Device, []Note, error) {
+	if whole == "" {
+		ids := devicesWith(profile)
+		if len(ids) == 0 {
+			return Device{}, nil, unknown(profile, "is no profile of a device here", nil)
+		}
+		d, _, err := seek(ids[0])
+		return d, []Note{note("default_used", "%s taken of %s; %s have it too", profile, ids[0], strings.Join(ids[1:], ", "))}, err
+	}
+	d, notes, err := find(whole)
+	if err != nil {
+		return d, nil, err
+	}
+	if _, ok := slices7.row(d.ID + "." + profile); ok {
+		return d, notes, nil
+	}
+	family, _, _ := strings.Cut(d.ID, "-")
+	for _, id := range devicesWith(profile) { // "a100 3g.20gb" is of the one with 40 GB
+		if strings.HasPrefix(id, family+"-") {
+			d, _, err := seek(id)
+			return d, []Note{note("default_used", "%s is a profile of %s", profile, id)}, err
+		}
+	}
+	return d, notes, nil
+}
+
+func devicesWith(profile string) (ids []string) {
+	for id, r := range slices7.lines() {
+		if strings.HasSuffix(id, "."+profile) {
+			ids = append(ids, r.second())
+		}
+	}
+	return ids
+}
+
+func profilesOf(device string) (out []string) {
+	for id, r := range slices7.lines() {
+		if r.second() == device {
+			out = append(out, strings.TrimPrefix(id, device+"."))
+		}
+	}
+	return out
+}
+
+// slice is the part of a device that a profile gives: its share of memory, rate and peaks. What a driver keeps of a slice
+// is not published, and the band of what is usable reaches from half a GiB less to all of the share.
+func (d Device) slice(profile string, r row) Device {
+	compute, memory := fraction(r.text("compute")), fraction(r.text("memory"))
+	d.ID += "-" + profile
+	d.Name += " MIG " + profile
+	of := func(f Fact[unit.Bytes], by float64) Fact[unit.Bytes] {
+		f.Value, f.Low, f.High = share(f.Value, by), share(f.Low, by), share(f.High, by)
+		f.Basis, f.Source = ledger.Derived, "nvidia-mig"
+		return f
+	}
+	d.Memory, d.Usable, d.Reported, d.L2 = of(d.Memory, memory), of(d.Usable, memory), of(d.Reported, memory), of(d.L2, memory)
+	d.Usable = d.Usable.band(d.Usable.Value-unit.GiB/2, d.Usable.High)
+	d.Options, d.Dies, d.PerNode = nil, 0, fact(1, ledger.Exact, "nvidia-mig")
+	d.Bandwidth = scaled(d.Bandwidth, memory)
+	for _, p := range []*Fact[unit.FLOPRate]{&d.Peaks.FP32, &d.Peaks.TF32, &d.Peaks.FP16, &d.Peaks.BF16, &d.Peaks.FP8, &d.Peaks.FP4, &d.Peaks.INT8} {
+		*p = scaled(*p, compute)
+	}
+	if d.SMs.Known {
+		d.SMs.Value = int(float64(d.SMs.Value) * compute)
+		d.SMs.Low, d.SMs.High = d.SMs.Value, d.SMs.Value
+	}
+	d.Link = Link{} // slices do not reach each other
+	return d
+}
+
+func scaled[T ~float64](f Fact[T], by float64) Fact[T] {
+	if f.Known {
+		f.Value, f.Low, f.High = T(float64(f.Value)*by), T(float64(f.Low)*by), T(float64(f.High)*by)
+		f.Basis, f.Source = ledger.Derived, "nvidia-mig"
+	}
+	return f
+}
+
+// fraction reads "3/7".
+func fraction(s string) float64 {
+	a, b, _ := strings.Cut(s, "/")
+	x, _ := strconv.ParseFloat(a, 64)
+	y, _ := strconv.ParseFloat(b, 64)
+	return x / max(1, y)
+}
