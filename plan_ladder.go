@@ -11,7 +11,6 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -189,6 +188,7 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 func (p *planner) furnish(c *Candidate, q *question) {
 	c.Flags = q.flags()
 	c.Capacity, c.USDPerHour = p.rented(q)
+	c.MaxSequences = q.maxSequences(q.job.Load().Context)
 	c.Arguments = added(p.command, c.Flags[q.engine.Name()])
 	if c.Speed != nil {
 		c.Cost = c.Speed.USDPerMillion
@@ -270,28 +270,4 @@ func arguments(command string) (out []string) {
 		}
 	}
 	return out
-}
-
-// pareto are the plans that no other beats in speed, price, users and quality at once.
-func pareto(found []Candidate) []int {
-	figure := func(f *float64, none float64) float64 {
-		if f == nil {
-			return none
-		}
-		return *f
-	}
-	return search.Front(len(found), func(i, j int) (better, worse int) {
-		a, b := &found[i], &found[j]
-		for _, d := range []float64{
-			figure(a.SpeedRatio, 0) - figure(b.SpeedRatio, 0), figure(b.Cost, math.Inf(1)) - figure(a.Cost, math.Inf(1)), float64(a.Headroom - b.Headroom),
-		} {
-			switch {
-			case d > 0:
-				better++
-			case d < 0:
-				worse++
-			}
-		}
-		return better, worse
-	})
 }

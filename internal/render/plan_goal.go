@@ -151,7 +151,7 @@ func (s *screen) fleets(all bool) {
 	s.fleetFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
-	words := "* no other is better in price, times, quality and sureness"
+	words := "* no other is better in price, devices, times, quality and sureness"
 	if s.page.st.width() >= narrow {
 		words = "times in ms, of the requests that were played; " + words
 	}
