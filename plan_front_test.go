@@ -89,13 +89,13 @@ func TestFronts(t *testing.T) {
 	several := 0
 	for _, model := range []string{"qwen3-32b", "llama-3.1-8b", "gpt-oss-20b", "qwen3-30b-a3b", "gemma-3-27b"} {
 		for _, hardware := range []string{"rtx-4090", "2xh100", "rtx-3060-12gb", "l4,host=64GiB", "m4-max", "v100"} {
-			for _, more := range []plan.Plan{{}, {Sequences: 16}, {Context: 32768, Engine: "vllm"}} {
-				r := &Request{Ask: askPlan, Model: model, Hardware: hardware, Plan: more}
+			for want, more := range map[string]plan.Plan{"": {}, "latency": {Sequences: 16}, "quality_loss": {Context: 32768, Engine: "vllm"}} {
+				r := &Request{Ask: askPlan, Model: model, Hardware: hardware, Plan: more, Goal: &Goal{Minimize: want}}
 				a, err := Ask(r)
 				if err != nil {
 					continue // a question that no engine answers
 				}
-				honest(t, fmt.Sprintf("%s on %s, %d users", model, hardware, more.Sequences), a)
+				honest(t, fmt.Sprintf("%s on %s for %q", model, hardware, want), a)
 				if len(a.Candidates) > len(a.Pareto) && len(a.Pareto) > 1 {
 					several++
 				}

@@ -3,6 +3,7 @@ package memwall
 import (
 	"math"
 
+	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
 )
@@ -85,18 +86,7 @@ func (g *goalSearch) mostUsers(c *contender) int64 {
 	if n := int64(g.spec.Concurrency); n > 0 {
 		limit = n
 	}
-	low, high := int64(1), int64(2)
-	for high < limit && g.useful(c, high) {
-		low, high = high, 2*high
-	}
-	for high = min(high, limit+1); high-low > max(1, low/64); {
-		if mid := low + (high-low)/2; g.useful(c, mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
+	return search.Largest(1, limit, 64, func(users int64) bool { return g.useful(c, users) })
 }
 
 // useful users keep within the bounds and make the server do more.

@@ -375,3 +375,14 @@ func TestGoalStops(t *testing.T) {
 		t.Errorf("%v, %+v", err, out.Notes)
 	}
 }
+
+// TestGoalEachUsers: whoever holds so many users holds fewer; powers of two are numbers like others.
+func TestGoalEachUsers(t *testing.T) {
+	for _, users := range []int{1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 64} {
+		r := Request{Ask: askPlan, Model: "llama-3.1-8b", Hardware: "h100", Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 200}, Goal: &Goal{TTFT: map[string]float64{"p99": 5000}, TPOT: map[string]float64{"p99": 100}}}
+		r.Engine, r.Weights = "vllm", "fp8"
+		if a := asked(t, askPlan, r); a.Best == nil || a.Best.Fleet.Replicas != 1 {
+			t.Errorf("%d users: %+v", users, a.NearestMiss)
+		}
+	}
+}
