@@ -183,6 +183,7 @@ func (s *simulation) run(v variant) (*sim.Result, error) {
 	for range s.replicas() {
 		f.Replicas = append(f.Replicas, alike)
 	}
+	s.grouped(f.Replicas, 1)
 	s.disaggregate(&f, v)
 	res, err := sim.Run(&f, src, s.options(v))
 	if err != nil {

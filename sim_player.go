@@ -128,6 +128,7 @@ func (s *simulation) disaggregate(f *sim.Fleet, v variant) {
 	for range max(1, int64(d.Prefill)) * max(1, first.DP) * max(1, int64(s.q.original.Replicas)) {
 		f.Prefills = append(f.Prefills, alike)
 	}
+	s.prompts.grouped(f.Prefills, 1+len(f.Replicas))
 }
 
 // replicas of the plan: those of its data parallelism on each of as many machines.
@@ -161,15 +162,24 @@ func (p *player) replica(v variant) sim.Replica {
 	return r
 }
 
-// admission has who goes first, who is turned away and whose adapters find room. Replicas that share experts step together.
+// admission has who goes first, who is turned away and whose adapters find room.
 func (p *player) admission(r *sim.Replica) {
 	r.Ranked, r.MaxWaiting = len(p.spec.Priorities) > 0, int(p.q.original.MaxQueued)
 	r.LongPrompt = int64(p.q.original.LongPrompt)
 	if p.spec.Adapters.Count > 0 {
 		r.MaxAdapters = cmp.Or(int64(p.q.original.MaxLoRAs), int64(max(1, len(p.q.request.Adapters))))
 	}
-	if q := p.q.request; q.EP > max(1, q.TP) && q.DP > 1 && p.stream == nil {
-		r.Together, r.Ahead = true, false
+}
+
+// grouped gives replicas that share experts the number of their group: those of one data-parallel group step together, other groups
+// and other pools of workers do not wait for them.
+func (p *player) grouped(all []sim.Replica, first int) {
+	q := &p.q.request
+	if q.EP <= max(1, q.TP) || q.DP <= 1 || p.stream != nil {
+		return
+	}
+	for i := range all {
+		all[i].Group, all[i].Ahead = first+i/int(q.DP), false
 	}
 }
 

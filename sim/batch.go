@@ -70,7 +70,7 @@ func (s *server) mean() int64 {
 // stretch is how often a step of nothing but decoders repeats itself: until one of them ends, their contexts have grown
 // enough to count, the room is full, or something comes from outside.
 func (s *server) stretch(st *step, now, start time.Duration) int64 {
-	if s.draft.on() || s.Together {
+	if s.draft.on() || s.Group != 0 {
 		return 1
 	}
 	d := &s.dec

@@ -37,6 +37,7 @@ type Goal struct{ First, PerToken time.Duration }
 type fleet struct {
 	*Fleet
 	servers  []*server // the replicas, then those that compute prompts for them
+	groups   map[int]*lockstep
 	src      workload.Source
 	arrivals heap[arrival]
 	ahead    workload.Request // the next of the source
@@ -91,10 +92,10 @@ func (x *fleet) run() error {
 			return err
 		}
 		x.m.now = at
-		if x.Replicas[0].Together {
-			x.together(at)
+		if s := x.servers[next]; s.together != nil {
+			s.together.step(at)
 		} else {
-			x.servers[next].happen(at, x.horizon(next, at))
+			s.happen(at, x.horizon(next, at))
 		}
 		if x.m.fault != nil {
 			return x.m.fault
@@ -110,10 +111,10 @@ func (x *fleet) run() error {
 func (x *fleet) next() (which int, at time.Duration) {
 	at = never
 	for i, s := range x.servers {
-		if x.Replicas[0].Together && s.cur != nil {
-			return i, s.cur.end
+		if g := s.together; g != nil && g.servers[0] != s {
+			continue // its group is asked once
 		}
-		if t := s.at(x.m.now); t < at {
+		if t := s.soonest(x.m.now); t < at {
 			which, at = i, t
 		}
 	}
@@ -143,6 +144,16 @@ func (x *fleet) serve(of []Replica, done func(*server, int32, time.Duration, Out
 		s := newServer(&of[i], len(x.servers), x.m)
 		s.done = done
 		x.servers = append(x.servers, s)
+		if n := of[i].Group; n != 0 {
+			if x.groups == nil {
+				x.groups = map[int]*lockstep{}
+			}
+			if x.groups[n] == nil {
+				x.groups[n] = &lockstep{}
+			}
+			x.groups[n].servers = append(x.groups[n].servers, s)
+			s.together = x.groups[n]
+		}
 	}
 }
 

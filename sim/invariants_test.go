@@ -103,7 +103,7 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 	if one(4) {
 		adapters = 1 + r.Int64N(3)
 	}
-	together, tier := one(8), int64(0)
+	together, groupOf, tier := one(8), 1+r.IntN(3), int64(0)
 	if one(3) {
 		tier = 1 + r.Int64N(100)
 	}
@@ -113,7 +113,10 @@ func wild(seed uint64) (Fleet, func() workload.Source) {
 	}
 	for i := range f.Replicas {
 		p := &f.Replicas[i]
-		p.Policy, p.Ranked, p.MaxWaiting, p.MaxAdapters, p.Together, p.Speculation = policy, ranked, waiting, adapters, together, drafts
+		p.Policy, p.Ranked, p.MaxWaiting, p.MaxAdapters, p.Speculation = policy, ranked, waiting, adapters, drafts
+		if together {
+			p.Group = 1 + i/groupOf // some step with others, some with nobody
+		}
 		p.Ahead = p.Ahead && !together && drafts == nil
 		if drafts != nil {
 			p.Budget = max(p.Budget, p.MaxSequences*(drafts.Tokens+1))
@@ -223,8 +226,8 @@ func TestInvariants(t *testing.T) {
 // told is what a fleet is like.
 func told(f *Fleet) string {
 	r := f.Replicas[0]
-	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, length %d, ahead %v, promise %v, reserve %v, ranked %v, waiting %d, adapters %d, together %v, drafts %+v",
-		len(f.Replicas), len(f.Prefills), f.Router, r.Policy.(watched).Policy, r.MaxSequences, r.Budget, r.Paging, r.LongPrompt, r.WholePrompts, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Together, r.Speculation)
+	return fmt.Sprintf("%d replicas and %d for prompts, %T, %T, seats %d, budget %d, %+v, long %d, whole %v, length %d, ahead %v, promise %v, reserve %v, ranked %v, waiting %d, adapters %d, group %d, drafts %+v",
+		len(f.Replicas), len(f.Prefills), f.Router, r.Policy.(watched).Policy, r.MaxSequences, r.Budget, r.Paging, r.LongPrompt, r.WholePrompts, r.MaxLength, r.Ahead, r.Promise, r.Reserve != nil, r.Ranked, r.MaxWaiting, r.MaxAdapters, r.Group, r.Speculation)
 }
 
 // FuzzRun looks for fleets and workloads that break an invariant, panic or have no end.

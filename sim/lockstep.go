@@ -2,30 +2,53 @@ package sim
 
 import "time"
 
-// Replicas that share experts step together: whoever has least to do waits for the one that has most, and none begins
-// alone (data-parallel attention: vllm/v1/engine/core.py DPEngineCoreProc, dummy batches).
+// lockstep are servers that share experts: every step exchanges tokens among all of them, so that none begins alone and each takes as
+// long as the slowest (data-parallel attention: vllm/v1/engine/core.py DPEngineCoreProc, dummy batches).
+type lockstep struct{ servers []*server }
 
-// together begins the next step of all replicas, when the last one is done.
-func (x *fleet) together(now time.Duration) {
+// soonest is when something happens to a server, or to the group that it steps with.
+func (s *server) soonest(now time.Duration) time.Duration {
+	if s.together != nil {
+		return s.together.at(now)
+	}
+	return s.at(now)
+}
+
+// at which something happens to the group: the end of its step, else the first that comes to one of it.
+func (g *lockstep) at(now time.Duration) time.Duration {
+	first := never
+	for _, s := range g.servers {
+		if s.cur != nil {
+			return s.cur.end
+		}
+		first = min(first, s.at(now))
+	}
+	return first
+}
+
+// step ends the step of all and begins the next, and says how much work that was.
+func (g *lockstep) step(now time.Duration) (work int64) {
 	longest := time.Duration(0)
-	for _, s := range x.servers {
+	for _, s := range g.servers {
 		s.until = now
 		if s.cur != nil {
 			s.complete(s.cur)
 			s.cur = nil
 		}
 	}
-	for _, s := range x.servers {
+	for _, s := range g.servers {
 		if s.next = s.compose(now, now); s.next != nil {
 			longest = max(longest, s.next.each)
 		}
 		s.stuck = s.next == nil && !s.again
+		work += 1 + s.running.n
 	}
-	for _, s := range x.servers {
+	for _, s := range g.servers {
 		if s.next != nil {
 			s.next.each = longest
 			s.begin(s.next, now)
 			s.next = nil
 		}
 	}
+	return work
 }

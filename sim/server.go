@@ -15,6 +15,7 @@ const never = time.Duration(math.MaxInt64)
 type server struct {
 	*Replica
 	index           int
+	together        *lockstep // those that it steps with; nil alone
 	pool            pool
 	slots           slots
 	waiting         queue

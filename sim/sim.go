@@ -44,8 +44,9 @@ type Replica struct {
 	MaxWaiting int
 	// MaxAdapters of the sequences that run at once; 0 for no bound.
 	MaxAdapters int64
-	// Together: replicas share experts, and step together. None then composes ahead.
-	Together bool
+	// Group is of replicas that share experts, and step together: those with the same number, of prompts or of answers alike. None of
+	// them composes ahead. 0 steps alone.
+	Group int
 	// Handover is how many seconds the cache of a prompt takes from the server that computed it.
 	Handover func(prompt int64) float64
 	// Speculation of those who decode; nil without.
