@@ -163,6 +163,9 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
 		out.Simulated = g.told(r.whole(g))
+		if n := int64(r.sim.q.original.Replicas); n < c.fleet.replicas {
+			out.Simulated.Replicas = n
+		}
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out

@@ -37,7 +37,8 @@ type simulation struct {
 	// unwatched runs are not the plan's own; each is then what is told of their requests.
 	unwatched bool
 	each      func(*sim.Done)
-	// settling is how many requests go first without being counted; hopeless ends a run that cannot meet its goal.
+	// settling is how many requests go first without being counted, a quarter of all at the most; hopeless ends a run that
+	// cannot meet its goal.
 	settling int64
 	hopeless func() bool
 	phase    string // which part of the answer is played; "": nobody is told

@@ -21,7 +21,7 @@ func (s *simulation) capacity(v variant) (*float64, error) {
 	full := *s
 	full.spec = burst(s.spec)
 	full.spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.replicas())))
-	full.unwatched, full.phase = true, phaseIn(s.phase, phaseCapacity)
+	full.settling, full.unwatched, full.phase = 0, true, phaseIn(s.phase, phaseCapacity)
 	var ends []time.Duration
 	full.each = func(d *sim.Done) {
 		if d.Outcome == sim.Finished {

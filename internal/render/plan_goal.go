@@ -395,6 +395,9 @@ func (s *screen) searchedFor() {
 	} else if s.a.Best != nil {
 		words += "; the best were played with all that was recorded"
 	}
+	if s.a.Best != nil {
+		words += uncounted(s.a.Best.Simulated)
+	}
 	s.page.blank()
 	s.page.para(pad(gap), say(words, dim))
 }

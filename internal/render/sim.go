@@ -475,6 +475,7 @@ func (s *screen) runs() {
 	if v.Requests.Finished < v.Requests.Asked {
 		out = unit.Count(v.Requests.Finished) + " of " + plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
 	}
+	out += uncounted(v)
 	if w.Trace == "" || w.Arrivals != "trace" {
 		out += ", seed " + strconv.FormatInt(int64(w.Seed), 10)
 	}
@@ -483,6 +484,14 @@ func (s *screen) runs() {
 		out += " · --csv --series --trace-out --svg for more"
 	}
 	s.page.para(pad(gap), say(out, dim))
+}
+
+// uncounted says of how many requests no times are shown.
+func uncounted(v *memwall.Simulated) string {
+	if v == nil || v.Requests.Warmup == 0 {
+		return ""
+	}
+	return ", the first " + unit.Count(v.Requests.Warmup) + " not counted"
 }
 
 // wallWords say how long an answer took, where that was long enough to notice.
