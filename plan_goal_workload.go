@@ -90,7 +90,7 @@ func (g *goalSearch) means() error {
 		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
-	g.seen = l.Prompt.Max + l.Output.Max
+	g.seen, g.longestPrompt = l.Prompt.Max+l.Output.Max, l.Prompt.Max
 	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
 		g.longest = l.Prompt.Max + l.Output.Max
 	}

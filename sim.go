@@ -3,7 +3,6 @@ package memwall
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/memwall/memwall/engine"
@@ -209,17 +208,7 @@ func (s *simulation) options(v variant) sim.Options {
 
 func (s *simulation) goal() (g sim.Goal) {
 	if w := s.q.original.Goal; w != nil {
-		g.First, g.PerToken = strictest(w.TTFT), strictest(w.TPOT)
+		g.First, g.PerToken = requestBound(w.TTFT), requestBound(w.TPOT)
 	}
 	return g
-}
-
-// strictest of some bounds in milliseconds; 0 of none.
-func strictest(by map[string]float64) (d time.Duration) {
-	for _, ms := range by {
-		if t := time.Duration(math.Round(1e6 * ms)); d == 0 || t < d {
-			d = t
-		}
-	}
-	return d
 }

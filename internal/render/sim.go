@@ -243,12 +243,13 @@ func (s *screen) goal() {
 		return
 	}
 	var bounds []string
+	first, token := s.a.Plan.Goal.ForRequest()
 	for _, b := range []struct {
 		word string
-		by   map[string]float64
-	}{{"to the first token", s.a.Plan.Goal.TTFT}, {"per token", s.a.Plan.Goal.TPOT}} {
-		for _, ms := range b.by {
-			bounds = append(bounds, unit.Seconds(ms/1000).String()+" "+b.word)
+		ms   float64
+	}{{"to the first token", first}, {"per token", token}} {
+		if b.ms > 0 {
+			bounds = append(bounds, unit.Seconds(b.ms/1000).String()+" "+b.word)
 		}
 	}
 	s.labelled("goal", say(percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
