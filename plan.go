@@ -1,7 +1,6 @@
 package memwall
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -82,6 +81,12 @@ type Candidate struct {
 	SpeedRatio *float64      `json:"speed_ratio"`
 	Quality    *Quality      `json:"quality"`
 	Cost       *float64      `json:"cost"`
+	// MaxSequences of the context are held at once; absent where nothing bounds them.
+	MaxSequences *int64 `json:"max_sequences,omitempty"`
+	// QualityRank and EffortRank are places among the candidates, equals alike: 1 loses the least quality, by measurements
+	// and where there are none by bits, and 1 changes the least beside formats.
+	QualityRank int `json:"quality_rank,omitempty"`
+	EffortRank  int `json:"effort_rank,omitempty"`
 	// Why says which term decides that the plan wins or loses.
 	Why   string            `json:"why,omitempty"`
 	Flags map[string]string `json:"flags,omitempty"`
@@ -91,7 +96,8 @@ type Candidate struct {
 	Fleet     *Fleet     `json:"fleet,omitempty"`
 	Simulated *Simulated `json:"simulated,omitempty"`
 	price     float64
-	loss      float64    // of quality, and of users and context that were given, in points
+	loss      float64    // of quality, in points
+	effort    float64    // of all else that it changes, in points
 	lacks     unit.Bytes // what the device or the host that has least leaves
 	way       string     // which way to run it, in words
 }
@@ -206,7 +212,7 @@ func (p *planner) search(ctx context.Context, loose bool) ([]Candidate, error) {
 		come := func(decided, full int) { p.searched(phase, i, len(ways), decided, full, out) }
 		found, err := p.searchWay(ctx, &w, loose, worstOf(out), come)
 		out = append(out, found...)
-		slices.SortStableFunc(out, func(a, b Candidate) int { return cmp.Compare(a.price, b.price) })
+		slices.SortStableFunc(out, func(a, b Candidate) int { return a.cheaper(&b) })
 		if failed = err; err != nil {
 			break
 		}
@@ -243,7 +249,8 @@ func (p *planner) searchWay(ctx context.Context, w *way, loose bool, below float
 	for _, f := range r.Best {
 		to := s.request(f.Point)
 		if c, ok := p.candidate(to, s.words(f.Point, to)); ok {
-			c.price, c.loss, c.way = f.Price, s.least(f.Point), w.name()
+			c.price, c.way = f.Price, w.name()
+			c.loss, c.effort = s.costs(f.Point)
 			out = append(out, c)
 		}
 	}
@@ -275,11 +282,22 @@ func (s *space) problem() *search.Problem {
 }
 
 func (s *space) least(at search.Point) float64 {
-	x := s.way.price
+	loss, effort := s.costs(at)
+	return loss + effort
+}
+
+// costs of a point beside time: loss of quality by its formats, and the effort of all else that it changes.
+func (s *space) costs(at search.Point) (loss, effort float64) {
+	effort = s.way.price
 	for i, n := range at {
-		x += s.axes[i].settings[n].price
+		a := &s.axes[i]
+		to := &effort
+		if a.field == weightsField || a.field == cacheField {
+			to = &loss
+		}
+		*to += a.settings[n].price
 	}
-	return x
+	return loss, effort
 }
 
 // request of a point; nil where no placement has room.

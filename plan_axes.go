@@ -37,6 +37,9 @@ func (p *planner) pinned(field string) bool {
 	return f != nil && !f.Value(&p.asked).IsZero()
 }
 
+// Fields of the axes whose prices are losses of quality.
+const weightsField, cacheField = "weights", "kv"
+
 // asGiven is an axis that changes nothing.
 func asGiven(field string) axis { return axis{field, []setting{{}}} }
 
@@ -73,7 +76,7 @@ func (p *planner) recipes(q *question) []string {
 }
 
 func (p *planner) weightsAxis(q *question) axis {
-	a := asGiven("weights")
+	a := asGiven(weightsField)
 	if q.resolved.Spec == nil {
 		return a
 	}
@@ -124,7 +127,7 @@ func (p *planner) cacheFormats(q *question) []string {
 }
 
 func (p *planner) cacheAxis(q *question) axis {
-	a := asGiven("kv")
+	a := asGiven(cacheField)
 	from := dtype.FindFormat(q.request.KV)
 	for _, name := range p.cacheFormats(q) {
 		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {

@@ -33,11 +33,13 @@ type goalSearch struct {
 	prompt, output int64
 	rate           float64
 	longest        int64 // prompt and answer together; 0 where a law has no end
+	longestPrompt  int64 // of the requests that were looked at
 	seen           int64 // the longest of the requests that were looked at
 	order          *quality.Order
 	native         string // how weights are published
 	contenders     []*contender
 	nearest        *contender
+	kinds          int   // of hardware that are looked at
 	refused        error // why the last server was, where none was sized
 	evaluated      Evaluated
 	goalProgress
@@ -75,6 +77,7 @@ func (g *goalSearch) read() error {
 	if err := g.load(); err != nil {
 		return err
 	}
+	g.assume()
 	g.asked = *r
 	g.asked.Ask, g.asked.Goal, g.asked.Workload, g.asked.Explain, g.asked.All = "fit", nil, nil, false, false
 	g.asked.Replicas, g.asked.Router, g.asked.MaxDevices, g.asked.Day, g.asked.For, g.asked.Among = 0, "", 0, nil, "", nil

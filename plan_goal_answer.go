@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,9 @@ func (g *goalSearch) finished(held []*contender) ([]*contender, error) {
 	if err := g.together(shown[:min(len(shown), 2*reported)], func(c *contender) error { return c.edge(g) }); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(shown, func(a, b *contender) int { return a.fleet.surer(b.fleet) })
+	slices.SortStableFunc(shown, func(a, b *contender) int {
+		return cmp.Or(a.fleet.surer(b.fleet), slices.Compare(a.merits(g), b.merits(g)))
+	})
 	shown = g.varied(shown, reported)
 	first := firstOfKinds(shown, curved)
 	return shown, g.together(first, func(c *contender) error {
@@ -162,6 +165,9 @@ func (g *goalSearch) candidate(c *contender) Candidate {
 	out.Patch = g.patch(&c.request, full.Replicas)
 	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
 		out.Simulated = g.told(r.whole(g))
+		if n := int64(r.sim.q.original.Replicas); n < c.fleet.replicas {
+			out.Simulated.Replicas = n
+		}
 		out.Simulated.Low, out.Simulated.High = edgeOf(c.fleet.edges.low), edgeOf(c.fleet.edges.high)
 	}
 	return out
@@ -199,10 +205,13 @@ func edgeOf(r *round) *Edge {
 
 // winner is the best fleet, with what only it is asked.
 func (g *goalSearch) winner(out *Answer, held []*contender) {
-	out.Pareto = front(out.Candidates)
-	for i := range out.Candidates {
+	all := make([]merits, len(held))
+	for i := range held {
+		all[i] = held[i].merits(g)
 		out.Candidates[i].Why = g.why(held[i], held[0])
 	}
+	out.Pareto = front(all)
+	rankQuality(out.Candidates)
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
 	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)

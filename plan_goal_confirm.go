@@ -3,6 +3,8 @@ package memwall
 import (
 	"cmp"
 	"slices"
+
+	"github.com/memwall/memwall/search"
 )
 
 const (
@@ -208,56 +210,57 @@ const tooFar, andSome = 3, 3
 
 // fewestOf replicas of a variant that hold; 0 where none near the estimate do.
 func (c *contender) fewestOf(g *goalSearch, v variant) (int64, error) {
+	t := trials{c: c, g: g, v: v}
+	last := c.last(g)
+	first := min(c.replicas, last)
+	n := first
+	switch holds := t.holds(n); {
+	case holds && g.original.Replicas == 0: // fewer may too
+		n -= search.Largest(0, first-1, 0, func(fewer int64) bool { return t.holds(first-fewer) && !t.stopped })
+		t.stopped = false // what was found holds
+	case !holds && n < last:
+		n += 1 + search.Largest(0, last-first, 0, func(more int64) bool { return !t.holds(first + more) })
+	case !holds:
+		n++
+	}
+	if t.err != nil || t.hopeless || t.stopped || n > last {
+		return 0, t.err
+	}
+	return n, nil
+}
+
+// last is the most replicas that are tried.
+func (c *contender) last(g *goalSearch) int64 {
+	if n := int64(g.original.Replicas); n > 0 {
+		return n
+	}
 	last := tooFar*c.replicas + andSome
 	for _, most := range []int64{c.most, c.dear} {
 		if most > 0 {
 			last = min(last, most)
 		}
 	}
-	if n := int64(g.original.Replicas); n > 0 {
-		last = n
-	}
-	low, high := int64(0), int64(0) // holds not, holds
-	for n, step := min(c.replicas, last), int64(1); high == 0; n, step = min(n+step, last), 2*step {
-		r := c.play(g, n, v)
-		switch {
-		case r.err != nil:
-			return 0, r.err
-		case g.ctx.Err() != nil:
-			return 0, nil // what a stopped run shows is not of so many replicas
-		case r.meets:
-			high = n
-		case n == last, r.res.Refused*20 > r.res.Asked: // as many are too long for any number
-			return 0, nil
-		default:
-			low = n
-		}
-	}
-	if g.original.Replicas > 0 {
-		return high, nil
-	}
-	return c.between(g, low, high, v)
+	return last
 }
 
-// between the most replicas that do not hold and some that do. Where the estimate held at once, fewer may too.
-func (c *contender) between(g *goalSearch, low, high int64, v variant) (int64, error) {
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		if low == 0 {
-			mid = high - 1 // the estimate is rarely far off
-		}
-		r := c.play(g, mid, v)
-		if r.err != nil {
-			return 0, r.err
-		}
-		if g.ctx.Err() != nil {
-			return high, nil // which holds; fewer may
-		}
-		if r.meets {
-			high = mid
-		} else {
-			low = mid
-		}
+// trials are fleets of a contender that are played until one cannot be, or none can hold.
+type trials struct {
+	c        *contender
+	g        *goalSearch
+	v        variant
+	err      error
+	hopeless bool // as many requests are too long for any number of replicas
+	stopped  bool // what a stopped run shows is not of so many replicas
+}
+
+func (t *trials) holds(replicas int64) bool {
+	if t.err != nil || t.hopeless || t.stopped {
+		return true // which ends a search for more
 	}
-	return high, nil
+	r := t.c.play(t.g, replicas, t.v)
+	if t.err, t.stopped = r.err, t.g.ctx.Err() != nil; t.err != nil || t.stopped {
+		return true
+	}
+	t.hopeless = !r.meets && r.res.Refused*20 > r.res.Asked
+	return r.meets
 }

@@ -28,7 +28,8 @@ type Fleet struct {
 	USDPerHour        *float64 `json:"usd_per_hour"`
 	USDPerHourLow     *float64 `json:"usd_per_hour_low,omitempty"`
 	USDPerHourHigh    *float64 `json:"usd_per_hour_high,omitempty"`
-	USDPerMillion     *float64 `json:"usd_per_million_tokens"` // of answers, at the load
+	USDPerHourDay     *float64 `json:"usd_per_hour_of_day,omitempty"` // in the mean of the day, with as many replicas as each part takes
+	USDPerMillion     *float64 `json:"usd_per_million_tokens"`        // of answers, at the load
 	USDPerMillionLow  *float64 `json:"usd_per_million_tokens_low,omitempty"`
 	USDPerMillionHigh *float64 `json:"usd_per_million_tokens_high,omitempty"`
 	Price             string   `json:"price,omitempty"`
@@ -148,6 +149,9 @@ func (g *goalSearch) spend(c *contender, f *Fleet, output speed.Figure, busy flo
 	figure(money.PerHour, &f.USDPerHour, &f.USDPerHourLow, &f.USDPerHourHigh)
 	if money.PerHour.Known() {
 		f.Price = priceWords(&money, f.Devices)
+	}
+	if dollars := g.dollars(c, f.Replicas); g.original.Day != nil && money.PerHour.Known() {
+		f.USDPerHourDay = &dollars
 	}
 	for i := range f.Curve {
 		if p := &f.Curve[i]; p.Output > 0 && money.PerHour.Known() {

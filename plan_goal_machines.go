@@ -72,6 +72,15 @@ func (g *goalSearch) onePrice(of []machineChoice) error {
 	return &Error{Code: BadField, Field: "goal.own.usd_per_device", Value: fmt.Sprint(o.Purchase), Message: fmt.Sprintf("goal.own.usd_per_device = %g is the price of one kind of device, and %s and %s are looked at", o.Purchase, of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
 }
 
+// kindsOf counts the kinds of hardware of some machines.
+func kindsOf(all []machineChoice) int {
+	seen := map[string]bool{}
+	for i := range all {
+		seen[all[i].kind] = true
+	}
+	return len(seen)
+}
+
 // sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
 func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {

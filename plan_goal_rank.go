@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/memwall/memwall/cost"
-	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/speed/serving"
 )
 
@@ -40,12 +39,11 @@ func (o *objective) compare(p *objective) int {
 // objective of a contender with so many replicas: what is to be least, then what else counts. Between fleets that cost the
 // same, loss of quality and the time of an answer are weighed as in a search for what fits (plan_price.go).
 func (g *goalSearch) objective(c *contender, replicas int64) objective {
-	money := g.money(c, replicas)
 	life := g.life(c, replicas)
 	alike := c.loss + pointsOfTwice[g.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
 	devices := float64(replicas * c.devices)
-	dollars := money.PerHour.Mid * g.original.Day.share(replicas)
-	o := objective{unpriced: !money.PerHour.Known()}
+	dollars := g.dollars(c, replicas)
+	o := objective{unpriced: math.IsInf(dollars, 1)}
 	switch g.minimize() {
 	case "latency":
 		o.unpriced, o.by = false, [4]float64{life, dollars, devices, c.loss}
@@ -76,7 +74,7 @@ func (g *goalSearch) minimize() string { return cmp.Or(g.goal.Minimize, "cost") 
 // life of a request, in seconds: as it was played, else as estimated.
 func (g *goalSearch) life(c *contender, replicas int64) float64 {
 	if r := c.played[replicas]; r != nil && r.err == nil && r.res.Whole.N() > 0 {
-		return r.res.Whole.Mean().Seconds()
+		return four(1000*r.res.Whole.Mean().Seconds()) / 1000
 	}
 	at := c.at
 	if replicas != c.replicas || at == (serving.Closed{}) {
@@ -99,39 +97,32 @@ func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
 	return g.asker.rentOf(c.sim.q.job.Machine, int(replicas*c.devices))
 }
 
-// front are the fleets that no other beats in dollars, both times, quality and how sure they are at once.
-func front(fleets []Candidate) []int {
-	return search.Front(len(fleets), func(i, j int) (better, worse int) {
-		a, b := fleets[i].axes(), fleets[j].axes()
-		for k := range a {
-			switch c := cmp.Compare(a[k], b[k]); {
-			case c < 0:
-				better++
-			case c > 0:
-				worse++
+// merits of a fleet: dollars an hour, in the mean of the day where it follows one, devices, the mean time of an answer, both
+// times at their 99th percentile, loss of quality, and whether it also holds at the slow edge of its band. Figures are those
+// of the answer, and what is not known is worst.
+func (c *contender) merits(g *goalSearch) merits {
+	m := merits{g.dollars(c, c.fleet.replicas), float64(c.fleet.replicas * c.devices), math.Inf(1), math.Inf(1), math.Inf(1), c.loss, 1}
+	if r := c.result(); r != nil {
+		for i, p := range []*Percentiles{percentiles(&r.Whole), percentiles(&r.First), percentiles(&r.PerToken)} {
+			switch {
+			case p != nil && i == 0:
+				m[2] = p.Mean
+			case p != nil:
+				m[2+i] = p.P99
 			}
 		}
-		return better, worse
-	})
+	}
+	if c.meets() == "yes" {
+		m[6] = 0
+	}
+	return m
 }
 
-// axes of the front: dollars an hour, both times at their 99th percentile, loss of quality, and whether the fleet also holds
-// at the slow edge of its band. What is not known is worst.
-func (c *Candidate) axes() (out [5]float64) {
-	for i := range out {
-		out[i] = math.Inf(1)
+// dollars of an hour, in the mean of the day where the fleet follows one; without end where nobody's price is known.
+func (g *goalSearch) dollars(c *contender, replicas int64) float64 {
+	money := g.money(c, replicas)
+	if !money.PerHour.Known() {
+		return math.Inf(1)
 	}
-	if c.USDPerHour != nil {
-		out[0] = *c.USDPerHour
-	}
-	if s := c.Simulated; s != nil && s.TTFT != nil {
-		out[1] = s.TTFT.P99
-	}
-	if s := c.Simulated; s != nil && s.TPOT != nil {
-		out[2] = s.TPOT.P99
-	}
-	if out[3] = c.loss; c.Fleet != nil && c.Fleet.Meets == "yes" {
-		out[4] = 0
-	}
-	return out
+	return four(money.PerHour.Mid * g.original.Day.share(replicas))
 }

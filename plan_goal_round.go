@@ -66,12 +66,13 @@ func (r *round) whole(g *goalSearch) *round {
 	return (&round{sim: &s, as: r.as}).run(g)
 }
 
-// settles is how many requests pass before any counts; of a recording all count.
+// settles is how many requests of a round pass before any counts.
 func (g *goalSearch) settles() int64 {
-	if g.spec.Trace != "" || g.spec.Arrivals == "burst" || g.spec.Requests == 0 {
-		return 0
+	n := int64(*g.spec.Warmup)
+	if most := int64(g.spec.Requests) / 4; g.spec.Requests > 0 {
+		n = min(n, most)
 	}
-	return min(settling(&g.spec, g.original), int64(g.spec.Requests)/4)
+	return n
 }
 
 // mostUnserved is the share of requests that may be refused, fail or give up where nobody says how many must keep within

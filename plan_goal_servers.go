@@ -50,6 +50,7 @@ func (g *goalSearch) enumerate() error {
 	if err != nil {
 		return err
 	}
+	g.kinds = kindsOf(machines)
 	for i := range machines {
 		g.came(phaseEstimate, i, len(machines))
 		if machines[i].devices > usualSize && g.fitsOn(machines[i].kind) {
@@ -179,7 +180,7 @@ func (g *goalSearch) drafts(p *planner) (out []func(*Request)) {
 
 // spilled keeps on the host what the devices have no room for.
 func (g *goalSearch) spilled(p *planner, m *machineChoice, start *Request) {
-	if !p.spillable(p.q) || p.placedByHand() {
+	if !p.spillable(p.q) || p.placedByHand() || g.kinds > 1 && little(p.q) {
 		return
 	}
 	for _, f := range g.formats(p) {

@@ -76,7 +76,7 @@ func (g *goalSearch) keeps(c serving.Closed) bool {
 	if !(c.PerToken > 0) || math.IsInf(c.PerToken+c.First, 0) {
 		return false
 	}
-	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
+	first, token := requestBound(g.goal.TTFT).Seconds(), requestBound(g.goal.TPOT).Seconds()
 	return (first == 0 || c.First <= first) && (token == 0 || c.PerToken <= token)
 }
 

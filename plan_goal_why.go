@@ -239,7 +239,7 @@ func (g *goalSearch) whyNot(c, winner *contender) string {
 		return g.why(c, winner)
 	}
 	words := "no number of replicas helps: "
-	first, token := strictest(g.goal.TTFT).Seconds(), strictest(g.goal.TPOT).Seconds()
+	first, token := requestBound(g.goal.TTFT).Seconds(), requestBound(g.goal.TPOT).Seconds()
 	switch {
 	case len(c.answer.Devices) > 0 && c.answer.Verdict != Fits:
 		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
@@ -270,10 +270,10 @@ func (g *goalSearch) whyNone(c *contender) string {
 // misses is how far a contender is from the bounds with one user, as the worse of both ratios.
 func (g *goalSearch) misses(c *contender) float64 {
 	x := 0.0
-	if first := strictest(g.goal.TTFT).Seconds(); first > 0 {
+	if first := requestBound(g.goal.TTFT).Seconds(); first > 0 {
 		x = math.Max(x, c.alone.First/first)
 	}
-	if token := strictest(g.goal.TPOT).Seconds(); token > 0 {
+	if token := requestBound(g.goal.TPOT).Seconds(); token > 0 {
 		x = math.Max(x, c.alone.PerToken/token)
 	}
 	return x

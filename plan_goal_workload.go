@@ -47,10 +47,6 @@ func (g *goalSearch) load() error {
 	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > mostInLoop {
 		return &Error{Code: Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, mostInLoop), Hint: "a rate: so many users ask independently of each other"}
 	}
-	if w.Trace == "" {
-		g.vary(&w)
-		g.count(&w)
-	}
 	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 && int64(w.Requests) < 2*n {
 		return &Error{Code: BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)), Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one", int64(w.Requests), n), Hint: "more requests, or leave it out"}
 	}
@@ -68,47 +64,11 @@ func (g *goalSearch) load() error {
 	return g.means()
 }
 
-// vary fills in lengths about which nothing is said.
-func (g *goalSearch) vary(w *workload.Spec) {
-	if p := &w.Prompt; p.Law == "" && p.Mean == 0 && len(p.Values) == 0 && g.original.PromptTokens == 0 {
-		*p = workload.Law{Law: "lognormal", Mean: usualPrompt, CV: 1, Min: 1, Max: longestPrompt}
-		g.defaults = append(g.defaults, usedDefault{"workload.prompt", fmt.Sprintf("lognormal:%d,1,1-%d", usualPrompt, longestPrompt)})
-	}
-	if o := &w.Output; o.Law == "" && o.Mean == 0 && len(o.Values) == 0 && g.original.OutputTokens == 0 {
-		*o = workload.Law{Law: "exponential", Mean: usualOutput, Min: 1, Max: longestOutput}
-		g.defaults = append(g.defaults, usedDefault{"workload.output", fmt.Sprintf("exponential:%d,1-%d", usualOutput, longestOutput)})
-	}
-}
-
-// Lengths of laws about which nothing is said stay within the usual context.
-const longestPrompt, longestOutput = defaultContext * 3 / 4, defaultContext / 4
-
 // mostOfRound are the requests that a search plays at a time.
 const mostOfRound = 1_000_000
 
 // mostInLoop are the users of a closed loop that are played.
 const mostInLoop = 10_000
-
-// judged requests tell a 99th percentile to a few percent. Those that settle the fleet come first.
-const judgedRequests = 3000
-
-// count says how many requests are played where the workload does not.
-func (g *goalSearch) count(w *workload.Spec) {
-	if w.Requests == 0 && w.DurationS == 0 {
-		w.Requests = plan.Int(judgedRequests + settling(w, g.original))
-		g.defaults = append(g.defaults, usedDefault{"workload.requests", w.Requests})
-	}
-}
-
-// settling is how many requests pass before a fleet is as it stays: each user's first two, or as many as fill a server.
-func settling(w *workload.Spec, r *Request) int64 {
-	const least = 200
-	users := int64(w.Concurrency)
-	if w.Concurrency == 0 && w.Rate == 0 {
-		users = int64(r.Sequences)
-	}
-	return max(least, min(2*users, 20_000))
-}
 
 // means of the lengths, and the rate of requests that come by themselves.
 func (g *goalSearch) means() error {
@@ -130,7 +90,7 @@ func (g *goalSearch) means() error {
 		return &Error{Code: BadFile, Field: "workload.trace", Value: shorten(g.spec.Trace), Message: g.spec.Trace + " has no requests", Hint: "a recording of at least two"}
 	}
 	g.prompt, g.output = max(1, int64(l.Prompt.Mean)), max(1, int64(l.Output.Mean))
-	g.seen = l.Prompt.Max + l.Output.Max
+	g.seen, g.longestPrompt = l.Prompt.Max+l.Output.Max, l.Prompt.Max
 	if w := &g.spec; w.Trace != "" || w.Prompt.Ends() && w.Output.Ends() && w.Sessions == nil {
 		g.longest = l.Prompt.Max + l.Output.Max
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -198,6 +197,7 @@ func (p *planner) candidate(r *Request, words string) (Candidate, bool) {
 func (p *planner) furnish(c *Candidate, q *question) {
 	c.Flags = q.flags()
 	c.Capacity, c.USDPerHour = p.rented(q)
+	c.MaxSequences = q.maxSequences(q.job.Load().Context)
 	c.Arguments = added(p.command, c.Flags[q.engine.Name()])
 	if c.Speed != nil {
 		c.Cost = c.Speed.USDPerMillion
@@ -279,30 +279,4 @@ func arguments(command string) (out []string) {
 		}
 	}
 	return out
-}
-
-// pareto are the plans that no other beats: none is at least as fast and as cheap, leaves as much free and gives up as little of
-// quality, users and context, and is better in one of them.
-func pareto(found []Candidate) []int {
-	figure := func(f *float64, none float64) float64 {
-		if f == nil {
-			return none
-		}
-		return *f
-	}
-	return search.Front(len(found), func(i, j int) (better, worse int) {
-		a, b := &found[i], &found[j]
-		for _, d := range []int{
-			cmp.Compare(figure(a.SpeedRatio, 0), figure(b.SpeedRatio, 0)), cmp.Compare(figure(b.Cost, math.Inf(1)), figure(a.Cost, math.Inf(1))),
-			cmp.Compare(a.Headroom, b.Headroom), cmp.Compare(b.loss, a.loss),
-		} {
-			switch {
-			case d > 0:
-				better++
-			case d < 0:
-				worse++
-			}
-		}
-		return better, worse
-	})
 }

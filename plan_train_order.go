@@ -21,6 +21,7 @@ type trainPlan struct {
 	room       int64   // the same in parts of the device
 	perToken   float64 // seconds of all devices together; infinite where unknown
 	perMillion float64 // dollars for a million tokens; infinite where unknown
+	devices    int64   // where these are to be least; else 0, since time and money count them
 }
 
 func (p *trainPlan) timed() bool  { return !math.IsInf(p.perToken, 0) }
@@ -28,11 +29,19 @@ func (p *trainPlan) priced() bool { return !math.IsInf(p.perMillion, 0) }
 
 // plan with its figures.
 func (s *trainSearch) plan(x *trainSite, r *Request, t *training, d *engine.Rank) *trainPlan {
-	p := &trainPlan{request: *r, site: x, kind: kindOf(x, r), headroom: headroom(d), room: roomOf(d), perToken: math.Inf(1), perMillion: math.Inf(1)}
+	p := &trainPlan{request: *r, site: x, kind: kindOf(x, r), headroom: headroom(d), room: roomOf(d), perToken: math.Inf(1), perMillion: math.Inf(1), devices: s.counted(x)}
 	if m, err := t.paced(t.job.Training); err == nil {
 		p.paced(m.Middle() / m.Tokens())
 	}
 	return p
+}
+
+// counted are the devices of a site where these are to be least.
+func (s *trainSearch) counted(x *trainSite) int64 {
+	if s.want == "devices" {
+		return x.devices
+	}
+	return 0
 }
 
 // kindOf a plan is what is trained where by what.
@@ -122,9 +131,10 @@ func (f *trainFound) keepFront(p *trainPlan) {
 	f.front = append(f.front, p)
 }
 
-// against another plan: in how many ways it is better, and in how many worse: time, money, room.
+// against another plan: in how many ways it is better, and in how many worse: time, money, room, and devices where these are
+// to be least.
 func (p *trainPlan) against(q *trainPlan) (better, worse int) {
-	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion), cmp.Compare(p.room, q.room)} {
+	for _, c := range []int{cmp.Compare(q.perToken, p.perToken), cmp.Compare(q.perMillion, p.perMillion), cmp.Compare(p.room, q.room), cmp.Compare(q.devices, p.devices)} {
 		switch {
 		case c > 0:
 			better++

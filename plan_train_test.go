@@ -177,12 +177,9 @@ func inOrder(t *testing.T, a *Answer) {
 		}
 		return *c.Cost
 	}
+	want := cmp.Or(a.Plan.Goal, &Goal{}).Minimize
 	for i := 1; i < len(a.Candidates); i++ {
 		x, y := &a.Candidates[i-1], &a.Candidates[i]
-		want := ""
-		if a.Plan.Goal != nil {
-			want = a.Plan.Goal.Minimize
-		}
 		wrong := false
 		switch want {
 		case "cost":
@@ -199,12 +196,12 @@ func inOrder(t *testing.T, a *Answer) {
 	for _, i := range a.Pareto {
 		for j := range a.Candidates {
 			x, y := &a.Candidates[j], &a.Candidates[i]
-			if time(x) < time(y)*(1-1e-3) && money(x) < money(y) && x.Headroom >= y.Headroom {
+			if time(x) < time(y)*(1-1e-3) && money(x) < money(y) && x.Headroom >= y.Headroom && (want != "devices" || x.Plan.Devices <= y.Plan.Devices) {
 				t.Errorf("%s is on the front, and %s beats it", y.Change, x.Change)
 			}
 		}
 	}
-	if len(a.Candidates) > 0 && !slices.Contains(a.Pareto, 0) && cmp.Or(a.Plan.Goal, &Goal{}).Minimize != "devices" {
+	if len(a.Candidates) > 0 && !slices.Contains(a.Pareto, 0) {
 		t.Error("the best plan is not on the front")
 	}
 }

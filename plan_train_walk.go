@@ -131,7 +131,7 @@ func (s *trainSearch) hopeless(x *trainSite, r *Request, micros []plan.Int, reco
 	}
 	ranks := t.sizer.Deciding()
 	d := t.rank(&ranks[0])
-	bound := &trainPlan{site: x, kind: kindOf(x, r), perMillion: math.Inf(1), room: roomOf(&d)}
+	bound := &trainPlan{site: x, kind: kindOf(x, r), perMillion: math.Inf(1), room: roomOf(&d), devices: s.counted(x)}
 	bound.paced(m.Middle() / m.Tokens())
 	return s.found.hopeless(bound)
 }

@@ -38,7 +38,7 @@ var followed = []struct {
 		return r
 	}, []string{phaseSearch}},
 	{"a simulation", func() *Request {
-		return &Request{Ask: askSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"}, Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000)}}
+		return &Request{Ask: askSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"}, Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000), Prompt: workload.Law{Mean: 1024}, Output: workload.Law{Mean: 256}}}
 	}, []string{phaseSimulate, phaseCapacity, phaseBands, phaseVersus}},
 }
 

@@ -3,7 +3,6 @@ package memwall
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/memwall/memwall/engine"
@@ -37,7 +36,8 @@ type simulation struct {
 	// unwatched runs are not the plan's own; each is then what is told of their requests.
 	unwatched bool
 	each      func(*sim.Done)
-	// settling is how many requests go first without being counted; hopeless ends a run that cannot meet its goal.
+	// settling is how many requests go first without being counted, a quarter of all at the most; hopeless ends a run that
+	// cannot meet its goal.
 	settling int64
 	hopeless func() bool
 	phase    string // which part of the answer is played; "": nobody is told
@@ -208,17 +208,7 @@ func (s *simulation) options(v variant) sim.Options {
 
 func (s *simulation) goal() (g sim.Goal) {
 	if w := s.q.original.Goal; w != nil {
-		g.First, g.PerToken = strictest(w.TTFT), strictest(w.TPOT)
+		g.First, g.PerToken = requestBound(w.TTFT), requestBound(w.TPOT)
 	}
 	return g
-}
-
-// strictest of some bounds in milliseconds; 0 of none.
-func strictest(by map[string]float64) (d time.Duration) {
-	for _, ms := range by {
-		if t := time.Duration(math.Round(1e6 * ms)); d == 0 || t < d {
-			d = t
-		}
-	}
-	return d
 }

@@ -29,9 +29,11 @@ type Simulated struct {
 	Wait *Percentiles `json:"wait_ms,omitempty"`
 	// Goodput is how many requests a second met the goal, GoalShare how many of those asked; GoalMet says whether every
 	// percentile of the goal was kept.
-	Goodput   *float64   `json:"goodput,omitempty"`
-	GoalShare *float64   `json:"goal_share,omitempty"`
-	GoalMet   *bool      `json:"goal_met,omitempty"`
+	Goodput   *float64 `json:"goodput,omitempty"`
+	GoalShare *float64 `json:"goal_share,omitempty"`
+	GoalMet   *bool    `json:"goal_met,omitempty"`
+	// Replicas were played with their share of the load, where a fleet has more of them.
+	Replicas  int64      `json:"replicas,omitempty"`
 	Pool      *PoolUse   `json:"-"` // stands in the answer's kv
 	Series    *Series    `json:"series,omitempty"`
 	Quantiles *Quantiles `json:"quantiles,omitempty"`
@@ -67,6 +69,9 @@ type Requests struct {
 	Failed   int64 `json:"failed"`
 	Refused  int64 `json:"refused"`
 	HungUp   int64 `json:"hung_up"`
+	// Warmup are those that came first and are in none of the times, nor judged by the goal: they find servers empty, or come all at
+	// once. Rates, the cache and the gaps between tokens are of the whole run.
+	Warmup int64 `json:"warmup"`
 }
 
 // Throughput of a run, from the first arrival to the last end.
@@ -129,7 +134,7 @@ func (s *simulation) judge(out *Simulated, r *sim.Result) {
 	if s.goal() == (sim.Goal{}) {
 		return
 	}
-	if counted := r.Asked - s.settling; counted > 0 {
+	if counted := r.Asked - r.Settled; counted > 0 {
 		share := float64(r.Good) / float64(counted)
 		out.GoalShare, out.Goodput = rounded(share), rounded(share*float64(r.Asked)/spanOf(r).Seconds())
 	}
@@ -203,7 +208,7 @@ func spanOf(r *sim.Result) time.Duration { return max(1, r.End-r.Began) }
 
 func loadOf(r *sim.Result) Load {
 	span := spanOf(r).Seconds()
-	l := Load{Requests: Requests{r.Asked, r.Finished, r.Failed, r.Refused, r.HungUp}, Rate: Throughput{four(float64(r.Generated) / span), four(float64(r.Finished) / span)},
+	l := Load{Requests: Requests{r.Asked, r.Finished, r.Failed, r.Refused, r.HungUp, r.Settled}, Rate: Throughput{four(float64(r.Generated) / span), four(float64(r.Finished) / span)},
 		RunsOut: runsOut(r), SimulatedS: four(span), Stopped: r.Stopped}
 	if r.Busy > 0 {
 		l.PromptShare = four(r.Prompting.Seconds() / r.Busy.Seconds())

@@ -21,7 +21,7 @@ func (s *simulation) capacity(v variant) (*float64, error) {
 	full := *s
 	full.spec = burst(s.spec)
 	full.spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.replicas())))
-	full.unwatched = true
+	full.settling, full.unwatched = 0, true
 	if v == (variant{}) { // what the plan is compared with stays in the phase of comparing
 		full.phase = phaseIn(s.phase, phaseCapacity)
 	}

@@ -20,39 +20,13 @@ func (s *simulation) load(r *Request) error {
 	if w.Arrivals == "" {
 		w.Arrivals = arrivalsOf(w)
 	}
-	if w.Trace != "" {
-		return w.Check()
+	if w.Trace == "" {
+		s.lengthOf(&w.Prompt, r.PromptTokens, usualPrompts(), "workload.prompt")
+		s.lengthOf(&w.Output, r.OutputTokens, usualAnswers(), "workload.output")
 	}
-	for _, l := range []struct {
-		law    *workload.Law
-		tokens plan.Int
-		usual  float64
-		field  string
-	}{{&w.Prompt, r.PromptTokens, usualPrompt, "workload.prompt"}, {&w.Output, r.OutputTokens, usualOutput, "workload.output"}} {
-		s.lengthOf(l.law, l.tokens, l.usual, l.field)
-	}
-	if w.Requests == 0 && w.DurationS == 0 {
-		w.Requests = defaultRequests
-		s.defaults = append(s.defaults, usedDefault{"workload.requests", w.Requests})
-	}
+	s.count()
+	s.settling = int64(*w.Warmup)
 	return w.Check()
-}
-
-// Lengths of a workload that gives none: about those of chats (ShareGPT, Azure LLM 2023 conversations).
-const usualPrompt, usualOutput = 1024, 256
-
-func (s *simulation) lengthOf(l *workload.Law, tokens plan.Int, usual float64, field string) {
-	switch {
-	case l.Law != "" || l.Mean > 0 || len(l.Values) > 0:
-	case tokens > 0:
-		l.Mean = float64(tokens)
-	default:
-		l.Mean = usual
-		s.defaults = append(s.defaults, usedDefault{field + ".mean", usual})
-	}
-	if l.Law == "" {
-		l.Law = "fixed"
-	}
 }
 
 // usedDefault is a field that was filled in before there was a job to note it.
@@ -74,9 +48,6 @@ func (r *Request) slots() plan.Int {
 
 // usualSlots that llama-server starts with.
 const usualSlots plan.Int = 4
-
-// defaultRequests of a workload that does not say how many.
-const defaultRequests = 10_000
 
 func arrivalsOf(w *workload.Spec) string {
 	switch {

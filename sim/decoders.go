@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/memwall/memwall/search"
+
 // decoders are the sequences that go on by a token in each step. They advance in lockstep, so that nothing is done for
 // each of them: a sequence that joined at tick j with c tokens has c + (tick - j) at a tick.
 type decoders struct {
@@ -93,15 +95,7 @@ func (d *decoders) most(n, blocks int64) int64 {
 	if d.needs(n) <= blocks {
 		return n
 	}
-	low, high := int64(0), n // enough, too many
-	for high-low > 1 {
-		if mid := (low + high) / 2; d.needs(mid) <= blocks {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
+	return search.Largest(0, n-1, 0, func(n int64) bool { return d.needs(n) <= blocks })
 }
 
 // pass n ticks.

@@ -6,6 +6,14 @@ import "time"
 // long as the slowest (data-parallel attention: vllm/v1/engine/core.py DPEngineCoreProc, dummy batches).
 type lockstep struct{ servers []*server }
 
+// soonest is when something happens to a server, or to the group that it steps with.
+func (s *server) soonest(now time.Duration) time.Duration {
+	if s.together != nil {
+		return s.together.at(now)
+	}
+	return s.at(now)
+}
+
 // at which something happens to the group: the end of its step, else the first that comes to one of it.
 func (g *lockstep) at(now time.Duration) time.Duration {
 	first := never

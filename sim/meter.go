@@ -11,6 +11,7 @@ type Result struct {
 	First, PerToken, Gap, Whole, Wait Sample
 	Prompt, Cached, Generated         int64 // tokens of admitted prompts, of them found cached, and generated
 	Good                              int64 // requests that met the goal
+	Settled                           int64 // requests that went first and are in none of the times, nor in Good
 	Began, End                        time.Duration
 	Series                            Series
 	KV                                KV
@@ -53,6 +54,7 @@ type meter struct {
 	preempted int64
 	stopped   bool
 	fault     error
+	early     early
 	replicas  float64
 	kv        kvSums
 	begunAny  bool
@@ -110,9 +112,7 @@ func (m *meter) room(s *server, took time.Duration) (used float64) {
 
 // admitted notes the first admission of a request.
 func (m *meter) admitted(t *slot, cached int64) {
-	if t.ID >= m.opt.Settle {
-		m.Wait.add(t.admitted-t.Arrival, 1)
-	}
+	m.waited(t.ID, t.admitted-t.Arrival)
 	m.Prompt += t.Prompt
 	m.Cached += cached
 }
@@ -120,7 +120,7 @@ func (m *meter) admitted(t *slot, cached int64) {
 // over notes the end of a request.
 func (m *meter) over(d *Done) {
 	m.over_++
-	m.count(d)
+	m.ended(d.Outcome)
 	m.Generated += d.Generated
 	m.End = max(m.End, d.End)
 	if !m.begunAny || d.Arrival < m.Began {
@@ -129,24 +129,18 @@ func (m *meter) over(d *Done) {
 	if d.Preempted > 0 {
 		m.Preempted++
 	}
-	if d.Outcome != Finished || d.ID < m.opt.Settle {
+	if d.Outcome != Finished {
 		return
 	}
-	first, whole := d.First-d.Arrival, d.End-d.Arrival
-	m.First.add(first, 1)
-	m.Whole.add(whole, 1)
-	perToken := time.Duration(0)
-	if d.Generated > 1 {
-		perToken = (d.End - d.First) / time.Duration(d.Generated-1)
-		m.PerToken.add(perToken, 1)
+	t := times{d.First - d.Arrival, d.End - d.Arrival, 0, d.Generated > 1}
+	if t.further {
+		t.perToken = (d.End - d.First) / time.Duration(d.Generated-1)
 	}
-	if m.opt.Goal.met(first, perToken) {
-		m.Good++
-	}
+	m.served(d.ID, t)
 }
 
-func (m *meter) count(d *Done) {
-	switch d.Outcome {
+func (m *meter) ended(how Outcome) {
+	switch how {
 	case Finished:
 		m.Finished++
 	case Failed:
@@ -166,6 +160,7 @@ func (g Goal) met(first, perToken time.Duration) bool {
 func (m *meter) result() *Result {
 	r := &m.Result
 	r.Asked, r.Preemptions, r.Stopped = m.asked, m.preempted, m.stopped
+	m.settle()
 	if busy := m.Busy.Seconds(); busy > 0 {
 		r.KV.Mean, r.KV.Internal, r.KV.Reserved, r.KV.External = m.kv.used/busy, m.kv.internal/busy, m.kv.reserved/busy, m.kv.external/busy
 	}

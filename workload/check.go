@@ -115,6 +115,8 @@ func (s *Spec) checkCounts() error {
 		return bad("requests", s.Requests, "is negative", "give a number from 1")
 	case s.Requests > MaxRequests:
 		return bad("requests", s.Requests, fmt.Sprintf("is more than %d", MaxRequests), "give fewer: percentiles of a million hardly differ from those of more")
+	case s.Warmup != nil && (*s.Warmup < 0 || *s.Warmup > MaxWarmup):
+		return bad("warmup", *s.Warmup, notFrom(0, MaxWarmup), "as many as fill the servers, such as 200; 0 counts all")
 	case !within(s.DurationS, 0, MaxSeconds):
 		return bad("duration_s", s.DurationS, notFrom(0, MaxSeconds), "give seconds, such as 3600")
 	case s.Requests == 0 && s.DurationS == 0 && s.Trace == "":

@@ -6,12 +6,13 @@ import "github.com/memwall/memwall/plan"
 type Spec struct {
 	Arrivals string `json:"arrivals,omitempty" enum:"poisson,gamma,closed,burst,trace" doc:"poisson: at a rate, independent of each other; gamma: at a rate, with gaps of a given cv; closed: a number of users, each asks when its last answer is there; burst: all at once; trace: as a file tells"`
 	// Rate is of sessions, where there are any, else of requests.
-	Rate        float64  `json:"rate,omitempty" doc:"arrivals a second (poisson, gamma)"`
-	CV          *float64 `json:"cv,omitempty" doc:"standard deviation of the gaps over their mean (gamma): 0 evenly spaced, 1 as poisson, more comes in clumps"`
-	Concurrency plan.Int `json:"concurrency,omitempty" doc:"users of a closed loop"`
-	Requests    plan.Int `json:"requests,omitempty" doc:"requests in all, turns of sessions counted"`
-	DurationS   float64  `json:"duration_s,omitempty" doc:"seconds after which nothing more arrives, instead of requests or beside them"`
-	Seed        plan.Int `json:"seed,omitempty" doc:"the same seed gives the same requests"`
+	Rate        float64   `json:"rate,omitempty" doc:"arrivals a second (poisson, gamma)"`
+	CV          *float64  `json:"cv,omitempty" doc:"standard deviation of the gaps over their mean (gamma): 0 evenly spaced, 1 as poisson, more comes in clumps"`
+	Concurrency plan.Int  `json:"concurrency,omitempty" doc:"users of a closed loop"`
+	Requests    plan.Int  `json:"requests,omitempty" doc:"requests in all, turns of sessions counted"`
+	Warmup      *plan.Int `json:"warmup,omitempty" doc:"requests that come first and are in none of the times, a quarter of all at the most: they find servers empty, or come all at once; 0 counts all"`
+	DurationS   float64   `json:"duration_s,omitempty" doc:"seconds after which nothing more arrives, instead of requests or beside them"`
+	Seed        plan.Int  `json:"seed,omitempty" doc:"the same seed gives the same requests"`
 
 	Prompt Law `json:"prompt,omitzero" doc:"tokens of a prompt; of a session, what each turn adds"`
 	Output Law `json:"output,omitzero" doc:"tokens of an answer"`
@@ -48,6 +49,8 @@ type Choice struct {
 const (
 	// MaxRequests of one workload.
 	MaxRequests = 1_000_000_000
+	// MaxWarmup are as many as are remembered until it is known how many there are in all.
+	MaxWarmup = 1_000_000
 	// MaxTokens of one prompt or answer: no model takes more, so that a longer one is a fault of the file.
 	MaxTokens = 100_000_000
 	// MaxSeconds of one workload, of a pause and of a client's patience: about thirty years.

@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/plan"
+	seek "github.com/memwall/memwall/search"
 )
 
 // What layers take is a sum; what else a device takes (compute buffers, the driver) hangs on the whole placement.
@@ -278,15 +279,8 @@ func (s *search) hosted(i, first, last int, room int64) (n int, ok bool) {
 	if m.of(first, last, last-first) > room {
 		return 0, false
 	}
-	lo, hi := 0, last-first // lo does not fit, hi does
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; m.of(first, last, mid) <= room {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi, true
+	few := seek.Largest(0, int64(last-first-1), 0, func(n int64) bool { return m.of(first, last, int(n)) > room })
+	return int(few) + 1, true
 }
 
 // plan is the best placing if devices take so much beside their layers.

@@ -2,6 +2,7 @@ package vllm
 
 import (
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -61,16 +62,7 @@ func (p Pages) Needed(length int64) unit.Bytes {
 
 // Longest is "estimated maximum model length": the longest request, up to most, that a pool holds.
 func (p Pages) Longest(pool unit.Bytes, most int64) int64 {
-	low, high := int64(0), most
-	for low < high {
-		mid := (low + high + 1) / 2
-		if p.Needed(mid) <= pool {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low
+	return search.Largest(0, most, 0, func(n int64) bool { return p.Needed(n) <= pool })
 }
 
 // groups are those of the first rank: every rank forms the same.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/search"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -102,13 +103,5 @@ func (g *groups) needed(length, batched int64, v engine.Version) unit.Bytes {
 
 // longest is the length that a pool still holds, searched as vLLM does from 1 to the length asked for.
 func (g *groups) longest(pool unit.Bytes, length, batched int64, v engine.Version) int64 {
-	lo, hi := int64(0), length
-	for lo < hi {
-		if mid := lo + (hi-lo+1)/2; g.needed(mid, batched, v) <= pool {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
+	return search.Largest(0, length, 0, func(n int64) bool { return g.needed(n, batched, v) <= pool })
 }

@@ -67,6 +67,7 @@ func (f *Load) Words() []Word {
 		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", "lognormal:1500,0.5", nil, tokensOf(&w.Prompt, f.Data)},
 		{"output", "TOKENS|LAW", "tokens of an answer, likewise", "exponential:300", nil, tokensOf(&w.Output, f.Data)},
 		{"requests", "N", "how many requests in all: 10k, 1M", "10k", nil, CountOf(&w.Requests)},
+		{"warmup", "N", "requests that come first and are in none of the times; 0 counts all", "200", nil, warmupOf(&w.Warmup)},
 		{"duration", "TIME", "how long requests arrive: 10min, 1h", "10min", nil, SecondsOf(&w.DurationS)},
 		{"seed", "N", "another seed gives other requests of the same laws", "2", nil, CountOf(&w.Seed)},
 		{"shared-prefix", "TOKENS", "tokens that prompts begin with in common, such as a system prompt", "2k", nil, lengthOf(&w.SharedPrefix)},
@@ -179,6 +180,16 @@ func CountOf(at *plan.Int) func(string) error {
 			err = fmt.Errorf("%q is none", s)
 		}
 		*at = plan.Int(n)
+		return err
+	}
+}
+
+// warmupOf reads a number of requests, of which there may be none.
+func warmupOf(at **plan.Int) func(string) error {
+	return func(s string) error {
+		n, err := unit.ParseCount(s)
+		count := plan.Int(n)
+		*at = &count
 		return err
 	}
 }

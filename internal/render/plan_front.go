@@ -203,7 +203,7 @@ func (f *front) subtitle() []string {
 	if len(f.spots) == 0 {
 		return append(out, "plans for a goal are played: bounds of the times, and who asks")
 	}
-	return append(out, "filled: no other is as good in money, both times and quality at once; × misses the goal; whiskers: bands of the named")
+	return append(out, "filled: no other is as good in money, devices, times, quality and sureness at once; × misses the goal; whiskers: bands of the named")
 }
 
 // boundsDrawn are the goal's.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -56,17 +57,27 @@ func (s *screen) fleetsHeld() (n int64) {
 	return n
 }
 
-// boundWords are "first token p99 < 500 ms".
+// boundWords are "first token p99 ≤ 500 ms", as they were given and to the last digit; those that nobody gave say so.
 func (s *screen) boundWords() (out []string) {
 	g := s.a.Plan.Goal
+	var assumed []string
 	for _, b := range []struct {
-		what string
-		by   map[string]float64
-	}{{"first token", g.TTFT}, {"per token", g.TPOT}} {
+		what, field string
+		by          map[string]float64
+	}{{"first token", "goal.ttft_ms", g.TTFT}, {"per token", "goal.tpot_ms", g.TPOT}} {
+		if s.defaulted(b.field) {
+			assumed = append(assumed, b.what)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.by)) {
 			worth, label := timeScale(b.by[name])
-			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, significant(b.by[name]/worth, 3), hard, label))
+			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, strconv.FormatFloat(b.by[name]/worth, 'g', -1, 64), hard, label))
 		}
+	}
+	if len(assumed) == 2 {
+		assumed = []string{"bounds"}
+	}
+	for _, what := range assumed {
+		out = append(out, what+" assumed")
 	}
 	if g.Attainment > 0 {
 		out = append(out, percent(g.Attainment)+" within both")
@@ -83,6 +94,11 @@ func (s *screen) goalStopped(all bool) {
 	c := &s.a.Candidates[0]
 	s.page.para(pad(gap), join(say("most promising, estimated: "), say(fleetWords(c), bold), say(", "+dollarsAnHour(c.Fleet))))
 	s.fleets(all)
+}
+
+// defaulted: nobody gave the field.
+func (s *screen) defaulted(field string) bool {
+	return slices.ContainsFunc(s.a.Notes, func(n memwall.Note) bool { return n.Code == "default_used" && n.Field == field })
 }
 
 // goalBest is line 2.
@@ -168,7 +184,7 @@ func (s *screen) fleets(all bool) {
 	s.fleetFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
-	words := "* no other is better in price, times, quality and sureness"
+	words := "* no other is better in price, devices, times, quality and sureness"
 	if s.page.st.width() >= narrow {
 		words = "times in ms, of the requests that were played; " + words
 	}
@@ -411,6 +427,9 @@ func (s *screen) searchedFor() {
 		words += fmt.Sprintf("; the best were played with %s requests", unit.Count(n))
 	} else if s.a.Best != nil {
 		words += "; the best were played with all that was recorded"
+	}
+	if s.a.Best != nil {
+		words += uncounted(s.a.Best.Simulated)
 	}
 	s.page.blank()
 	s.page.para(pad(gap), say(words, dim))

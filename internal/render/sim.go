@@ -243,12 +243,13 @@ func (s *screen) goal() {
 		return
 	}
 	var bounds []string
+	first, token := s.a.Plan.Goal.ForRequest()
 	for _, b := range []struct {
 		word string
-		by   map[string]float64
-	}{{"to the first token", s.a.Plan.Goal.TTFT}, {"per token", s.a.Plan.Goal.TPOT}} {
-		for _, ms := range b.by {
-			bounds = append(bounds, unit.Seconds(ms/1000).String()+" "+b.word)
+		ms   float64
+	}{{"to the first token", first}, {"per token", token}} {
+		if b.ms > 0 {
+			bounds = append(bounds, unit.Seconds(b.ms/1000).String()+" "+b.word)
 		}
 	}
 	s.labelled("goal", say(percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
@@ -475,6 +476,7 @@ func (s *screen) runs() {
 	if v.Requests.Finished < v.Requests.Asked {
 		out = unit.Count(v.Requests.Finished) + " of " + plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
 	}
+	out += uncounted(v)
 	if w.Trace == "" || w.Arrivals != "trace" {
 		out += ", seed " + strconv.FormatInt(int64(w.Seed), 10)
 	}
@@ -483,6 +485,14 @@ func (s *screen) runs() {
 		out += " · --csv --series --trace-out --svg for more"
 	}
 	s.page.para(pad(gap), say(out, dim))
+}
+
+// uncounted says of how many requests no times are shown.
+func uncounted(v *memwall.Simulated) string {
+	if v == nil || v.Requests.Warmup == 0 {
+		return ""
+	}
+	return ", the first " + unit.Count(v.Requests.Warmup) + " not counted"
 }
 
 // wallWords say how long an answer took, where that was long enough to notice.
