@@ -109,6 +109,9 @@ func (f *Field) OwnedBy(engine string) bool {
 	return false
 }
 
+// NeverNone: a field of which none is no plan, and 0 no way to ask for the default.
+func NeverNone(field string) bool { return field == "context" || field == "sequences" }
+
 // ofAsk refuses fields of other questions.
 func (r *Request) ofAsk() error {
 	if len(r.Among) > 0 && r.Ask == askPlan && r.For != askTrain && !r.aims() {
@@ -154,6 +157,9 @@ func (f *Field) raw(text string) ([]byte, error) {
 	switch {
 	case f.Unit == "length":
 		n, err := unit.ParseLength(text)
+		return strconv.AppendInt(nil, n, 10), err
+	case f.Unit == "count":
+		n, err := unit.ParseCount(text)
 		return strconv.AppendInt(nil, n, 10), err
 	case t == reflect.TypeFor[plan.Size](), t.Kind() == reflect.String:
 		return json.Marshal(text)
