@@ -80,7 +80,7 @@ func (q *question) checkpoint() engine.Checkpoint {
 	case r.Path != "":
 		return engine.Checkpoint{Name: r.Path, Stored: q.stored(), File: r.Path}
 	case r.Format == "catalog" && r.Hub != "":
-		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
+		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File, Library: catalog.InLibrary(r.ID, q.request.Weights)}
 	case r.File != "" || read && r.Hub != "": // its files say what is stored; the name is not asked
 		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
 	case given && !strings.EqualFold(ref, r.Hub):

@@ -93,7 +93,8 @@ type Predictor struct {
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there. HubFile is the GGUF file itself, where
 // it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone is known. File is a path that
 // was given and not read.
-type Checkpoint struct{ Name, Stored, HubFile, File string }
+// Library is its name with Ollama, "" where that has none in the plan's format.
+type Checkpoint struct{ Name, Stored, HubFile, File, Library string }
 
 // CheckpointName is what a command line calls the model: its id where nothing better is known.
 func (j *Job) CheckpointName() string {
