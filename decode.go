@@ -231,6 +231,9 @@ func decodeField(r *Request, name string, value json.RawMessage) error {
 	if err := d.Decode(pointer(target)); err != nil {
 		return &Error{Code: BadField, Field: name, Value: shorten(string(value)), Message: fmt.Sprintf("%s = %s %s", name, shorten(string(value)), reason(err, f)), Hint: fix(err, f)}
 	}
+	if NeverNone(name) && target.Kind() == reflect.Int64 && target.Int() == 0 {
+		return &Error{Code: BadField, Field: name, Value: "0", Message: name + " = 0 is none", Hint: "leave it out for the default"}
+	}
 	if target.Kind() == reflect.String && len(target.String()) > maxWord && name != "text" {
 		return &Error{Code: Limit, Field: name, Value: shorten(target.String()), Message: fmt.Sprintf("%s has %d bytes", name, len(target.String())), Hint: fmt.Sprintf("at most %d", maxWord)}
 	}
@@ -359,7 +362,9 @@ func shorten(s string) string {
 
 func unknownField(name string) error {
 	e := &Error{Code: BadField, Field: shorten(name), Message: fmt.Sprintf("there is no field called %q", shorten(name)), Hint: "memwall schema request lists the fields"}
-	if near := spell.Nearest(name, fieldNames()); len(near) > 0 {
+	if f := plan.FieldCalled(name); f != "" {
+		e.Hint = "did you mean: " + f
+	} else if near := spell.Nearest(name, fieldNames()); len(near) > 0 {
 		e.Hint = "did you mean: " + strings.Join(near, ", ")
 	}
 	return e

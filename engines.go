@@ -128,6 +128,9 @@ func (q *question) defaultEngine() string {
 	if r := dtype.FindRecipe(cmp.Or(q.request.Weights, q.resolved.Asked, q.resolved.Recipe)); r != nil {
 		gguf = r.Store == dtype.GGUF
 	}
+	if l := dtype.FindLoose(q.request.Weights); l != nil && l.OnHub == "" {
+		gguf = true
+	}
 	d := q.job.Device(0)
 	switch {
 	case q.denoises():

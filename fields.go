@@ -109,6 +109,9 @@ func (f *Field) OwnedBy(engine string) bool {
 	return false
 }
 
+// NeverNone: a field of which none is no plan, and 0 no way to ask for the default.
+func NeverNone(field string) bool { return field == "context" || field == "sequences" }
+
 // ofAsk refuses fields of other questions.
 func (r *Request) ofAsk() error {
 	if len(r.Among) > 0 && r.Ask == askPlan && r.For != askTrain && !r.aims() {
@@ -157,6 +160,9 @@ func (f *Field) raw(text string) ([]byte, error) {
 		return strconv.AppendInt(nil, n, 10), err
 	case f.Unit == "layers" && text == "all":
 		return []byte("-1"), nil
+	case f.Unit == "count":
+		n, err := unit.ParseCount(text)
+		return strconv.AppendInt(nil, n, 10), err
 	case t == reflect.TypeFor[plan.Size](), t.Kind() == reflect.String:
 		return json.Marshal(text)
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String:

@@ -349,7 +349,7 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		}
 		return nil, nil
 	}
-	found := dtype.FindRecipe(name)
+	found := q.find(name)
 	if found == nil {
 		return nil, &Error{Code: BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
@@ -361,6 +361,19 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// find is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.
+func (q *question) find(name string) *dtype.Recipe {
+	if l := dtype.FindLoose(name); l != nil {
+		if r := l.For(engine.ReadsGGUF(q.engine)); r != nil {
+			if r.Name != name {
+				q.job.Note("format_assumed", "info", "weights", "weights = %s: what %s means for %s", r.Name, name, q.engine.Name())
+			}
+			return r
+		}
+	}
+	return dtype.FindRecipe(name)
 }
 
 // askedByName is the format that the model's name states of a checkpoint that is stored otherwise. What Ollama's library

@@ -70,9 +70,17 @@ func storedAs(method, ref string) (recipe string, known bool) {
 	return named, named != ""
 }
 
+// library is the model's name with Ollama, where the plan has its weights as they are there.
+func (q *question) library() string {
+	if w := q.request.Weights; w != "" && w != q.stored() {
+		return ""
+	}
+	return q.resolved.Library
+}
+
 // onDisk is a checkpoint of this machine, or of one where only its path was read.
 func (q *question) onDisk() engine.Checkpoint {
-	c := engine.Checkpoint{Name: q.resolved.Path, Stored: q.stored(), Library: q.resolved.Library}
+	c := engine.Checkpoint{Name: q.resolved.Path, Stored: q.stored(), Library: q.library()}
 	if q.resolved.Format == "gguf" || strings.HasSuffix(strings.ToLower(q.resolved.Path), ".gguf") {
 		c.File = q.resolved.Path
 	}
@@ -89,11 +97,11 @@ func (q *question) checkpoint() engine.Checkpoint {
 	case r.Path != "": // its files say what is stored; the name is not asked
 		return q.onDisk()
 	case r.Format == "catalog" && r.Hub != "":
-		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
+		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File, Library: catalog.InLibrary(r.ID, q.request.Weights)}
 	case r.File != "" || read && r.Hub != "":
 		return engine.Checkpoint{Name: r.Hub, Stored: q.stored(), HubFile: r.File}
 	case r.Address != "" || r.Library != "":
-		return engine.Checkpoint{Name: r.ID, Stored: q.stored(), Address: r.Address, Library: r.Library}
+		return engine.Checkpoint{Name: r.ID, Stored: q.stored(), Address: r.Address, Library: q.library()}
 	case given && !strings.EqualFold(ref, r.Hub):
 		c := engine.Checkpoint{Name: ref, Stored: q.stored()}
 		if named, known := storedAs("", ref); known && named != "" {

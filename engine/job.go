@@ -96,7 +96,8 @@ type Checkpoint struct {
 	// HubFile is the GGUF file itself, where it is one of the hub's: org/name/file.gguf, or org/name:FORMAT where the repository alone
 	// is known.
 	HubFile string
-	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name in Ollama's library.
+	// File is a GGUF file on this machine, of several the first, Address where one is, Library its name with Ollama, "" where that has
+	// none in the plan's format.
 	File, Address, Library string
 }
 

@@ -98,9 +98,9 @@ func sizeAlone(text string) (size string, ok bool) {
 
 // parseSize is a device of a size and of no maker: what it holds is known, and how fast it is is not.
 func parseSize(size string, options *[]option, devices int) (Machine, []Note, error) {
-	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}}, *options...)
+	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}, {"vendor", "nvidia"}}, *options...)
 	m, notes, err := parseCustom("", options, devices)
-	return m, append(notes, note("name_unread", "%s GB of a device of which nothing else is said: name it for its speed and for what its driver keeps", size)), err
+	return m, append(notes, note("name_unread", "%s GB of a device of which nothing else is said, taken for one of NVIDIA's: name it for its speed and for what its driver keeps", size)), err
 }
 
 // cut parts a description into what comes before the first key and the keys. Commas within parentheses

@@ -15,24 +15,30 @@ import (
 // modelfilePath is where the command keeps the Modelfile: FROM finds files beside it.
 const modelfilePath = "Modelfile"
 
-// ollamaCommand starts the server; a plan with settings of one model alone makes that model first.
+// ollamaCommand starts the server and runs the model; one that no name leads to, or with settings of its own, is made
+// first.
 func (e Engine) ollamaCommand(j *engine.Job) string {
 	serve := strings.Join(append(e.serverVariables(j), "ollama serve"), " ")
-	if len(parameters(j)) == 0 && j.Plan.MMProj == "" && (j.Checkpoint.File == "" || ofLibrary(j)) {
-		return serve
+	if name := libraryName(j); name != "" && len(parameters(j)) == 0 && j.Plan.MMProj == "" {
+		return serve + " &\nollama run " + argv.Quote(name)
 	}
 	return fmt.Sprintf("cat > %s <<'EOF'\n%sEOF\n%s &\nollama create %s -f %s", modelfilePath, modelfile(j), serve, ollamaName(j), modelfilePath)
 }
 
-// ofLibrary: the plan runs a model of Ollama's library as it is.
-func ofLibrary(j *engine.Job) bool { return j.Checkpoint.Library != "" && j.Keeps() }
-
 // baseModel is what a Modelfile begins from: a model of the library, or a file.
 func baseModel(j *engine.Job) string {
-	if ofLibrary(j) {
-		return j.Checkpoint.Library
+	if name := libraryName(j); name != "" {
+		return name
 	}
 	return modelFile(j)
+}
+
+// libraryName is what "ollama run" fetches: a name of the library, or a repository of the hub with a format.
+func libraryName(j *engine.Job) string {
+	if hub := j.Checkpoint.HubFile; strings.Contains(hub, ":") {
+		return "hf.co/" + hub
+	}
+	return j.Checkpoint.Library
 }
 
 // ollamaName is what the made model is called.

@@ -103,11 +103,19 @@ func Run(c Config) (code int) {
 		}
 	}()
 	root := a.root()
-	root.SetArgs(a.Args)
+	root.SetArgs(spelt(a.Args))
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	return a.exit(root.Execute())
+}
+
+// spelt are the arguments, --version as the command that it is here.
+func spelt(args []string) []string {
+	if len(args) > 0 && (args[0] == "--version" || args[0] == "-V" || args[0] == "-v") {
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
 }
 
 // filled gives a Config whose parts are all there.

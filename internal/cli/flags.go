@@ -70,7 +70,7 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 		if slices.Contains(asks, "plan") && f.ListedNumbers() {
 			v.among = r
 		}
-		p := flags.VarPF(v, f.Flag, "", f.Doc)
+		p := flags.VarPF(v, f.Flag, shorthand[f.Name], f.Doc)
 		if f.Type == reflect.TypeFor[*bool]() || f.Type.Kind() == reflect.Bool {
 			p.NoOptDefVal = "true"
 		}
@@ -78,6 +78,12 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 	}
 	flags.SetNormalizeFunc(fieldNames)
 }
+
+// shorthand is a letter that everybody who runs llama.cpp types.
+var shorthand = map[string]string{"context": "c"}
+
+// ownFlags are words that commands have for themselves, whatever else people call by them.
+var ownFlags = map[string]bool{"requests": true, "format": true, "formats": true, "draft": true, "bits": true, "server": true, "machine": true, "device": true}
 
 // fieldNames lets a flag be called by its field's name too: --context for --ctx, --max_num_seqs for
 // --max-num-seqs. A name that is a flag's own is that flag.
@@ -87,6 +93,9 @@ func fieldNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	}
 	word := strings.ReplaceAll(name, "-", "_")
 	if f := memwall.FieldByName(word); f != nil && f.Flag != "" {
+		return pflag.NormalizedName(f.Flag)
+	}
+	if f := memwall.FieldByName(plan.FieldCalled(name)); f != nil && f.Flag != "" && !ownFlags[name] {
 		return pflag.NormalizedName(f.Flag)
 	}
 	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
@@ -136,9 +145,9 @@ func (v *fieldValue) Set(s string) error {
 	return nil
 }
 
-// counts reports whether the field is a number of things of a training plan, of which 0 stands for one that is not given.
+// counts reports whether the field is a number of things of which 0 stands for one that is not given.
 func (v *fieldValue) counts() bool {
-	return slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
+	return memwall.NeverNone(v.field.Name) || slices.Equal(v.field.Asks, []string{"train"}) && v.field.Type.Kind() == reflect.Int64
 }
 
 // hint is the words that may have been meant, else what the flag is about.

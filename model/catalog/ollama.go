@@ -95,3 +95,16 @@ func (t tag) others() (out []string) {
 	}
 	return out
 }
+
+// InLibrary is the name by which Ollama's library has an entry in a format; "" where it does not.
+func InLibrary(id, format string) string {
+	var best string
+	for name, list := range library() {
+		for _, t := range list {
+			if full := name + ":" + t.tag; t.id == id && t.format == format && (best == "" || full < best) {
+				best = full
+			}
+		}
+	}
+	return best
+}
