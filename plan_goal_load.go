@@ -72,6 +72,7 @@ func (c *contender) curve(g *goalSearch) error {
 		}
 		c.fleet.curve = append(c.fleet.curve, p)
 	}
+	c.fleet.level()
 	low, _ := c.fleet.bounds()
 	c.fleet.most = c.held(low)
 	return nil
