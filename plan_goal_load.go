@@ -53,7 +53,11 @@ func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
 	}
 	requests, tokens := r.rates()
 	times := r.of(c.fleet.replicas)
-	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, four(times*requests), four(times*tokens), percentiles(&r.res.First), percentiles(&r.res.PerToken)
+	met, err := c.holds(g, share, r)
+	if err != nil {
+		return p, err
+	}
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, four(times*requests), four(times*tokens), percentiles(&r.res.First), percentiles(&r.res.PerToken)
 	return p, nil
 }
 

@@ -83,10 +83,15 @@ func (c *contender) achieve(g *goalSearch) error {
 		r, _ := c.sharing(g, float64(n)/float64(parts))
 		g.giveUp(r.sim)
 		r.run(g)
-		if err = cmp.Or(err, r.err); n == 1 {
+		if err = cmp.Or(err, r.err); err != nil {
+			return false
+		}
+		if n == 1 {
 			c.fleet.least = r
 		}
-		return r.meets
+		met, failed := c.holds(g, float64(n)/float64(parts), r)
+		err = failed
+		return met
 	})
 	if most == 0 || err != nil {
 		return err

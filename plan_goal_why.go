@@ -79,6 +79,9 @@ func replicasWords(n int64) string {
 
 // breaks says which bound a round breaks, by the figure that breaks it most.
 func (g *goalSearch) breaks(r *round) string {
+	if r.meets {
+		return "a bound is broken at the slow edge of the band alone"
+	}
 	if l := loadOf(r.res); !l.Holds && !served(r.res) {
 		return "too many are refused"
 	} else if !l.Holds {
