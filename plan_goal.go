@@ -15,7 +15,7 @@ import (
 // aims reports whether a search for plans has a load and bounds to serve it within.
 func (r *Request) aims() bool {
 	g := r.Goal
-	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Own != nil)
+	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil)
 }
 
 // goalSearch looks for fleets.

@@ -46,7 +46,9 @@ func (g *goalSearch) answer() (*Answer, error) {
 		g.winner(out, held)
 	} else if g.ctx.Err() != nil {
 		out.Verdict, out.Candidates = Unknown, g.estimates()
-	} else if c := g.closest(); c != nil {
+	} else if c, err := g.closest(); err != nil {
+		return nil, err
+	} else if c != nil {
 		miss := g.candidate(c)
 		miss.Why = g.whyNot(c, nil)
 		out.NearestMiss = &miss
@@ -224,34 +226,6 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	for _, u := range q.unsaid() {
 		g.note("unsaid", "warn", u.Field, u.Field+" is not in the command: "+u.Why)
 	}
-}
-
-// closest is the contender that comes nearest where none holds: of those that fit the one whose times with one user are
-// nearest to their bounds, else the one that lacks least memory.
-func (g *goalSearch) closest() *contender {
-	var best *contender
-	for _, c := range g.contenders {
-		if best == nil || g.closer(c, best) {
-			best = c
-		}
-	}
-	if best == nil {
-		return g.nearest
-	}
-	for n := range best.played {
-		if best.fleet == nil || n > best.fleet.replicas {
-			best.fleet = &fleetPlan{replicas: n, objective: g.objective(best, n)}
-		}
-	}
-	return best
-}
-
-// closer is what was played before what was only estimated, then what misses the goal by less.
-func (g *goalSearch) closer(a, b *contender) bool {
-	if played := len(a.played) > 0; played != (len(b.played) > 0) {
-		return played
-	}
-	return g.misses(a) < g.misses(b)
 }
 
 // others are plans that were not played, as they were estimated.

@@ -262,5 +262,10 @@ func (t *trials) holds(replicas int64) bool {
 		return true
 	}
 	t.hopeless = !r.meets && r.res.Refused*20 > r.res.Asked
-	return r.meets
+	if !r.meets || !t.g.goal.Sure || t.v != (variant{}) {
+		return r.meets
+	}
+	slow := t.c.slowly(t.g, r, func(v variant) *round { return t.c.play(t.g, replicas, v) })
+	t.err = slow.err
+	return slow.meets
 }

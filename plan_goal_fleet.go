@@ -55,6 +55,7 @@ type fleetPlan struct {
 	sure  int64
 	curve []CurvePoint
 	most  *CurvePoint
+	least *round // at the least load that is tried, where not even that is held
 }
 
 // result of the fleet as it was played; nil where it was not.

@@ -22,20 +22,27 @@ type CurvePoint struct {
 	Met           bool     `json:"met"`
 }
 
-// loaded plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
-func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
-	r := c.on(g, c.fleet.replicas, variant{})
-	p := CurvePoint{Share: four(share)}
+// sharing a part of the load, a round of a contender's fleet that was not played yet, and how many users that are; nil where requests
+// come by themselves.
+func (c *contender) sharing(g *goalSearch, share float64) (r *round, users *int64) {
+	r = c.on(g, c.fleet.replicas, variant{})
 	switch w := &r.sim.spec; {
 	case w.Concurrency > 0:
 		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))
 		n := max(1, int64(math.Round(share*float64(g.spec.Concurrency))))
-		p.Users = &n
+		users = &n
 	case w.Rate > 0:
 		w.Rate *= share
 	default:
 		w.Reading.Speed = share * cmp.Or(w.Reading.Speed, 1)
 	}
+	return r, users
+}
+
+// loaded plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
+func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
+	r, users := c.sharing(g, share)
+	p := CurvePoint{Share: four(share), Users: users}
 	if share == 1 {
 		r = c.play(g, c.fleet.replicas, variant{}).whole(g)
 	} else {
@@ -46,7 +53,11 @@ func (c *contender) loaded(g *goalSearch, share float64) (CurvePoint, error) {
 	}
 	requests, tokens := r.rates()
 	times := r.of(c.fleet.replicas)
-	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = r.meets, four(times*requests), four(times*tokens), percentiles(&r.res.First), percentiles(&r.res.PerToken)
+	met, err := c.holds(g, share, r)
+	if err != nil {
+		return p, err
+	}
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, four(times*requests), four(times*tokens), percentiles(&r.res.First), percentiles(&r.res.PerToken)
 	return p, nil
 }
 
@@ -65,6 +76,7 @@ func (c *contender) curve(g *goalSearch) error {
 		}
 		c.fleet.curve = append(c.fleet.curve, p)
 	}
+	c.fleet.level()
 	low, _ := c.fleet.bounds()
 	c.fleet.most = c.held(low)
 	return nil

@@ -79,6 +79,9 @@ func replicasWords(n int64) string {
 
 // breaks says which bound a round breaks, by the figure that breaks it most.
 func (g *goalSearch) breaks(r *round) string {
+	if r.meets {
+		return "a bound is broken at the slow edge of the band alone"
+	}
 	if l := loadOf(r.res); !l.Holds && !served(r.res) {
 		return "too many are refused"
 	} else if !l.Holds {
@@ -247,24 +250,8 @@ func (g *goalSearch) whyNot(c, winner *contender) string {
 		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
 	case first > 0 && c.alone.First > first:
 		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
-	case c.most > 0 && c.replicas > c.most:
-		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
 	}
 	return g.whyNone(c)
-}
-
-// whyNone of the fleets that were played holds.
-func (g *goalSearch) whyNone(c *contender) string {
-	n := int64(0)
-	for k := range c.played {
-		n = max(n, k)
-	}
-	if r := c.played[n]; r != nil {
-		if r = r.whole(g); r.err == nil && r.res.Finished > 0 {
-			return "with " + replicasWords(n) + " " + g.breaks(r) + "; " + partWords(c.parts(g, g.usersOf(c, n)))
-		}
-	}
-	return ""
 }
 
 // misses is how far a contender is from the bounds with one user, as the worse of both ratios.

@@ -77,7 +77,7 @@ func (s *trainSearch) goal() error {
 		g = &Goal{}
 	}
 	switch {
-	case len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.QualityLoss != nil:
+	case len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.QualityLoss != nil:
 		return &Error{Code: BadField, Field: "goal", Message: "bounds on answers and on quality are goals of serving, and these plans train", Hint: "goal.minimize: latency, cost or devices"}
 	case g.Minimize == "quality_loss":
 		return &Error{Code: BadField, Field: "goal.minimize", Value: g.Minimize, Message: "how good the trained model gets is not known, and plans are not ranked by it", Hint: "latency, cost or devices"}

@@ -11,7 +11,9 @@ type Goal struct {
 	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"milliseconds to the first token that requests should keep within, by percentile"`
 	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"milliseconds per further token that requests should keep within, by percentile"`
 	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
-	// Attainment is the share of requests that must keep within the strictest bounds of TTFT and TPOT at once.
+	// Sure plans to the slow edge of the band: bounds also hold where every step takes as long as there.
+	Sure bool `json:"sure,omitempty" doc:"the bounds must also hold where every step takes as long as at the slow edge of its band"`
+	// Attainment is the share of requests that must keep within the bounds of TTFT and TPOT at once, each that of its highest percentile.
 	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must keep within all bounds at once, such as 0.99"`
 	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
 	// another published score.

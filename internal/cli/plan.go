@@ -13,6 +13,7 @@ import (
 type planFlags struct {
 	simFlags
 	minimize string
+	sure     bool
 	own      string
 	all      bool
 	what     bool

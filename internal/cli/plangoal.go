@@ -24,6 +24,8 @@ func (f *planFlags) addGoal(flags *pflag.FlagSet) {
 	} {
 		group(flags.VarPF(workValue{&w}, w.Name, "", w.Doc), groupWorkload)
 	}
+	flags.BoolVar(&f.sure, "sure", false, "plan to the slow edge of the band: the bounds also hold where every step takes as long as there")
+	group(flags.Lookup("sure"), groupWorkload)
 }
 
 func (f *planFlags) shareOf(which func(*memwall.Goal) *float64) func(string) error {
@@ -110,13 +112,16 @@ func (f *planFlags) aim(r *memwall.Request) error {
 	if f.minimize != "" {
 		f.Wanted().Minimize = f.minimize
 	}
+	if f.sure {
+		f.Wanted().Sure = true
+	}
 	r.Goal = f.Goal
 	if f.Disaggregated != nil {
 		r.Disaggregated = f.Disaggregated
 	}
 	w := f.Spec
 	g := f.Goal
-	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Own != nil || g.QualityLoss != nil) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
+	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.QualityLoss != nil) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
 	if bounded && r.For != "train" {
 		r.Workload = &w
 		return nil

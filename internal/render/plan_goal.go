@@ -82,6 +82,9 @@ func (s *screen) boundWords() (out []string) {
 	if g.Attainment > 0 {
 		out = append(out, percent(g.Attainment)+" within both")
 	}
+	if g.Sure {
+		out = append(out, "at the slow edge too")
+	}
 	return out
 }
 
