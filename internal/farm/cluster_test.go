@@ -58,7 +58,7 @@ func TestCluster(t *testing.T) {
 	if questions != 300 || times-questions > inFlight {
 		t.Errorf("%d questions were begun %d times, with %d in flight", questions, times, inFlight)
 	}
-	if at.Done != 300 || at.Dead != 0 || at.Differing != 0 || !slices.Equal(at.Refused, []string{"stranger"}) {
+	if at.Done != 300 || at.Dead != 0 || at.AskedAgain != 0 || !slices.Equal(at.Refused, []string{"stranger"}) {
 		t.Errorf("%+v", at)
 	}
 	t.Logf("%d of 300 questions were begun a second time; %+v", times-questions, at)
@@ -122,7 +122,7 @@ func TestCoordinatorKilled(t *testing.T) {
 	at := run(t, sweep)
 	check(t, sweep)
 	times, questions := asked(t, ledger)
-	if questions != 120 || times-questions > 2*2*slots || at.Dead+at.Differing > 0 {
+	if questions != 120 || times-questions > 2*2*slots || at.Dead+at.AskedAgain > 0 {
 		t.Errorf("%d questions were begun %d times, with two deaths of %d in flight; %+v", questions, times, slots, at)
 	}
 }

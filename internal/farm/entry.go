@@ -35,13 +35,16 @@ type Entry struct {
 type Progress struct {
 	Points int64 `json:"points"`
 	Done   int64 `json:"done"`
-	// Dead are tasks that no worker came back from; Repeated answers that came more than once, all the same; Differing
-	// those that came again and were others.
-	Dead      int64 `json:"dead,omitempty"`
-	Repeated  int64 `json:"repeated,omitempty"`
-	Differing int64 `json:"differing,omitempty"`
+	// Dead are tasks that no worker came back from; Repeated answers that came more than once, all the same.
+	Dead     int64 `json:"dead,omitempty"`
+	Repeated int64 `json:"repeated,omitempty"`
 	// Reused were there before anybody was asked: of another study, or of a run before.
 	Reused int64 `json:"reused,omitempty"`
+	// Checked answers were computed by the sweep as well. Liars gave others than it computed; AskedAgain is how often a
+	// question was asked again since its answer was not to be believed.
+	Checked    int64    `json:"checked,omitempty"`
+	AskedAgain int64    `json:"asked_again,omitempty"`
+	Liars      []string `json:"liars,omitempty"`
 	// Workers that have answered, and Refused, who are of other tables.
 	Workers int      `json:"workers,omitempty"`
 	Refused []string `json:"refused,omitempty"`
@@ -64,6 +67,7 @@ const (
 	studyKey    = ".study"
 	stateKey    = ".state"
 	progressKey = ".progress"
+	refusedKey  = ".refused." // and an ID
 )
 
 // register a study, or go on with one.
@@ -87,6 +91,14 @@ func (f *Farm) register(ctx context.Context, e *Entry) error {
 func (f *Farm) setState(ctx context.Context, id, state string) error {
 	return f.persist(ctx, "the state of the study cannot be kept", func(ctx context.Context) error {
 		_, err := f.studies.PutString(ctx, id+stateKey, state)
+		return err
+	})
+}
+
+// refuse a worker in a study, so that it learns of it.
+func (f *Farm) refuse(ctx context.Context, study, id string) error {
+	return f.persist(ctx, "the state of the study cannot be kept", func(ctx context.Context) error {
+		_, err := f.studies.PutString(ctx, study+refusedKey+id, "another answer than the sweep's own")
 		return err
 	})
 }

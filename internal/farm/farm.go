@@ -30,7 +30,6 @@ const (
 	results      = "memwall-results"
 	studies      = "memwall-studies"
 	traces       = "memwall-traces"
-	large        = "memwall-large"
 
 	taskSubject  = "memwall.task."
 	eventSubject = "memwall.event."
@@ -83,9 +82,9 @@ type Farm struct {
 	tasks   jetstream.Stream
 	events  jetstream.Stream
 	results jetstream.KeyValue
+	kept    jetstream.Stream // that results are of
 	studies jetstream.KeyValue
 	traces  jetstream.ObjectStore
-	large   jetstream.ObjectStore
 	say     func(string)
 }
 
@@ -115,27 +114,27 @@ func (f *Farm) make(ctx context.Context) (err error) {
 	s := &f.set
 	if f.tasks, err = f.stream(ctx, jetstream.StreamConfig{
 		Name: tasksStream, Subjects: []string{taskSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Replicas: s.Replicas,
-		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxMsgs: 2 * s.Queued,
+		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxMsgs: 2 * s.Queued, MaxMsgSize: maxTold,
 	}); err != nil {
 		return err
 	}
 	// Kept for a week and dropped with their study: a stream that keeps what somebody waits for loses it where a server comes
 	// back before it knows who waits.
 	if f.events, err = f.stream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas,
+		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas, MaxMsgSize: maxTold,
 	}); err != nil {
 		return err
 	}
-	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes, Description: "answers by their keys"}); err != nil {
+	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes, MaxValueSize: maxRecord, Description: "answers by their keys"}); err != nil {
+		return err
+	}
+	if f.kept, err = f.js.Stream(ctx, "KV_"+results); err != nil {
 		return err
 	}
 	if f.studies, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: studies, Replicas: s.Replicas, Description: "studies, and how far they are"}); err != nil {
 		return err
 	}
-	if f.traces, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: traces, Replicas: s.Replicas, Description: "traces by their digests"}); err != nil {
-		return err
-	}
-	f.large, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: large, Replicas: s.Replicas, Description: "answers that no message holds"})
+	f.traces, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: traces, Replicas: s.Replicas, Description: "traces by their digests"})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -25,8 +26,14 @@ type Results interface {
 	Done(context.Context) (done, dead int64, err error)
 	// Missing are the points from one on up to another that have none.
 	Missing(ctx context.Context, from, to int64) ([]int64, error)
-	// Put keeps rows, all or none. Points that have one keep it; n is how many were new.
-	Put(context.Context, []studyfile.Row) (n int64, err error)
+	// Put keeps rows, all or none. Points that have one keep it; fresh tells which rows are of others.
+	Put(context.Context, []studyfile.Row) (fresh []bool, err error)
+	// Row of a point; nil where there is none.
+	Row(ctx context.Context, point int64) (*studyfile.Row, error)
+	// Replace the row of a point.
+	Replace(context.Context, studyfile.Row) error
+	// Drop the rows of a worker by its ID, and give their points.
+	Drop(ctx context.Context, id string) ([]int64, error)
 }
 
 // Sweep is a study on its way.
@@ -39,6 +46,12 @@ type Sweep struct {
 	Files   map[string]string
 	Tables  string
 	Results Results
+	// By signs what is computed here, and what workers of this process that sign with it answer: that needs no check.
+	By *Identity
+	// Check is the share of others' answers that are computed here as well; 0 is none at all.
+	Check float64
+	// Ask answers a request in place of the catalog's asker; for tests.
+	Ask Ask
 	// Patience is how long nothing may come of a farm that says that it is in trouble: 2 min.
 	Patience time.Duration
 	// Report is told of progress, not at once from several goroutines; nil is nobody.
@@ -46,12 +59,18 @@ type Sweep struct {
 
 	id      string
 	run     string // of this run, so that what was dropped may be asked again at once
+	trust   *trust
+	askers  *askers
 	mu      sync.Mutex
 	at      Progress
 	workers map[string]bool
 	moved   time.Time // by the monotonic clock of this process: when something last came
 	ailing  time.Time // and when somebody last said that something is wrong
 	room    chan struct{}
+	// again is how often points were asked again, unbelieved the IDs of those whose rows are still among the results.
+	again      map[int64]int
+	unbelieved []string
+	complaints map[string]int
 }
 
 // errCancelled: somebody cancelled the study.
@@ -60,8 +79,9 @@ var errCancelled = errors.New("cancelled")
 // Run brings the tasks, and what comes of them into the results, until all points have one. What is there already is not
 // asked again. On an interrupt, and on all errors, what has come stays, and the same sweep goes on later.
 func (s *Sweep) Run(ctx context.Context) (Progress, error) {
-	s.id, s.run, s.workers = s.Study.ID(s.Tables), nuid.Next()+".", map[string]bool{}
-	s.at.Points, s.moved = s.Study.Points(), time.Now()
+	if err := s.begin(); err != nil {
+		return s.at, err
+	}
 	var err error
 	if s.at.Done, s.at.Dead, err = s.Results.Done(ctx); err != nil || s.at.Done == s.at.Points {
 		return s.at, err
@@ -90,10 +110,27 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 	}
 	stop(nil)
 	wg.Wait()
+	s.complained()
 	if err == nil {
 		s.finish(context.WithoutCancel(ctx))
 	}
 	return s.snapshot(), s.explained(err)
+}
+
+// begin a run.
+func (s *Sweep) begin() (err error) {
+	s.id, s.run = s.Study.ID(s.Tables), nuid.Next()+"."
+	s.at = Progress{Points: s.Study.Points()}
+	s.moved, s.ailing = time.Now(), time.Time{}
+	s.workers, s.again, s.complaints = map[string]bool{}, map[int64]int{}, map[string]int{}
+	if s.By == nil {
+		s.By, err = NewIdentity("the sweep")
+	}
+	if err == nil {
+		s.trust = newTrust(s.By.ID(), s.Check)
+		s.askers = newAskers(runtime.NumCPU(), Files(s.Files), s.Ask)
+	}
+	return err
 }
 
 // prepare registers the study, with what workers need of it, and the readers of the queue and of the events.
@@ -167,7 +204,10 @@ func (s *Sweep) bring(ctx context.Context, points []int64) error {
 }
 
 func (s *Sweep) task(index int64) *task {
-	return &task{Tables: s.Tables, Study: s.id, Index: index, key: s.Study.At(index, s.Tables).Key}
+	s.mu.Lock()
+	fresh := s.again[index] > 0
+	s.mu.Unlock()
+	return &task{Tables: s.Tables, Study: s.id, Index: index, Fresh: fresh, key: s.Study.At(index, s.Tables).Key}
 }
 
 // arrived waits until the server has a task, and sends it again where it was not taken.
@@ -290,7 +330,7 @@ func (s *Sweep) snapshot() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.at
-	at.Workers, at.Refused = len(s.workers), slices.Clone(at.Refused)
+	at.Workers, at.Refused, at.Liars = len(s.workers), slices.Clone(at.Refused), slices.Clone(at.Liars)
 	return at
 }
 
@@ -320,8 +360,6 @@ func (s *Sweep) explained(err error) error {
 	switch {
 	case errors.Is(err, errCancelled):
 		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id, Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points), Hint: "the same command goes on with it"}
-	case err == nil && s.at.Differing > 0:
-		return &memwall.Error{Code: memwall.Internal, Field: "study", Value: s.id, Message: fmt.Sprintf("%d answers came twice and differ: a machine computes wrongly, or is not what it says", s.at.Differing), Hint: "the first of each was kept; see table differing of the results for who gave them, and do not trust these"}
 	}
 	return err
 }

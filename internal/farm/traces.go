@@ -63,12 +63,12 @@ type Files map[string]string
 func (f Files) Trace(name string) (io.ReadCloser, error) {
 	at, ok := f[name]
 	if !ok {
-		return nil, missing(name)
+		return nil, absent(name)
 	}
 	return os.Open(at)
 }
 
-func missing(name string) error {
+func absent(name string) error {
 	return &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: "trace " + name + " is not in the farm's store", Hint: "start the sweep again, which brings its traces"}
 }
 
@@ -115,7 +115,7 @@ type fetched struct {
 func (c *cache) Trace(name string) (io.ReadCloser, error) {
 	sum, ok := strings.CutPrefix(name, digestPrefix)
 	if _, err := hex.DecodeString(sum); !ok || err != nil || len(sum) != 2*sha256.Size {
-		return nil, missing(name)
+		return nil, absent(name)
 	}
 	c.mu.Lock()
 	one := c.have[sum]
@@ -138,7 +138,7 @@ func (c *cache) Trace(name string) (io.ReadCloser, error) {
 func (c *cache) fetch(name, at string) error {
 	err := c.farm.persist(c.ctx, "a trace cannot be fetched", func(context.Context) error { return c.farm.traces.GetFile(c.ctx, name, at) })
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return missing(name)
+		return absent(name)
 	}
 	if err != nil {
 		return err

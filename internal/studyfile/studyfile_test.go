@@ -47,15 +47,15 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := f.Put(ctx, []Row{row(2), row(3), row(7)}); n != 3 || err != nil {
-				t.Fatalf("%d, %v", n, err)
+			if fresh, err := f.Put(ctx, []Row{row(2), row(3), row(7)}); !slices.Equal(fresh, []bool{true, true, true}) || err != nil {
+				t.Fatalf("%v, %v", fresh, err)
 			}
 			other := row(3)
 			other.Answer = []byte(`{"answer":"another"}`)
 			dead := row(4)
 			dead.Dead = true
-			if n, err := f.Put(ctx, []Row{other, dead}); n != 1 || err != nil {
-				t.Errorf("%d, %v", n, err)
+			if fresh, err := f.Put(ctx, []Row{other, dead}); !slices.Equal(fresh, []bool{false, true}) || err != nil {
+				t.Errorf("%v, %v", fresh, err)
 			}
 			if m, err := f.Missing(ctx, 1, 9); err != nil || !slices.Equal(m, []int64{1, 5, 6, 8}) {
 				t.Errorf("%v, %v", m, err)
