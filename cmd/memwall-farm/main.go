@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -122,11 +125,31 @@ func none(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// print JSON. Letters that a terminal obeys stand in texts alone, where they are escaped.
 func (a *app) print(v any) error {
-	e := json.NewEncoder(a.out)
+	var b, shown bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	for _, r := range b.String() {
+		if r <= '~' || unicode.IsPrint(r) {
+			shown.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&shown, "\\u%04x", unit)
+		}
+	}
+	_, err := a.out.Write(shown.Bytes())
+	return err
+}
+
+// tell a line of the answer, with whatever names others gave in it.
+func (a *app) tell(format string, args ...any) {
+	fmt.Fprintln(a.out, render.Plain(fmt.Sprintf(format, args...), a.style()))
 }
 
 func (a *app) style() render.Style {
@@ -142,14 +165,14 @@ func (a *app) say(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.clearLine()
-	fmt.Fprintln(a.err, s)
+	fmt.Fprintln(a.err, render.Plain(s, a.style()))
 }
 
 // show a line of progress in place of the last.
 func (a *app) show(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fmt.Fprint(a.err, "\r\x1b[K"+s)
+	fmt.Fprint(a.err, "\r\x1b[K"+render.Plain(s, a.style()))
 	a.line = true
 }
 

@@ -264,12 +264,14 @@ func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Durati
 			farm.Progress
 		}{s.Study.ID(s.Tables), s.Study.Name, out, took.Seconds(), at})
 	}
-	fmt.Fprintf(a.out, "%d questions answered, in %s\n", at.Done, out)
+	a.tell("%d questions answered, in %s", at.Done, out)
 	if at.Dead > 0 {
-		fmt.Fprintf(a.out, "%d of them by no worker: --again asks these once more\n", at.Dead)
+		a.tell("%d of them by no worker: --again asks these once more", at.Dead)
 	}
-	fmt.Fprint(a.out, believed(&at))
-	fmt.Fprintf(a.err, "memwall-farm report %s\n", out)
+	if words := believed(&at); words != "" {
+		a.tell("%s", words)
+	}
+	a.say("memwall-farm report " + out)
 	return nil
 }
 
@@ -277,11 +279,11 @@ func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Durati
 func believed(at *farm.Progress) string {
 	switch {
 	case len(at.Liars) > 0:
-		return fmt.Sprintf("%d of others' answers were computed here too: refused is %s; questions were asked again %d times\n", at.Checked, strings.Join(at.Liars, ", "), at.AskedAgain)
+		return fmt.Sprintf("%d of others' answers were computed here too: refused is %s; questions were asked again %d times", at.Checked, strings.Join(at.Liars, ", "), at.AskedAgain)
 	case at.AskedAgain > 0:
-		return fmt.Sprintf("%d of others' answers were computed here too; questions were asked again %d times, whose answers were damaged or unsigned\n", at.Checked, at.AskedAgain)
+		return fmt.Sprintf("%d of others' answers were computed here too; questions were asked again %d times, whose answers were damaged or unsigned", at.Checked, at.AskedAgain)
 	case at.Checked > 0:
-		return fmt.Sprintf("%d of others' answers were computed here too, and are the same\n", at.Checked)
+		return fmt.Sprintf("%d of others' answers were computed here too, and are the same", at.Checked)
 	}
 	return ""
 }

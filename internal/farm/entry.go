@@ -19,6 +19,8 @@ const (
 	Running   = "running"
 	Finished  = "finished"
 	Cancelled = "cancelled"
+	// Unreadable is what somebody put where a study should be.
+	Unreadable = "unreadable"
 )
 
 // Entry is a study as workers read it.
@@ -137,7 +139,11 @@ func (f *Farm) List(ctx context.Context) ([]Status, error) {
 	}
 	var out []Status
 	for key := range keys.Keys() {
-		s, err := f.status(ctx, strings.TrimSuffix(key, stateKey))
+		id := strings.TrimSuffix(key, stateKey)
+		s, err := f.status(ctx, id)
+		if err != nil && ctx.Err() == nil && !transient(err) { // one that is no study is no reason to show none
+			s, err = &Status{ID: printable(id), State: Unreadable}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -152,16 +158,22 @@ func (f *Farm) status(ctx context.Context, id string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{ID: id, Name: e.Name, Tables: e.Tables}
+	s := &Status{ID: id, Name: printable(e.Name), Tables: printable(e.Tables)}
 	state, err := f.studies.Get(ctx, id+stateKey)
 	if err != nil {
 		return nil, err
 	}
-	s.State = string(state.Value())
+	s.State = printable(string(state.Value()))
 	if p, err := f.studies.Get(ctx, id+progressKey); err == nil {
 		s.Progress = &Progress{}
 		if err := json.Unmarshal(p.Value(), s.Progress); err != nil {
 			return nil, err
+		}
+		s.Progress.Trouble = bounded(s.Progress.Trouble, longWhy)
+		for _, names := range [][]string{s.Progress.Refused, s.Progress.Liars} {
+			for i := range names {
+				names[i] = printable(names[i])
+			}
 		}
 	}
 	if c, err := f.tasks.Consumer(ctx, workersOf(e.Tables)); err == nil {

@@ -188,6 +188,35 @@ func TestTraces(t *testing.T) {
 	}
 }
 
+// TestOutside: a study that names a file which does not lie under its folder, by whatever way, does not get it.
+func TestOutside(t *testing.T) {
+	outside, folder := t.TempDir(), t.TempDir()
+	secret := filepath.Join(outside, "secret")
+	for name, text := range map[string]string{secret: "secret\n", filepath.Join(folder, "week.csv"): "0,1,1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"out": secret, "up": "../" + filepath.Base(outside) + "/secret", "folder": outside, "in": "week.csv", "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+			t.Skip(err) // a system without links
+		}
+	}
+	for name, ok := range map[string]bool{"week.csv": true, "in": true, "sub/../week.csv": true, "out": false, "up": false, "folder/secret": false, "sub": false, "loop": false, "none": false} {
+		s, err := study.Read("s.yaml", "ask: sim\nmodels: llama-3.1-8b\nhardware: h100\ntraces: "+name+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, digests, _, err := Digests(s, folder)
+		if (err == nil) != ok || !ok && (len(digests) > 0 || !strings.Contains(memwall.AsError(err).Message, name)) {
+			t.Errorf("%s: %v, %v", name, digests, err)
+		}
+	}
+}
+
 // TestFull: servers that have no more room are said to have none, in bounded time; once they have some the study goes on.
 func TestFull(t *testing.T) {
 	s, conn, err := (&Own{Folder: t.TempDir()}).Start(nil)
@@ -288,7 +317,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != memwall.Remote || strings.Contains(e.Message, "secret") || !strings.Contains(e.Message, "127.0.0.1") || len(said) != 1 || time.Since(began) > 10*time.Second {
 		t.Errorf("%v, %q", err, said)
 	}
-	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0", Token: "open sesame"}).Start(nil)
+	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0", Token: "open sesame, said Ali Baba"}).Start(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +326,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || !strings.Contains(e.Message, "refuses us") {
 		t.Errorf("without a token: %v", err)
 	}
-	other, err := Connect(t.Context(), &Servers{URLs: s.ClientURL(), Token: "open sesame"}, nil)
+	other, err := Connect(t.Context(), &Servers{URLs: s.ClientURL(), Token: "open sesame, said Ali Baba"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

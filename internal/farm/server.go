@@ -36,6 +36,9 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := guarded(opts, heard(say)); err != nil {
+		return nil, nil, err
+	}
 	us := ourselves(opts)
 	s, err := server.NewServer(opts)
 	if err != nil {
@@ -108,6 +111,9 @@ func (o *Own) options() (*server.Options, error) {
 		}
 	}
 	if o.Token != "" {
+		if err := Strong(o.Token); err != nil && !opts.DontListen {
+			return nil, err
+		}
 		opts.Authorization = o.Token
 	}
 	if o.Listen != "" {
@@ -116,8 +122,7 @@ func (o *Own) options() (*server.Options, error) {
 	return opts, nil
 }
 
-// listen at an address. Who can reach the port can ask for work without end: a token, or what a configuration has in its
-// place, is asked of all but this machine.
+// listen at an address.
 func (o *Own) listen(opts *server.Options) error {
 	host, port, err := net.SplitHostPort(o.Listen)
 	n, bad := strconv.Atoi(port)
@@ -126,11 +131,6 @@ func (o *Own) listen(opts *server.Options) error {
 	}
 	if opts.Host, opts.Port = host, n; n == 0 {
 		opts.Port = server.RANDOM_PORT
-	}
-	ip := net.ParseIP(host)
-	here := host == "localhost" || ip != nil && ip.IsLoopback()
-	if !here && o.Token == "" && o.Config == "" {
-		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen, Message: fmt.Sprintf("--listen %s opens the queue to whoever reaches it", o.Listen), Hint: "a token in MEMWALL_FARM_TOKEN, here and for those who join, or accounts in --server-config"}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type Sweep struct {
 	Study   *study.Study
 	Text    string
 	Digests map[string]string
-	Files   map[string]string
+	Files   Files
 	Tables  string
 	Results Results
 	// By signs what is computed here, and what workers of this process that sign with it answer: that needs no check.
@@ -128,7 +128,7 @@ func (s *Sweep) begin() (err error) {
 	}
 	if err == nil {
 		s.trust = newTrust(s.By.ID(), s.Check)
-		s.askers = newAskers(runtime.NumCPU(), Files(s.Files), s.Ask)
+		s.askers = newAskers(runtime.NumCPU(), s.Files, s.Ask)
 	}
 	return err
 }
