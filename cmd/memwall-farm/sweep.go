@@ -197,7 +197,9 @@ func (a *app) open(ctx context.Context, f *sweepFlags) (*farm.Farm, func(done bo
 	if own.Listen != "" {
 		a.say("others join with: memwall-farm work --nats " + server.ClientURL())
 	}
-	open, err := farm.Open(ctx, conn, f.set, a.say)
+	ready, stop := context.WithTimeout(ctx, f.stuck)
+	defer stop()
+	open, err := farm.Open(ready, conn, f.set, a.say)
 	closed := func(done bool) {
 		conn.Close()
 		server.Close()
@@ -207,7 +209,7 @@ func (a *app) open(ctx context.Context, f *sweepFlags) (*farm.Farm, func(done bo
 	}
 	if err != nil {
 		closed(false)
-		return nil, nil, err
+		return nil, nil, own.Unusable(err)
 	}
 	return open, closed, nil
 }

@@ -22,6 +22,7 @@ const gather = 256
 // collect takes what workers tell into the results until all points have one.
 func (s *Sweep) collect(ctx context.Context, events jetstream.Consumer) error {
 	quiet := time.Now()
+	long := min(s.Farm.set.AckWait, or(s.Patience, patience)/2)
 	for s.snapshot().Done < s.at.Points {
 		msgs, err := s.next(ctx, events)
 		if ctx.Err() != nil {
@@ -37,7 +38,7 @@ func (s *Sweep) collect(ctx context.Context, events jetstream.Consumer) error {
 			}
 			continue
 		}
-		if time.Since(quiet) > s.Farm.set.AckWait {
+		if time.Since(quiet) > long {
 			quiet = time.Now()
 			if err := s.reconcile(ctx); err != nil {
 				return err
@@ -281,18 +282,37 @@ func (s *Sweep) find(ctx context.Context, t *task) error {
 }
 
 // stranded is a task in the queue that waits for nobody and is with nobody: it was given out as often as it may be, and
-// the word of that was lost. One that came after what the reader was last given only waits.
+// the word of that was lost, or the queue's reader has lost its place. The reader is made anew first, once: then it gives the
+// task out, or tells that it is dead. One that came after what the reader was last given only waits.
 func (s *Sweep) stranded(ctx context.Context, t *task, seq uint64) error {
 	c, err := s.Farm.tasks.Consumer(ctx, workersOf(s.Tables))
 	if err != nil {
 		return err
 	}
-	if info := c.CachedInfo(); info.NumPending > 0 || info.NumAckPending > 0 || info.Delivered.Stream < seq {
+	info := c.CachedInfo()
+	switch {
+	case info.NumPending > 0 || info.NumAckPending > 0 || info.Delivered.Stream < seq:
 		return nil
+	case !s.renewed:
+		s.renewed = true
+		s.Farm.say("tasks wait that nobody is given: the queue is read anew")
+		return s.Farm.renew(ctx, s.Tables)
 	}
-	a, err := s.bury(ctx, t, s.Farm.set.MaxDeliver)
+	a, err := s.bury(ctx, t, info.Config.MaxDeliver)
 	if err != nil {
 		return err
 	}
 	return s.settle(ctx, []*arrival{a})
+}
+
+// renew the reader of the queue, which begins with the first task that is there.
+func (f *Farm) renew(ctx context.Context, tables string) error {
+	err := f.persist(ctx, "the queue cannot be read", func(ctx context.Context) error {
+		return f.tasks.DeleteConsumer(ctx, workersOf(tables))
+	})
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	_, err = f.workers(ctx, tables)
+	return err
 }

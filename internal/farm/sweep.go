@@ -52,7 +52,7 @@ type Sweep struct {
 	Check float64
 	// Ask answers a request in place of the catalog's asker; for tests.
 	Ask Ask
-	// Patience is how long nothing may come of a farm that says that it is in trouble: 2 min.
+	// Patience is how long nothing may come of a farm that is in trouble: 2 min.
 	Patience time.Duration
 	// Report is told of progress, not at once from several goroutines; nil is nobody.
 	Report func(Progress)
@@ -71,7 +71,11 @@ type Sweep struct {
 	again      map[int64]int
 	unbelieved []string
 	complaints map[string]int
+	renewed    bool // the queue's reader was made anew
 }
+
+// patience is a sweep's where nothing is said.
+const patience = 2 * time.Minute
 
 // errCancelled: somebody cancelled the study.
 var errCancelled = errors.New("cancelled")
@@ -87,10 +91,6 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 		return s.at, err
 	}
 	s.room = make(chan struct{}, s.Farm.set.Queued)
-	events, err := s.prepare(ctx)
-	if err != nil {
-		return s.at, err
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -101,10 +101,13 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 			}
 		})
 	}
-	side(s.publish)
-	side(s.watch)
 	side(s.tick)
-	err = s.collect(ctx, events)
+	events, err := s.prepare(ctx)
+	if err == nil {
+		side(s.publish)
+		side(s.watch)
+		err = s.collect(ctx, events)
+	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = cause
 	}
@@ -122,6 +125,7 @@ func (s *Sweep) begin() (err error) {
 	s.id, s.run = s.Study.ID(s.Tables), nuid.Next()+"."
 	s.at = Progress{Points: s.Study.Points()}
 	s.moved, s.ailing = time.Now(), time.Time{}
+	s.renewed = false
 	s.workers, s.again, s.complaints = map[string]bool{}, map[int64]int{}, map[string]int{}
 	if s.By == nil {
 		s.By, err = NewIdentity("the sweep")
@@ -310,8 +314,8 @@ func (s *Sweep) tick(ctx context.Context) error {
 		if n%rarely == 0 {
 			s.publishProgress(ctx)
 		}
-		if why, since := s.stuck(); why != "" && since > or(s.Patience, 2*time.Minute) {
-			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
+		if why, since := s.stuck(); why != "" && since > or(s.Patience, patience) {
+			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept. A store that is damaged (RESULTS.farm, or --store) can be removed"}
 		}
 	}
 }
@@ -323,7 +327,9 @@ func (s *Sweep) publishProgress(ctx context.Context) {
 	}
 	ctx, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
-	_, _ = s.Farm.studies.Put(ctx, s.id+progressKey, data) // the next one tells more
+	if _, err := s.Farm.studies.Put(ctx, s.id+progressKey, data); err != nil && ctx.Err() != context.Canceled { // the next one tells more
+		s.Farm.ail("the servers keep nothing: " + plain(err))
+	}
 }
 
 func (s *Sweep) snapshot() Progress {
@@ -343,11 +349,10 @@ func (s *Sweep) trouble(why string) {
 // stuck is why nothing comes, and for how long; "" where all goes its way, slowly perhaps. Who has trouble says so again
 // and again.
 func (s *Sweep) stuck() (why string, since time.Duration) {
-	const recent = 20 * time.Second
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if why = s.at.Trouble; time.Since(s.ailing) > recent {
-		why = ""
+	if why = s.at.Trouble; why == "" || time.Since(s.ailing) > recent {
+		why = s.Farm.trouble()
 	}
 	if !s.Farm.conn.IsConnected() {
 		why = "no server can be reached"
