@@ -127,6 +127,7 @@ func signedAgain(t *testing.T, r *record, by *Identity, p *study.Point) []byte {
 // TestForged: who has the token puts forged answers under all questions before anybody else answers, in many ways. None is
 // taken, none ends the sweep, and each question has the answer of a run alone.
 func TestForged(t *testing.T) {
+	t.Parallel()
 	thief := identity(t, "thief")
 	honest := identity(t, "w")
 	kinds := map[string]func(f *forger, p *study.Point){
@@ -287,6 +288,7 @@ func (s *said) raw() bool {
 // TestLiar: a worker that is honest for a while and then lies is found out, refused and named; what it answered is asked
 // again of others, and it learns of it.
 func TestLiar(t *testing.T) {
+	t.Parallel()
 	f := own(t)
 	var said said
 	f.say = said.add
@@ -358,6 +360,7 @@ func TestTrust(t *testing.T) {
 // TestPlausible: no answer of memwall is suspect by itself, whatever is asked; what is not memwall's, or of another
 // question, is.
 func TestPlausible(t *testing.T) {
+	t.Parallel()
 	asker := (&memwall.Asker{}).Remembering()
 	for _, text := range []string{
 		fits(3), "ask: fit\nmodels: [llama-3.1-8b, deepseek-v3]\nhardware: [2xh100, rtx-4090+rtx-3060, 8xNVIDIA H100 80GB HBM3]\nplan: {weights: [Q4_K - Medium, fp8], context: 8k, engine: [llama.cpp, vllm], tp: [1, 2, 7]}\n",

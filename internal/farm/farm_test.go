@@ -219,6 +219,7 @@ func TestOutside(t *testing.T) {
 
 // TestFull: servers that have no more room are said to have none, in bounded time; once they have some the study goes on.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	s, conn, err := (&Own{Folder: t.TempDir()}).Start(nil)
 	if err != nil {
 		t.Fatal(err)

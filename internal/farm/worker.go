@@ -79,6 +79,9 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 	w.cache = &cache{farm: f, ctx: ctx, folder: folder, have: map[string]*fetched{}}
 	w.askers = newAskers(w.Slots, w.cache, w.Ask)
 	queue, err := f.workers(ctx, w.Tables)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
