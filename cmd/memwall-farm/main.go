@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -125,6 +127,7 @@ func none(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// print JSON. Letters that a terminal obeys stand in texts alone, where they are escaped.
 func (a *app) print(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -135,6 +138,11 @@ func (a *app) print(v any) error {
 	}
 	_, err := a.out.Write(safe.JSON(b.Bytes()))
 	return err
+}
+
+// tell a line of the answer, with whatever names others gave in it.
+func (a *app) tell(format string, args ...any) {
+	fmt.Fprintln(a.out, render.Plain(fmt.Sprintf(format, args...), a.style()))
 }
 
 func (a *app) style() render.Style {
@@ -150,14 +158,14 @@ func (a *app) say(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.clearLine()
-	fmt.Fprintln(a.err, s)
+	fmt.Fprintln(a.err, render.Plain(s, a.style()))
 }
 
 // show a line of progress in place of the last.
 func (a *app) show(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fmt.Fprint(a.err, "\r\x1b[K"+s)
+	fmt.Fprint(a.err, "\r\x1b[K"+render.Plain(s, a.style()))
 	a.line = true
 }
 

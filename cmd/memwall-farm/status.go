@@ -43,21 +43,21 @@ func (a *app) list(all []farm.Status) error {
 		return a.print(all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(a.out, "no studies")
+		a.tell("no studies")
 	}
 	for _, s := range all {
 		name := s.Name
 		if name == "" {
 			name = "-"
 		}
-		fmt.Fprintf(a.out, "%s  %-9s  %s", s.ID, s.State, name)
+		words := fmt.Sprintf("%s  %-9s  %s", s.ID, s.State, name)
 		if p := s.Progress; p != nil {
-			fmt.Fprintf(a.out, "  %d of %d", p.Done, p.Points)
+			words += fmt.Sprintf("  %d of %d", p.Done, p.Points)
 		}
 		if s.State == farm.Running {
-			fmt.Fprintf(a.out, "  %d waiting, %d with workers", s.Waiting, s.InFlight)
+			words += fmt.Sprintf("  %d waiting, %d with workers", s.Waiting, s.InFlight)
 		}
-		fmt.Fprintln(a.out)
+		a.tell("%s", words)
 	}
 	return nil
 }
@@ -76,11 +76,11 @@ func (a *app) statusOf(c *cobra.Command, where string) error {
 	if a.json {
 		return a.print(map[string]any{"id": s.ID, "name": s.Name, "tables": s.Tables, "points": s.Points, "done": done, "dead": dead})
 	}
-	fmt.Fprintf(a.out, "%s  %s  %d of %d questions answered", s.ID, s.Name, done, s.Points)
+	words := fmt.Sprintf("%s  %s  %d of %d questions answered", s.ID, s.Name, done, s.Points)
 	if dead > 0 {
-		fmt.Fprintf(a.out, ", %d of them by no worker", dead)
+		words += fmt.Sprintf(", %d of them by no worker", dead)
 	}
-	fmt.Fprintln(a.out)
+	a.tell("%s", words)
 	return nil
 }
 

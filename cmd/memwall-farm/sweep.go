@@ -28,6 +28,7 @@ type sweepFlags struct {
 	workers int
 	max     int64
 	again   bool
+	check   float64
 	stuck   time.Duration
 }
 
@@ -49,6 +50,7 @@ func (a *app) sweep() *cobra.Command {
 	fl.StringVar(&f.own.Config, "server-config", "", "configuration of our own server in NATS's format: TLS, accounts, cluster")
 	fl.StringVar(&f.own.Folder, "store", "", "folder of our own server, whose answers later studies share; one of the results' own, which is removed in the end, where nothing is said")
 	fl.BoolVar(&f.again, "again", false, "ask again what no worker came back from")
+	fl.Float64Var(&f.check, "check", 0.02, "share of other machines' answers that this one computes as well; the nth of each machine with a chance of 1/n at least; 0: none, 1: all")
 	fl.DurationVar(&f.stuck, "give-up", 2*time.Minute, "after how long without any result a farm in trouble is given up")
 	return c
 }
@@ -56,6 +58,9 @@ func (a *app) sweep() *cobra.Command {
 func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 	if f.workers < 0 || f.workers > 1024 {
 		return bad("workers", fmt.Sprint(f.workers), fmt.Sprintf("--workers %d is no number of questions at a time", f.workers), "--workers 4; 0 to answer none here")
+	}
+	if !(f.check >= 0 && f.check <= 1) {
+		return bad("check", fmt.Sprint(f.check), fmt.Sprintf("--check %v is no share", f.check), "--check 0.02, from 0 to 1")
 	}
 	if f.servers.URLs != "" && (f.own.Listen != "" || f.own.Config != "" || f.own.Folder != "") {
 		return bad("nats", f.servers.URLs, "--nats means others' servers, and --listen, --server-config and --store a server of our own", "one of them")
@@ -74,7 +79,10 @@ func (a *app) runSweep(ctx context.Context, f *sweepFlags, name string) error {
 			return err
 		}
 	}
-	s.Results, s.Patience = results, f.stuck
+	s.Results, s.Patience, s.Check = results, f.stuck, f.check
+	if s.By, err = farm.NewIdentity(workerName()); err != nil {
+		return err
+	}
 	followed, err := a.followed(ctx, f)
 	if err != nil {
 		return err
@@ -168,7 +176,7 @@ func (a *app) helped(ctx context.Context, f *sweepFlags, s *farm.Sweep) error {
 	if f.workers == 0 {
 		return nil
 	}
-	return s.Farm.Work(ctx, &farm.Worker{Name: workerName(), Tables: s.Tables, Slots: f.workers})
+	return s.Farm.Work(ctx, &farm.Worker{Name: workerName(), By: s.By, Tables: s.Tables, Slots: f.workers})
 }
 
 // open a farm: that of others, or a server of our own. What it gives to close it is told whether all is done.
@@ -189,7 +197,9 @@ func (a *app) open(ctx context.Context, f *sweepFlags) (*farm.Farm, func(done bo
 	if own.Listen != "" {
 		a.say("others join with: memwall-farm work --nats " + server.ClientURL())
 	}
-	open, err := farm.Open(ctx, conn, f.set, a.say)
+	ready, stop := context.WithTimeout(ctx, f.stuck)
+	defer stop()
+	open, err := farm.Open(ready, conn, f.set, a.say)
 	closed := func(done bool) {
 		conn.Close()
 		server.Close()
@@ -199,7 +209,7 @@ func (a *app) open(ctx context.Context, f *sweepFlags) (*farm.Farm, func(done bo
 	}
 	if err != nil {
 		closed(false)
-		return nil, nil, err
+		return nil, nil, own.Unusable(err)
 	}
 	return open, closed, nil
 }
@@ -256,10 +266,26 @@ func (a *app) told(s *farm.Sweep, out string, at farm.Progress, took time.Durati
 			farm.Progress
 		}{s.Study.ID(s.Tables), s.Study.Name, out, took.Seconds(), at})
 	}
-	fmt.Fprintf(a.out, "%d questions answered, in %s\n", at.Done, out)
+	a.tell("%d questions answered, in %s", at.Done, out)
 	if at.Dead > 0 {
-		fmt.Fprintf(a.out, "%d of them by no worker: --again asks these once more\n", at.Dead)
+		a.tell("%d of them by no worker: --again asks these once more", at.Dead)
 	}
-	fmt.Fprintf(a.err, "memwall-farm report %s\n", out)
+	if words := believed(&at); words != "" {
+		a.tell("%s", words)
+	}
+	a.say("memwall-farm report " + out)
 	return nil
+}
+
+// believed says why answers of other machines are: how many of them this one has computed as well.
+func believed(at *farm.Progress) string {
+	switch {
+	case len(at.Liars) > 0:
+		return fmt.Sprintf("%d of others' answers were computed here too: refused is %s; questions were asked again %d times", at.Checked, strings.Join(at.Liars, ", "), at.AskedAgain)
+	case at.AskedAgain > 0:
+		return fmt.Sprintf("%d of others' answers were computed here too; questions were asked again %d times, whose answers were damaged or unsigned", at.Checked, at.AskedAgain)
+	case at.Checked > 0:
+		return fmt.Sprintf("%d of others' answers were computed here too, and are the same", at.Checked)
+	}
+	return ""
 }

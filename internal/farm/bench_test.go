@@ -23,13 +23,13 @@ func BenchmarkTask(b *testing.B) {
 	}
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
-	go func() {
-		_ = f.Work(ctx, &Worker{Name: "w", Tables: here, Slots: 2, Ask: func(context.Context, *memwall.Request) (*memwall.Answer, error) {
-			return &memwall.Answer{Ask: "sim"}, nil
-		}})
-	}()
+	none := func(_ context.Context, r *memwall.Request) (*memwall.Answer, error) {
+		return nil, &memwall.Error{Code: memwall.Limit, Message: "none"}
+	}
+	go func() { _ = f.Work(ctx, &Worker{Name: "w", Tables: here, Slots: 2, Ask: none}) }()
 	text := fmt.Sprintf("ask: sim\nmodels: llama-3.1-8b\nhardware: h100\nseeds: 1..%d\n", b.N)
 	sweep := begun(b, f, text, filepath.Join(b.TempDir(), "a.db"))
+	sweep.Ask = none
 	b.ResetTimer()
 	if _, err := sweep.Run(ctx); err != nil {
 		b.Fatal(err)

@@ -15,21 +15,25 @@ import (
 )
 
 // TestCluster: three servers and five workers, all of them processes. One worker is killed in the middle of a task, one is
-// slower than its silence may last, one is of other tables; a server is killed and comes back. Each question has the answer
-// of a run alone, once.
+// slower than its silence may last, one is of other tables; a server is killed and comes back, and another is cut off for a
+// while. Each question has the answer of a run alone, once.
 func TestCluster(t *testing.T) {
-	c := newCluster(t)
+	t.Parallel()
+	c := newCluster(t, "s0", "s1", "s2")
 	f := joined(t, c.urls(), nil)
 	ledger := filepath.Join(t.TempDir(), "ledger")
 	worker := func(name, tables, manner string, slots int) *process {
 		return start(t, part{Role: "worker", Name: name, URLs: c.urls(), Tables: tables, Slots: slots, Manner: manner, Ledger: ledger})
 	}
 	s := begun(t, f, fits(50), filepath.Join(t.TempDir(), "a.db"))
-	some := make(chan struct{})
-	var once sync.Once
+	some, half := make(chan struct{}), make(chan struct{})
+	var once, twice sync.Once
 	s.Report = func(at Progress) {
 		if at.Done >= 30 {
 			once.Do(func() { close(some) })
+		}
+		if at.Done >= 150 {
+			twice.Do(func() { close(half) })
 		}
 	}
 	ended := make(chan struct{})
@@ -48,6 +52,8 @@ func TestCluster(t *testing.T) {
 	<-some
 	c.live[0].kill()
 	c.start(0)
+	<-half
+	c.live[1].pause(2 * time.Second)
 	<-ended
 	if t.Failed() {
 		return
@@ -58,7 +64,7 @@ func TestCluster(t *testing.T) {
 	if questions != 300 || times-questions > inFlight {
 		t.Errorf("%d questions were begun %d times, with %d in flight", questions, times, inFlight)
 	}
-	if at.Done != 300 || at.Dead != 0 || at.Differing != 0 || !slices.Equal(at.Refused, []string{"stranger"}) {
+	if at.Done != 300 || at.Dead != 0 || at.AskedAgain != 0 || !slices.Equal(at.Refused, []string{"stranger"}) {
 		t.Errorf("%+v", at)
 	}
 	t.Logf("%d of 300 questions were begun a second time; %+v", times-questions, at)
@@ -66,6 +72,7 @@ func TestCluster(t *testing.T) {
 
 // TestDead: a question that kills all its workers is given up in the end, and its result says so; the rest are answered.
 func TestDead(t *testing.T) {
+	t.Parallel()
 	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0"}).Start(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +129,7 @@ func TestCoordinatorKilled(t *testing.T) {
 	at := run(t, sweep)
 	check(t, sweep)
 	times, questions := asked(t, ledger)
-	if questions != 120 || times-questions > 2*2*slots || at.Dead+at.Differing > 0 {
+	if questions != 120 || times-questions > 2*2*slots || at.Dead+at.AskedAgain > 0 {
 		t.Errorf("%d questions were begun %d times, with two deaths of %d in flight; %+v", questions, times, slots, at)
 	}
 }

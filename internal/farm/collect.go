@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/internal/studyfile"
 )
 
@@ -23,6 +22,7 @@ const gather = 256
 // collect takes what workers tell into the results until all points have one.
 func (s *Sweep) collect(ctx context.Context, events jetstream.Consumer) error {
 	quiet := time.Now()
+	long := min(s.Farm.set.AckWait, or(s.Patience, patience)/2)
 	for s.snapshot().Done < s.at.Points {
 		msgs, err := s.next(ctx, events)
 		if ctx.Err() != nil {
@@ -38,7 +38,7 @@ func (s *Sweep) collect(ctx context.Context, events jetstream.Consumer) error {
 			}
 			continue
 		}
-		if time.Since(quiet) > s.Farm.set.AckWait {
+		if time.Since(quiet) > long {
 			quiet = time.Now()
 			if err := s.reconcile(ctx); err != nil {
 				return err
@@ -74,14 +74,6 @@ func (s *Sweep) next(ctx context.Context, events jetstream.Consumer) (out []jets
 	return out, nil
 }
 
-// arrival is a point that has an answer, or never will.
-type arrival struct {
-	row   studyfile.Row
-	key   study.Key
-	event *event
-	err   error
-}
-
 // take events into the results, and acknowledge them when they are there.
 func (s *Sweep) take(ctx context.Context, msgs []jetstream.Msg) error {
 	var all []*arrival
@@ -94,7 +86,7 @@ func (s *Sweep) take(ctx context.Context, msgs []jetstream.Msg) error {
 			all = append(all, a)
 		}
 	}
-	if err := s.keep(ctx, all); err != nil {
+	if err := s.settle(ctx, all); err != nil {
 		return err
 	}
 	for _, m := range msgs {
@@ -108,32 +100,47 @@ func (s *Sweep) understand(ctx context.Context, m jetstream.Msg) (*arrival, erro
 	if strings.HasPrefix(m.Subject(), advisories) {
 		return s.died(ctx, m.Data())
 	}
-	e := &event{}
-	if err := json.Unmarshal(m.Data(), e); err != nil {
-		s.Farm.say(fmt.Sprintf("an event is not understood: %v", err))
+	e, err := readEvent(m.Data())
+	if err != nil {
+		s.complain("events are not understood", "an event is not understood: "+bounded(err.Error(), longWhy))
 		return nil, nil
 	}
 	switch e.Kind {
 	case evRefused:
-		s.refused(e)
+		s.stranger(e)
 	case evTrouble:
 		s.trouble(e.Worker + ": " + e.Why)
 	case evDone:
-		key, err := study.ParseKey(e.Key)
-		if err != nil || e.Index < 0 || e.Index >= s.at.Points || s.Study.At(e.Index, s.Tables).Key != key {
-			s.Farm.say(fmt.Sprintf("%s says that it has done what was not asked: question %d", e.Worker, e.Index))
-			return nil, nil
-		}
-		return &arrival{row: studyfile.Row{Index: e.Index, Key: e.Key, Worker: e.Worker, Took: e.Took}, key: key, event: e}, nil
+		return s.said(e), nil
 	}
 	return nil, nil
 }
 
-func (s *Sweep) refused(e *event) {
+// said to be done; nil of what was not asked.
+func (s *Sweep) said(e *event) *arrival {
+	if e.Index >= 0 && e.Index < s.at.Points && isID(e.By) {
+		if p := s.Study.At(e.Index, s.Tables); p.Key.String() == e.Key {
+			return &arrival{row: studyfile.Row{Index: e.Index, Key: e.Key}, point: p, by: e.By, again: e.Again}
+		}
+	}
+	s.complain("events are of what was not asked", fmt.Sprintf("somebody says that what was not asked is done: question %d", e.Index))
+	return nil
+}
+
+// mostStrangers of other tables that are named.
+const mostStrangers = 100
+
+// stranger is a worker of other tables.
+func (s *Sweep) stranger(e *event) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at.Refused = append(s.at.Refused, e.Worker)
-	s.Farm.say(fmt.Sprintf("%s takes no part: it has tables %s, and the study is of %s; give it the same memwall-farm", e.Worker, e.Tables, s.Tables))
+	known := slices.Contains(s.at.Refused, e.Worker)
+	if !known && len(s.at.Refused) < mostStrangers {
+		s.at.Refused = append(s.at.Refused, e.Worker)
+	}
+	s.mu.Unlock()
+	if !known {
+		s.complain("workers take no part", fmt.Sprintf("%s takes no part: it has tables %s, and the study is of %s; give it the same memwall-farm", e.Worker, e.Tables, s.Tables))
+	}
 }
 
 // died is a task that was given out as often as it may be; nil where it is another study's, or was done after all.
@@ -175,7 +182,7 @@ func (s *Sweep) bury(ctx context.Context, t *task, deliveries int) (*arrival, er
 	if err := s.Farm.purge(ctx, t.subject()); err != nil {
 		return nil, err
 	}
-	return &arrival{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer, Dead: true}, key: t.key}, nil
+	return &arrival{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer, Dead: true}}, nil
 }
 
 func (f *Farm) purge(ctx context.Context, subject string) error {
@@ -184,72 +191,35 @@ func (f *Farm) purge(ctx context.Context, subject string) error {
 	})
 }
 
-// fetching is how many answers are read at a time.
-const fetching = 16
+// counted changes what is told of the sweep.
+func (s *Sweep) counted(change func(*Progress)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.at)
+}
 
-// keep the answers of arrivals: they are read from the farm, a few at a time, and written together.
-func (s *Sweep) keep(ctx context.Context, all []*arrival) error {
-	free := make(chan struct{}, fetching)
-	var wg sync.WaitGroup
-	for _, a := range all {
-		if a.row.Answer != nil {
+// count what came: fresh tells what is new.
+func (s *Sweep) count(all []*arrival, fresh []bool) {
+	n := int64(0)
+	s.mu.Lock()
+	for i, a := range all {
+		if !fresh[i] {
 			continue
 		}
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			a.row.Answer, a.row.Packed, a.err = s.Farm.answer(ctx, a.key)
-		})
-	}
-	wg.Wait()
-	var rows []studyfile.Row
-	for _, a := range all {
+		n++
 		switch {
-		case gone(a.err): // lost on the servers; reconcile asks again
-			s.Farm.say(fmt.Sprintf("the answer to question %d is no longer on the servers: it is asked again", a.row.Index))
-		case a.err != nil:
-			return a.err
-		default:
-			if err := a.summed(s.Study.Ask); err != nil {
-				return err
-			}
-			rows = append(rows, a.row)
+		case a.row.Dead:
+			s.at.Dead++
+		case a.again:
+			s.at.Reused++
+		}
+		if a.by != "" {
+			s.workers[a.by] = true
 		}
 	}
-	n, err := s.Results.Put(ctx, rows)
-	if err != nil {
-		return err
-	}
-	s.count(all, n)
-	return nil
-}
-
-// summed up, so that reports need not read the answers.
-func (a *arrival) summed(ask string) error {
-	g, err := study.GistOf(ask, a.row.Answer)
-	if err == nil {
-		a.row.Verdict, a.row.Failure, a.row.Figures = g.Verdict, g.Failure, g.Figures
-	}
-	return err
-}
-
-// count what came: n of it was new.
-func (s *Sweep) count(all []*arrival, n int64) {
-	s.mu.Lock()
 	s.at.Done += n
 	if s.moved = time.Now(); n > 0 {
 		s.at.Trouble = ""
-	}
-	for _, a := range all {
-		switch e := a.event; {
-		case a.row.Dead:
-			s.at.Dead++
-		case e == nil:
-			s.at.Reused++
-		default:
-			s.workers[e.Worker] = true
-			s.judge(e)
-		}
 	}
 	s.mu.Unlock()
 	for range n {
@@ -257,19 +227,6 @@ func (s *Sweep) count(all []*arrival, n int64) {
 		case <-s.room:
 		default:
 		}
-	}
-}
-
-// judge an answer that was there already.
-func (s *Sweep) judge(e *event) {
-	switch {
-	case e.Again:
-		s.at.Reused++
-	case e.Kept == same:
-		s.at.Repeated++
-	case e.Kept == differed:
-		s.at.Differing++
-		s.Farm.say(fmt.Sprintf("ATTENTION: %s has another answer to question %d than the one that is kept", e.Worker, e.Index))
 	}
 }
 
@@ -303,9 +260,9 @@ func (s *Sweep) reconcile(ctx context.Context) error {
 
 // find out about one point.
 func (s *Sweep) find(ctx context.Context, t *task) error {
-	answer, _, err := s.Farm.answer(ctx, t.key)
+	by, _, err := s.Farm.answered(ctx, t.key, s.trust.refused)
 	if err == nil {
-		return s.keep(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String(), Answer: answer}, key: t.key}})
+		return s.settle(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String()}, point: s.Study.At(t.Index, s.Tables), by: by, again: true}})
 	}
 	if !gone(err) {
 		return err
@@ -325,18 +282,37 @@ func (s *Sweep) find(ctx context.Context, t *task) error {
 }
 
 // stranded is a task in the queue that waits for nobody and is with nobody: it was given out as often as it may be, and
-// the word of that was lost. One that came after what the reader was last given only waits.
+// the word of that was lost, or the queue's reader has lost its place. The reader is made anew first, once: then it gives the
+// task out, or tells that it is dead. One that came after what the reader was last given only waits.
 func (s *Sweep) stranded(ctx context.Context, t *task, seq uint64) error {
 	c, err := s.Farm.tasks.Consumer(ctx, workersOf(s.Tables))
 	if err != nil {
 		return err
 	}
-	if info := c.CachedInfo(); info.NumPending > 0 || info.NumAckPending > 0 || info.Delivered.Stream < seq {
+	info := c.CachedInfo()
+	switch {
+	case info.NumPending > 0 || info.NumAckPending > 0 || info.Delivered.Stream < seq:
 		return nil
+	case !s.renewed:
+		s.renewed = true
+		s.Farm.say("tasks wait that nobody is given: the queue is read anew")
+		return s.Farm.renew(ctx, s.Tables)
 	}
-	a, err := s.bury(ctx, t, s.Farm.set.MaxDeliver)
+	a, err := s.bury(ctx, t, info.Config.MaxDeliver)
 	if err != nil {
 		return err
 	}
-	return s.keep(ctx, []*arrival{a})
+	return s.settle(ctx, []*arrival{a})
+}
+
+// renew the reader of the queue, which begins with the first task that is there.
+func (f *Farm) renew(ctx context.Context, tables string) error {
+	err := f.persist(ctx, "the queue cannot be read", func(ctx context.Context) error {
+		return f.tasks.DeleteConsumer(ctx, workersOf(tables))
+	})
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return err
+	}
+	_, err = f.workers(ctx, tables)
+	return err
 }

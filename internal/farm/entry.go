@@ -19,6 +19,8 @@ const (
 	Running   = "running"
 	Finished  = "finished"
 	Cancelled = "cancelled"
+	// Unreadable is what somebody put where a study should be.
+	Unreadable = "unreadable"
 )
 
 // Entry is a study as workers read it.
@@ -35,13 +37,16 @@ type Entry struct {
 type Progress struct {
 	Points int64 `json:"points"`
 	Done   int64 `json:"done"`
-	// Dead are tasks that no worker came back from; Repeated answers that came more than once, all the same; Differing
-	// those that came again and were others.
-	Dead      int64 `json:"dead,omitempty"`
-	Repeated  int64 `json:"repeated,omitempty"`
-	Differing int64 `json:"differing,omitempty"`
+	// Dead are tasks that no worker came back from; Repeated answers that came more than once, all the same.
+	Dead     int64 `json:"dead,omitempty"`
+	Repeated int64 `json:"repeated,omitempty"`
 	// Reused were there before anybody was asked: of another study, or of a run before.
 	Reused int64 `json:"reused,omitempty"`
+	// Checked answers were computed by the sweep as well. Liars gave others than it computed; AskedAgain is how often a
+	// question was asked again since its answer was not to be believed.
+	Checked    int64    `json:"checked,omitempty"`
+	AskedAgain int64    `json:"asked_again,omitempty"`
+	Liars      []string `json:"liars,omitempty"`
 	// Workers that have answered, and Refused, who are of other tables.
 	Workers int      `json:"workers,omitempty"`
 	Refused []string `json:"refused,omitempty"`
@@ -64,6 +69,7 @@ const (
 	studyKey    = ".study"
 	stateKey    = ".state"
 	progressKey = ".progress"
+	refusedKey  = ".refused." // and an ID
 )
 
 // register a study, or go on with one.
@@ -87,6 +93,14 @@ func (f *Farm) register(ctx context.Context, e *Entry) error {
 func (f *Farm) setState(ctx context.Context, id, state string) error {
 	return f.persist(ctx, "the state of the study cannot be kept", func(ctx context.Context) error {
 		_, err := f.studies.PutString(ctx, id+stateKey, state)
+		return err
+	})
+}
+
+// refuse a worker in a study, so that it learns of it.
+func (f *Farm) refuse(ctx context.Context, study, id string) error {
+	return f.persist(ctx, "the state of the study cannot be kept", func(ctx context.Context) error {
+		_, err := f.studies.PutString(ctx, study+refusedKey+id, "another answer than the sweep's own")
 		return err
 	})
 }
@@ -125,7 +139,11 @@ func (f *Farm) List(ctx context.Context) ([]Status, error) {
 	}
 	var out []Status
 	for key := range keys.Keys() {
-		s, err := f.status(ctx, strings.TrimSuffix(key, stateKey))
+		id := strings.TrimSuffix(key, stateKey)
+		s, err := f.status(ctx, id)
+		if err != nil && ctx.Err() == nil && !transient(err) { // one that is no study is no reason to show none
+			s, err = &Status{ID: printable(id), State: Unreadable}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -140,16 +158,22 @@ func (f *Farm) status(ctx context.Context, id string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{ID: id, Name: e.Name, Tables: e.Tables}
+	s := &Status{ID: id, Name: printable(e.Name), Tables: printable(e.Tables)}
 	state, err := f.studies.Get(ctx, id+stateKey)
 	if err != nil {
 		return nil, err
 	}
-	s.State = string(state.Value())
+	s.State = printable(string(state.Value()))
 	if p, err := f.studies.Get(ctx, id+progressKey); err == nil {
 		s.Progress = &Progress{}
 		if err := json.Unmarshal(p.Value(), s.Progress); err != nil {
 			return nil, err
+		}
+		s.Progress.Trouble = bounded(s.Progress.Trouble, longWhy)
+		for _, names := range [][]string{s.Progress.Refused, s.Progress.Liars} {
+			for i := range names {
+				names[i] = printable(names[i])
+			}
 		}
 	}
 	if c, err := f.tasks.Consumer(ctx, workersOf(e.Tables)); err == nil {

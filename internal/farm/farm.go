@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,7 +31,6 @@ const (
 	results      = "memwall-results"
 	studies      = "memwall-studies"
 	traces       = "memwall-traces"
-	large        = "memwall-large"
 
 	taskSubject  = "memwall.task."
 	eventSubject = "memwall.event."
@@ -83,25 +83,66 @@ type Farm struct {
 	tasks   jetstream.Stream
 	events  jetstream.Stream
 	results jetstream.KeyValue
+	kept    jetstream.Stream // that results are of
 	studies jetstream.KeyValue
 	traces  jetstream.ObjectStore
-	large   jetstream.ObjectStore
 	say     func(string)
+
+	mu     sync.Mutex
+	ails   string // what did not come to pass the last time that something was tried
+	ailing time.Time
 }
 
 // Open finds what a farm keeps on the servers, or makes it. It goes on trying while a cluster finds its leaders, until the
-// context ends. say, which may be nil, is told what is worth knowing meanwhile.
+// context ends, and then says what the servers lack. say, which may be nil, is told what is worth knowing meanwhile.
 func Open(ctx context.Context, conn *nats.Conn, set Settings, say func(string)) (*Farm, error) {
 	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(asyncPending))
 	if err != nil {
 		return nil, err
 	}
 	f := &Farm{conn: conn, js: js, set: set.filled(conn), say: heard(say)}
-	err = f.persist(ctx, "the servers have no JetStream ready", f.make)
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+	soon, stop := context.WithTimeout(ctx, attempt)
+	err = f.persist(soon, "the servers have no JetStream ready", f.make)
+	stop()
+	twins := ""
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		if twins = f.twins(); twins != "" {
+			f.say(twins)
+		}
+		err = f.persist(ctx, "the servers have no JetStream ready", f.make)
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Value: conn.ConnectedUrlRedacted(), Message: "the NATS server keeps nothing: JetStream is not enabled", Hint: "nats-server --jetstream, or jetstream {} in its configuration"}
+	case errors.Is(err, context.DeadlineExceeded):
+		message := or2(twins, "the servers have no JetStream ready: "+plain(err))
+		return nil, &memwall.Error{Code: memwall.Remote, Field: "nats", Message: message, Hint: "room on the servers' disks, and more than half of a cluster's servers, each with a name of its own"}
 	}
 	return f, err
+}
+
+// twins says which servers of a cluster go by one name; "" where all differ. A cluster shuts such servers out, and never
+// finds a leader.
+func (f *Farm) twins() string {
+	at := map[string]string{} // URLs by name and ID
+	for _, url := range f.conn.Servers() {
+		o := f.conn.Opts
+		o.Url, o.Servers, o.AllowReconnect, o.IgnoreDiscoveredServers, o.Timeout = url, nil, false, true, time.Second
+		o.DisconnectedErrCB, o.ReconnectedCB, o.ClosedCB = nil, nil, nil
+		c, err := o.Connect()
+		if err != nil {
+			continue
+		}
+		name, id := c.ConnectedServerName(), c.ConnectedServerId()
+		c.Close()
+		for other, was := range at {
+			if strings.HasPrefix(other, name+"\n") && other != name+"\n"+id {
+				return fmt.Sprintf("two servers are called %s, at %s and at %s: a cluster needs a name for each", printable(name), printable(was), printable(c.Opts.Url))
+			}
+		}
+		at[name+"\n"+id] = url
+	}
+	return ""
 }
 
 // eventsLast is how long a sweep may be away and still be told what it missed; after that it looks for itself.
@@ -115,27 +156,27 @@ func (f *Farm) make(ctx context.Context) (err error) {
 	s := &f.set
 	if f.tasks, err = f.stream(ctx, jetstream.StreamConfig{
 		Name: tasksStream, Subjects: []string{taskSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Replicas: s.Replicas,
-		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxMsgs: 2 * s.Queued,
+		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxMsgs: 2 * s.Queued, MaxMsgSize: maxTold,
 	}); err != nil {
 		return err
 	}
 	// Kept for a week and dropped with their study: a stream that keeps what somebody waits for loses it where a server comes
 	// back before it knows who waits.
 	if f.events, err = f.stream(ctx, jetstream.StreamConfig{
-		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas,
+		Name: eventsStream, Subjects: []string{eventSubject + ">", advisories + ">"}, MaxAge: eventsLast, Replicas: s.Replicas, MaxMsgSize: maxTold,
 	}); err != nil {
 		return err
 	}
-	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes, Description: "answers by their keys"}); err != nil {
+	if f.results, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: results, Replicas: s.Replicas, MaxBytes: s.MaxBytes, MaxValueSize: maxRecord, Description: "answers by their keys"}); err != nil {
+		return err
+	}
+	if f.kept, err = f.js.Stream(ctx, "KV_"+results); err != nil {
 		return err
 	}
 	if f.studies, err = f.bucket(ctx, jetstream.KeyValueConfig{Bucket: studies, Replicas: s.Replicas, Description: "studies, and how far they are"}); err != nil {
 		return err
 	}
-	if f.traces, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: traces, Replicas: s.Replicas, Description: "traces by their digests"}); err != nil {
-		return err
-	}
-	f.large, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: large, Replicas: s.Replicas, Description: "answers that no message holds"})
+	f.traces, err = f.store(ctx, jetstream.ObjectStoreConfig{Bucket: traces, Replicas: s.Replicas, Description: "traces by their digests"})
 	return err
 }
 
@@ -177,6 +218,7 @@ func (f *Farm) persist(ctx context.Context, what string, do func(context.Context
 		if err == nil || ctx.Err() != nil || !transient(err) {
 			return errors.Join(err, ctx.Err())
 		}
+		f.ail(what + ": " + plain(err))
 		if pause > time.Second && !said {
 			f.say(fmt.Sprintf("%s (%v): trying again", what, plain(err)))
 			said = true
@@ -189,6 +231,26 @@ func (f *Farm) persist(ctx context.Context, what string, do func(context.Context
 		pause = min(2*pause, 5*time.Second)
 	}
 }
+
+// ail notes what goes wrong, for who may give up.
+func (f *Farm) ail(why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ails, f.ailing = why, time.Now()
+}
+
+// trouble of late; "" where all that is tried succeeds.
+func (f *Farm) trouble() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.ailing) > recent {
+		return ""
+	}
+	return f.ails
+}
+
+// recent: trouble of which nothing was heard for longer is over.
+const recent = 20 * time.Second
 
 // transient: an error that may be none the next time. What the server refuses for good is not; a full store may have room
 // again, once somebody makes some.

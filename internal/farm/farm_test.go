@@ -141,7 +141,7 @@ func TestSweep(t *testing.T) {
 	help(t, f, &Worker{Name: "w", Tables: here, Slots: 2})
 	out := filepath.Join(t.TempDir(), "a.db")
 	s := begun(t, f, fits(20), out)
-	if at := run(t, s); at.Done != 120 || at.Repeated+at.Reused+at.Dead+at.Differing != 0 || at.Workers != 1 {
+	if at := run(t, s); at.Done != 120 || at.Repeated+at.Reused+at.Dead+at.AskedAgain != 0 || at.Workers != 1 {
 		t.Errorf("%+v", at)
 	}
 	check(t, s)
@@ -188,58 +188,38 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestKeep: of answers to one question the first counts; the same again is no harm, another is an alarm.
-func TestKeep(t *testing.T) {
-	f := own(t)
-	key := study.Key{1}
-	for i, c := range []struct {
-		answer string
-		want   kept
-	}{{"a", first}, {"a", same}, {"b", differed}, {"a", same}} {
-		if got, err := f.keep(t.Context(), key, []byte(c.answer), nil); got != c.want || err != nil {
-			t.Errorf("%d: %d, %v", i, got, err)
+// TestOutside: a study that names a file which does not lie under its folder, by whatever way, does not get it.
+func TestOutside(t *testing.T) {
+	outside, folder := t.TempDir(), t.TempDir()
+	secret := filepath.Join(outside, "secret")
+	for name, text := range map[string]string{secret: "secret\n", filepath.Join(folder, "week.csv"): "0,1,1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	long := make([]byte, 12<<20) // and does not become shorter
-	seed := uint64(88172645463325252)
-	for i := range long {
-		seed ^= seed << 13
-		seed ^= seed >> 7
-		seed ^= seed << 17
-		long[i] = byte(seed)
+	if err := os.Mkdir(filepath.Join(folder, "sub"), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if got, err := f.keep(t.Context(), study.Key{2}, long, nil); got != first || err != nil {
-		t.Fatalf("%d, %v", got, err)
-	}
-	if back, _, err := f.answer(t.Context(), study.Key{2}); err != nil || !bytes.Equal(back, long) {
-		t.Errorf("an answer that no message holds: %d bytes, %v", len(back), err)
-	}
-}
-
-// TestLiar: a worker whose answer is another than the one that is there is found out and told of; the first stays.
-func TestLiar(t *testing.T) {
-	f := own(t)
-	s := begun(t, f, fits(2), filepath.Join(t.TempDir(), "a.db"))
-	p := s.Study.At(3, here)
-	help(t, f, &Worker{Name: "w", Tables: here, Slots: 1, Ask: func(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
-		if r.Hardware == "l40s" && r.Sequences == 2 && r.Model == "llama-3.1-8b" { // question 3, which the liar is done with first
-			if _, err := f.keep(ctx, p.Key, []byte(`{"verdict":"made up"}`), nil); err != nil {
-				t.Error(err)
-			}
+	for name, to := range map[string]string{"out": secret, "up": "../" + filepath.Base(outside) + "/secret", "folder": outside, "in": "week.csv", "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+			t.Skip(err) // a system without links
 		}
-		return (&memwall.Asker{}).AskContext(ctx, r)
-	}})
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-	defer stop()
-	at, err := s.Run(ctx)
-	var e *memwall.Error
-	if at.Done != 12 || at.Differing != 1 || !errors.As(err, &e) || !strings.Contains(e.Message, "differ") {
-		t.Errorf("%+v, %v", at, err)
+	}
+	for name, ok := range map[string]bool{"week.csv": true, "in": true, "sub/../week.csv": true, "out": false, "up": false, "folder/secret": false, "sub": false, "loop": false, "none": false} {
+		s, err := study.Read("s.yaml", "ask: sim\nmodels: llama-3.1-8b\nhardware: h100\ntraces: "+name+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, digests, _, err := Digests(s, folder)
+		if (err == nil) != ok || !ok && (len(digests) > 0 || !strings.Contains(memwall.AsError(err).Message, name)) {
+			t.Errorf("%s: %v, %v", name, digests, err)
+		}
 	}
 }
 
 // TestFull: servers that have no more room are said to have none, in bounded time; once they have some the study goes on.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	s, conn, err := (&Own{Folder: t.TempDir()}).Start(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +318,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != memwall.Remote || strings.Contains(e.Message, "secret") || !strings.Contains(e.Message, "127.0.0.1") || len(said) != 1 || time.Since(began) > 10*time.Second {
 		t.Errorf("%v, %q", err, said)
 	}
-	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0", Token: "open sesame"}).Start(nil)
+	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0", Token: "open sesame, said Ali Baba"}).Start(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +327,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || !strings.Contains(e.Message, "refuses us") {
 		t.Errorf("without a token: %v", err)
 	}
-	other, err := Connect(t.Context(), &Servers{URLs: s.ClientURL(), Token: "open sesame"}, nil)
+	other, err := Connect(t.Context(), &Servers{URLs: s.ClientURL(), Token: "open sesame, said Ali Baba"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

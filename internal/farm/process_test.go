@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -52,6 +53,10 @@ var quick = Settings{AckWait: time.Second, MaxDeliver: 3}
 func TestMain(m *testing.M) {
 	text := os.Getenv(partKey)
 	if text == "" {
+		flag.Parse()
+		if err := flag.Set("test.parallel", "8"); err != nil { // they wait for each other more than they compute
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	var p part
@@ -263,12 +268,12 @@ type cluster struct {
 	live  [3]*process
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T, names ...string) *cluster {
 	t.Helper()
 	c := &cluster{t: t}
 	var routes []string
 	for i := range c.parts {
-		c.parts[i] = part{Role: "server", Name: fmt.Sprint("s", i), Folder: filepath.Join(t.TempDir(), "js"), Port: port(t), Cluster: port(t)}
+		c.parts[i] = part{Role: "server", Name: names[i], Folder: filepath.Join(t.TempDir(), "js"), Port: port(t), Cluster: port(t)}
 		routes = append(routes, fmt.Sprintf("nats-route://127.0.0.1:%d", c.parts[i].Cluster))
 	}
 	for i := range c.parts {

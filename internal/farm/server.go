@@ -1,11 +1,13 @@
 package farm
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // Own is a server of our own, in this process.
@@ -28,7 +31,10 @@ type Own struct {
 }
 
 // Server runs until it is closed.
-type Server struct{ *server.Server }
+type Server struct {
+	*server.Server
+	lock *studyfile.Lock // of its folder
+}
 
 // Start a server, and connect to it without a port.
 func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
@@ -36,26 +42,43 @@ func (o *Own) Start(say func(string)) (*Server, *nats.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	us := ourselves(opts)
-	s, err := server.NewServer(opts)
-	if err != nil {
-		return nil, nil, o.failed(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
-		s.Shutdown()
-		return nil, nil, o.failed(errors.New("it does not come up"))
-	}
-	asked, err := (&Servers{}).options(heard(say))
-	if err != nil {
+	if err := guarded(opts, heard(say)); err != nil {
 		return nil, nil, err
 	}
-	conn, err := nats.Connect("", append(asked, us, nats.InProcessServer(s))...)
-	if err != nil {
-		s.Shutdown()
+	us := ourselves(opts)
+	lock, err := studyfile.Hold(context.Background(), filepath.Join(or2(opts.StoreDir, os.TempDir()), "memwall-farm.lock"))
+	switch {
+	case errors.Is(err, studyfile.ErrHeld):
+		return nil, nil, o.failed(errors.New("another sweep has its folder"))
+	case err != nil:
 		return nil, nil, o.failed(err)
 	}
-	return &Server{s}, conn, nil
+	s, err := server.NewServer(opts)
+	if err != nil {
+		lock.Release()
+		return nil, nil, o.failed(err)
+	}
+	out := &Server{s, lock}
+	s.Start()
+	if !s.ReadyForConnections(10*time.Second) || !s.JetStreamEnabled() {
+		out.Close()
+		return nil, nil, o.failed(errors.New("it does not come up"))
+	}
+	conn, err := out.connect(us, say)
+	if err != nil {
+		out.Close()
+		return nil, nil, o.failed(err)
+	}
+	return out, conn, nil
+}
+
+// connect to the server in this process.
+func (s *Server) connect(us nats.Option, say func(string)) (*nats.Conn, error) {
+	asked, err := (&Servers{}).options(heard(say))
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect("", append(asked, us, nats.InProcessServer(s.Server))...)
 }
 
 // ourselves is how this process comes in where a server asks who is there: by its token, or as a user beside those of a
@@ -82,6 +105,7 @@ func ourselves(opts *server.Options) nats.Option {
 func (s *Server) Close() {
 	s.Shutdown()
 	s.WaitForShutdown()
+	s.lock.Release()
 }
 
 // maxPayload is NATS's advice for the largest message.
@@ -103,11 +127,14 @@ func (o *Own) options() (*server.Options, error) {
 	opts.JetStream, opts.NoSigs, opts.NoLog, opts.DontListen = true, true, true, o.Listen == "" && opts.Port == 0
 	if o.Folder != "" {
 		opts.StoreDir = o.Folder
-		if err := os.MkdirAll(o.Folder, 0o755); err != nil {
+		if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 			return nil, o.failed(err)
 		}
 	}
 	if o.Token != "" {
+		if err := Strong(o.Token); err != nil && !opts.DontListen {
+			return nil, err
+		}
 		opts.Authorization = o.Token
 	}
 	if o.Listen != "" {
@@ -116,8 +143,7 @@ func (o *Own) options() (*server.Options, error) {
 	return opts, nil
 }
 
-// listen at an address. Who can reach the port can ask for work without end: a token, or what a configuration has in its
-// place, is asked of all but this machine.
+// listen at an address.
 func (o *Own) listen(opts *server.Options) error {
 	host, port, err := net.SplitHostPort(o.Listen)
 	n, bad := strconv.Atoi(port)
@@ -127,14 +153,19 @@ func (o *Own) listen(opts *server.Options) error {
 	if opts.Host, opts.Port = host, n; n == 0 {
 		opts.Port = server.RANDOM_PORT
 	}
-	ip := net.ParseIP(host)
-	here := host == "localhost" || ip != nil && ip.IsLoopback()
-	if !here && o.Token == "" && o.Config == "" {
-		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: o.Listen, Message: fmt.Sprintf("--listen %s opens the queue to whoever reaches it", o.Listen), Hint: "a token in MEMWALL_FARM_TOKEN, here and for those who join, or accounts in --server-config"}
-	}
 	return nil
 }
 
 func (o *Own) failed(err error) error {
 	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder, Message: fmt.Sprintf("the server of our own does not start: %v", err), Hint: "a folder that can be written, and a port that is free; two sweeps need two folders"}
+}
+
+// Unusable is an error of a server of our own that does not become ready: its folder is full, or damaged.
+func (o *Own) Unusable(err error) error {
+	e, ok := errors.AsType[*memwall.Error](err)
+	if !ok || e.Code != memwall.Remote {
+		return err
+	}
+	return &memwall.Error{Code: memwall.Remote, Field: "store", Value: o.Folder, Message: fmt.Sprintf("the store in %s cannot be used: %s", o.Folder, e.Message),
+		Hint: "make room on its disk; or remove the folder, if it is damaged: results that have come are kept elsewhere"}
 }

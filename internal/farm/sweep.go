@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -25,8 +26,14 @@ type Results interface {
 	Done(context.Context) (done, dead int64, err error)
 	// Missing are the points from one on up to another that have none.
 	Missing(ctx context.Context, from, to int64) ([]int64, error)
-	// Put keeps rows, all or none. Points that have one keep it; n is how many were new.
-	Put(context.Context, []studyfile.Row) (n int64, err error)
+	// Put keeps rows, all or none. Points that have one keep it; fresh tells which rows are of others.
+	Put(context.Context, []studyfile.Row) (fresh []bool, err error)
+	// Row of a point; nil where there is none.
+	Row(ctx context.Context, point int64) (*studyfile.Row, error)
+	// Replace the row of a point.
+	Replace(context.Context, studyfile.Row) error
+	// Drop the rows of a worker by its ID, and give their points.
+	Drop(ctx context.Context, id string) ([]int64, error)
 }
 
 // Sweep is a study on its way.
@@ -36,23 +43,39 @@ type Sweep struct {
 	Study   *study.Study
 	Text    string
 	Digests map[string]string
-	Files   map[string]string
+	Files   Files
 	Tables  string
 	Results Results
-	// Patience is how long nothing may come of a farm that says that it is in trouble: 2 min.
+	// By signs what is computed here, and what workers of this process that sign with it answer: that needs no check.
+	By *Identity
+	// Check is the share of others' answers that are computed here as well; 0 is none at all.
+	Check float64
+	// Ask answers a request in place of the catalog's asker; for tests.
+	Ask Ask
+	// Patience is how long nothing may come of a farm that is in trouble: 2 min.
 	Patience time.Duration
 	// Report is told of progress, not at once from several goroutines; nil is nobody.
 	Report func(Progress)
 
 	id      string
 	run     string // of this run, so that what was dropped may be asked again at once
+	trust   *trust
+	askers  *askers
 	mu      sync.Mutex
 	at      Progress
 	workers map[string]bool
 	moved   time.Time // by the monotonic clock of this process: when something last came
 	ailing  time.Time // and when somebody last said that something is wrong
 	room    chan struct{}
+	// again is how often points were asked again, unbelieved the IDs of those whose rows are still among the results.
+	again      map[int64]int
+	unbelieved []string
+	complaints map[string]int
+	renewed    bool // the queue's reader was made anew
 }
+
+// patience is a sweep's where nothing is said.
+const patience = 2 * time.Minute
 
 // errCancelled: somebody cancelled the study.
 var errCancelled = errors.New("cancelled")
@@ -60,17 +83,14 @@ var errCancelled = errors.New("cancelled")
 // Run brings the tasks, and what comes of them into the results, until all points have one. What is there already is not
 // asked again. On an interrupt, and on all errors, what has come stays, and the same sweep goes on later.
 func (s *Sweep) Run(ctx context.Context) (Progress, error) {
-	s.id, s.run, s.workers = s.Study.ID(s.Tables), nuid.Next()+".", map[string]bool{}
-	s.at.Points, s.moved = s.Study.Points(), time.Now()
+	if err := s.begin(); err != nil {
+		return s.at, err
+	}
 	var err error
 	if s.at.Done, s.at.Dead, err = s.Results.Done(ctx); err != nil || s.at.Done == s.at.Points {
 		return s.at, err
 	}
 	s.room = make(chan struct{}, s.Farm.set.Queued)
-	events, err := s.prepare(ctx)
-	if err != nil {
-		return s.at, err
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -81,19 +101,40 @@ func (s *Sweep) Run(ctx context.Context) (Progress, error) {
 			}
 		})
 	}
-	side(s.publish)
-	side(s.watch)
 	side(s.tick)
-	err = s.collect(ctx, events)
+	events, err := s.prepare(ctx)
+	if err == nil {
+		side(s.publish)
+		side(s.watch)
+		err = s.collect(ctx, events)
+	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = cause
 	}
 	stop(nil)
 	wg.Wait()
+	s.complained()
 	if err == nil {
 		s.finish(context.WithoutCancel(ctx))
 	}
 	return s.snapshot(), s.explained(err)
+}
+
+// begin a run.
+func (s *Sweep) begin() (err error) {
+	s.id, s.run = s.Study.ID(s.Tables), nuid.Next()+"."
+	s.at = Progress{Points: s.Study.Points()}
+	s.moved, s.ailing = time.Now(), time.Time{}
+	s.renewed = false
+	s.workers, s.again, s.complaints = map[string]bool{}, map[int64]int{}, map[string]int{}
+	if s.By == nil {
+		s.By, err = NewIdentity("the sweep")
+	}
+	if err == nil {
+		s.trust = newTrust(s.By.ID(), s.Check)
+		s.askers = newAskers(runtime.NumCPU(), s.Files, s.Ask)
+	}
+	return err
 }
 
 // prepare registers the study, with what workers need of it, and the readers of the queue and of the events.
@@ -167,7 +208,10 @@ func (s *Sweep) bring(ctx context.Context, points []int64) error {
 }
 
 func (s *Sweep) task(index int64) *task {
-	return &task{Tables: s.Tables, Study: s.id, Index: index, key: s.Study.At(index, s.Tables).Key}
+	s.mu.Lock()
+	fresh := s.again[index] > 0
+	s.mu.Unlock()
+	return &task{Tables: s.Tables, Study: s.id, Index: index, Fresh: fresh, key: s.Study.At(index, s.Tables).Key}
 }
 
 // arrived waits until the server has a task, and sends it again where it was not taken.
@@ -270,8 +314,8 @@ func (s *Sweep) tick(ctx context.Context) error {
 		if n%rarely == 0 {
 			s.publishProgress(ctx)
 		}
-		if why, since := s.stuck(); why != "" && since > or(s.Patience, 2*time.Minute) {
-			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept"}
+		if why, since := s.stuck(); why != "" && since > or(s.Patience, patience) {
+			return &memwall.Error{Code: memwall.Remote, Field: "nats", Message: fmt.Sprintf("nothing has come for %.0f s: %s", since.Seconds(), why), Hint: "make room on the servers or see to the workers, then give the same command: what has come is kept. A store that is damaged (RESULTS.farm, or --store) can be removed"}
 		}
 	}
 }
@@ -283,14 +327,16 @@ func (s *Sweep) publishProgress(ctx context.Context) {
 	}
 	ctx, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
-	_, _ = s.Farm.studies.Put(ctx, s.id+progressKey, data) // the next one tells more
+	if _, err := s.Farm.studies.Put(ctx, s.id+progressKey, data); err != nil && ctx.Err() != context.Canceled { // the next one tells more
+		s.Farm.ail("the servers keep nothing: " + plain(err))
+	}
 }
 
 func (s *Sweep) snapshot() Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.at
-	at.Workers, at.Refused = len(s.workers), slices.Clone(at.Refused)
+	at.Workers, at.Refused, at.Liars = len(s.workers), slices.Clone(at.Refused), slices.Clone(at.Liars)
 	return at
 }
 
@@ -303,11 +349,10 @@ func (s *Sweep) trouble(why string) {
 // stuck is why nothing comes, and for how long; "" where all goes its way, slowly perhaps. Who has trouble says so again
 // and again.
 func (s *Sweep) stuck() (why string, since time.Duration) {
-	const recent = 20 * time.Second
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if why = s.at.Trouble; time.Since(s.ailing) > recent {
-		why = ""
+	if why = s.at.Trouble; why == "" || time.Since(s.ailing) > recent {
+		why = s.Farm.trouble()
 	}
 	if !s.Farm.conn.IsConnected() {
 		why = "no server can be reached"
@@ -320,8 +365,6 @@ func (s *Sweep) explained(err error) error {
 	switch {
 	case errors.Is(err, errCancelled):
 		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id, Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points), Hint: "the same command goes on with it"}
-	case err == nil && s.at.Differing > 0:
-		return &memwall.Error{Code: memwall.Internal, Field: "study", Value: s.id, Message: fmt.Sprintf("%d answers came twice and differ: a machine computes wrongly, or is not what it says", s.at.Differing), Hint: "the first of each was kept; see table differing of the results for who gave them, and do not trust these"}
 	}
 	return err
 }

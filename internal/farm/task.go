@@ -11,8 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/batch"
 	"github.com/memwall/memwall/internal/study"
 )
 
@@ -21,7 +19,9 @@ type task struct {
 	Tables string `json:"tables"`
 	Study  string `json:"study"`
 	Index  int64  `json:"index"`
-	key    study.Key
+	// Fresh: whatever answer there is was not believed, and another is wanted.
+	Fresh bool `json:"fresh,omitempty"`
+	key   study.Key
 }
 
 func (t *task) subject() string { return taskSubject + t.Tables + "." + t.Study + "." + t.key.String() }
@@ -44,19 +44,34 @@ func readTask(subject string, data []byte) (*task, error) {
 	return t, err
 }
 
-// event is what a worker tells the coordinators of a study.
+// event is what a worker tells the coordinators of a study. Nothing in it is signed: it says where to look.
 type event struct {
 	Kind   string `json:"kind"`
-	Worker string `json:"worker"`
-	// Of a task that is done.
-	Index int64   `json:"index,omitempty"`
-	Key   string  `json:"key,omitempty"`
-	Took  float64 `json:"took_s,omitempty"`
-	Kept  kept    `json:"kept,omitempty"`
-	Again bool    `json:"again,omitempty"` // the answer was there before anybody was asked
+	Worker string `json:"worker,omitempty"`
+	// Of a task that is done: By is the ID of whose answer is to be looked at, Again that it was there already.
+	Index int64  `json:"index,omitempty"`
+	Key   string `json:"key,omitempty"`
+	By    string `json:"by,omitempty"`
+	Again bool   `json:"again,omitempty"`
 	// Why, in words; Tables of a worker that takes no part.
 	Why    string `json:"why,omitempty"`
 	Tables string `json:"tables,omitempty"`
+}
+
+// maxTold bounds a task and an event, in bytes, on the servers too.
+const maxTold = 4 << 10
+
+// readEvent reads what workers tell, with words that are safe to show.
+func readEvent(data []byte) (*event, error) {
+	e := &event{}
+	if len(data) > maxTold {
+		return nil, fmt.Errorf("it has %d bytes", len(data))
+	}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, err
+	}
+	e.Worker, e.Why, e.Tables = printable(e.Worker), bounded(e.Why, longWhy), printable(e.Tables)
+	return e, nil
 }
 
 // Kinds of events.
@@ -85,12 +100,13 @@ var errDropped = errors.New("nobody wants it")
 // done while the next one is answered. The order matters: whoever dies between two of these leaves a task that is given out
 // again, and finds its answer there.
 func (w *Worker) do(ctx context.Context, msg jetstream.Msg) (finish func()) {
-	quiet := w.beat(msg)
 	t, err := readTask(msg.Subject(), msg.Data())
-	then := func() error { return err }
-	if err == nil {
-		then, err = w.answer(ctx, t)
+	if err != nil {
+		w.say("what is no task is dropped: " + bounded(err.Error(), longWhy))
+		return func() { _ = msg.Term() }
 	}
+	quiet := w.beat(msg)
+	then, err := w.answer(ctx, t)
 	return func() {
 		defer quiet()
 		if err == nil {
@@ -114,9 +130,7 @@ func (w *Worker) settle(ctx context.Context, msg jetstream.Msg, t *task, err err
 		_ = msg.Term()
 	default:
 		w.say(fmt.Sprintf("a task is put back: %v", plain(err)))
-		if t != nil {
-			_ = w.farm.tell(ctx, t.Study, &event{Kind: evTrouble, Worker: w.Name, Index: t.Index, Why: plain(err)})
-		}
+		_ = w.farm.tell(ctx, t.Study, &event{Kind: evTrouble, Worker: w.Name, Index: t.Index, Why: plain(err)})
 		_ = msg.NakWithDelay(w.farm.set.AckWait / 3)
 	}
 }
@@ -153,61 +167,57 @@ func (w *Worker) answer(ctx context.Context, t *task) (then func() error, err er
 	if p.Key != t.key {
 		return nil, fmt.Errorf("question %d of study %s has key %s here, not %s", t.Index, t.Study, p.Key, t.key)
 	}
-	e := &event{Kind: evDone, Worker: w.Name, Index: t.Index, Key: t.key.String()}
-	var answer []byte
-	err = w.farm.persist(ctx, "results cannot be read", func(ctx context.Context) error {
-		_, err := w.farm.results.Get(ctx, t.key.String())
-		return err
-	})
-	switch {
-	case err == nil:
-		e.Again = true
-	case gone(err):
-		if answer, err = w.compute(job, p, e); err != nil {
-			return nil, err
-		}
-	default:
+	e := &event{Kind: evDone, Index: t.Index, Key: t.key.String(), By: w.By.ID()}
+	if by, there, err := w.there(ctx, t); err != nil || there {
+		e.By, e.Again = by, true
+		return func() error { return w.farm.tell(ctx, t.Study, e) }, err
+	}
+	answer, took, err := w.compute(job, p)
+	if err != nil {
 		return nil, err
 	}
 	return func() error {
-		if err := w.keep(job, p, answer, e); err != nil {
+		if err := w.keep(job, p, answer, took); err != nil {
 			return err
 		}
 		return w.farm.tell(ctx, t.Study, e)
 	}, nil
 }
 
-// compute asks.
-func (w *Worker) compute(job *job, p *study.Point, e *event) ([]byte, error) {
-	if err := w.ready(p); err != nil {
-		return nil, err
+// there: an answer of somebody is on the servers. Whether it is to be believed is the sweep's to say: a task whose answer was
+// not is fresh.
+func (w *Worker) there(ctx context.Context, t *task) (by string, ok bool, err error) {
+	if t.Fresh {
+		return "", false, nil
 	}
-	began := time.Now()
-	answer, err := Answer(p.Request, func(r *memwall.Request) (*memwall.Answer, error) { return w.ask(job.ctx, r) })
-	if job.ctx.Err() != nil { // an answer that was cut short is none
-		return nil, errDropped
+	by, _, err = w.farm.answered(ctx, t.key, func(string) bool { return false })
+	if gone(err) {
+		return "", false, nil
 	}
-	e.Took = time.Since(began).Seconds()
-	return answer, err
+	return by, err == nil, err
 }
 
-// keep an answer, where there is a new one.
-func (w *Worker) keep(job *job, p *study.Point, answer []byte, e *event) (err error) {
-	if e.Again {
-		return nil
+// compute asks; took is in seconds.
+func (w *Worker) compute(job *job, p *study.Point) (answer []byte, took float64, err error) {
+	if err := w.ready(p); err != nil {
+		return nil, 0, err
 	}
-	e.Kept, err = w.farm.keep(job.ctx, p.Key, answer, func(err error) {
+	began := time.Now()
+	answer, err = w.askers.answer(job.ctx, p.Request)
+	if job.ctx.Err() != nil { // an answer that was cut short is none
+		return nil, 0, errDropped
+	}
+	return answer, time.Since(began).Seconds(), err
+}
+
+func (w *Worker) keep(job *job, p *study.Point, answer []byte, took float64) error {
+	err := w.farm.keep(job.ctx, w.By, p.Key, answer, took, func(err error) {
 		_ = w.farm.tell(job.ctx, job.id, &event{Kind: evTrouble, Worker: w.Name, Index: p.Index, Why: "results cannot be kept: " + plain(err)})
 	})
 	if job.ctx.Err() != nil {
 		return errDropped
 	}
 	return err
-}
-
-// Answer is the JSON of what a request in its normal form is answered with: a line of memwall batch.
-func Answer(request []byte, ask func(*memwall.Request) (*memwall.Answer, error)) ([]byte, error) {
-	return json.Marshal((&batch.Line{Text: request}).Answer(ask))
 }
 
 // ready fetches the trace of a question, so that one that cannot be had is no answer.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,60 +27,90 @@ func digest(data []byte) string {
 }
 
 // Digests reads the traces that a study names, and gives it back with what they hold in place of their names. They lie
-// beside the study file; digests are by name, files by digest.
-func Digests(s *study.Study, folder string) (known *study.Study, digests, files map[string]string, err error) {
-	digests, files = map[string]string{}, map[string]string{}
+// under the folder of the study file, links that lead out of it do not count; digests are by name, files by digest.
+func Digests(s *study.Study, folder string) (known *study.Study, digests map[string]string, files Files, err error) {
+	digests, files = map[string]string{}, Files{}
 	for _, name := range s.Traces() {
-		at := name
-		if !filepath.IsAbs(name) {
-			at = filepath.Join(folder, name)
-		}
-		sum, err := digestOf(at)
+		file := traceFile{folder, name}
+		sum, err := file.digest()
 		if err != nil {
-			return nil, nil, nil, &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: fmt.Sprintf("trace %s cannot be read", name), Hint: "a file, by its name from where the study lies"}
+			return nil, nil, nil, &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: fmt.Sprintf("trace %s cannot be read: %v", name, cause(err)), Hint: "a file under the folder of the study, by its name from there"}
 		}
-		digests[name], files[sum] = sum, at
+		digests[name], files[sum] = sum, file
 	}
 	return s.Digested(digests), digests, files, nil
 }
 
-func digestOf(name string) (string, error) {
-	f, err := os.Open(name)
+// cause of an error of files, without what was done to which.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// traceFile is a file under a folder.
+type traceFile struct{ folder, name string }
+
+// open the file, and nothing that is none or lies elsewhere.
+func (f traceFile) open() (*os.File, error) {
+	root, err := os.OpenRoot(f.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // what was opened in it stays open
+	switch info, err := root.Stat(f.name); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case info.Size() > maxTrace:
+		return nil, fmt.Errorf("it has more than %d bytes", int64(maxTrace))
+	}
+	return root.Open(f.name)
+}
+
+func (f traceFile) digest() (string, error) {
+	file, err := f.open()
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it was only read
+	return digestOf(file)
+}
+
+func digestOf(r io.Reader) (string, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, r); err != nil {
 		return "", err
 	}
 	return digestPrefix + hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // Files opens traces by their digests where they lie. It is what a run without a farm reads them by.
-type Files map[string]string
+type Files map[string]traceFile
 
 // Trace opens one.
 func (f Files) Trace(name string) (io.ReadCloser, error) {
 	at, ok := f[name]
 	if !ok {
-		return nil, missing(name)
+		return nil, absent(name)
 	}
-	return os.Open(at)
+	return at.open()
 }
 
-func missing(name string) error {
+func absent(name string) error {
 	return &memwall.Error{Code: memwall.BadFile, Field: "workload.trace", Value: name, Message: "trace " + name + " is not in the farm's store", Hint: "start the sweep again, which brings its traces"}
 }
 
 // bring puts traces into the store, each once.
-func (f *Farm) bring(ctx context.Context, files map[string]string) error {
-	for sum, name := range files {
+func (f *Farm) bring(ctx context.Context, files Files) error {
+	for sum, file := range files {
 		info, err := f.traces.GetInfo(ctx, sum)
 		if err == nil && !info.Deleted {
 			continue
 		}
-		if err := f.upload(ctx, sum, name); err != nil {
+		if err := f.upload(ctx, sum, file); err != nil {
 			return err
 		}
 	}
@@ -87,8 +118,8 @@ func (f *Farm) bring(ctx context.Context, files map[string]string) error {
 }
 
 // upload has no limit of time but the caller's: a trace may be long.
-func (f *Farm) upload(ctx context.Context, sum, name string) error {
-	in, err := os.Open(name)
+func (f *Farm) upload(ctx context.Context, sum string, file traceFile) error {
+	in, err := file.open()
 	if err != nil {
 		return err
 	}
@@ -115,7 +146,7 @@ type fetched struct {
 func (c *cache) Trace(name string) (io.ReadCloser, error) {
 	sum, ok := strings.CutPrefix(name, digestPrefix)
 	if _, err := hex.DecodeString(sum); !ok || err != nil || len(sum) != 2*sha256.Size {
-		return nil, missing(name)
+		return nil, absent(name)
 	}
 	c.mu.Lock()
 	one := c.have[sum]
@@ -134,18 +165,36 @@ func (c *cache) Trace(name string) (io.ReadCloser, error) {
 	return os.Open(at)
 }
 
+// maxTrace bounds a trace, in bytes.
+const maxTrace = 4 << 30
+
 // fetch checks what came by its digest.
 func (c *cache) fetch(name, at string) error {
-	err := c.farm.persist(c.ctx, "a trace cannot be fetched", func(context.Context) error { return c.farm.traces.GetFile(c.ctx, name, at) })
+	err := c.farm.persist(c.ctx, "a trace cannot be fetched", func(context.Context) error { return c.farm.download(c.ctx, name, at) })
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return missing(name)
+		return absent(name)
 	}
 	if err != nil {
 		return err
 	}
-	sum, err := digestOf(at)
+	sum, err := traceFile{filepath.Dir(at), filepath.Base(at)}.digest()
 	if err == nil && sum != name {
 		err = fmt.Errorf("trace %s came as %s", name, sum)
 	}
 	return err
+}
+
+// download a trace, and no more of it than a trace has; it takes as long as it takes.
+func (f *Farm) download(ctx context.Context, name, at string) error {
+	in, err := f.traces.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.Create(at)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, io.LimitReader(in, maxTrace))
+	return errors.Join(err, out.Close())
 }

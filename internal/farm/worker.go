@@ -25,16 +25,19 @@ type Worker struct {
 	Tables string
 	// Slots are the tasks that it takes at a time.
 	Slots int
+	// By signs its answers; nil makes an identity of its name.
+	By *Identity
 	// Ask answers a request in place of the catalog's asker; for tests.
-	Ask func(context.Context, *memwall.Request) (*memwall.Answer, error)
+	Ask Ask
 
 	farm   *Farm
 	cache  *cache
-	askers chan *asker
+	askers *askers
 	mu     sync.Mutex
 	jobs   map[string]*job
 	told   map[string]bool // studies that it has refused
 	done   atomic.Int64
+	stop   context.CancelCauseFunc
 }
 
 // job is a study that a worker has tasks of.
@@ -44,15 +47,6 @@ type job struct {
 	ctx   context.Context //nolint:containedctx // it ends when the study is cancelled
 	stop  context.CancelFunc
 }
-
-// asker remembers what questions share, for a while.
-type asker struct {
-	*memwall.Asker
-	asked int
-}
-
-// forget is how many questions an asker remembers.
-const forget = 1000
 
 // workersOf is the name of the queue's reader for all workers of some tables.
 func workersOf(tables string) string { return "workers-" + tables }
@@ -76,21 +70,28 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // traces, which are on the servers
+	if w.By == nil {
+		if w.By, err = NewIdentity(w.Name); err != nil {
+			return err
+		}
+	}
 	w.farm, w.jobs, w.told = f, map[string]*job{}, map[string]bool{}
 	w.cache = &cache{farm: f, ctx: ctx, folder: folder, have: map[string]*fetched{}}
-	w.askers = make(chan *asker, w.Slots)
-	for range w.Slots {
-		w.askers <- &asker{}
-	}
+	w.askers = newAskers(w.Slots, w.cache, w.Ask)
 	queue, err := f.workers(ctx, w.Tables)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	watch, err := f.studies.Watch(ctx, "*"+stateKey)
+	watch, err := f.studies.WatchFiltered(ctx, []string{"*" + stateKey, "*" + refusedKey + w.By.ID()})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = watch.Stop() }()
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
 	var wg sync.WaitGroup
 	wg.Go(func() { w.follow(ctx, watch.Updates()) })
 	for range w.Slots {
@@ -98,6 +99,9 @@ func (f *Farm) Work(ctx context.Context, w *Worker) error {
 	}
 	wg.Wait()
 	_ = f.conn.FlushTimeout(time.Second) // what is given back is taken by others at once
+	if cause, ok := errors.AsType[*memwall.Error](context.Cause(ctx)); ok {
+		return cause
+	}
 	return nil
 }
 
@@ -147,8 +151,12 @@ func (w *Worker) follow(ctx context.Context, updates <-chan jetstream.KeyValueEn
 			if !ok {
 				return
 			}
-			if e != nil {
+			switch {
+			case e == nil:
+			case strings.HasSuffix(e.Key(), stateKey):
 				w.became(ctx, strings.TrimSuffix(e.Key(), stateKey), string(e.Value()))
+			case e.Operation() == jetstream.KeyValuePut:
+				w.stop(w.distrusted(strings.TrimSuffix(e.Key(), refusedKey+w.By.ID())))
 			}
 		}
 	}
@@ -167,6 +175,12 @@ func (w *Worker) became(ctx context.Context, id, state string) {
 		j.stop()
 		delete(w.jobs, id)
 	}
+}
+
+// distrusted: a sweep has computed another answer than we gave. It asks us no more, and so does nobody.
+func (w *Worker) distrusted(study string) error {
+	return &memwall.Error{Code: memwall.Internal, Field: "worker", Value: w.Name, Message: fmt.Sprintf("%s gave another answer than the sweep of study %s computes: it is refused", w.By, printable(study)),
+		Hint: "the memory or the processor of one of the two machines computes wrongly: test them before either is believed"}
 }
 
 // refuse a study once: answers by other tables are other answers.
@@ -204,24 +218,6 @@ func (w *Worker) job(ctx context.Context, id string) (*job, error) {
 	j.ctx, j.stop = context.WithCancel(ctx)
 	w.jobs[id] = j
 	return j, nil
-}
-
-// ask with an asker of one's own.
-func (w *Worker) ask(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
-	if w.Ask != nil {
-		return w.Ask(ctx, r)
-	}
-	a := <-w.askers
-	defer func() { w.askers <- a }()
-	if a.Asker == nil || a.asked >= forget {
-		*a = asker{Asker: (&memwall.Asker{Models: memwall.Catalog{}, Traces: w.cache}).Remembering()}
-	}
-	a.asked++
-	one := a.Asker
-	a.Asker = nil // what a fault leaves behind is not asked again
-	answer, err := one.AskContext(ctx, r)
-	a.Asker = one
-	return answer, err
 }
 
 func (w *Worker) say(s string) { w.farm.say(w.Name + ": " + s) }

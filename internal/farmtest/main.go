@@ -72,7 +72,7 @@ func ask(ctx context.Context, r *memwall.Request) (*memwall.Answer, error) {
 	}
 	for time.Now().Before(until) {
 	}
-	return &memwall.Answer{Schema: memwall.Schema, Version: memwall.Version, Ask: r.Ask}, nil
+	return nil, &memwall.Error{Code: memwall.Limit, Message: "only the time was wanted"}
 }
 
 // text of a study of so many questions.

@@ -140,6 +140,9 @@ func footnote(n int) string {
 	return b.String()
 }
 
+// Plain is a text of others as a line that is safe to print.
+func Plain(s string, st Style) string { return clean(s, st.ASCII) }
+
 // clean makes a text safe to print: names from files may hold anything. With only, every letter is one
 // that any terminal has.
 func clean(s string, only bool) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format/yaml"
@@ -28,7 +29,15 @@ func (f *Fault) Excerpt() string {
 		return ""
 	}
 	const most = 100 // columns
-	text := []rune(strings.ReplaceAll(f.Text, "\t", " "))
+	text := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return '?'
+		}
+		return r
+	}, f.Text))
 	at := min(max(f.Column-1, 0), len(text))
 	from := 0
 	if at > most {

@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/figure"
@@ -80,25 +81,28 @@ type Gist struct {
 	Figures          Figures
 }
 
+// at a path of an answer: what stands there, in the unit of its name; nil where there is nothing.
+func at(answer map[string]any, path string) any {
+	v := any(answer)
+	for key := range strings.SplitSeq(strings.TrimPrefix(path, "one."), ".") {
+		v = figure.Step(v, key)
+	}
+	return v
+}
+
 // GistOf reads an answer's JSON.
 func GistOf(ask string, answer []byte) (*Gist, error) {
 	var one map[string]any
 	if err := json.Unmarshal(answer, &one); err != nil {
 		return nil, err
 	}
-	look := figure.Names(func(string) (any, error) { return one, nil })
 	text := func(path string) string {
-		v, err := look.Look(path)
-		s, ok := v.(string)
-		if err != nil || !ok {
-			return ""
-		}
+		s, _ := at(one, path).(string)
 		return s
 	}
 	number := func(path string) *float64 {
-		v, err := look.Look(path)
-		x, ok := v.(float64)
-		if path == "" || err != nil || !ok {
+		x, ok := at(one, path).(float64)
+		if !ok {
 			return nil
 		}
 		return &x

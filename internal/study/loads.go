@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -45,10 +46,15 @@ func (r *reader) loadValue(name string, n *yaml.Node) (json.RawMessage, error) {
 	return memberOf(req.Workload, name)
 }
 
-// named: a trace is a file, read once and sent to who needs it.
+// named: a trace is a file, read once and sent to who needs it. It lies under the study's folder: who is given a study to
+// run is not made to send other files of their own.
 func (r *reader) named(n *yaml.Node) error {
-	if text, ok := n.Scalar.(string); !ok || text == "" || text == "-" {
+	text, ok := n.Scalar.(string)
+	switch {
+	case !ok || text == "" || text == "-":
 		return r.bad(placeOf(n), "trace", n.Text, "a trace is no name of a file", "traces: [week1.csv.gz]")
+	case !filepath.IsLocal(text):
+		return r.bad(placeOf(n), "trace", n.Text, fmt.Sprintf("trace %s is not under the folder of the study", n.Text), "copy it there, and name it from there: traces: [week1.csv.gz]")
 	}
 	return nil
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/format/yaml"
@@ -41,7 +44,11 @@ func Read(name, text string) (*Study, error) {
 	case len(docs) != 1 || docs[0].Of == nil:
 		return nil, r.bad(yaml.Place{}, "study", "", "it holds no study", "ask: fit, models: [llama-3.1-8b], hardware: [h100, 2xl40s]")
 	}
-	if err := r.read(docs[0]); err != nil {
+	err = r.legible(docs[0])
+	if err == nil {
+		err = r.read(docs[0])
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.study.points = big.NewInt(1)
@@ -49,6 +56,33 @@ func Read(name, text string) (*Study, error) {
 		r.study.points.Mul(r.study.points, big.NewInt(r.study.Factors[i].Levels()))
 	}
 	return r.study, nil
+}
+
+// legible: names of a study are shown on terminals, pages and in tables, so that none has letters which are not seen.
+func (r *reader) legible(n *yaml.Node) error {
+	for _, k := range n.Keys {
+		if err := r.letters(n.Places[k], k); err != nil {
+			return err
+		}
+		if err := r.legible(n.Of[k]); err != nil {
+			return err
+		}
+	}
+	for _, one := range n.List {
+		if err := r.legible(one); err != nil {
+			return err
+		}
+	}
+	return r.letters(placeOf(n), n.Text)
+}
+
+func (r *reader) letters(at yaml.Place, text string) error {
+	i := strings.IndexFunc(text, func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError })
+	if i < 0 {
+		return nil
+	}
+	c, _ := utf8.DecodeRuneInString(text[i:])
+	return r.bad(at, "study", strconv.QuoteToASCII(text), fmt.Sprintf("a name has a letter that is not seen: %U", c), "letters, digits and signs alone")
 }
 
 // read the keys, whatever their order in the file, in the order of the list.

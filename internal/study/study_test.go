@@ -170,6 +170,12 @@ func TestRefused(t *testing.T) {
 		{head + "workloads: [{rat: 1}]\n", 3, 14, "rat", `no key "rat"`, "did you mean: rate"},
 		{head + "workload: {prompt: {men: 1}}\n", 3, 21, "workload", "unknown field \"men\"", ""},
 		{head + "traces: [a.csv, '-']\n", 3, 17, "trace", "no name of a file", "traces:"},
+		{head + "traces: [a.csv, /etc/passwd]\n", 3, 17, "trace", "not under the folder of the study", "copy it there"},
+		{head + "workload: {trace: a/../../b.csv}\n", 3, 19, "trace", "not under the folder of the study", "copy it there"},
+		{"study: \"a\\e[31mb\"\n" + head, 1, 8, "study", "a letter that is not seen: U+001B", "letters"},
+		{head + "workloads: [{name: \"a\\u202eb\", rate: 1}]\n", 3, 20, "study", "U+202E", "letters"},
+		{head + "plan: {\"t\\u0085p\": 1}\n", 3, 8, "study", "U+0085", "letters"},
+		{head + "hardware: [\"name=\\u009b2J,memory=24GiB\"]\n", 3, 12, "study", "U+009B", "letters"},
 		{head + "traces: a.csv\nworkload: {trace: b.csv}\n", 3, 9, "workload.trace", "given by workload.trace and by trace", ""},
 		{head + "goals: [{ttft: 5}]\n", 3, 10, "goal", "unknown field", ""},
 		{head + "plan: &a {tp: 1}\n", 3, 7, "study", "anchor", "write it out"},
@@ -199,6 +205,18 @@ func TestExcerpt(t *testing.T) {
 	}
 	if want := "s.yaml, line 3, column 19: tp lists 2 twice"; f.Error() != want {
 		t.Errorf("%q, want %q", f.Error(), want)
+	}
+}
+
+// TestExcerptOfOthers: a line of somebody's file does nothing to a terminal, and the mark stays below its column.
+func TestExcerptOfOthers(t *testing.T) {
+	_, err := Read("s.yaml", "ask: sim\nmodels: llama-3.1-8b\nplan: {'\u202e\u009b2J': 1, tp: x}\n")
+	var f *Fault
+	if !errors.As(err, &f) {
+		t.Fatal(err)
+	}
+	if want := "   3 | plan: {'??2J': 1, tp: x}\n              ^\n"; f.Excerpt() != want {
+		t.Errorf("%q, want %q", f.Excerpt(), want)
 	}
 }
 

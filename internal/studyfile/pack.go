@@ -34,8 +34,8 @@ func Pack(answer []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// maxAnswer bounds an answer that is read back.
-const maxAnswer = 256 << 20
+// MaxAnswer bounds an answer, in bytes: some fifteen times the longest there is, and one message of any NATS server.
+const MaxAnswer = 960 << 10
 
 // Unpack gives an answer back.
 func Unpack(packed []byte) ([]byte, error) {
@@ -44,9 +44,9 @@ func Unpack(packed []byte) ([]byte, error) {
 	if err := r.(flate.Resetter).Reset(bytes.NewReader(packed), nil); err != nil {
 		return nil, err
 	}
-	out, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
-	if err == nil && len(out) > maxAnswer {
-		err = fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+	out, err := io.ReadAll(io.LimitReader(r, MaxAnswer+1))
+	if err == nil && len(out) > MaxAnswer {
+		err = fmt.Errorf("an answer of more than %d bytes", MaxAnswer)
 	}
 	return out, err
 }

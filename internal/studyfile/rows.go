@@ -2,8 +2,11 @@ package studyfile
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"iter"
+	"slices"
 
 	"github.com/memwall/memwall/internal/study"
 )
@@ -62,46 +65,123 @@ func (f *File) Missing(ctx context.Context, from, to int64) ([]int64, error) {
 	return missing, nil
 }
 
-// Put keeps rows, all or none. Points that have one keep it; n is how many were new.
-func (f *File) Put(ctx context.Context, all []Row) (n int64, err error) {
+const insert = "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (point) "
+
+// Put keeps rows, all or none. Points that have one keep it; fresh tells which rows are of others.
+func (f *File) Put(ctx context.Context, all []Row) (fresh []bool, err error) {
+	return f.write(ctx, insert+"DO NOTHING", all)
+}
+
+// Replace the row of a point.
+func (f *File) Replace(ctx context.Context, r Row) error {
+	_, err := f.write(ctx, insert+`DO UPDATE SET question = excluded.question, verdict = excluded.verdict, failure = excluded.failure, dead = excluded.dead,
+		worker = excluded.worker, took_s = excluded.took_s, figures = excluded.figures, answer = excluded.answer`, []Row{r})
+	return err
+}
+
+// write rows, all or none, and tell which of them were written.
+func (f *File) write(ctx context.Context, statement string, all []Row) (written []bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, f.broken(err)
+		return nil, f.broken(err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing, once it is committed
-	put, err := tx.PrepareContext(ctx, f.query("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (point) DO NOTHING"))
+	put, err := tx.PrepareContext(ctx, f.query(statement))
 	if err != nil {
-		return 0, f.broken(err)
+		return nil, f.broken(err)
 	}
 	defer func() { _ = put.Close() }() // it ends with its transaction
 	for i := range all {
-		r := &all[i]
-		figures, err := json.Marshal(r.Figures)
+		values, err := all[i].values()
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		packed := r.Packed
-		if packed == nil {
-			if packed, err = Pack(r.Answer); err != nil {
-				return 0, err
-			}
-		}
-		done, err := put.ExecContext(ctx, r.Index, r.Key, r.Verdict, r.Failure, number(r.Dead), r.Worker, r.Took, string(figures), packed)
+		done, err := put.ExecContext(ctx, values...)
 		if err != nil {
-			return 0, f.broken(err)
+			return nil, f.broken(err)
 		}
-		one, err := done.RowsAffected()
+		n, err := done.RowsAffected()
 		if err != nil {
-			return 0, f.broken(err)
+			return nil, f.broken(err)
 		}
-		n += one
+		written = append(written, n > 0)
 	}
 	if err := tx.Commit(); err != nil {
-		return 0, f.broken(err)
+		return nil, f.broken(err)
 	}
-	return n, nil
+	return written, nil
+}
+
+// values of the columns, in their order.
+func (r *Row) values() ([]any, error) {
+	figures, err := json.Marshal(r.Figures)
+	if err != nil {
+		return nil, err
+	}
+	packed := r.Packed
+	if packed == nil {
+		packed, err = Pack(r.Answer)
+	}
+	return []any{r.Index, r.Key, r.Verdict, r.Failure, number(r.Dead), r.Worker, r.Took, string(figures), packed}, err
+}
+
+// Row of a point, with its answer; nil where there is none.
+func (f *File) Row(ctx context.Context, point int64) (*Row, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	r, err := scan(f.db.QueryRowContext(ctx, f.query("SELECT "+columns+", answer FROM result WHERE point = ?"), point), true)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.broken(err)
+	}
+	return r, nil
+}
+
+// Drop the rows of a worker, which is named by the ID in brackets at the end of its name, and give their points.
+func (f *File) Drop(ctx context.Context, id string) (points []int64, err error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	rows, err := f.db.QueryContext(ctx, f.query("DELETE FROM result WHERE worker LIKE ? RETURNING point"), "%("+id+")")
+	if err != nil {
+		return nil, f.broken(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells
+	for rows.Next() {
+		var point int64
+		if err := rows.Scan(&point); err != nil {
+			return nil, f.broken(err)
+		}
+		points = append(points, point)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, f.broken(err)
+	}
+	slices.Sort(points)
+	return points, nil
+}
+
+// columns of a row but its answer.
+const columns = "point, question, verdict, failure, dead, worker, took_s, figures"
+
+// scan a row; without answers its last column is of no use.
+func scan(from interface{ Scan(...any) error }, answers bool) (*Row, error) {
+	r := &Row{}
+	var dead int
+	var figures string
+	var packed []byte
+	err := from.Scan(&r.Index, &r.Key, &r.Verdict, &r.Failure, &dead, &r.Worker, &r.Took, &figures, &packed)
+	r.Dead = dead != 0
+	if err == nil {
+		err = json.Unmarshal([]byte(figures), &r.Figures)
+	}
+	if err == nil && answers {
+		r.Answer, err = Unpack(packed)
+	}
+	return r, err
 }
 
 func number(b bool) int {
@@ -127,25 +207,14 @@ func (f *File) All(ctx context.Context, answers bool) iter.Seq2[*Row, error] {
 		if answers {
 			column = "answer"
 		}
-		rows, err := f.db.QueryContext(ctx, "SELECT point, question, verdict, failure, dead, worker, took_s, figures, "+column+" FROM result ORDER BY point")
+		rows, err := f.db.QueryContext(ctx, "SELECT "+columns+", "+column+" FROM result ORDER BY point")
 		if err != nil {
 			yield(nil, f.broken(err))
 			return
 		}
 		defer func() { _ = rows.Close() }() // rows.Err tells
 		for rows.Next() {
-			r := &Row{}
-			var dead int
-			var figures string
-			var packed []byte
-			err := rows.Scan(&r.Index, &r.Key, &r.Verdict, &r.Failure, &dead, &r.Worker, &r.Took, &figures, &packed)
-			r.Dead = dead != 0
-			if err == nil {
-				err = json.Unmarshal([]byte(figures), &r.Figures)
-			}
-			if err == nil && answers {
-				r.Answer, err = Unpack(packed)
-			}
+			r, err := scan(rows, answers)
 			if err != nil {
 				yield(nil, f.broken(err))
 				return

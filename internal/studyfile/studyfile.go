@@ -49,7 +49,7 @@ type Study struct {
 // File is an open place.
 type File struct {
 	db      *sql.DB
-	lock    *sql.DB   // held by who writes a file
+	lock    *Lock     // held by who writes a file
 	held    *sql.Conn // and a database
 	where   string    // without passwords
 	dollars bool      // parameters are $1, not ?
@@ -102,8 +102,7 @@ func Create(ctx context.Context, where string, s *Study) (*File, error) {
 	if err != nil {
 		return nil, f.broken(err)
 	}
-	err = f.hold(ctx)
-	if err == nil {
+	if err = f.hold(ctx); err == nil {
 		err = f.begin(ctx, s)
 	}
 	if err != nil {
@@ -252,18 +251,9 @@ func (f *File) hold(ctx context.Context) error {
 	if f.dollars {
 		return f.holdDatabase(ctx)
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(f.where + ".lock")}).EscapedPath(), RawQuery: "_pragma=busy_timeout(0)"}).String())
-	if err != nil {
-		return err
-	}
-	db.SetMaxOpenConns(1)
-	f.lock = db
-	for _, q := range []string{"PRAGMA locking_mode=EXCLUSIVE", "BEGIN EXCLUSIVE"} {
-		if _, err := db.ExecContext(ctx, q); err != nil {
-			return err
-		}
-	}
-	return nil
+	var err error
+	f.lock, err = Hold(ctx, f.where+".lock")
+	return err
 }
 
 // holdDatabase holds a lock of the session, which the server drops with it.
@@ -276,7 +266,7 @@ func (f *File) holdDatabase(ctx context.Context) (err error) {
 		return err
 	}
 	if !held {
-		return errors.New("database is locked")
+		return ErrHeld
 	}
 	return nil
 }
@@ -300,8 +290,7 @@ func (f *File) Close() error {
 	}
 	_, _ = f.db.Exec("PRAGMA journal_mode=DELETE") // who still reads keeps it as it is
 	err := f.db.Close()
-	_ = f.lock.Close()
-	_ = os.Remove(f.where + ".lock")
+	f.lock.Release()
 	return err
 }
 
@@ -356,7 +345,7 @@ func (f *File) broken(err error) error {
 	text := err.Error()
 	hint := "a file in a folder that exists and can be written"
 	switch {
-	case strings.Contains(text, "locked") || strings.Contains(text, "busy"):
+	case busy(err):
 		return fault(f.where, "another sweep writes to "+f.where, "one sweep at a time: memwall-farm report reads it meanwhile")
 	case strings.Contains(text, "full"):
 		hint = "make room on the disk, then give the same command: what has come is kept"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -47,15 +48,18 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := f.Put(ctx, []Row{row(2), row(3), row(7)}); n != 3 || err != nil {
-				t.Fatalf("%d, %v", n, err)
+			if info, err := os.Stat(where); !IsURL(where) && (err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows") {
+				t.Errorf("others may read the results: %v, %v", info.Mode(), err)
+			}
+			if fresh, err := f.Put(ctx, []Row{row(2), row(3), row(7)}); !slices.Equal(fresh, []bool{true, true, true}) || err != nil {
+				t.Fatalf("%v, %v", fresh, err)
 			}
 			other := row(3)
 			other.Answer = []byte(`{"answer":"another"}`)
 			dead := row(4)
 			dead.Dead = true
-			if n, err := f.Put(ctx, []Row{other, dead}); n != 1 || err != nil {
-				t.Errorf("%d, %v", n, err)
+			if fresh, err := f.Put(ctx, []Row{other, dead}); !slices.Equal(fresh, []bool{false, true}) || err != nil {
+				t.Errorf("%v, %v", fresh, err)
 			}
 			if m, err := f.Missing(ctx, 1, 9); err != nil || !slices.Equal(m, []int64{1, 5, 6, 8}) {
 				t.Errorf("%v, %v", m, err)
@@ -86,6 +90,27 @@ func TestPlace(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 			_ = r.Close() // it was only read
+			liar, found := row(3), row(8)
+			liar.Worker, found.Worker = "w (0a0b)", "w (0c0d)"
+			if err := f.Replace(ctx, liar); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Put(ctx, []Row{found}); err != nil {
+				t.Fatal(err)
+			}
+			if points, err := f.Drop(ctx, "0a0b"); err != nil || !slices.Equal(points, []int64{3}) {
+				t.Errorf("%v, %v", points, err)
+			}
+			if r, err := f.Row(ctx, 3); r != nil || err != nil {
+				t.Errorf("%+v, %v", r, err)
+			}
+			found.Verdict, found.Answer = "tight", []byte("{}")
+			if err := f.Replace(ctx, found); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := f.Row(ctx, 8); err != nil || r.Verdict != "tight" || string(r.Answer) != "{}" || r.Worker != "w (0c0d)" {
+				t.Errorf("%+v, %v", r, err)
+			}
 			if n, err := f.Revive(ctx); n != 1 || err != nil {
 				t.Errorf("%d, %v", n, err)
 			}
@@ -141,6 +166,42 @@ func TestForeign(t *testing.T) {
 	says(t, err, "cannot be used")
 	if strings.Contains(fmt.Sprint(err)+Shown("postgres://user:secret@host/x"), "secret") {
 		t.Errorf("%v tells a password", err)
+	}
+}
+
+// TestBomb: what becomes large is given up early.
+func TestBomb(t *testing.T) {
+	packed, err := Pack(make([]byte, 64<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = Unpack(packed)
+	runtime.ReadMemStats(&after)
+	if err == nil || after.TotalAlloc-before.TotalAlloc > 16<<20 {
+		t.Errorf("%d bytes become %d, %v", len(packed), after.TotalAlloc-before.TotalAlloc, err)
+	}
+}
+
+// TestHold: a name is held once.
+func TestHold(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a b.lock")
+	lock, err := Hold(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Hold(t.Context(), name); !errors.Is(err, ErrHeld) {
+		t.Error("it is held twice")
+	}
+	lock.Release()
+	again, err := Hold(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Release()
+	if _, err := os.Stat(name); err == nil {
+		t.Error("the file stays")
 	}
 }
 
