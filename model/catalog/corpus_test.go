@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/dtype"
 )
 
 // pasted is a row of testdata/names.tsv.
@@ -76,5 +78,18 @@ func BenchmarkFindPath(b *testing.B) {
 		if _, err := Find("./models/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestRepositoriesHaveRecipes: each row of repos.tsv is of an entry, in a recipe that is known, with a source.
+func TestRepositoriesHaveRecipes(t *testing.T) {
+	for repo, recipe := range storedIn() {
+		r, err := Read(repo)
+		if err != nil || r.Format != recipe || dtype.FindRecipe(recipe) == nil {
+			t.Errorf("%s in %s: %+v, %v", repo, recipe, r, err)
+		}
+	}
+	if len(storedIn()) < 30 {
+		t.Errorf("%d rows", len(storedIn()))
 	}
 }

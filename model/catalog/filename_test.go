@@ -24,7 +24,7 @@ func TestFindFileNames(t *testing.T) {
 
 // A size that the model does not have is no part of its name.
 func TestFindRefusesOtherSizes(t *testing.T) {
-	for _, name := range []string{"DeepSeek-R1 9B", "phi-4-mini 14B", "Llama 13B-Q4_0x"} {
+	for _, name := range []string{"DeepSeek-R1 9B", "phi-4-mini 14B", "Llama 14B-Q4_0"} {
 		if e, err := Find(name); err == nil {
 			t.Errorf("%s is %s, want an error", name, e.ID)
 		}

@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"cmp"
+	_ "embed" // repos.tsv
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/naming"
@@ -89,11 +91,28 @@ func (q *question) found(p place) (*Reading, error) {
 	}
 	r := &Reading{Entry: e, Repo: cmp.Or(p.repo, e.Hub), Said: q.said, Format: cmp.Or(q.format, q.said.Format), Others: q.others, Why: q.why, Assumed: q.assumed}
 	r.Format = inFiles(r)
+	if known := storedIn()[strings.ToLower(q.said.Repo)]; known != "" {
+		r.Format = known
+	}
 	if q.said.Repo != "" && !strings.EqualFold(q.said.Repo, r.Repo) && !strings.EqualFold(q.said.Repo, e.ID) {
 		r.Repo = q.said.Repo
 	}
 	return r, nil
 }
+
+//go:embed repos.tsv
+var reposText string
+
+// storedIn are the recipes of repositories whose names say them in part alone.
+var storedIn = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(reposText) {
+		if c := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(c) == 3 && !strings.HasPrefix(line, "#") {
+			out[strings.ToLower(c[0])] = c[1]
+		}
+	}
+	return out
+})
 
 // inFiles is the format as GGUF files have it, where the name is of such files. gpt-oss is kept in its own.
 func inFiles(r *Reading) string {
