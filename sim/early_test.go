@@ -35,8 +35,9 @@ func TestCounted(t *testing.T) {
 			if n := int64(requests) - left; res.Settled != left || res.First.N() != n || res.Whole.N() != n || res.Wait.N() != n || res.Good != n {
 				t.Errorf("%d requests, %d first: %d left out, %d, %d, %d counted", requests, settle, res.Settled, res.First.N(), res.Whole.N(), res.Good)
 			}
-			if got := res.First.Quantile(0.5); got != first[(len(first)-1)/2] {
-				t.Errorf("%d requests, %d first: half have a token after %s, by hand %s", requests, settle, got, first[(len(first)-1)/2])
+			half := (first[(len(first)-1)/2] + first[len(first)/2]) / 2
+			if got := res.First.Quantile(0.5); (got - half).Abs() > half/100 { // many are sketched, to a percent
+				t.Errorf("%d requests, %d first: half have a token after %s, by hand %s", requests, settle, got, half)
 			}
 		}
 	}
