@@ -95,7 +95,7 @@ func (r *Resolved) readNotes(read *catalog.Reading) {
 	if n.Loose != "" && read.Format != "" {
 		add("format_assumed", "warn", "weights", "weights = %s: %s", stored, n.Loose)
 	}
-	r.Provenance = provenance(read, r)
+	r.Provenance = provenance(read)
 }
 
 func in(format string) string {
@@ -114,7 +114,7 @@ func s16(r *Resolved) string {
 }
 
 // provenance says where the figures are from, and that the format is from a name.
-func provenance(read *catalog.Reading, r *Resolved) string {
+func provenance(read *catalog.Reading) string {
 	from := "catalog: " + read.Source
 	if read.Like != "" {
 		from += " (described as " + read.Like + ")"

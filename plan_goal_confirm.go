@@ -265,7 +265,7 @@ func (t *trials) holds(replicas int64) bool {
 	if !r.meets || !t.g.goal.Sure || t.v != (variant{}) {
 		return r.meets
 	}
-	slow := t.c.slowly(t.g, r, func(v variant) *round { return t.c.play(t.g, replicas, v) })
+	slow := t.c.slowly(r, func(v variant) *round { return t.c.play(t.g, replicas, v) })
 	t.err = slow.err
 	return slow.meets
 }

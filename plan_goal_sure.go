@@ -3,7 +3,7 @@ package memwall
 // A fleet is planned to the middle of the band of its steps, or to its slow edge, where who asks wants to be sure.
 
 // slowly plays a round again with every step as long as at the slow edge of its band. Where no band is known, nobody can be sure.
-func (c *contender) slowly(g *goalSearch, r *round, again func(variant) *round) *round {
+func (c *contender) slowly(r *round, again func(variant) *round) *round {
 	_, slow, ok := r.sim.extremes(r.res)
 	if !ok {
 		return &round{sim: r.sim, res: r.res, as: r.as}
@@ -16,7 +16,7 @@ func (c *contender) holds(g *goalSearch, share float64, r *round) (bool, error) 
 	if !r.meets || !g.goal.Sure {
 		return r.meets, r.err
 	}
-	slow := c.slowly(g, r, func(v variant) *round {
+	slow := c.slowly(r, func(v variant) *round {
 		s, _ := c.sharing(g, share)
 		s.as = v
 		g.giveUp(s.sim)

@@ -96,7 +96,7 @@ func sizeAlone(text string) (size string, ok bool) {
 	return n, number(n) && (strings.HasSuffix(w, "gb") || strings.HasSuffix(w, "gib") || strings.HasSuffix(w, "g"))
 }
 
-// parseSize is a device of a size and of no maker: what it holds is known, and how fast it is is not.
+// parseSize is a device of a size and of no maker: what it holds is known, and nobody knows how fast it is.
 func parseSize(size string, options *[]option, devices int) (Machine, []Note, error) {
 	*options = append([]option{{"name", size + "GB card"}, {"memory", size + "GiB"}, {"vendor", "nvidia"}}, *options...)
 	m, notes, err := parseCustom("", options, devices)

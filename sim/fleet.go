@@ -103,7 +103,7 @@ func (x *fleet) run() error {
 			work += s.together.step(at)
 		} else {
 			s.happen(at, x.horizon(next, at))
-			work += 1 + int64(s.running.n)
+			work += 1 + s.running.n
 		}
 		if x.m.fault != nil {
 			return x.m.fault

@@ -76,7 +76,7 @@ func (c *configuration) lies(f *filing, wrong *faults) error {
 func (c *configuration) unclaimed(o original, f *filing) error {
 	for _, layer := range slices.Sorted(maps.Keys(f.beyond)) {
 		if b := f.beyond[layer]; !b.predicts {
-			if err := c.unused(o, f, &b.first, layer); err != nil {
+			if err := c.unused(o, &b.first, layer); err != nil {
 				return err
 			}
 		}
@@ -90,14 +90,14 @@ func (c *configuration) unclaimed(o original, f *filing) error {
 			continue
 		}
 		tried[n.module] = true
-		if err := c.unused(o, f, x, n.layer); err != nil {
+		if err := c.unused(o, x, n.layer); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *configuration) unused(o original, f *filing, x *fileTensor, layer int) error {
+func (c *configuration) unused(o original, x *fileTensor, layer int) error {
 	if by := blame(o, o.model, layer, placed(x), nil, false); len(by) > 0 {
 		return inFile(c.name, contradiction(by, x.shown(), ", which the network does not use", ownConfig))
 	}

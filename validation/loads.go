@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
 	"github.com/memwall/memwall/validation/packed"
 	"github.com/memwall/memwall/workload"
@@ -146,7 +147,12 @@ func (r *Row) simulated(m *Measure, figure string, ours float64, err error) []Co
 
 // whole run, end to end: milliseconds of an output token and to the first one.
 func whole(r *Row) (tpot, ttft float64, err error) {
-	a, err := (&memwall.Asker{Traces: Traces{}}).Ask(&r.Ask)
+	ask, none := r.Ask, plan.Int(0) // those who measured counted all requests
+	if w := ask.Workload; w != nil && w.Warmup == nil {
+		counted := *w
+		counted.Warmup, ask.Workload = &none, &counted
+	}
+	a, err := (&memwall.Asker{Traces: Traces{}}).Ask(&ask)
 	switch {
 	case err != nil:
 		return 0, 0, err

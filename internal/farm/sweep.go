@@ -362,8 +362,7 @@ func (s *Sweep) stuck() (why string, since time.Duration) {
 
 // explained says what an end means to who waits for it.
 func (s *Sweep) explained(err error) error {
-	switch {
-	case errors.Is(err, errCancelled):
+	if errors.Is(err, errCancelled) {
 		return &memwall.Error{Code: memwall.Remote, Field: "study", Value: s.id, Message: fmt.Sprintf("the study was cancelled: %d of %d are answered, and kept", s.at.Done, s.at.Points), Hint: "the same command goes on with it"}
 	}
 	return err

@@ -40,7 +40,7 @@ func tagged(n *naming.Name) (t tag, ok bool) {
 	}
 	want := strings.ToLower(n.Tag)
 	if want == "" || want == "latest" {
-		return list[0].as(n, ""), true
+		return list[0].as(""), true
 	}
 	best := -1
 	for i := range list {
@@ -51,7 +51,7 @@ func tagged(n *naming.Name) (t tag, ok bool) {
 	if best < 0 {
 		return unsized(list, want, n)
 	}
-	return list[best].as(n, strings.TrimPrefix(want, list[best].tag)), true
+	return list[best].as(strings.TrimPrefix(want, list[best].tag)), true
 }
 
 // unsized takes a tag that begins with no size, "instruct" or "q8_0", for the first of the name.
@@ -59,11 +59,11 @@ func unsized(list []tag, want string, n *naming.Name) (tag, bool) {
 	if c := want[0]; c >= '0' && c <= '9' {
 		return tag{}, false
 	}
-	return list[0].as(n, want), true
+	return list[0].as(want), true
 }
 
 // as is the tag with the words that follow it: a format, "instruct", or a variant that the catalog has.
-func (t tag) as(n *naming.Name, rest string) tag {
+func (t tag) as(rest string) tag {
 	said := naming.Read("x-" + strings.Trim(rest, "-") + ".gguf")
 	if f := said.Format; f != "" && (said.Loose == "" || f != usualFormat) {
 		t.format = f

@@ -1,6 +1,9 @@
 package family
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // headerKeys are the keys of a GGUF header that hold what checks of a layer speak of.
 var headerKeys = map[string]string{"KV heads": "attention.head_count_kv", "experts used": "expert_used_count", "state heads": "ssm.time_step_rank", "state groups": "ssm.group_count",
@@ -8,8 +11,8 @@ var headerKeys = map[string]string{"KV heads": "attention.head_count_kv", "exper
 
 // keyed says what is wrong with a layer by the header's key, where the header has it.
 func (m *Meta) keyed(err error) error {
-	e, ok := err.(*FieldError)
-	if !ok {
+	var e *FieldError
+	if !errors.As(err, &e) {
 		return err
 	}
 	layer, what, _ := strings.Cut(e.Field, ": ")
