@@ -160,7 +160,6 @@ func together(answers []*Answer, taken []unit.Bytes) *Answer {
 	main.Also = answers[1:]
 	others := unit.Bytes(0)
 	for i, o := range main.Also {
-		o.Schema, o.Version, o.Ask = Schema, Version, "fit"
 		others += taken[i+1]
 		if severity[o.Verdict] > severity[main.Verdict] {
 			main.Verdict = o.Verdict

@@ -55,6 +55,9 @@ func (a *Asker) AskContext(ctx context.Context, r *Request) (*Answer, error) {
 		return &Answer{Schema: Schema, Version: Version, Ask: r.Ask, Error: e}, e
 	}
 	out.Schema, out.Version, out.Ask = Schema, Version, r.Ask
+	for _, also := range out.Also {
+		also.Schema, also.Version, also.Ask = Schema, Version, "fit"
+	}
 	return out, nil
 }
 
