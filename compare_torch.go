@@ -1,6 +1,7 @@
 package memwall
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -47,10 +48,24 @@ func (c *comparison) asked(a *Asker) (err error) {
 		c.refused = &Error{Code: UnknownModel, Field: "model", Message: "which model ran is not in the file", Hint: "give model and plan: --model llama-3.1-8b --train …"}
 		return nil
 	}
-	if c.sized, err = a.Ask(&c.request); err == nil {
+	if c.sized, err = a.sizedRun(&c.request); err == nil {
 		c.request = *c.sized.Plan
 	}
 	return err
+}
+
+// sizedRun answers the request of what ran: to fit, or to train.
+func (a *Asker) sizedRun(r *Request) (*Answer, error) {
+	if err := r.ofAsk(); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Ask == askTrain:
+		return a.train(r)
+	case len(r.Also) > 0:
+		return a.fitAll(context.Background(), r)
+	}
+	return a.fit(r)
 }
 
 // run is memwall's figure for one of a run.
