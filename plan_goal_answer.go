@@ -216,7 +216,7 @@ func (g *goalSearch) winner(out *Answer, held []*contender) {
 	rankQuality(out.Candidates)
 	out.Best = &out.Candidates[0]
 	out.Day = g.day(held[0], out.Best.Fleet)
-	out.Best.Files = g.files(held[0], out.Best.Fleet, out.Day)
+	out.Best.Files = held[0].files(out.Best.Fleet, out.Day)
 	q := held[0].sim.q
 	for _, n := range q.notes() {
 		if n.Severity == "warn" {
@@ -293,4 +293,9 @@ func (g *goalSearch) remarks(held []*contender) {
 			g.note("no_purchase_price", "warn", "goal.own", fmt.Sprintf("no purchase price of %s is known: give usd_per_device", strings.Join(unsold, ", ")))
 		}
 	}
+}
+
+// files that run the fleet.
+func (c *contender) files(f *Fleet, day *DayPlan) map[string]string {
+	return fleetFiles(c.sim.q, c.answer, f, day, c.request.Router, c.devices)
 }

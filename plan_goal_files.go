@@ -12,17 +12,16 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// files run a fleet, by their names: a command for each replica and a router in front of them, the same for Kubernetes with
+// fleetFiles run a fleet of replicas that have so many devices each, by their names: a command for each replica and a router in front of them, the same for Kubernetes with
 // as many replicas as each part of the day takes, and as a compose file where one host holds all. What cannot be written is
 // left out, and the commands say why. A model that has no files, or an engine that runs nothing, has none.
-func (g *goalSearch) files(c *contender, f *Fleet, day *DayPlan) map[string]string {
-	q := c.sim.q
+func fleetFiles(q *question, a *Answer, f *Fleet, day *DayPlan, router string, devices int64) map[string]string {
 	if q.flags() == nil {
 		return nil
 	}
-	d := deploy(c)
+	d := deploy(q, f.Replicas, router, devices)
 	out := map[string]string{}
-	if err := d.contained(c.answer, f, day, out); err != nil {
+	if err := d.contained(a, f, day, out); err != nil {
 		d.unwritten = err.Error()
 	}
 	if d.nginx() {
@@ -59,16 +58,15 @@ const (
 	prefixAware           = "prefix-aware"
 )
 
-// deploy gives every worker of a contender's fleet its devices, host by host.
-func deploy(c *contender) *deployment {
-	q := c.sim.q
-	d := &deployment{q: q, replicas: c.fleet.replicas, router: cmp.Or(c.request.Router, leastLoaded)}
+// deploy gives every worker of a fleet its devices, host by host.
+func deploy(q *question, replicas int64, router string, devices int64) *deployment {
+	d := &deployment{q: q, replicas: replicas, router: cmp.Or(router, leastLoaded)}
 	p := placer{d: d, holds: devicesOfHost(q)}
 	one := q.request.Worker()
-	for range c.fleet.replicas {
+	for range replicas {
 		s := q.request.Disaggregated
 		if s == nil {
-			p.place(worker{q: q, devices: c.devices})
+			p.place(worker{q: q, devices: devices})
 			continue
 		}
 		for range int64(s.Prefill) {
