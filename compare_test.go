@@ -371,7 +371,7 @@ func TestCompareTorch(t *testing.T) {
 	if step == nil || step.Ours == nil || math.Abs(*step.Ours-a.Step.Seconds*1e3) > 1e-6 || math.Abs(parts / *step.Ours - 1) > 0.01 || a.ComparedWith != "trace" {
 		t.Errorf("the parts are %v of a step of %+v", parts, step)
 	}
-	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*mib-float64(a.PerDevice.Reserved)) > 1 {
+	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*(1<<20)-float64(a.PerDevice.Reserved)) > 1 {
 		t.Errorf("%+v", l)
 	}
 	if a, err = Compare(summary, asked); err != nil || a.ComparedWith != "memory_summary" || find(a, "Allocated memory, peak", "").Ours == nil || find(a, "Allocated memory, now", "").Ours != nil {

@@ -108,7 +108,10 @@ func TestGoalTwin(t *testing.T) {
 		{Ask: askPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"}, Goal: &Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}}, Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
 		{Ask: askPlan, Model: "qwen3-8b", Hardware: "a100-sxm-80gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"}, Goal: &Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
 	} {
-		got := goalOf(t, r)
+		got, err := (&Asker{}).planGoal(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		g := &goalSearch{asker: (&Asker{}).remembering(), ctx: t.Context(), original: r}
 		if err := errors.Join(g.read(), g.enumerate()); err != nil {
 			t.Fatal(err)
