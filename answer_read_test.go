@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
 )
@@ -13,22 +14,22 @@ import (
 // successes are questions of every kind that are answered.
 func successes() map[string]*Request {
 	load := &workload.Spec{Arrivals: "poisson", Rate: 1, Requests: 50}
-	train := Request{Ask: askTrain, Model: "llama-3.1-8b", Hardware: "h100"}
+	train := Request{Ask: api.AskTrain, Model: "llama-3.1-8b", Hardware: "h100"}
 	train.Method = "qlora"
 	return map[string]*Request{
 		"fit":           {Ask: "fit", Model: "llama-3.1-8b", Hardware: "h100"},
 		"fit, anywhere": {Ask: "fit", Model: "llama-3.1-8b"},
 		"fit, files":    {Ask: "fit", Model: "qwen3-32b", Hardware: "rtx-4090", Plan: plan.Plan{Engine: "llama.cpp", Weights: "q4_k_m"}},
 		"does not fit":  {Ask: "fit", Model: "llama-3.1-70b", Hardware: "rtx-4090"},
-		"plan":          {Ask: askPlan, Model: "qwen3-32b", Hardware: "rtx-4090"},
-		"plan, goal":    {Ask: askPlan, Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{TP: 1}, Workload: load, Goal: &Goal{TPOT: map[string]float64{"p99": 100}}},
-		"pick":          {Ask: askPick, Hardware: "rtx-4090"},
+		"plan":          {Ask: api.AskPlan, Model: "qwen3-32b", Hardware: "rtx-4090"},
+		"plan, goal":    {Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Plan: plan.Plan{TP: 1}, Workload: load, Goal: &Goal{TPOT: map[string]float64{"p99": 100}}},
+		"pick":          {Ask: api.AskPick, Hardware: "rtx-4090"},
 		"train":         &train,
-		"sim":           {Ask: askSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load},
-		"diff":          {Ask: askDiff, Model: "llama-3.1-8b", Hardware: "h100", Change: map[string]any{"weights": "fp8"}},
-		"compare": {Ask: askCompare, Text: "INFO 01-01 00:00:00 [core.py:58] Initializing a V1 LLM engine (v0.11.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1\n" +
+		"sim":           {Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Workload: load},
+		"diff":          {Ask: api.AskDiff, Model: "llama-3.1-8b", Hardware: "h100", Change: map[string]any{"weights": "fp8"}},
+		"compare": {Ask: api.AskCompare, Text: "INFO 01-01 00:00:00 [core.py:58] Initializing a V1 LLM engine (v0.11.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1\n" +
 			"INFO 01-01 00:00:09 [gpu_model_runner.py:2653] Model loading took 14.9889 GiB and 2.0 seconds\n", Hardware: "h100"},
-		"diagnose": {Ask: askDiagnose, Text: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.10 GiB is free."},
+		"diagnose": {Ask: api.AskDiagnose, Text: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.10 GiB is free."},
 	}
 }
 
@@ -118,7 +119,7 @@ func TestAnswersCanBeRead(t *testing.T) {
 		if again, err := json.Marshal(&back); err != nil || string(again) != string(text) {
 			t.Errorf("%s is other JSON when it was read: %v\n%s\n%s", name, err, text, again)
 		}
-		if (a.Simulated != nil) != (r.Ask == askSim) || (a.Diagnosed != nil) != (r.Ask == askDiagnose) {
+		if (a.Simulated != nil) != (r.Ask == api.AskSim) || (a.Diagnosed != nil) != (r.Ask == api.AskDiagnose) {
 			t.Errorf("%s: simulated %v, diagnosed %v", name, a.Simulated != nil, a.Diagnosed != nil)
 		}
 	}

@@ -27,6 +27,15 @@ var houseOrder = []string{
 	"speed/stream speed/serving cost train/step train/config sim",
 	"engine/llamacpp/ggml engine/startup/startuptest engine/enginetest",
 	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
+	"api",
+	"internal/question",
+	"internal/timing",
+	"internal/planner/change internal/launch",
+	"internal/training internal/simulate internal/deploy",
+	"internal/planner",
+	"internal/planner/serve internal/planner/train",
+	"internal/compare",
+	"internal/diagnose/cause",
 	".",
 	"live",
 	"source/regular",
@@ -34,9 +43,12 @@ var houseOrder = []string{
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
-	"internal/card internal/schema",
-	"internal/render",
-	"internal/...",
+	"internal/batch internal/card internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
+	"internal/planfile internal/record internal/release internal/schema internal/screen internal/simfile internal/tty",
+	"internal/detect internal/live internal/measure internal/render internal/study",
+	"internal/mcp internal/page internal/studyfile internal/watch",
+	"internal/farm internal/serve internal/site internal/site/inbrowser",
+	"internal/cli internal/farmtest",
 	"validation/fit validation/fit/... cmd/...",
 }
 
@@ -79,8 +91,21 @@ func checkOrder(h *house) (wrong []string) {
 	return wrong
 }
 
+// rooms of the root below internal/: core like itself.
+var rooms = []string{
+	"internal/question", "internal/timing", "internal/training", "internal/simulate", "internal/launch", "internal/deploy", "internal/planner", "internal/compare", "internal/diagnose",
+}
+
+// core reports whether a package is a room of the root.
+func core(dir string) bool {
+	return slices.ContainsFunc(rooms, func(r string) bool { return dir == r || strings.HasPrefix(dir, r+"/") })
+}
+
 // adapters are the packages that may reach outside; all others are the core.
 func adapter(dir string) bool {
+	if core(dir) {
+		return false
+	}
 	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "cmd/")
 }
 
@@ -103,7 +128,7 @@ var harmless = map[string]string{
 
 // takesHarmless: a room of simulated time uses nothing else of a package.
 func (h *house) takesHarmless(dir, p string) bool {
-	if !slices.Contains([]string{"workload", "sim", ".", "validation", "learn"}, dir) || harmless[p] == "" {
+	if !slices.Contains([]string{"workload", "sim", "internal/simulate", "internal/planner/serve", "validation", "learn"}, dir) || harmless[p] == "" {
 		return false
 	}
 	name := map[string]string{"time": "time", "math/rand/v2": "rand"}[p]
@@ -274,7 +299,7 @@ var houseRules = []struct {
 	{"order", checkOrder, map[string]string{"unit/u.go": `package unit; import "github.com/memwall/memwall/ledger"`, "ledger/l.go": "package ledger"}, "unit imports ledger"},
 	{"neighbours", checkOrder, map[string]string{"engine/vllm/v.go": `package vllm; import "github.com/memwall/memwall/engine/sglang"`, "engine/sglang/s.go": "package sglang"}, "engine/vllm imports engine/sglang"},
 	{"a room of no row", checkOrder, map[string]string{"attic/a.go": "package attic"}, "attic stands in no row"},
-	{"commands last", checkOrder, map[string]string{"internal/web/w.go": `package web; import "github.com/memwall/memwall/cmd/memwall"`, "cmd/memwall/m.go": "package main"}, "internal/web imports cmd/memwall"},
+	{"commands last", checkOrder, map[string]string{"internal/cli/c.go": `package cli; import "github.com/memwall/memwall/cmd/memwall"`, "cmd/memwall/m.go": "package main"}, "internal/cli imports cmd/memwall"},
 	{"reaching outside", checkPure, map[string]string{"plan/p.go": `package plan; import "os"`}, "plan imports os"},
 	{"a clock", checkPure, map[string]string{"a.go": `package memwall; import "time"; var now = time.Now`}, ". imports time"},
 	{"a clock beside durations", checkPure, map[string]string{"workload/w.go": "package workload\nimport \"time\"\nvar d time.Duration\nvar now = time.Now"}, "workload imports time"},
@@ -293,6 +318,15 @@ var houseRules = []struct {
 	{"goroutines", checkQuiet, map[string]string{"model/m.go": "package model\nfunc F() { go F() }"}, "model/m.go:2: the core starts a goroutine"},
 	{"comments", checkComments, map[string]string{"model/m.go": "// Package model.\npackage model"}, "model has no package comment"},
 	{"sizes", checkSizes, map[string]string{"model/m.go": "package model" + strings.Repeat("\n", 701)}, "model/m.go has 701 lines"},
+	{"an adapter of no row", checkOrder, map[string]string{"internal/attic/a.go": "package attic"}, "internal/attic stands in no row"},
+	{"adapters", checkOrder, map[string]string{"internal/card/c.go": `package card; import "github.com/memwall/memwall/internal/cli"`, "internal/cli/c.go": "package cli"}, "internal/card imports internal/cli"},
+	{"a room below the root", checkOrder, map[string]string{"internal/timing/t.go": `package timing; import "github.com/memwall/memwall"`, "a.go": "package memwall"}, "internal/timing imports ., which"},
+	{"a room that reaches outside", checkPure, map[string]string{"internal/planner/serve/s.go": `package serve; import "os"`}, "internal/planner/serve imports os"},
+	{"many methods", checkTypes, tall(mostMethods+1, 1), "type T has 41 methods"},
+	{"a type everywhere", checkTypes, tall(mostTypeFiles+1, mostTypeFiles+1), "type T stands in 9 files"},
+	{"long packages", checkPackages, wide(20, 301, "m"), "model has 6020 lines"},
+	{"packages of many files", checkPackages, wide(mostPackageFiles+1, 1, "m"), "model has 61 files"},
+	{"packages by prefix", checkPrefixes, wide(mostOfPrefix+1, 1, "op_"), "model has 4 files op_*.go"},
 	{"names", checkNames, map[string]string{"util/u.go": "package util"}, "util is called util"},
 	{"state", checkState, map[string]string{"model/m.go": "package model\nvar seen = map[string]bool{}\nfunc F() { seen[\"a\"] = true }"}, "model/m.go:3: writes seen"},
 	{"state by append", checkState, map[string]string{"model/m.go": "package model\nvar all []int\nfunc F() { all = append(all, 1) }"}, "model/m.go:3: writes all"},
@@ -339,7 +373,7 @@ func TestArchitecture(t *testing.T) {
 			t.Errorf("%s is allowed to measure and is not there", file)
 		}
 	}
-	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkAlone, checkQuiet, checkComments, checkSizes, checkNames, checkState, checkFaces, checkRules} {
+	for _, check := range []func(*house) []string{checkOrder, checkPure, checkTestSupport, checkCommands, checkAlone, checkQuiet, checkComments, checkSizes, checkTypes, checkPackages, checkPrefixes, unneeded, checkNames, checkState, checkFaces, checkRules} {
 		for _, w := range check(h) {
 			t.Error(w)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -390,13 +391,13 @@ func TestGoodRequests(t *testing.T) {
 // TestWholeNumbers: a whole number may be written in any form that JSON has, in every field.
 func TestWholeNumbers(t *testing.T) {
 	for _, f := range Fields() {
-		kind := kindName(f.Type)
+		kind := api.KindName(f.Type)
 		if kind != "a whole number" {
 			continue
 		}
 		for _, text := range []string{"20", "2e1", "2.0e1", "20.0", "200e-1"} {
 			r, err := Decode(fmt.Appendf(nil, `{%q:%s}`, f.Name, text))
-			if err != nil || f.text(r) != "20" {
+			if err != nil || f.Text(r) != "20" {
 				t.Errorf("%s: %s is %v, %v", f.Name, text, r, err)
 			}
 		}

@@ -3,13 +3,15 @@ package memwall
 import (
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/workload"
 )
 
-func prepared(b *testing.B, r *Request) *question {
+func prepared(b *testing.B, r *Request) *question.Question {
 	b.Helper()
-	q, err := (&Asker{}).prepare(r)
+	q, err := (&Asker{}).env().Prepare(r)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,7 +25,7 @@ func BenchmarkPlan(b *testing.B) {
 			q := prepared(b, &Request{Ask: "fit", Model: c.model, Hardware: c.on})
 			b.ReportAllocs()
 			for i := range b.N {
-				q.sizer.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
+				q.Sizer.Size(nil, engine.Load{Context: int64(4096 + i&4095), Sequences: 4})
 			}
 		})
 	}
@@ -61,7 +63,7 @@ func BenchmarkTrainSearch(b *testing.B) {
 
 // BenchmarkGoal is a goal over three kinds of hardware, simulations included, one after the other.
 func BenchmarkGoal(b *testing.B) {
-	r := &Request{Ask: askPlan, Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb,a100-sxm-80gb,l40s", Goal: &Goal{TTFT: map[string]float64{"p99": 2000}, TPOT: map[string]float64{"p99": 50}}, Workload: &workload.Spec{Concurrency: 50}}
+	r := &Request{Ask: api.AskPlan, Model: "llama-3.1-70b", Hardware: "h100-sxm-80gb,a100-sxm-80gb,l40s", Goal: &Goal{TTFT: map[string]float64{"p99": 2000}, TPOT: map[string]float64{"p99": 50}}, Workload: &workload.Spec{Concurrency: 50}}
 	for b.Loop() {
 		if a, err := Ask(r); err != nil || a.Best == nil {
 			b.Fatal(err)

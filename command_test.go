@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 )
@@ -73,7 +76,7 @@ func TestStoredAs(t *testing.T) {
 		{"mxfp4", "openai/gpt-oss-20b", "", true},
 		{"experts_int8", "ai21labs/AI21-Jamba-1.5-Mini", "", false},
 	} {
-		if got, known := storedAs(c.method, c.ref); got != c.want || known != c.known {
+		if got, known := question.StoredAs(c.method, c.ref); got != c.want || known != c.known {
 			t.Errorf("%s, %s: %q %v, want %q %v", c.method, c.ref, got, known, c.want, c.known)
 		}
 	}
@@ -177,11 +180,11 @@ func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
 // settled gives a plan with its defaults and ledgers, and the command that runs it; nothing when the
 // engine refuses it.
 func settled(r *Request) (*Answer, string) {
-	q, err := asker().prepare(r)
+	q, err := asker().env().Prepare(r)
 	if err != nil {
-		return &Answer{Error: asError(err)}, ""
+		return &Answer{Error: api.AsError(err)}, ""
 	}
-	return q.size(q.sizer.Size(nil, q.job.Load())), q.engine.Command(q.job)
+	return timing.SizedAnswer(q, q.Sizer.Size(nil, q.Job.Load())), q.Engine.Command(q.Job)
 }
 
 func sameText(a *Answer, ledgers bool) string {

@@ -89,16 +89,16 @@ func TestVLLMCommand(t *testing.T) {
 		{"gpt-oss-20b", "", "vllm serve openai/gpt-oss-20b --max-model-len 8192", ""},
 		{"facebook/opt-1.3b", "", "vllm serve facebook/opt-1.3b --max-model-len 2048", ""},
 	} {
-		q, err := (&Asker{}).prepare(&Request{Ask: "fit", Model: c.model, Hardware: "h200", Plan: plan.Plan{Weights: c.weights, Engine: "vllm"}})
+		q, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: c.model, Hardware: "h200", Plan: plan.Plan{Weights: c.weights, Engine: "vllm"}})
 		if err != nil {
 			t.Errorf("%s in %s: %v", c.model, c.weights, err)
 			continue
 		}
-		if got := q.engine.Command(q.job); got != c.want {
+		if got := q.Engine.Command(q.Job); got != c.want {
 			t.Errorf("%s in %s:\n got  %s\n want %s", c.model, c.weights, got, c.want)
 		}
 		note := ""
-		for _, n := range q.job.Notes {
+		for _, n := range q.Job.Notes {
 			if n.Code == "other_checkpoint" {
 				note = n.Text
 			}
@@ -112,7 +112,7 @@ func TestVLLMCommand(t *testing.T) {
 // TestExpertRanks: vLLM has no other expert parallelism than over all ranks of a replica's layers.
 func TestExpertRanks(t *testing.T) {
 	for ep, want := range map[int64]bool{1: true, 4: true, 2: false, 8: false} {
-		_, err := (&Asker{}).prepare(&Request{Ask: "fit", Model: "qwen3-30b-a3b", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", TP: 2, DP: 2, EP: ep, Context: 4096}})
+		_, err := (&Asker{}).env().Prepare(&Request{Ask: "fit", Model: "qwen3-30b-a3b", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", TP: 2, DP: 2, EP: ep, Context: 4096}})
 		if (err == nil) != want {
 			t.Errorf("ep %d: %v", ep, err)
 		}

@@ -34,7 +34,7 @@ func logOfHeader(f *gguf.File, title string) string {
 			fmt.Fprintf(&b, "print_info: %-16s = %d\n", name, n)
 		}
 	}
-	fmt.Fprintf(&b, "print_info: file type   = %s\nprint_info: file size   = %.2f GiB (0.00 BPW) \nprint_info: arch             = %s\nprint_info: model params     = %.2f B\n", title, float64(f.TensorBytes())/gib, arch, float64(f.Elements())/1e9)
+	fmt.Fprintf(&b, "print_info: file type   = %s\nprint_info: file size   = %.2f GiB (0.00 BPW) \nprint_info: arch             = %s\nprint_info: model params     = %.2f B\n", title, float64(f.TensorBytes())/(1<<30), arch, float64(f.Elements())/1e9)
 	list("n_head", "attention.head_count")
 	list("n_head_kv", "attention.head_count_kv")
 	list("n_ff", "feed_forward_length")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/internal/compare"
 )
 
 func logFile(t *testing.T, parts ...string) string {
@@ -292,7 +294,7 @@ func TestCompareEncodings(t *testing.T) {
 // TestCompareOpensNothing: a path in a log is looked up by its name alone, in the catalog.
 func TestCompareOpensNothing(t *testing.T) {
 	asked := 0
-	a := &Asker{Models: sourceFunc(func(string) (*Resolved, error) { asked++; return nil, errNoModel })}
+	a := &Asker{Models: sourceFunc(func(string) (*Resolved, error) { asked++; return nil, compare.ErrNoModel })}
 	if _, err := a.Compare(strings.NewReader("Initializing a V1 LLM engine (v0.12.0) with config: model='/etc/passwd', max_seq_len=8\nGPU KV cache size: 1 tokens\n"), Request{}); err != nil || asked != 0 {
 		t.Errorf("%d look-ups, %v", asked, err)
 	}
@@ -304,18 +306,6 @@ func TestCompareOpensNothing(t *testing.T) {
 type sourceFunc func(string) (*Resolved, error)
 
 func (f sourceFunc) Model(ref string) (*Resolved, error) { return f(ref) }
-
-func TestModelName(t *testing.T) {
-	for ref, want := range map[string]string{
-		"meta-llama/Llama-3.1-8B": "meta-llama/Llama-3.1-8B", "/models/Meta-Llama-3-8B-Instruct": "Meta-Llama-3-8B-Instruct", "/models/Meta-Llama-3-8B-Instruct/": "Meta-Llama-3-8B-Instruct",
-		"/root/.cache/huggingface/hub/models--meta-llama--Llama-3.2-1B/snapshots/0e9e39f2": "meta-llama/Llama-3.2-1B", "/hub/Qwen/Qwen2___5-7B-Instruct": "Qwen2.5-7B-Instruct",
-		`D:\models\Qwen3-8B`: "Qwen3-8B", "./Qwen3-8B": "Qwen3-8B", "Qwen3-8B": "Qwen3-8B", "/": "", "": "",
-	} {
-		if got := modelName(ref); got != want {
-			t.Errorf("%q: %q", ref, got)
-		}
-	}
-}
 
 // FuzzCompare: no text makes Compare fail in another way than with an *Error.
 func FuzzCompare(f *testing.F) {
@@ -371,7 +361,7 @@ func TestCompareTorch(t *testing.T) {
 	if step == nil || step.Ours == nil || math.Abs(*step.Ours-a.Step.Seconds*1e3) > 1e-6 || math.Abs(parts / *step.Ours - 1) > 0.01 || a.ComparedWith != "trace" {
 		t.Errorf("the parts are %v of a step of %+v", parts, step)
 	}
-	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*mib-float64(a.PerDevice.Reserved)) > 1 {
+	if l := find(a, "Total Reserved, peak", ""); l == nil || *l.Printed != 78848 || math.Abs(*l.Ours*(1<<20)-float64(a.PerDevice.Reserved)) > 1 {
 		t.Errorf("%+v", l)
 	}
 	if a, err = Compare(summary, asked); err != nil || a.ComparedWith != "memory_summary" || find(a, "Allocated memory, peak", "").Ours == nil || find(a, "Allocated memory, now", "").Ours != nil {

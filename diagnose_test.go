@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/internal/diagnose/cause"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -31,18 +33,18 @@ const sft = `{"ask":"diagnose","model":"llama-3.1-8b","hardware":"rtx-4090","met
 func TestCauses(t *testing.T) {
 	for _, c := range []struct{ name, text, fields, cause, confidence string }{
 		// 3 × 3072 × 128256 × 4 B = 4.403 GiB; 3 × 32 × 3072² × 2 B = 1.6875 GiB; 3 × 3072 × 14336 × 2 B = 252 MiB
-		{"logits", torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B = 4.40 GiB exactly", sure},
-		{"logits, in the loss", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B", sure},
-		{"scores", torchOOM("1.69 GiB"), sft, "the matrix of attention scores: 3 × 32 heads × 3,072 × 3,072 × 2 B = 1.69 GiB exactly", sure},
-		{"MLP", torchOOM("252.00 MiB"), sft, "the MLP's intermediate: 3 × 3,072 × 14,336 × 2 B = 0.25 GiB exactly", sure},
-		{"tokens that nobody gave", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("6.85 GiB"), sft, "fp32 logits of 14,336 tokens", unsure},
-		{"larger than the device", torchOOM("31.00 GiB"), "{}", "one allocation of 31.00 GiB is larger than the whole device (23.52 GiB)", sure},
-		{"in pieces", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Of the allocated memory 15.10 GiB is allocated by PyTorch, and 6.70 GiB is reserved by PyTorch but unallocated.", "{}", "fragmented: PyTorch keeps 6.70 GiB", sure},
-		{"others", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Process 12 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 4.42 GiB memory in use. Of the allocated memory 4.10 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "other processes hold 18.00 GiB of the device's 23.52 GiB", sure},
-		{"nothing of its own", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 978.00 MiB. GPU 0 has a total capacity of 15.98 GiB of which 612.00 MiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "this process holds nothing", sure},
-		{"bare", "RuntimeError: CUDA error: out of memory", "{}", "the device is full", unsure},
-		{"not memory", "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376.", "{}", "no lack of device memory", sure},
-		{"killed", "command terminated with exit code 137", "{}", "signal 9", unsure},
+		{"logits", torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B = 4.40 GiB exactly", cause.ConfidenceHigh},
+		{"logits, in the loss", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("4.40 GiB"), sft, "fp32 logits: 3 × 3,072 × 128,256 × 4 B", cause.ConfidenceHigh},
+		{"scores", torchOOM("1.69 GiB"), sft, "the matrix of attention scores: 3 × 32 heads × 3,072 × 3,072 × 2 B = 1.69 GiB exactly", cause.ConfidenceHigh},
+		{"MLP", torchOOM("252.00 MiB"), sft, "the MLP's intermediate: 3 × 3,072 × 14,336 × 2 B = 0.25 GiB exactly", cause.ConfidenceHigh},
+		{"tokens that nobody gave", "  File \"t.py\", line 1, in f\n    F.cross_entropy(x, y)\n" + torchOOM("6.85 GiB"), sft, "fp32 logits of 14,336 tokens", cause.ConfidenceLow},
+		{"larger than the device", torchOOM("31.00 GiB"), "{}", "one allocation of 31.00 GiB is larger than the whole device (23.52 GiB)", cause.ConfidenceHigh},
+		{"in pieces", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Of the allocated memory 15.10 GiB is allocated by PyTorch, and 6.70 GiB is reserved by PyTorch but unallocated.", "{}", "fragmented: PyTorch keeps 6.70 GiB", cause.ConfidenceHigh},
+		{"others", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.10 GiB is free. Process 12 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 4.42 GiB memory in use. Of the allocated memory 4.10 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "other processes hold 18.00 GiB of the device's 23.52 GiB", cause.ConfidenceHigh},
+		{"nothing of its own", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 978.00 MiB. GPU 0 has a total capacity of 15.98 GiB of which 612.00 MiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.", "{}", "this process holds nothing", cause.ConfidenceHigh},
+		{"bare", "RuntimeError: CUDA error: out of memory", "{}", "the device is full", cause.ConfidenceLow},
+		{"not memory", "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376.", "{}", "no lack of device memory", cause.ConfidenceHigh},
+		{"killed", "command terminated with exit code 137", "{}", "signal 9", cause.ConfidenceLow},
 	} {
 		fields := c.fields
 		if fields == "{}" {
@@ -78,7 +80,7 @@ func TestBufferIsMatched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Diagnosed.Matches) == 0 || a.Diagnosed.Matches[0].Name != it.Name || !a.Diagnosed.Matches[0].Exact || a.Diagnosed.Confidence == unsure {
+		if len(a.Diagnosed.Matches) == 0 || a.Diagnosed.Matches[0].Name != it.Name || !a.Diagnosed.Matches[0].Exact || a.Diagnosed.Confidence == cause.ConfidenceLow {
 			t.Errorf("%s of %d: %+v", it.Name, it.Bytes, a.Diagnosed.Matches)
 		}
 	}
@@ -174,7 +176,7 @@ func TestDiagnoseRefuses(t *testing.T) {
 		{torchOOM("1.00 GiB"), `{"ask":"diagnose","goal":{"minimize":"cost"}}`, BadField, "goal"}, {torchOOM("1.00 GiB"), `{"ask":"diagnose","model":"llama-3.1-8b","hardware":"rtx-4090","micro_batch":1,"tp":3}`, ImpossiblePlan, "tp"},
 	} {
 		_, err := Diagnose(c.text, with(t, c.fields))
-		if e := asError(err); err == nil || e.Code != c.code || e.Field != c.field {
+		if e := api.AsError(err); err == nil || e.Code != c.code || e.Field != c.field {
 			t.Errorf("%s: %q in %q, %v", c.fields, e.Code, e.Field, err)
 		}
 	}

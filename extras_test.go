@@ -219,7 +219,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s = %s: %v", c.field, c.text, err)
 			continue
 		}
-		got := FieldByName(c.field).text(&r)
+		got := FieldByName(c.field).Text(&r)
 		if s, ok := FieldByName(c.field).Value(&r).Interface().(plan.Size); ok {
 			got = unit.Bytes(s).String()
 		}

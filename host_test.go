@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -115,7 +117,7 @@ func TestPool(t *testing.T) {
 	if pool.Verdict != Fits || pool.Pool == nil || pool.Host != nil && pool.Host.Needed >= pool.Pool.Needed || host.Pool != nil {
 		t.Errorf("%s, pool %+v, host %+v", pool.Verdict, pool.Pool, pool.Host)
 	}
-	if x, y := decodeOf(pool.Speed), decodeOf(host.Speed); x <= 0 || x >= y {
+	if x, y := planner.DecodeOf(pool.Speed), planner.DecodeOf(host.Speed); x <= 0 || x >= y {
 		t.Errorf("%g tokens a second from the pool, %g from the host", x, y)
 	}
 	if a := on(small, "pool"); a.Verdict != DoesNotFit {
@@ -155,7 +157,7 @@ func TestNoMemoryIsOverfull(t *testing.T) {
 					if a == nil {
 						break
 					}
-					if severity[a.Verdict] > severity[was] {
+					if question.VerdictSeverity[a.Verdict] > question.VerdictSeverity[was] {
 						t.Errorf("%s on %s%s: %s, with less host memory %s", model, card, host, a.Verdict, was)
 					}
 					was = a.Verdict

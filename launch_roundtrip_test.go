@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	diff "github.com/google/go-cmp/cmp"
-
+	"github.com/memwall/memwall/internal/launch"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 )
@@ -164,7 +165,7 @@ func canonicalPlan(t *testing.T, a *Answer) map[string]any {
 	if strings.HasPrefix(p.Engine, "ollama") && p.Fit == "on" {
 		delete(out, "fit") // by itself
 	}
-	if slices.Contains(ggml, strings.Split(p.Engine, "@")[0]) {
+	if slices.Contains(launch.Ggml, strings.Split(p.Engine, "@")[0]) {
 		delete(out, "context") // -c is that of all slots, padded
 	}
 	if strings.HasPrefix(p.Engine, "llama") {
@@ -173,7 +174,7 @@ func canonicalPlan(t *testing.T, a *Answer) map[string]any {
 		}
 		delete(out, "fit")       // all is pinned
 		delete(out, "attention") // auto is said as what it comes to, which ledgers tell
-		if p.DraftModel == "" && !isTrue(p.MTP) {
+		if p.DraftModel == "" && !question.IsTrue(p.MTP) {
 			delete(out, "draft_tokens")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
@@ -176,7 +177,7 @@ func TestMonotone(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "deepseek-v2-lite", "qwen3-next-80b-a3b", "gemma-3-12b", "mamba2-2.7b", "gpt-oss-20b"} {
 		for _, e := range Engines() {
 			r := Request{Ask: "fit", Model: id, Hardware: "8xh200", Plan: plan.Plan{Engine: e}}
-			q, err := asker().prepare(&r)
+			q, err := asker().env().Prepare(&r)
 			if err != nil {
 				continue
 			}
@@ -185,12 +186,12 @@ func TestMonotone(t *testing.T) {
 	}
 }
 
-func monotone(t *testing.T, name string, q *question) {
+func monotone(t *testing.T, name string, q *question.Question) {
 	t.Helper()
 	// Compute buffers of llama.cpp may shrink with the context, so that its caches alone are compared.
-	caches := engine.ReadsGGUF(q.engine)
+	caches := engine.ReadsGGUF(q.Engine)
 	need := func(context, sequences int64) (n int64) {
-		for _, r := range q.sizer.Size(nil, engine.Load{Context: context, Sequences: sequences}) {
+		for _, r := range q.Sizer.Size(nil, engine.Load{Context: context, Sequences: sequences}) {
 			if n += cacheBytes(&r); !caches {
 				n += int64(r.Needed().Bytes)
 			}
@@ -228,15 +229,15 @@ func cacheBytes(r *engine.Rank) (n int64) {
 // TestLimitsAreTheEdge: the stated largest context and number of users fit, one more does not.
 func TestLimitsAreTheEdge(t *testing.T) {
 	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b", "gemma-3-12b", "deepseek-v2-lite"} {
-		q, err := asker().prepare(&Request{Ask: "fit", Model: id, Hardware: "h100"})
+		q, err := asker().env().Prepare(&Request{Ask: "fit", Model: id, Hardware: "h100"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := q.job.Load()
-		if n := q.maxSequences(l.Context); n == nil || q.room(engine.Load{Context: l.Context, Sequences: *n}) < 0 || q.room(engine.Load{Context: l.Context, Sequences: *n + 1}) >= 0 {
+		l := q.Job.Load()
+		if n := q.MaxSequences(l.Context); n == nil || q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n}) < 0 || q.RoomLeft(engine.Load{Context: l.Context, Sequences: *n + 1}) >= 0 {
 			t.Errorf("%s: %v users are not the edge", id, n)
 		}
-		if n := q.maxContext(1); n == nil || q.room(engine.Load{Context: *n, Sequences: 1}) < 0 || q.room(engine.Load{Context: *n + 1, Sequences: 1}) >= 0 {
+		if n := q.MaxContext(1); n == nil || q.RoomLeft(engine.Load{Context: *n, Sequences: 1}) < 0 || q.RoomLeft(engine.Load{Context: *n + 1, Sequences: 1}) >= 0 {
 			t.Errorf("%s: %v tokens are not the edge", id, n)
 		}
 	}

@@ -3,21 +3,25 @@
 // Answer; both are plain structs with a stable JSON form.
 //
 // The package does no I/O. References that need files or a network are resolved by a ModelSource that the
-// caller hands in; without one, the built-in catalog answers. Open fit.go for the path from request to
-// ledger.
+// caller hands in; without one, the built-in catalog answers. What requests and answers mean stands in package
+// api; the path from request to ledger begins in internal/question.
 package memwall
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"strings"
 
-	"github.com/memwall/memwall/hardware"
-	"github.com/memwall/memwall/model/catalog"
-	"github.com/memwall/memwall/model/family"
-	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/compare"
+	"github.com/memwall/memwall/internal/diagnose/cause"
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/planner/serve"
+	"github.com/memwall/memwall/internal/planner/train"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/training"
 )
 
 // Version of the program.
@@ -37,7 +41,24 @@ type Asker struct {
 	// Parallel does something for each of n numbers from 0 and returns when all is done, in any order and at the same
 	// time as it likes; nil is one after the other. No answer depends on it.
 	Parallel func(n int, do func(i int))
-	memo     *memo
+	memo     *question.Memo
+}
+
+// env is what the rooms know of an asker.
+func (a *Asker) env() *question.Env {
+	return &question.Env{Models: a.Models, Calibration: a.Calibration, Data: a.Data, Traces: a.Traces, Watch: a.Watch, Parallel: a.Parallel, Memo: a.memo}
+}
+
+// Remembering gives an asker that keeps what its questions share, and so answers the next sooner. It is not for several
+// at once, and what it keeps grows with the models and machines that it is asked for: who asks without end takes a new
+// one now and then.
+func (a *Asker) Remembering() *Asker {
+	if a.memo != nil {
+		return a
+	}
+	b := *a
+	b.memo = question.NewMemo()
+	return &b
 }
 
 // Ask answers a request about models of the catalog.
@@ -49,129 +70,89 @@ func (a *Asker) Ask(r *Request) (*Answer, error) { return a.AskContext(context.B
 // AskContext is Ask with a context that ends a search: the answer then has what was known by that time, and the error
 // is nil if that is something.
 func (a *Asker) AskContext(ctx context.Context, r *Request) (*Answer, error) {
-	out, err := a.ask(ctx, r)
-	if err != nil {
-		e := asError(err)
-		return &Answer{Schema: Schema, Version: Version, Ask: r.Ask, Error: e}, e
+	return stamped(r.Ask)(a.ask(ctx, r))
+}
+
+// stamped completes what a question came to: which version of the program was asked what, and an error in the contract's form.
+func stamped(ask string) func(*Answer, error) (*Answer, error) {
+	return func(out *Answer, err error) (*Answer, error) {
+		if err != nil {
+			e := api.AsError(err)
+			return &Answer{Schema: Schema, Version: Version, Ask: ask, Error: e}, e
+		}
+		out.Schema, out.Version, out.Ask = Schema, Version, ask
+		for _, also := range out.Also {
+			also.Schema, also.Version, also.Ask = Schema, Version, "fit"
+		}
+		return out, nil
 	}
-	out.Schema, out.Version, out.Ask = Schema, Version, r.Ask
-	return out, nil
 }
 
 func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
+	e := a.env()
 	switch r.Ask {
-	case askCompare:
-		return a.compare(strings.NewReader(r.Text), r)
-	case askDiagnose:
-		return a.diagnose(strings.NewReader(r.Text), r)
-	case askPick:
-		return a.pick(ctx, r)
-	case "fit", askPlan, askDiff, askTrain, askSim:
+	case api.AskCompare:
+		return compare.Compare(e, strings.NewReader(r.Text), r)
+	case api.AskDiagnose:
+		return cause.Diagnose(e, strings.NewReader(r.Text), r)
+	case api.AskPick:
+		return planner.Pick(ctx, e, r)
+	case "fit", api.AskPlan, api.AskDiff, api.AskTrain, api.AskSim:
 	default:
 		return nil, &Error{Code: BadField, Field: "ask", Value: r.Ask, Message: fmt.Sprintf("ask = %q is not a question that this version answers", r.Ask), Hint: "fit, plan, pick, train, sim, diff, compare, diagnose"}
 	}
-	if err := r.ofAsk(); err != nil {
+	if err := r.CheckAsk(); err != nil {
 		return nil, err
 	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}
 	switch {
-	case r.Ask == askPlan && r.For == askTrain:
-		return a.planTrain(ctx, r)
-	case r.Ask == askPlan && r.aims():
-		return a.planGoal(ctx, r)
-	case r.Ask == askPlan:
-		return a.plan(ctx, r)
-	case r.Ask == askDiff:
-		return a.diff(r)
-	case r.Ask == askSim:
-		return a.simulate(ctx, r)
-	case r.Ask == askTrain:
-		return a.train(r)
+	case r.Ask == api.AskPlan && r.For == api.AskTrain:
+		return train.Plan(ctx, e, r)
+	case r.Ask == api.AskPlan && r.Aims():
+		return serve.Plan(ctx, e, r)
+	case r.Ask == api.AskPlan:
+		return planner.Plan(ctx, e, r)
+	case r.Ask == api.AskDiff:
+		return planner.Diff(e, r)
+	case r.Ask == api.AskSim:
+		return simulate.Simulate(ctx, e, r)
+	case r.Ask == api.AskTrain:
+		return training.Train(e, r)
 	case len(r.Also) > 0:
-		return a.fitAll(ctx, r)
+		return planner.FitAll(ctx, e, r)
 	}
-	return a.fit(r)
+	return planner.Fit(e, r)
 }
 
-// Size answers a fit request with ledgers, verdict and figures alone: no outlook, no suggestions. It is what
-// searches and scoreboards ask.
-func (a *Asker) Size(r *Request) (*Answer, error) {
-	q, ranks, err := a.sized(r)
-	if err != nil {
-		return nil, asError(err)
-	}
-	return q.size(ranks), nil
+// Compare reads a log with the models of the catalog. overrides are request fields that the log lacks or
+// that are known better; a zero Request overrides nothing.
+func Compare(log string, overrides Request) (*Answer, error) {
+	return (&Asker{}).Compare(strings.NewReader(log), overrides)
 }
 
-// each does something for the numbers from 0 to n - 1.
-func (a *Asker) each(n int, do func(int)) {
-	if a.Parallel != nil {
-		a.Parallel(n, do)
-		return
-	}
-	for i := range n {
-		do(i)
-	}
+// Compare reads a log. Models that overrides name are found by the Asker's source; what the log itself
+// names is looked up in the catalog only, so that a text never opens a file.
+func (a *Asker) Compare(log io.Reader, overrides Request) (*Answer, error) {
+	return stamped(api.AskCompare)(compare.Compare(a.env(), log, &overrides))
 }
 
-func (a *Asker) source() ModelSource {
-	if a.Models == nil {
-		return Catalog{}
-	}
-	return a.Models
+// CompareFound is Compare for what was found elsewhere than in a log.
+func (a *Asker) CompareFound(log *StartupLog, overrides Request) (*Answer, error) {
+	return stamped(api.AskCompare)(compare.CompareFound(a.env(), log, &overrides))
 }
 
-// FieldCode tells a wrong field from one that asks for what is not described.
-func FieldCode(f *family.FieldError) string {
-	if f.Lacking {
-		return Unsupported
-	}
-	return BadFile
+// Diagnose reads a text with the models of the catalog. overrides are fields of the plan that the text lacks.
+func Diagnose(text string, overrides Request) (*Answer, error) {
+	return (&Asker{}).Diagnose(strings.NewReader(text), overrides)
 }
 
-// hinter is an error that knows its fix.
-type hinter interface{ Hint() string }
+// Diagnose reads a text of any length. Models that overrides name are found by the Asker's source; what the text itself
+// names is looked up in the catalog only, so that a text never opens a file.
+func (a *Asker) Diagnose(text io.Reader, overrides Request) (*Answer, error) {
+	return stamped(api.AskDiagnose)(cause.Diagnose(a.env(), text, &overrides))
+}
 
 // AsError gives an error of this package, of hardware or of the catalog the form of the contract.
-func AsError(err error) *Error { return asError(err) }
-
-// asError gives any error the form of the contract.
-func asError(err error) *Error {
-	var e *Error
-	var p *plan.Problem
-	var h *hardware.Error
-	var f *family.FieldError
-	var u *family.UnknownError
-	var n *catalog.NotFoundError
-	switch {
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &Error{Code: Stopped, Message: "stopped before anything was known", Hint: "ask for less: fewer requests, one kind of hardware, one engine; or give it more time"}
-	case errors.As(err, &p):
-		code := BadField
-		switch {
-		case p.Lacking:
-			code = Unsupported
-		case p.Impossible:
-			code = ImpossiblePlan
-		}
-		return &Error{Code: code, Field: p.Field, Value: p.Value, Message: p.Message, Hint: p.Fix}
-	case errors.As(err, &h):
-		field := cmp.Or(h.Field, "hardware") // "=" alone is a key without a name
-		return &Error{Code: h.Code, Field: field, Value: shorten(h.Value), Message: fmt.Sprintf("%s %q %s", field, shorten(h.Value), h.Problem), Hint: h.Fix}
-	case errors.As(err, &f):
-		return &Error{Code: FieldCode(f), Field: f.Field, Value: f.Value, Message: f.Error(), Hint: f.Fix}
-	case errors.As(err, &u):
-		return &Error{Code: Unsupported, Field: "architectures", Value: u.Arch, Message: u.Error(), Hint: "give a GGUF or safetensors file for exact weights"}
-	case errors.As(err, &n):
-		return &Error{Code: UnknownModel, Field: "model", Value: n.Name, Message: n.Error(), Hint: n.Hint()}
-	}
-	out := &Error{Code: Internal, Message: err.Error()}
-	if h, ok := err.(hinter); ok {
-		out.Hint = h.Hint()
-	}
-	return out
-}
+func AsError(err error) *Error { return api.AsError(err) }

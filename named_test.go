@@ -22,11 +22,11 @@ func TestCommandsNameTheModel(t *testing.T) {
 			if engine == "ollama" || engine == "llama-server" {
 				p.Weights = "q4_k_m"
 			}
-			q, err := asker().prepare(&Request{Ask: "fit", Model: id, Plan: p})
+			q, err := asker().env().Prepare(&Request{Ask: "fit", Model: id, Plan: p})
 			if err != nil {
 				continue // the engine does not load it
 			}
-			command := q.engine.Command(q.job)
+			command := q.Engine.Command(q.Job)
 			r, _, err := FromCommand(command)
 			if err != nil {
 				t.Errorf("%s on %s: %s: %v", id, engine, command, err)

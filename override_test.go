@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
@@ -107,7 +108,7 @@ func TestOverrideRotary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := override(spec, map[string]plan.Int{"head_dim": plan.Int(64)}); err != nil {
+		if err := question.Override(spec, map[string]plan.Int{"head_dim": plan.Int(64)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := spec.Source.Rotary[0].Dim; got != want {

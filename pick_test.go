@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/score"
 )
@@ -16,23 +18,23 @@ func TestPicks(t *testing.T) {
 		{Hardware: "rtx-3060"}, {Hardware: "h100", Plan: plan.Plan{Context: 32768, Sequences: 8}}, {Hardware: "m4-max", Use: score.Coding}, {Hardware: "cpu,host=64GiB@80GB/s"},
 		{Hardware: "rtx-4090", Use: score.Embedding}, {Hardware: "2xrtx-3090", Use: score.LongContext}, {Hardware: "rtx-4070", Use: score.Agents},
 	} {
-		a := asked(t, askPick, r)
+		a := asked(t, api.AskPick, r)
 		if len(a.Picks) < 3 {
 			t.Errorf("%s runs %d models", r.Hardware, len(a.Picks))
 		}
-		u, err := useOf(&r)
+		u, err := planner.UseOf(&r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, k := range a.Picks {
 			b := asked(t, "fit", *k.Plan)
-			if b.Verdict != Fits || b.Devices[0].Headroom != k.Headroom || decodeOf(b.Speed) != decodeOf(k.Speed) {
+			if b.Verdict != Fits || b.Devices[0].Headroom != k.Headroom || planner.DecodeOf(b.Speed) != planner.DecodeOf(k.Speed) {
 				t.Errorf("%s on %s: %s with %d free, picked with %d", k.Model, r.Hardware, b.Verdict, b.Devices[0].Headroom, k.Headroom)
 			}
-			if k.Speed != nil && k.Speed.Decode != nil && decodeOf(k.Speed) < u.decode {
-				t.Errorf("%s on %s: %g tokens a second for %s", k.Model, r.Hardware, decodeOf(k.Speed), u.name)
+			if k.Speed != nil && k.Speed.Decode != nil && planner.DecodeOf(k.Speed) < u.Decode {
+				t.Errorf("%s on %s: %g tokens a second for %s", k.Model, r.Hardware, planner.DecodeOf(k.Speed), u.Name)
 			}
-			if i > 0 && k.Score.points() > a.Picks[i-1].Score.points() {
+			if i > 0 && planner.Points(k.Score) > planner.Points(a.Picks[i-1].Score) {
 				t.Errorf("%s stands behind a worse model", k.Model)
 			}
 		}
@@ -53,7 +55,7 @@ func TestFirstPicks(t *testing.T) {
 		{"h100", "", "qwen3.6-27b"}, {"rtx-4090", score.Coding, "qwen3.6-27b"}, {"rtx-4090", score.Vision, "gemma-4-31b"}, {"rtx-3060", score.LongContext, "qwen3.6-35b-a3b"},
 		{"rtx-3060", score.Embedding, "qwen3-embedding-8b"},
 	} {
-		a := asked(t, askPick, Request{Hardware: c.hardware, Use: c.use})
+		a := asked(t, api.AskPick, Request{Hardware: c.hardware, Use: c.use})
 		if len(a.Picks) == 0 || !strings.HasPrefix(a.Picks[0].Model, c.first) {
 			t.Errorf("%s for %s: %+v first, want %s", c.hardware, c.use, a.Picks[:min(1, len(a.Picks))], c.first)
 		}
@@ -63,7 +65,7 @@ func TestFirstPicks(t *testing.T) {
 // TestPicksOfOneUse: what is made for one use is picked for that use alone, and what sees nothing is not picked for pictures.
 func TestPicksOfOneUse(t *testing.T) {
 	for _, name := range score.Uses() {
-		for _, k := range asked(t, askPick, Request{Hardware: "h100", Use: name, All: true}).Picks {
+		for _, k := range asked(t, api.AskPick, Request{Hardware: "h100", Use: name, All: true}).Picks {
 			if special := score.Special(k.Model); special != "" && special != name {
 				t.Errorf("%s, made for %s, is picked for %s", k.Model, special, name)
 			}
@@ -72,7 +74,7 @@ func TestPicksOfOneUse(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Ask(&Request{Ask: askPick, Hardware: "h100", Use: "poetry"}); err == nil || !strings.Contains(err.Error(), "poetry") {
+	if _, err := Ask(&Request{Ask: api.AskPick, Hardware: "h100", Use: "poetry"}); err == nil || !strings.Contains(err.Error(), "poetry") {
 		t.Errorf("poetry: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
 )
@@ -90,7 +91,7 @@ func TestFronts(t *testing.T) {
 	for _, model := range []string{"qwen3-32b", "llama-3.1-8b", "gpt-oss-20b", "qwen3-30b-a3b", "gemma-3-27b"} {
 		for _, hardware := range []string{"rtx-4090", "2xh100", "rtx-3060-12gb", "l4,host=64GiB", "m4-max", "v100"} {
 			for want, more := range map[string]plan.Plan{"": {}, "latency": {Sequences: 16}, "quality_loss": {Context: 32768, Engine: "vllm"}} {
-				r := &Request{Ask: askPlan, Model: model, Hardware: hardware, Plan: more, Goal: &Goal{Minimize: want}}
+				r := &Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Plan: more, Goal: &Goal{Minimize: want}}
 				a, err := Ask(r)
 				if err != nil {
 					continue // a question that no engine answers

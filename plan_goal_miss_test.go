@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
 )
@@ -31,7 +32,7 @@ func TestMissSaysWhatIsAchieved(t *testing.T) {
 		for _, n := range []int64{holds, holds + 1} {
 			again, w := *m.Plan, *m.Plan.Workload
 			w.Concurrency = plan.Int(n)
-			again.Ask, again.Workload = askSim, &w
+			again.Ask, again.Workload = api.AskSim, &w
 			a, err := Ask(&again)
 			if err != nil {
 				t.Fatal(err)

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/search"
 )
 
 // planned are questions that people ask: too little memory, a little too little, enough; one device, several, unequal
@@ -44,7 +45,7 @@ func asked(t testing.TB, ask string, r Request) *Answer {
 func TestCandidatesKeepTheirWord(t *testing.T) {
 	tried := 0
 	for _, r := range planned {
-		a := asked(t, askPlan, r)
+		a := asked(t, api.AskPlan, r)
 		base := asked(t, "fit", r)
 		for _, c := range slices.Concat(a.Ladder, a.Candidates) {
 			tried++
@@ -70,7 +71,7 @@ func TestCandidatesKeepTheirWord(t *testing.T) {
 			if b.Verdict != c.Verdict || saves != c.Saves || !reflect.DeepEqual(b.Plan, c.Plan) {
 				t.Errorf("%s on %s, %s: %s and %d saved, promised %s and %d", r.Model, r.Hardware, c.Change, b.Verdict, saves, c.Verdict, c.Saves)
 			}
-			if x, y := decodeOf(b.Speed), decodeOf(c.Speed); x != y {
+			if x, y := planner.DecodeOf(b.Speed), planner.DecodeOf(c.Speed); x != y {
 				t.Errorf("%s on %s, %s: %g tokens a second, promised %g", r.Model, r.Hardware, c.Change, x, y)
 			}
 		}
@@ -83,7 +84,7 @@ func TestCandidatesKeepTheirWord(t *testing.T) {
 // TestBestFits: what is recommended fits, keeps what was given unless nothing else fits, and is the cheapest.
 func TestBestFits(t *testing.T) {
 	for _, r := range planned {
-		a := asked(t, askPlan, r)
+		a := asked(t, api.AskPlan, r)
 		for i := range a.Candidates {
 			c := &a.Candidates[i]
 			if c.Verdict != Fits {
@@ -102,80 +103,11 @@ func TestBestFits(t *testing.T) {
 	}
 }
 
-// TestNeverBeaten: sizing every plan of every way finds none that is cheaper, and needs fall along the axes.
-func TestNeverBeaten(t *testing.T) {
-	for _, r := range planned {
-		if r.Hardware == "rtx-4090+rtx-3060" || r.Hardware == "rtx-4090,host=96GiB" {
-			continue // placements take long, and are not ordered
-		}
-		r.Ask = "fit"
-		p, err := (&Asker{}).planner(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := p.search(context.Background(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = slices.DeleteFunc(found, func(c Candidate) bool { return strings.HasSuffix(c.way, "spilling") })
-		best, ok := exhaustive(t, p)
-		if ok != (len(found) > 0) || ok && found[0].price > best+1e-9 {
-			t.Errorf("%s on %s: found %d plans, the best at %v; an exhaustive search %v at %g", r.Model, r.Hardware, len(found), found, ok, best)
-		}
-	}
-}
-
-// exhaustive sizes all plans of all ways that do not spill.
-func exhaustive(t *testing.T, p *planner) (best float64, ok bool) {
-	for _, w := range p.ways(false) {
-		if w.spills {
-			continue
-		}
-		start := p.asked
-		w.set(&start)
-		q, _, err := p.ask(&start)
-		if err != nil {
-			continue
-		}
-		s := &space{planner: p, way: &w, start: start, axes: p.axes(q, false, false), fit: map[string]sizedPlan{}}
-		for _, at := range all(s.problem()) {
-			if !s.fits(at) {
-				continue
-			}
-			for i := range at {
-				next := slices.Clone(at)
-				if next[i]++; next[i] < len(s.axes[i].settings) && !s.fits(next) {
-					t.Errorf("%s on %s: %v fits, and with a later setting of %s it does not", p.asked.Model, p.asked.Hardware, at, s.axes[i].field)
-				}
-			}
-			if price := s.price(at); !ok || price < best {
-				best, ok = price, true
-			}
-		}
-	}
-	return best, ok
-}
-
-// all points of a space.
-func all(p *search.Problem) (out []search.Point) {
-	out = []search.Point{{}}
-	for _, n := range p.Settings {
-		var next []search.Point
-		for _, at := range out {
-			for i := range n {
-				next = append(next, append(slices.Clone(at), i))
-			}
-		}
-		out = next
-	}
-	return out
-}
-
 // TestSameAnswerTwice: searches have one answer.
 func TestSameAnswerTwice(t *testing.T) {
 	for _, r := range planned[:3] {
-		x, _ := json.Marshal(asked(t, askPlan, r))
-		y, _ := json.Marshal(asked(t, askPlan, r))
+		x, _ := json.Marshal(asked(t, api.AskPlan, r))
+		y, _ := json.Marshal(asked(t, api.AskPlan, r))
 		if string(x) != string(y) {
 			t.Errorf("%s on %s has two answers", r.Model, r.Hardware)
 		}
@@ -187,18 +119,18 @@ func TestSearchEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := planned[2]
-	r.Ask = askPlan
+	r.Ask = api.AskPlan
 	if _, err := (&Asker{}).AskContext(ctx, &r); err == nil {
 		t.Error("an answer after the end")
 	}
-	if _, err := (&Asker{}).AskContext(ctx, &Request{Ask: askPick, Hardware: "h100"}); err == nil {
+	if _, err := (&Asker{}).AskContext(ctx, &Request{Ask: api.AskPick, Hardware: "h100"}); err == nil {
 		t.Error("picks after the end")
 	}
 }
 
 // TestDiff: lines of ledgers add up to what is needed, and a plan beside itself is refused or the same.
 func TestDiff(t *testing.T) {
-	a := asked(t, askDiff, Request{Model: "llama-3.1-70b", Hardware: "2xh100", Change: map[string]any{"weights": "fp8"}})
+	a := asked(t, api.AskDiff, Request{Model: "llama-3.1-70b", Hardware: "2xh100", Change: map[string]any{"weights": "fp8"}})
 	d := a.Diff
 	var x, y int64
 	for _, it := range d.Items {
@@ -215,7 +147,7 @@ func TestDiff(t *testing.T) {
 	if len(d.Fields) != 1 || d.Fields[0].Field != "weights" || d.DecodeRatio == nil || *d.DecodeRatio <= 1 {
 		t.Errorf("%+v", d)
 	}
-	if _, err := Ask(&Request{Ask: askDiff, Model: "llama-3.1-8b", Hardware: "h100"}); err == nil {
+	if _, err := Ask(&Request{Ask: api.AskDiff, Model: "llama-3.1-8b", Hardware: "h100"}); err == nil {
 		t.Error("a diff without a change is answered")
 	}
 }
@@ -227,7 +159,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(strings.TrimSpace(r.Model+" "+r.Engine), func(b *testing.B) {
 			decided, full := 0, 0
 			for b.Loop() {
-				a := asked(b, askPlan, r)
+				a := asked(b, api.AskPlan, r)
 				decided, full = decided+a.Evaluated.Decided, full+a.Evaluated.Full
 			}
 			b.ReportMetric(float64(decided)/b.Elapsed().Seconds(), "decided/s")

@@ -11,13 +11,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/planner/train"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/training"
 	"github.com/memwall/memwall/plan"
 )
 
 // trainAsk is a question for plans that train.
 func trainAsk(model, on string, more func(*Request)) *Request {
-	r := &Request{Ask: askPlan, For: askTrain, Model: model, Hardware: on}
+	r := &Request{Ask: api.AskPlan, For: api.AskTrain, Model: model, Hardware: on}
 	r.SequenceLength, r.Tokens = 4096, 1e9
 	if more != nil {
 		more(r)
@@ -50,89 +54,6 @@ func planned1(t testing.TB, r *Request) *Answer {
 	return a
 }
 
-// byHand asks for every plan of a space, none left out by what another says, and gives those that fit.
-func byHand(t testing.TB, r *Request) *trainFound {
-	t.Helper()
-	s, err := (&Asker{}).trainSearch(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s.offloads = range []bool{false, true} {
-		for i := range s.sites {
-			r := s.asked
-			s.sites[i].set(&r)
-			s.eachByHand(&s.sites[i], &r, 0)
-		}
-		if s.found.number > 0 {
-			break
-		}
-	}
-	return &s.found
-}
-
-func (s *trainSearch) eachByHand(x *trainSite, r *Request, from int) {
-	if from < len(outerAxes) {
-		settings := outerAxes[from].choose(s, x, r)
-		if len(settings) == 0 {
-			s.eachByHand(x, r, from+1)
-		}
-		for _, set := range settings {
-			to := *r
-			set(&to)
-			s.eachByHand(x, &to, from+1)
-		}
-		return
-	}
-	for _, v := range s.chunksOf(r) {
-		for _, m := range s.microsOf(r) {
-			for _, w := range s.recomputesOf(r) {
-				to := *r
-				to.VPP, to.MicroBatch, to.Recompute = v, m, w
-				s.try(x, &to)
-			}
-		}
-	}
-}
-
-// TestTrainPlansByHand: what a search finds is what going through all plans finds: the best ones, and the front.
-func TestTrainPlansByHand(t *testing.T) {
-	sized, sizedByHand := 0, 0
-	for _, r := range trainAsked {
-		all := byHand(t, r)
-		if all.number == 0 {
-			t.Fatalf("%s on %s: nothing fits", r.Model, r.Hardware)
-		}
-		s, err := (&Asker{}).trainSearch(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		same := func(what string, a, b []*trainPlan) {
-			if x, y := figuresOf(a), figuresOf(b); !slices.Equal(x, y) {
-				t.Errorf("%s on %s: %s\n%s\nby hand\n%s", r.Model, r.Hardware, what, strings.Join(x, "\n"), strings.Join(y, "\n"))
-			}
-		}
-		same("best", s.found.best, all.best)
-		slices.SortFunc(s.found.front, s.order)
-		slices.SortFunc(all.front, s.order)
-		same("front", s.found.front, all.front)
-		sized, sizedByHand = sized+s.evaluated.Full, sizedByHand+all.search.evaluated.Full
-	}
-	if t.Logf("%d plans sized, by hand %d", sized, sizedByHand); 2*sized > sizedByHand {
-		t.Errorf("%d of %d plans are sized: bounds decide little", sized, sizedByHand)
-	}
-}
-
-// figuresOf plans, without the order in which they were found.
-func figuresOf(plans []*trainPlan) (out []string) {
-	for _, p := range plans {
-		out = append(out, fmt.Sprintf("%s, %s: %.6g s, $%.6g, %d", p.site.words(), p.words(&Request{}), p.perToken*1e9, p.perMillion, p.room))
-	}
-	return out
-}
-
 // TestTrainPlansKeepTheirWord: every plan is one of training that fits as it says, takes as long, and keeps what was
 // given; no plan is better than one of the front in all ways.
 func TestTrainPlansKeepTheirWord(t *testing.T) {
@@ -143,18 +64,18 @@ func TestTrainPlansKeepTheirWord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again.Ask, again.For, again.Goal, again.MaxDevices, again.Among = askTrain, "", nil, 0, nil
-			b, err := (&Asker{}).trained(again)
+			again.Ask, again.For, again.Goal, again.MaxDevices, again.Among = api.AskTrain, "", nil, 0, nil
+			b, err := training.Trained((&Asker{}).env(), again)
 			if err != nil {
 				t.Errorf("%s on %s, %s: %v", r.Model, r.Hardware, c.Change, err)
 				continue
 			}
-			m, step, err := b.step()
-			if err != nil || c.Step == nil || *rounded(step.Seconds.Mid) != c.Step.Seconds || m.Tokens() != c.Step.Tokens {
+			m, step, err := b.Step()
+			if err != nil || c.Step == nil || *question.Rounded(step.Seconds.Mid) != c.Step.Seconds || m.Tokens() != c.Step.Tokens {
 				t.Errorf("%s: a step of %v, promised %+v (%v)", c.Change, step.Seconds, c.Step, err)
 			}
-			if ranks := b.same(b.sizer.Size(nil)); b.q.verdict(ranks) != Fits || headroom(&ranks[0]) != c.Headroom {
-				t.Errorf("%s: %s with %d free, promised %d", c.Change, b.q.verdict(ranks), headroom(&ranks[0]), c.Headroom)
+			if ranks := b.EngineRanks(b.Sizer.Size(nil)); b.Question.Verdict(ranks) != Fits || question.Headroom(&ranks[0]) != c.Headroom {
+				t.Errorf("%s: %s with %d free, promised %d", c.Change, b.Question.Verdict(ranks), question.Headroom(&ranks[0]), c.Headroom)
 			}
 			if c.Why == "" || c.Plan == nil || c.Run == nil {
 				t.Errorf("plan %d, %s, lacks a reason, a plan or a run", i, c.Change)
@@ -237,7 +158,7 @@ func TestTrainPlanGoals(t *testing.T) {
 	with := func(on, least string) *Answer {
 		return planned1(t, trainAsk("llama-3.1-8b", on, func(r *Request) { r.Goal = &Goal{Minimize: least}; r.MaxDevices = 8 }))
 	}
-	fast, cheap, few := with(anyHardware, "latency"), with(anyHardware, "cost"), with(anyHardware, "devices")
+	fast, cheap, few := with(api.AnyHardware, "latency"), with(api.AnyHardware, "cost"), with(api.AnyHardware, "devices")
 	if *cheap.Best.Run.USD > *fast.Best.Run.USD || fast.Best.Run.Seconds > cheap.Best.Run.Seconds || few.Best.Plan.Devices > cheap.Best.Plan.Devices {
 		t.Errorf("fastest %+v, cheapest %+v, fewest %+v", fast.Best.Run, cheap.Best.Run, few.Best.Run)
 	}
@@ -257,11 +178,11 @@ func TestTrainPlanGoals(t *testing.T) {
 // TestSurprises: a surprise is worse than the best plan by more than little, and says why.
 func TestSurprises(t *testing.T) {
 	a := planned1(t, trainAsk("llama-3.1-70b", "64xh100", nil))
-	if len(a.Surprises) != mostSurprises {
+	if len(a.Surprises) != train.MostSurprises {
 		t.Fatalf("%d surprises", len(a.Surprises))
 	}
 	for _, c := range a.Surprises {
-		if c.Step.Seconds < a.Best.Step.Seconds*(1+worthSurprise) || !strings.Contains(c.Why, ", but ") || !strings.Contains(c.Why, "%") {
+		if c.Step.Seconds < a.Best.Step.Seconds*(1+train.WorthSurprise) || !strings.Contains(c.Why, ", but ") || !strings.Contains(c.Why, "%") {
 			t.Errorf("%s: %s", c.Change, c.Why)
 		}
 	}
@@ -377,7 +298,7 @@ func TestTrainPlanNumbers(t *testing.T) {
 			t.Errorf("%s is taken", bad)
 		}
 	}
-	if _, err := Ask(&Request{Ask: askPlan, Model: "llama-3.1-8b", Hardware: "h100", Among: map[string][]plan.Int{"tp": {1, 2}}}); err == nil {
+	if _, err := Ask(&Request{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "h100", Among: map[string][]plan.Int{"tp": {1, 2}}}); err == nil {
 		t.Error("plans that serve take a list of numbers")
 	}
 }
@@ -411,10 +332,10 @@ func TestTrainPlanFiles(t *testing.T) {
 		}
 		for _, x := range a.Candidates {
 			again := *x.Plan
-			again.Ask = askTrain
-			b, err := (&Asker{}).trained(&again)
-			if err != nil || len(b.config()) == 0 {
-				t.Errorf("%s on %s, %s: no files: %v %v", c.model, c.on, x.Change, err, b.notes())
+			again.Ask = api.AskTrain
+			b, err := training.Trained((&Asker{}).env(), &again)
+			if err != nil || len(b.Config()) == 0 {
+				t.Errorf("%s on %s, %s: no files: %v %v", c.model, c.on, x.Change, err, b.Notes())
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
 )
@@ -17,29 +17,29 @@ var followed = []struct {
 	phases []string
 }{
 	{"a plan that fits", func() *Request {
-		r := &Request{Ask: askPlan, Model: "qwen3-32b", Hardware: "rtx-4090"}
+		r := &Request{Ask: api.AskPlan, Model: "qwen3-32b", Hardware: "rtx-4090"}
 		r.Weights, r.Context = "q4_k_m", 32768
 		return r
-	}, []string{phaseSearch, phaseLadder}},
+	}, []string{api.PhaseSearch, api.PhaseLadder}},
 	{"nothing that was left open fits", func() *Request {
-		r := &Request{Ask: askPlan, Model: "qwen3-32b", Hardware: "rtx-3060"}
+		r := &Request{Ask: api.AskPlan, Model: "qwen3-32b", Hardware: "rtx-3060"}
 		all := plan.Int(-1)
 		r.Weights, r.Context, r.GPULayers, r.KV = "q4_k_m", 32768, &all, "f16"
 		return r
-	}, []string{phaseSearch, phaseLoose, phaseLadder}},
-	{"hardware for a model", func() *Request { return &Request{Ask: askPlan, Model: "qwen3-8b"} }, []string{phaseSearch}},
-	{"models for hardware", func() *Request { return &Request{Ask: askPick, Hardware: "rtx-3060"} }, []string{phaseSearch}},
+	}, []string{api.PhaseSearch, api.PhaseLoose, api.PhaseLadder}},
+	{"hardware for a model", func() *Request { return &Request{Ask: api.AskPlan, Model: "qwen3-8b"} }, []string{api.PhaseSearch}},
+	{"models for hardware", func() *Request { return &Request{Ask: api.AskPick, Hardware: "rtx-3060"} }, []string{api.PhaseSearch}},
 	{"a goal", func() *Request {
-		return &Request{Ask: askPlan, Model: "qwen3-8b", Hardware: "l40s,rtx-4090", Workload: &workload.Spec{Rate: 4, Requests: 400}, Goal: &Goal{TTFT: map[string]float64{"p99": 2000}}}
-	}, []string{phaseEstimate, phasePlay, phaseVary, phaseDetail}},
+		return &Request{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "l40s,rtx-4090", Workload: &workload.Spec{Rate: 4, Requests: 400}, Goal: &Goal{TTFT: map[string]float64{"p99": 2000}}}
+	}, []string{api.PhaseEstimate, api.PhasePlay, api.PhaseVary, api.PhaseDetail}},
 	{"training", func() *Request {
-		r := &Request{Ask: askPlan, For: askTrain, Model: "llama-3.1-8b", Hardware: "8xh100"}
+		r := &Request{Ask: api.AskPlan, For: api.AskTrain, Model: "llama-3.1-8b", Hardware: "8xh100"}
 		r.SequenceLength = 4096
 		return r
-	}, []string{phaseSearch}},
+	}, []string{api.PhaseSearch}},
 	{"a simulation", func() *Request {
-		return &Request{Ask: askSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"}, Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000), Prompt: workload.Law{Mean: 1024}, Output: workload.Law{Mean: 256}}}
-	}, []string{phaseSimulate, phaseCapacity, phaseBands, phaseVersus}},
+		return &Request{Ask: api.AskSim, Model: "llama-3.1-8b", Hardware: "h100", Versus: []string{"static"}, Workload: &workload.Spec{Rate: 4, Requests: plan.Int(3000), Prompt: workload.Law{Mean: 1024}, Output: workload.Law{Mean: 256}}}
+	}, []string{api.PhaseSimulate, api.PhaseCapacity, api.PhaseBands, api.PhaseVersus}},
 }
 
 // TestProgress: who watches is told of every phase in its order, plans are only ever added, what is done is no more than
@@ -76,7 +76,7 @@ func TestProgress(t *testing.T) {
 			if e := watched.Evaluated; e != nil && (decided == 0 || decided > e.Decided) {
 				t.Errorf("%d of %d plans were told of", decided, e.Decided)
 			}
-			if watched.Best != nil && c.phases[len(c.phases)-1] == phaseLadder && best == "" {
+			if watched.Best != nil && c.phases[len(c.phases)-1] == api.PhaseLadder && best == "" {
 				t.Error("the best was not told of")
 			}
 			alone, err := asker().Ask(c.make())

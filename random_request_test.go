@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 )
@@ -93,7 +94,7 @@ func randomValue(r *rand.Rand, f *Field, numbers []int64) reflect.Value {
 	case f.Name == "override":
 		m := map[string]plan.Int{}
 		for range r.IntN(3) {
-			m[overrideNames()[r.IntN(len(overrideNames()))]] = plan.Int(numbers[r.IntN(len(numbers))])
+			m[question.OverrideNames()[r.IntN(len(question.OverrideNames()))]] = plan.Int(numbers[r.IntN(len(numbers))])
 		}
 		v.Set(reflect.ValueOf(m))
 	}

@@ -4,6 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner/serve"
+	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/workload"
 )
@@ -13,7 +16,7 @@ func TestLargeFleetsSayWhatIsPlayed(t *testing.T) {
 	r := forUsers("llama-3.1-8b", "l4", 0, 4000, 200)
 	r.Workload, r.Engine, r.Weights, r.KV, r.TP, r.PP = &workload.Spec{Rate: 60, Requests: 800}, "vllm", "fp8", "bf16", 1, 1
 	r.Replicas = 40
-	if c := goalOf(t, r).Best; c == nil || c.Fleet.Replicas <= mostTogether || c.Simulated.Replicas != mostTogether {
+	if c := goalOf(t, r).Best; c == nil || c.Fleet.Replicas <= serve.MostTogether || c.Simulated.Replicas != serve.MostTogether {
 		t.Errorf("%+v, and %+v were played", c.Fleet, c.Simulated)
 	}
 }
@@ -43,7 +46,7 @@ func TestPlanIsSim(t *testing.T) {
 			}
 			shown := *c.Plan
 			for how, again := range map[string]*Request{"the plan": &shown, "its patch": patched} {
-				again.Ask = askSim
+				again.Ask = api.AskSim
 				b, err := Ask(again)
 				if err != nil {
 					t.Errorf("%s on %s, %s: %s: %v", r.Model, r.Hardware, c.Change, how, err)
@@ -53,7 +56,7 @@ func TestPlanIsSim(t *testing.T) {
 				for name, pair := range map[string][2]any{
 					"first token": {c.Simulated.TTFT, b.Simulated.TTFT}, "per token": {c.Simulated.TPOT, b.Simulated.TPOT}, "end to end": {c.Simulated.E2E, b.Simulated.E2E},
 					"wait": {c.Simulated.Wait, b.Simulated.Wait}, "requests": {c.Simulated.Requests, b.Simulated.Requests}, "throughput": {c.Simulated.Rate, b.Simulated.Rate},
-					"fast edge": {c.Simulated.Low.first(), b.Simulated.Low.first()}, "slow edge": {c.Simulated.High.token(), b.Simulated.High.token()},
+					"fast edge": {simulate.FirstToken(c.Simulated.Low), simulate.FirstToken(b.Simulated.Low)}, "slow edge": {simulate.PerToken(c.Simulated.High), simulate.PerToken(b.Simulated.High)},
 				} {
 					if !reflect.DeepEqual(pair[0], pair[1]) {
 						t.Errorf("%s on %s, %s: %s of %s: %+v, simulated %+v", r.Model, r.Hardware, c.Change, name, how, pair[0], pair[1])

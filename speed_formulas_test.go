@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -48,7 +49,7 @@ func TestFormulasBesideCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !copied(a.Speed) {
+	if !timing.Copied(a.Speed) {
 		t.Fatalf("weights on the host cross no link: %+v", a.Speed.Parts)
 	}
 	checkFormulas(t, &r, a)

@@ -3,6 +3,7 @@ package memwall
 import (
 	"testing"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -63,7 +64,7 @@ func TestMoreDevicesKeepTheHost(t *testing.T) {
 	r := &Request{Ask: "fit", Model: "qwen3-235b-a22b", Hardware: "rtx-4090,host=64GiB@90GB/s", Plan: plan.Plan{Weights: "q4_k_m"}}
 	r.Mmap, r.CPUMoE = &off, &experts
 	seen := false
-	for _, s := range asked(t, askPlan, *r).Ladder {
+	for _, s := range asked(t, api.AskPlan, *r).Ladder {
 		to, ok := s.Patch["hardware"]
 		if !ok {
 			continue

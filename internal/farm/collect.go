@@ -260,7 +260,7 @@ func (s *Sweep) reconcile(ctx context.Context) error {
 
 // find out about one point.
 func (s *Sweep) find(ctx context.Context, t *task) error {
-	by, _, err := s.Farm.answered(ctx, t.key, s.trust.refused)
+	by, err := s.Farm.answered(ctx, t.key, s.trust.refused)
 	if err == nil {
 		return s.settle(ctx, []*arrival{{row: studyfile.Row{Index: t.Index, Key: t.key.String()}, point: s.Study.At(t.Index, s.Tables), by: by, again: true}})
 	}

@@ -141,8 +141,8 @@ func (f *Farm) record(ctx context.Context, key study.Key, id string) (r *record,
 // mostRecords of one question that are looked at: two workers that took the same task leave two.
 const mostRecords = 16
 
-// answered gives a sound record of a question by anybody who is not refused; jetstream.ErrKeyNotFound where there is none.
-func (f *Farm) answered(ctx context.Context, key study.Key, refused func(id string) bool) (id string, r *record, err error) {
+// answered says who of those not refused left a sound record of a question; jetstream.ErrKeyNotFound where nobody did.
+func (f *Farm) answered(ctx context.Context, key study.Key, refused func(id string) bool) (id string, err error) {
 	before := "$KV." + results + "." + key.String() + "."
 	next := uint64(1)
 	for range mostRecords {
@@ -155,12 +155,12 @@ func (f *Farm) answered(ctx context.Context, key study.Key, refused func(id stri
 			break
 		}
 		if err != nil {
-			return "", nil, err
+			return "", err
 		}
 		next, id = m.Sequence+1, strings.TrimPrefix(m.Subject, before)
-		if r, err = readRecord(key, id, m.Data); err == nil && !refused(id) {
-			return id, r, nil
+		if _, err = readRecord(key, id, m.Data); err == nil && !refused(id) {
+			return id, nil
 		}
 	}
-	return "", nil, jetstream.ErrKeyNotFound
+	return "", jetstream.ErrKeyNotFound
 }

@@ -190,7 +190,7 @@ func (w *Worker) there(ctx context.Context, t *task) (by string, ok bool, err er
 	if t.Fresh {
 		return "", false, nil
 	}
-	by, _, err = w.farm.answered(ctx, t.key, func(string) bool { return false })
+	by, err = w.farm.answered(ctx, t.key, func(string) bool { return false })
 	if gone(err) {
 		return "", false, nil
 	}

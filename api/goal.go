@@ -1,0 +1,34 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ForRequest are the bounds in milliseconds that a single request is judged by, which goal_share counts: those of the highest
+// percentile of each time; 0 where there is none.
+func (g *Goal) ForRequest() (ttft, tpot float64) { return Highest(g.TTFT), Highest(g.TPOT) }
+
+// Highest is the bound of the highest percentile.
+func Highest(by map[string]float64) (bound float64) {
+	most := 0.0
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		if p, err := Percentile(name); err == nil && p > most {
+			most, bound = p, by[name]
+		}
+	}
+	return bound
+}
+
+// Percentile reads p50, p99 or p99.9.
+func Percentile(name string) (share float64, err error) {
+	number, ok := strings.CutPrefix(name, "p")
+	p, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(p > 0 && p <= 100) {
+		return 0, &Error{Code: BadField, Field: "goal", Value: Shorten(name), Message: fmt.Sprintf("goal: %s is no percentile", Shorten(name)), Hint: `such as {"ttft_ms":{"p99":500}}`}
+	}
+	return p / 100, nil
+}

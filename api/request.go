@@ -1,0 +1,100 @@
+// Package api holds requests and answers, their fields and errors: data and what is checked of them alone. It sizes
+// nothing, and needs no engine to do so.
+package api
+
+import (
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/workload"
+)
+
+// Goal is what a plan is searched for.
+type Goal struct {
+	// TTFT and TPOT are bounds in milliseconds by percentile: {"p99": 500}. Requests that keep within both are goodput.
+	TTFT     map[string]float64 `json:"ttft_ms,omitempty" doc:"milliseconds to the first token that requests should keep within, by percentile"`
+	TPOT     map[string]float64 `json:"tpot_ms,omitempty" doc:"milliseconds per further token that requests should keep within, by percentile"`
+	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
+	// Sure plans to the slow edge of the band: bounds also hold where every step takes as long as there.
+	Sure bool `json:"sure,omitempty" doc:"the bounds must also hold where every step takes as long as at the slow edge of its band"`
+	// Attainment is the share of requests that must keep within the bounds of TTFT and TPOT at once, each that of its highest percentile.
+	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must keep within all bounds at once, such as 0.99"`
+	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
+	// another published score.
+	QualityLoss *float64   `json:"quality_loss,omitempty" doc:"most that formats may cost in quality, in percent of perplexity"`
+	Own         *Ownership `json:"own,omitempty" doc:"terms on which devices are bought, to compare with renting them"`
+}
+
+// Ownership is what owned devices cost beside their price.
+type Ownership struct {
+	LifetimeHours float64 `json:"lifetime_hours,omitempty" doc:"hours of use that a purchase is spread over"`
+	PerKWh        float64 `json:"usd_per_kwh,omitempty" doc:"dollars for a kilowatt-hour"`
+	// Overhead is what a site draws for each watt of the devices.
+	Overhead float64 `json:"overhead,omitempty" doc:"watts that a site draws for each watt of the devices: hosts, losses, cooling"`
+	// Purchase is the price of one device, where it is known better than by published prices.
+	Purchase float64 `json:"usd_per_device,omitempty" doc:"price of one device, in dollars"`
+}
+
+// Request is a question in flat JSON. Only Ask and Model are required; CONTRACT.md beside the project's
+// documentation fixes what the fields mean. Flags of the command line, JSON Schema and the other faces are
+// made from this struct.
+type Request struct {
+	Ask      string `json:"ask" enum:"fit,plan,pick,train,sim,diff,compare,diagnose" doc:"the question"`
+	Model    string `json:"model,omitempty" doc:"catalog id, file, folder, config.json or hub name"`
+	Hardware string `json:"hardware,omitempty" flag:"on" doc:"device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"`
+	Devices  int64  `json:"devices,omitempty" flag:"devices" doc:"how many of the devices"`
+	plan.Plan
+	plan.Training
+	Override   map[string]plan.Int   `json:"override,omitempty" flag:"set" doc:"architecture what-if: kv_heads=1 and the like"`
+	For        string                `json:"for,omitempty" asks:"plan" enum:"fit,train" doc:"what plans are for: to serve, or to train"`
+	Use        string                `json:"use,omitempty" flag:"for" asks:"pick" enum:"chat,coding,reasoning,agents,vision,long-context,embedding,ocr,speech" doc:"what a model is picked for"`
+	Goal       *Goal                 `json:"goal,omitempty" asks:"plan,pick,sim" doc:"what a search for plans is to favour"`
+	Workload   *workload.Spec        `json:"workload,omitempty" asks:"plan,sim" doc:"who asks for what, and when"`
+	Versus     []string              `json:"versus,omitempty" flag:"versus" asks:"sim" doc:"the same workload with a technique less: static, contiguous-kv, no-prefix-cache, no-speculation"`
+	Replicas   plan.Int              `json:"replicas,omitempty" flag:"replicas" asks:"plan,sim" doc:"servers behind a router, each with the hardware"`
+	Router     string                `json:"router,omitempty" flag:"router" asks:"plan,sim" enum:"least-loaded,round-robin,prefix-aware" doc:"how requests are given to replicas"`
+	Scheduler  string                `json:"scheduler,omitempty" flag:"scheduler" asks:"sim" enum:"vllm-v1,sglang,trtllm,trtllm-max-utilization,llama-server,orca,static" doc:"rules by which steps are composed, where they are not the engine's own"`
+	KVTier     plan.Size             `json:"kv_tier_bytes,omitempty" flag:"kv-tier" asks:"sim" doc:"memory of the host, for a replica, that keeps caches evicted from the device (vLLM --kv-offloading-size, SGLang --hicache-size)"`
+	KVTierOn   string                `json:"kv_tier,omitempty" flag:"kv-tier-on" asks:"sim" enum:"host,nvme" doc:"where that is"`
+	LongPrompt plan.Int              `json:"long_prompt_tokens,omitempty" flag:"long-prompt" unit:"length" asks:"sim" doc:"most tokens of one prompt in a step (vLLM --long-prefill-token-threshold)"`
+	MaxLoRAs   plan.Int              `json:"max_loras,omitempty" flag:"max-loras" asks:"sim" doc:"adapters of the sequences of one step (vLLM --max-loras)"`
+	MaxQueued  plan.Int              `json:"max_queued,omitempty" flag:"max-queued" asks:"sim" doc:"requests that may wait at a replica; who comes then is refused"`
+	KVBlocks   plan.Int              `json:"kv_blocks,omitempty" flag:"kv-blocks" asks:"sim" doc:"blocks of the KV cache of a replica, where they are known"`
+	MaxDevices plan.Int              `json:"max_devices,omitempty" flag:"max-devices" asks:"plan" doc:"most devices of a plan, all replicas together"`
+	Day        *Day                  `json:"day,omitempty" asks:"plan" doc:"how the load goes over a day"`
+	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
+	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
+	Measured   map[string]float64    `json:"measured_errors,omitempty" asks:"fit,plan" doc:"relative errors of the weights by recipe, measured on them (memwall quant --save), in place of published rows: {\"q4_k_m\":0.071}"`
+	Text       string                `json:"text,omitempty" asks:"compare,diagnose" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose"`
+	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
+	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
+	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`
+	// Safety: fits_on lists hardware when none is given.
+}
+
+const AskPlan = "plan"
+
+const AskDiagnose = "diagnose"
+
+const AskCompare = "compare"
+
+const AskPick = "pick"
+
+const AskDiff = "diff"
+
+const AskTrain = "train"
+
+// ServingLists are the fields of words whose lists a search for plans to serve goes through.
+var ServingLists = []string{"engine", "weights", "kv"}
+
+// TrainLists are the fields of words whose lists a search goes through.
+var TrainLists = []string{"method", "framework", "optimizer", "precision", "sharding", "recompute"}
+
+// Aims reports whether a search for plans has a load and bounds to serve it within.
+func (r *Request) Aims() bool {
+	g := r.Goal
+	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil)
+}
+
+// AnyHardware stands for devices that are offered, in usual numbers.
+const AnyHardware = "any"
+
+const AskSim = "sim"

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// PhaseBytes is a phase of a step of training and what lives in it.
+type PhaseBytes struct {
+	Name   string     `json:"name"`
+	Bytes  unit.Bytes `json:"bytes"`
+	Ledger []Item     `json:"ledger,omitempty"`
+}
+
+// PerDevice is the worst rank as the counters see it: what must fit, what torch calls allocated and reserved, what
+// nvidia-smi shows.
+type PerDevice struct {
+	Peak      unit.Bytes `json:"peak_bytes"`
+	PeakPhase string     `json:"peak_phase"`
+
+	Allocated     unit.Bytes `json:"allocated_bytes"`
+	AllocatedLow  unit.Bytes `json:"allocated_bytes_low"`
+	AllocatedHigh unit.Bytes `json:"allocated_bytes_high"`
+	Reserved      unit.Bytes `json:"reserved_bytes"`
+	ReservedLow   unit.Bytes `json:"reserved_bytes_low"`
+	ReservedHigh  unit.Bytes `json:"reserved_bytes_high"`
+	SMI           unit.Bytes `json:"nvidia_smi_bytes"`
+	SMILow        unit.Bytes `json:"nvidia_smi_bytes_low"`
+	SMIHigh       unit.Bytes `json:"nvidia_smi_bytes_high"`
+}
+
+// TrainingStep is how long a step takes, all devices together. MFU and HFU are shares of the dense peak in 16 bits: of the
+// model's own arithmetic, and of all that is computed, recomputation included (package train/step).
+type TrainingStep struct {
+	Seconds     float64     `json:"seconds"`
+	SecondsLow  float64     `json:"seconds_low"`
+	SecondsHigh float64     `json:"seconds_high"`
+	Tokens      float64     `json:"tokens"` // of a step
+	PerDevice   float64     `json:"tokens_per_s_per_device"`
+	Low         float64     `json:"tokens_per_s_per_device_low"`
+	High        float64     `json:"tokens_per_s_per_device_high"`
+	TFLOPs      float64     `json:"model_tflops_per_device"`
+	MFU         float64     `json:"mfu"`
+	HFU         float64     `json:"hfu"`
+	Bound       speed.Bound `json:"bound,omitempty"`
+	Parts       []StepPart  `json:"parts,omitempty"`
+}
+
+// StepPart is what a part of the work takes of a step; all parts add up to it. Those in host memory and on NVMe have a
+// band of their own.
+type StepPart struct {
+	Name    string      `json:"name"`
+	Seconds float64     `json:"seconds"`
+	Low     float64     `json:"seconds_low,omitempty"`
+	High    float64     `json:"seconds_high,omitempty"`
+	Bound   speed.Bound `json:"bound"`
+}
+
+// TrainingRun is a whole run of so many tokens. Money and energy are null without a sourced row; energy is of the
+// devices alone.
+type TrainingRun struct {
+	Tokens   int64    `json:"tokens"`
+	Steps    float64  `json:"steps"`
+	Seconds  float64  `json:"seconds"`
+	Days     float64  `json:"days"`
+	DaysLow  float64  `json:"days_low"`
+	DaysHigh float64  `json:"days_high"`
+	USD      *float64 `json:"usd"`
+	KWh      *float64 `json:"kwh"`
+	Price    string   `json:"price,omitempty"`
+}

@@ -1,0 +1,178 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+)
+
+// blended makes one row of a class's operators that the trace does not show and of what may be any of them: kernels and
+// products that the trace does not tell apart, and of PyTorch's cheap operators all that are none of the model's, whose
+// sums and products of elements are parts of any.
+func (o *operators) blended() {
+	for _, class := range o.classes() {
+		var own, measured []*operated
+		for _, r := range o.rows {
+			switch {
+			case r.Class != class:
+			case r.Printed == nil:
+				own = append(own, r)
+			case !r.known && (class == "elementwise" || r.vague):
+				measured = append(measured, r)
+			}
+		}
+		if len(own) > 0 && len(measured) > 0 {
+			o.rows = append(o.rows, blend(class, own, measured))
+		}
+	}
+	o.rows = slices.DeleteFunc(o.rows, func(r *operated) bool { return r.blended })
+}
+
+// classes of all rows.
+func (o *operators) classes() (out []string) {
+	for _, r := range o.rows {
+		if !slices.Contains(out, r.Class) {
+			out = append(out, r.Class)
+		}
+	}
+	return out
+}
+
+// several is a name for so many operators.
+func several(names []string) string {
+	if len(names) > 2 {
+		return fmt.Sprintf("%s and %d others", names[0], len(names)-1)
+	}
+	return strings.Join(names, ", ")
+}
+
+func blend(class string, own, measured []*operated) *operated {
+	r := &operated{OperatorLine: api.OperatorLine{Class: class}, known: true, place: own[0].place}
+	r.Printed = &r.ms
+	slices.SortStableFunc(own, func(a, b *operated) int { return cmp.Compare(b.own, a.own) })
+	var names []string
+	for _, x := range own {
+		names, r.own, x.blended = append(names, x.Name), r.own+x.own, true
+	}
+	for _, x := range measured {
+		x.blended = true
+		r.ms, r.Calls, r.Of = r.ms+x.ms, r.Calls+x.Calls, append(r.Of, x.Of...)
+	}
+	slices.SortStableFunc(r.Of, func(a, b api.OperatorCall) int { return cmp.Compare(b.MS, a.MS) })
+	r.Name, r.Members, r.Of = several(names), names, r.Of[:min(len(r.Of), mostCalls)]
+	return r
+}
+
+// lines are the rows in the order of classes, the longest first; those of a class that are none of the model's and short
+// are one.
+func (o *operators) lines() (out []api.OperatorLine) {
+	order := map[string]int{}
+	for i := range o.c.Log.Operators {
+		if class := o.c.Log.Operators[i].Class; order[class] == 0 {
+			order[class] = i + 1
+		}
+	}
+	slices.SortStableFunc(o.rows, func(a, b *operated) int {
+		return cmp.Or(cmp.Compare(order[a.Class], order[b.Class]), cmp.Compare(a.Class, b.Class), cmp.Compare(max(b.ms, b.own), max(a.ms, a.own)), cmp.Compare(a.place, b.place))
+	})
+	for _, r := range o.lumped() {
+		o.finish(r)
+		out = append(out, r.OperatorLine)
+	}
+	return out
+}
+
+// mostUnmatched rows of a class that are none of the model's are told apart.
+const mostUnmatched = 5
+
+// lumped makes one row of what is left of a class behind its longest rows.
+func (o *operators) lumped() (out []*operated) {
+	left, seen := map[string][]*operated{}, map[string]int{}
+	for _, r := range o.rows {
+		if !r.known {
+			left[r.Class] = append(left[r.Class], r)
+		}
+	}
+	for _, r := range o.rows {
+		others := left[r.Class]
+		switch at := seen[r.Class]; {
+		case r.known:
+			out = append(out, r)
+			continue
+		case at < mostUnmatched || len(others) == mostUnmatched+1:
+			out = append(out, r)
+		case at == mostUnmatched:
+			out = append(out, lump(others[at:]))
+		}
+		seen[r.Class]++
+	}
+	return out
+}
+
+func lump(rest []*operated) *operated {
+	r := &operated{OperatorLine: api.OperatorLine{Class: rest[0].Class, Name: fmt.Sprintf("%d others", len(rest))}}
+	r.Printed = &r.ms
+	for _, x := range rest {
+		r.ms, r.Calls = r.ms+x.ms, r.Calls+x.Calls
+	}
+	return r
+}
+
+// finish works out what stands beside a row's times.
+func (o *operators) finish(r *operated) {
+	switch {
+	case r.known:
+		o.estimated(r, share(o.whole, r.own, r.Class))
+	case o.whole.known:
+		r.Why = "none of the model's"
+	default:
+		r.Why = "memwall has no time for the step"
+	}
+	if r.Printed == nil {
+		r.Why = "not in the trace"
+		return
+	}
+	if r.flops > 0 && r.timed > 0 {
+		x := r.flops / (r.timed / 1e3)
+		r.FLOPs = question.Rounded(x)
+		o.peak(r, x)
+	}
+	if r.bytes > 0 && r.ms > 0 {
+		r.Bytes = question.Rounded(r.bytes / (r.ms / 1e3))
+	}
+}
+
+func (o *operators) estimated(r *operated, e estimate) {
+	if !e.known {
+		r.Why = e.why
+		return
+	}
+	r.Ours, r.Low, r.High = &e.value, &e.low, &e.high
+	if r.Printed == nil {
+		return
+	}
+	if strings.Contains(r.Name, expertMatrices) {
+		r.Why = "what is multiplied is booked with experts"
+		return
+	}
+	r.Ratio = question.Rounded(r.ms / e.value)
+	r.Within = e.low <= r.ms && r.ms <= e.high
+}
+
+// peaks are the formats whose dense peak products of a type are held against. Of 32 bits nobody says whether they are
+// rounded to TF32.
+var peaks = map[string]string{"c10::BFloat16": "bf16", "c10::Half": "fp16", "c10::Float8_e4m3fn": "fp8", "c10::Float8_e4m3fnuz": "fp8", "c10::Float8_e5m2": "fp8", "signed char": "int8"}
+
+func (o *operators) peak(r *operated, flops float64) {
+	if o.device == nil || len(r.types) != 1 {
+		return
+	}
+	if p := o.device.Peaks.At(peaks[r.types[0]]); p.Known {
+		dies := float64(max(1, o.device.Dies))
+		r.PeakFraction = question.Rounded(flops / (float64(p.Value) / dies))
+	}
+}

@@ -1,0 +1,236 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
+)
+
+// oneModel is the source of a comparison's model: whatever is asked for, it is that one.
+type oneModel struct {
+	found *api.Resolved
+	err   error
+}
+
+// Model gives the model.
+func (m oneModel) Model(string) (*api.Resolved, error) { return m.found, m.err }
+
+var ErrNoModel = &api.Error{Code: api.UnknownModel, Field: "model", Message: "the log does not name a model that the catalog has", Hint: "give model: a catalog id, a file or a config.json"}
+
+// model finds what the log ran: what overrides name, else an entry of the catalog with one of the log's
+// names, else the header that llama.cpp printed.
+func (c *Comparison) model(a *question.Env, overrides *api.Request) api.ModelSource {
+	if overrides.Model != "" {
+		return a.Source()
+	}
+	var unknownArch *family.UnknownError
+	for _, ref := range c.Log.Models {
+		e, err := catalog.Find(modelName(ref))
+		if err != nil {
+			continue
+		}
+		found, err := question.Catalog{}.Model(e.ID)
+		if err != nil || !c.agrees(found.Spec) {
+			continue
+		}
+		c.Request.Model = e.ID
+		return oneModel{found: found}
+	}
+	if m := c.Log.Metadata; m != nil {
+		found, err := c.fromHeader(m)
+		if err == nil {
+			c.Request.Model = found.ID
+			return oneModel{found: found}
+		}
+		if errors.As(err, &unknownArch) {
+			return oneModel{err: &api.Error{Code: api.Unsupported, Field: "model", Value: unknownArch.Arch, Message: unknownArch.Error(), Hint: "the printed figures stand alone"}}
+		}
+		c.note("header", "warn", "model", "the header in the log does not describe a model: %s", err)
+	}
+	return oneModel{err: ErrNoModel}
+}
+
+// modelName is the hub's name in a path of its cache, of ModelScope's, or of a folder named after it.
+func modelName(ref string) string {
+	ref = strings.TrimRight(strings.ReplaceAll(strings.ReplaceAll(ref, `\`, "/"), "___", "."), "/")
+	if _, rest, ok := strings.Cut(ref, "models--"); ok {
+		name, _, _ := strings.Cut(rest, "/")
+		return strings.Replace(name, "--", "/", 1)
+	}
+	parts := strings.Split(ref, "/")
+	if n := len(parts); n > 2 || n == 2 && parts[0] == "" || strings.HasPrefix(ref, ".") {
+		return parts[n-1]
+	}
+	return ref
+}
+
+// agrees reports whether a model has the dimensions that the log prints; without printed dimensions any
+// model agrees.
+func (c *Comparison) agrees(s *family.Spec) bool {
+	m := c.Log.Metadata
+	if m == nil || s == nil {
+		return true
+	}
+	arch := m.Architecture() + "."
+	layers, heads := int64(len(s.Layers)), int64(0)
+	for i := range s.Layers {
+		heads = max(heads, s.Layers[i].Attn.Heads)
+	}
+	if n, ok := m.Int(arch + "nextn_predict_layers"); ok {
+		layers += n
+	}
+	return same(m, arch+"embedding_length", s.Hidden) && same(m, arch+"block_count", layers) && near(m, arch+"vocab_size", s.Vocab) && same(m, arch+"attention.head_count", heads)
+}
+
+func same(m *startup.Metadata, key string, want int64) bool {
+	list, ok := m.Ints(key)
+	if !ok {
+		return true
+	}
+	most := int64(0)
+	for _, n := range list {
+		most = max(most, n)
+	}
+	return most == want || want == 0
+}
+
+// near: conversions pad or cut vocabularies by a little.
+func near(m *startup.Metadata, key string, want int64) bool {
+	n, ok := m.Int(key)
+	return !ok || n-want < 1024 && want-n < 1024
+}
+
+// fromHeader builds the model of a printed header. Which tensors the file has beside those that the
+// dimensions call for is not printed, but how many it has is, and how many parameters: the choice that
+// gives both is taken. When none does, or several that differ, the weights stay open.
+func (c *Comparison) fromHeader(m *startup.Metadata) (*api.Resolved, error) {
+	embedding := m.Tensors
+	defer func() { m.Tensors = embedding }()
+	var fits []*family.Spec
+	var any *family.Spec
+	for _, extra := range tensorChoices {
+		m.Tensors = func(name string) ([]int64, bool) {
+			if table, ok := c.table(extra, name); ok {
+				return table, true
+			}
+			return embedding(name)
+		}
+		spec, err := family.FromHeader(m)
+		if err != nil {
+			return nil, err
+		}
+		if any == nil {
+			any = spec
+		}
+		if c.countsFit(spec, m) {
+			fits = append(fits, spec)
+		}
+	}
+	c.openWeights(fits, any, m)
+	if len(fits) > 0 {
+		any = fits[0]
+	}
+	any.Native = dtype.F16
+	id := m.Architecture()
+	if len(c.Log.Models) > 0 {
+		id = c.Log.Models[0]
+	}
+	return &api.Resolved{ID: id, Name: id, Spec: any, Format: "gguf-log", Provenance: "the header that llama.cpp printed"}, nil
+}
+
+// openWeights says why the weights cannot be told from the header.
+func (c *Comparison) openWeights(fits []*family.Spec, any *family.Spec, m *startup.Metadata) {
+	switch {
+	case c.noWeights != "" || m.Count == 0 && len(fits) > 0:
+	case len(fits) == 0:
+		c.noWeights = fmt.Sprintf("the file has %d tensors, and a %s of these dimensions has %d: give model", m.Count, m.Architecture(), tensors(any))
+	default:
+		for _, s := range fits[1:] {
+			if s.Tied != fits[0].Tied {
+				c.noWeights = "the log does not tell whether the file has a head of its own: give model"
+			}
+		}
+	}
+}
+
+// countsFit compares tensors and parameters with the printed numbers, as far as they are printed.
+func (c *Comparison) countsFit(s *family.Spec, m *startup.Metadata) bool {
+	if m.Count > 0 && tensors(s) != m.Count {
+		return false
+	}
+	const tables = 1 << 14 // rotary factors, which some files count and some lack
+	if n := c.Log.Find("parameter_count"); n != nil && math.Abs(elements(s.Model(""))-n.Value) > tables {
+		return false
+	}
+	f := c.Log.Find("parameters")
+	if f == nil {
+		return true
+	}
+	n, ok := parametersIn(s.Model(""), f.Unit)
+	return !ok || math.Abs(n-f.Value) <= f.Half()*(1+1e-9)
+}
+
+// parametersIn counts parameters in thousands, millions, …, those of prediction layers among them.
+func parametersIn(m *model.Model, unit string) (float64, bool) {
+	scale := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}[unit]
+	n := m.Params()
+	if mtp := m.Part(model.PartMTP); mtp != nil {
+		n += mtp.Params()
+	}
+	return float64(n) / max(scale, 1), scale > 0
+}
+
+// tensorChoices are what files of one architecture may have or not: a head of its own, rotary factors,
+// biases of attention.
+var tensorChoices = []string{
+	"output.weight", "", "output.weight rope_freqs.weight", "rope_freqs.weight", "output.weight blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias",
+	"blk.0.attn_q.bias blk.0.attn_k.bias blk.0.attn_v.bias", "output.weight rope_factors_long.weight rope_factors_short.weight", "rope_factors_long.weight rope_factors_short.weight",
+}
+
+// table gives a chosen tensor dimensions; those of rotary factors are half of a head.
+func (c *Comparison) table(chosen, name string) ([]int64, bool) {
+	if !hasWord(chosen, name) {
+		return nil, false
+	}
+	m := c.Log.Metadata
+	n, ok := m.Int(m.Architecture() + ".rope.dimension_count")
+	if !strings.HasPrefix(name, "rope_") || !ok {
+		return []int64{1, 1}, true
+	}
+	return []int64{n / 2}, true
+}
+
+func hasWord(list, word string) bool {
+	for _, w := range strings.Fields(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// elements of all tensors, rotary factors among them.
+func elements(m *model.Model) (n float64) {
+	for i := range m.Parts {
+		m.Parts[i].Tensors(func(_ int, t *model.Tensor) { n += float64(t.Elems()) })
+	}
+	return n
+}
+
+// tensors counts what a file of the model holds.
+func tensors(s *family.Spec) (n int64) {
+	m := s.Model("")
+	for i := range m.Parts {
+		m.Parts[i].Tensors(func(_ int, _ *model.Tensor) { n++ })
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/training"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// A profiler's trace and the allocator's counters tell of one run what it took. Which run that was they do not: the
+// request comes from who asks, and without a model the figures stand alone.
+
+// torch lines figures of a run up with the answer to a request.
+func (c *Comparison) torch(a *question.Env, overrides *api.Request) (*api.Answer, error) {
+	c.Request = api.Request{Ask: "fit"}
+	if overrides.Ask == api.AskTrain {
+		c.Request.Ask = api.AskTrain
+	}
+	for _, n := range c.Log.Notes {
+		c.note(n.Code, "warn", "", "%s", n.Text)
+	}
+	c.withNorms()
+	c.Request.Hardware = c.ranWith()
+	c.override(overrides)
+	if err := c.asked(a); err != nil {
+		return nil, err
+	}
+	if c.Request.Ask != api.AskTrain && c.Log.Find("time_step") != nil && c.sized != nil {
+		c.note("decode_steps", "info", "", "the steps of the trace are set beside those of decoding; --train is for a run of training")
+	}
+	c.each(c.run)
+	rows := c.operators(a)
+	out := c.answer()
+	out.Operators = rows
+	return out, nil
+}
+
+// ranWith is the hardware that a trace names; "" for counters.
+func (c *Comparison) ranWith() string { return c.known(startup.Hardware(c.Log.Devices, 0)) }
+
+// asked sizes the request when a model is given.
+func (c *Comparison) asked(a *question.Env) (err error) {
+	if c.Request.Model == "" {
+		c.refused = &api.Error{Code: api.UnknownModel, Field: "model", Message: "which model ran is not in the file", Hint: "give model and plan: --model llama-3.1-8b --train …"}
+		return nil
+	}
+	if c.sized, err = sizedRun(a, &c.Request); err == nil {
+		c.Request = *c.sized.Plan
+	}
+	return err
+}
+
+// sizedRun answers the request of what ran: to fit, or to train.
+func sizedRun(a *question.Env, r *api.Request) (*api.Answer, error) {
+	if err := r.CheckAsk(); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Ask == api.AskTrain:
+		return training.Train(a, r)
+	case len(r.Also) > 0:
+		return planner.FitAll(context.Background(), a, r)
+	}
+	return planner.Fit(a, r)
+}
+
+// run is memwall's figure for one of a run.
+func (c *Comparison) run(f *startup.Figure) estimate {
+	if c.sized == nil {
+		return unknown("unknown")
+	}
+	if id, ok := strings.CutPrefix(f.ID, "memory_"); ok {
+		return c.allocator(id).times(1 / mib)
+	}
+	switch id := strings.TrimPrefix(f.ID, "time_"); {
+	case !strings.HasSuffix(f.Unit, "a step"):
+		return unknown("the trace marks no steps")
+	case c.sized.Step != nil:
+		return stepPart(c.sized.Step, id)
+	case c.Log.Noted("mixed_steps") || c.Log.Noted("prompt_steps"):
+		return unknown("not all steps decode")
+	case c.sized.Speed != nil:
+		return decodePart(c.sized.Speed, id)
+	}
+	return unknown("memwall has no speed for this plan")
+}
+
+// allocator is what torch counts: all that lies on the device but the driver's share and what others allocate.
+func (c *Comparison) allocator(id string) estimate {
+	if p := c.sized.PerDevice; p != nil {
+		switch id {
+		case "allocated_peak":
+			return banded(p.Allocated, p.AllocatedLow, p.AllocatedHigh)
+		case "reserved_peak":
+			return banded(p.Reserved, p.ReservedLow, p.ReservedHigh)
+		}
+	}
+	switch {
+	case strings.HasSuffix(id, "_now"):
+		return unknown("only peaks")
+	case len(c.sized.Devices) == 0 || id != "allocated_peak" && id != "reserved_peak":
+		return unknown("not booked")
+	}
+	return torchItems(&c.sized.Devices[0], id == "reserved_peak")
+}
+
+func banded(mid, low, high unit.Bytes) estimate {
+	return estimate{value: float64(mid), low: float64(low), high: float64(high), known: true, basis: ledger.Derived}
+}
+
+// torchItems sums a ledger's items as torch allocates them; what its caching leaves over is reserved.
+func torchItems(d *api.Device, reserved bool) estimate {
+	sum := estimate{known: true, basis: ledger.Derived}
+	for i := range d.Ledger {
+		it := &d.Ledger[i]
+		if it.ID == "driver" || it.ID == "collectives" || it.ID == "graphs" || it.ID == "fragmentation" && !reserved || it.Place != ledger.Device {
+			continue
+		}
+		e := banded(it.Bytes, it.Low, it.High)
+		e.known = !it.Unknown
+		sum = sum.plus(e, 1)
+	}
+	return sum
+}
+
+// trainingParts names the parts of a step of training that a class of kernels is; of norms memwall knows no more than that they
+// are element-wise.
+var trainingParts = map[string]string{
+	"products": "products", "experts": "experts", "attention": "attention", "elementwise": "element_wise", "loss": "loss", "optimizer": "optimizer", "unpacking": "dequantisation",
+	"collectives": "tp ep cp pp sharding reduce", "copies": "copies", "idle": "host dispatch fixed",
+}
+
+const normsAre = "counted with element-wise"
+
+// stepPart is a part of a step of training. Its band is as wide as that of the whole step: nobody measured parts alone.
+func stepPart(s *api.TrainingStep, id string) estimate {
+	whole := estimate{value: s.Seconds * 1e3, low: s.SecondsLow * 1e3, high: s.SecondsHigh * 1e3, known: s.Seconds > 0, basis: ledger.Derived}
+	if id == "step" {
+		return whole
+	}
+	sum := 0.0
+	for _, p := range s.Parts {
+		if hasWord(trainingParts[id], p.Name) {
+			sum += p.Seconds * 1e3
+		}
+	}
+	return share(whole, sum, id)
+}
+
+// share is a part of a whole, in the whole's band.
+func share(whole estimate, part float64, id string) estimate {
+	switch {
+	case id == "norms":
+		return unknown(normsAre)
+	case !whole.known || part == 0 || whole.value == 0:
+		return unknown("memwall books no such part")
+	}
+	return estimate{value: part, low: part * whole.low / whole.value, high: part * whole.high / whole.value, known: true, basis: ledger.Derived}
+}
+
+// decodingParts are those of a decode step of a server.
+var decodingParts = map[string]string{
+	"products": "weights head", "experts": "experts", "attention": "attention kv_cache", "elementwise": "elementwise", "collectives": "tensor_parallel all_reduce all_to_all hand_over expert_parallel", "idle": "host",
+}
+
+func decodePart(v *api.Speed, id string) estimate {
+	whole := figureOf(v.TPOT, v.TPOTLow, v.TPOTHigh)
+	if id == "step" || !whole.known {
+		return whole
+	}
+	sum := 0.0
+	for _, p := range v.Parts {
+		if hasWord(decodingParts[id], p.Name) {
+			sum += p.MS
+		}
+	}
+	return share(whole, sum, id)
+}
+
+// withNorms adds the time of norms to that of element-wise work, as memwall books them.
+func (c *Comparison) withNorms() {
+	norms, rest := c.Log.Find("time_norms"), c.Log.Find("time_elementwise")
+	if norms == nil || rest == nil {
+		return
+	}
+	rest.Value = math.Round((rest.Value+norms.Value)*100) / 100
+	rest.Name, rest.Text = "element-wise and norms", fmt.Sprintf("%.2f", rest.Value)
+	norms.Name = "of these, norms"
+}

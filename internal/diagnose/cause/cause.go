@@ -1,0 +1,308 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/unit"
+)
+
+// Confidence in a cause.
+const (
+	ConfidenceHigh   = "high"
+	confidenceMedium = "medium"
+	ConfidenceLow    = "low"
+)
+
+// cause says why it failed, and how sure that is: what the figures of the message prove before what the ledger says, and
+// both before what its words suggest.
+func (d *diagnosis) cause() (text, confidence string) {
+	if text = d.stated(); text != "" {
+		return text, ConfidenceHigh
+	}
+	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace} {
+		if text, confidence = try(); text != "" {
+			return text, confidence
+		}
+	}
+	return d.withoutFigures(), ConfidenceLow
+}
+
+// stated are causes that the message says itself.
+func (d *diagnosis) stated() string {
+	f := d.first
+	switch f.Kind {
+	case diagnose.KVCacheTooSmall:
+		return d.cacheCause()
+	case diagnose.BudgetAboveFree:
+		return d.budgetCause()
+	case diagnose.AllocationLimit:
+		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) + "; the whole memory may well be enough"
+	case diagnose.ContainerLimit:
+		return "the process reached the memory limit of its container" + limitText(f.Limit) + inUseText(f.InUse) + "; the kernel killed it"
+	case diagnose.HostKilled:
+		return "the host ran out of memory and a process was killed" + inUseText(f.InUse)
+	case diagnose.SharedMemory:
+		return "the shared memory of the container (/dev/shm) is full: 64 MiB unless it was given more"
+	case diagnose.Growth:
+		return d.growthCause()
+	}
+	if text, ok := plainCauses[f.Kind]; ok {
+		return fmt.Sprintf(text, sizeText(f.Requested), limitText(f.Limit))
+	}
+	if f.Kind == diagnose.HostMemory && f.Free.Known && f.Requested.Known {
+		return fmt.Sprintf("%s of host memory are needed and %s are free; in a container the limit of the container counts", f.Requested.Bytes, f.Free.Bytes)
+	}
+	return ""
+}
+
+// plainCauses need no figures; the first place takes what was requested, the second the limit.
+var plainCauses = map[diagnose.Kind]string{
+	diagnose.KVCacheFull:     "the KV cache is full: requests wait or are computed again, none fails%[1]s%[2]s",
+	diagnose.MemoryPressure:  "the allocator gives memory back and takes it again: the device is almost full%[1]s%[2]s",
+	diagnose.PinnedMemory:    "the host gave no page-locked memory%[1]s: a limit of the driver or of ulimit -l; programs that can go on without are slower%[2]s",
+	diagnose.KernelResources: "the shared memory%[1]s that a kernel wants is more than one processor of the device has%[2]s: no lack of device memory",
+	diagnose.ContextLength:   "the request is longer than the server takes: no lack of memory%[1]s%[2]s",
+	diagnose.DiskFull:        "the disk is full, not the memory%[1]s%[2]s",
+	diagnose.LockLimit:       "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
+	diagnose.WorkspaceSize:   "a buffer of fixed size is too small for the batch%[1]s: no lack of device memory%[2]s",
+	diagnose.FixedPool:       "an old build sized its own pool too small%[1]s: no lack of memory%[2]s",
+	diagnose.BadAccess:       "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
+	diagnose.Disturbed:       "other processes gave memory back while the engine measured: no lack of memory%[1]s%[2]s",
+}
+
+func sizeText(a diagnose.Amount) string {
+	if !a.Known {
+		return ""
+	}
+	return " of " + a.Bytes.String()
+}
+
+func limitText(a diagnose.Amount) string {
+	if !a.Known {
+		return ""
+	}
+	return fmt.Sprintf(" (at most %s)", a.Bytes)
+}
+
+func inUseText(a diagnose.Amount) string {
+	if !a.Known {
+		return ""
+	}
+	return fmt.Sprintf(", holding %s", a.Bytes)
+}
+
+// cacheCause: what is left holds less than one sequence.
+func (d *diagnosis) cacheCause() string {
+	f := d.first
+	switch {
+	case f.Requested.Known && f.Free.Known && f.Needed > 0:
+		return fmt.Sprintf("the KV cache of one sequence of %s tokens takes %s, and %s are left after weights and activations", unit.Count(f.Needed), f.Requested.Bytes, f.Free.Bytes)
+	case f.Needed > 0 && f.Available > 0:
+		return fmt.Sprintf("a sequence of %s tokens is allowed, and the memory left after weights and activations holds %s", unit.Count(f.Needed), unit.Count(f.Available))
+	}
+	return "weights and activations leave nothing of the engine's share for the KV cache"
+}
+
+func (d *diagnosis) budgetCause() string {
+	f := d.first
+	if !f.Free.Known || !f.Requested.Known {
+		return "other processes hold a part of the device's memory that the engine counts on"
+	}
+	text := fmt.Sprintf("the engine's share is %s and %s are free when it starts", f.Requested.Bytes, f.Free.Bytes)
+	if f.Capacity.Known {
+		text += fmt.Sprintf(": others hold %s", f.Capacity.Bytes-f.Free.Bytes)
+	}
+	return text
+}
+
+func (d *diagnosis) growthCause() string {
+	for _, s := range d.report.Series {
+		if s.Grows {
+			return fmt.Sprintf("%s rises from %s to %s over %s prints and has not stopped", s.Name, s.First, s.Last, unit.Count(s.Samples))
+		}
+	}
+	return ""
+}
+
+// largerThanAll: no plan frees enough for one allocation that is larger than the device.
+func (d *diagnosis) largerThanAll() (string, string) {
+	f := d.first
+	if !f.Requested.Known || !f.Capacity.Known || f.Requested.Bytes <= f.Capacity.Bytes {
+		return "", ""
+	}
+	return fmt.Sprintf("one allocation of %s is larger than the whole device (%s)%s", f.Requested.Bytes, f.Capacity.Bytes, d.allocationName()), ConfidenceHigh
+}
+
+// allocationName names the allocation, where one has the size.
+func (d *diagnosis) allocationName() string {
+	if len(d.matches) == 0 {
+		return ""
+	}
+	return ": " + d.matches[0].Name
+}
+
+// usedByOthers: without the other processes it would have had room.
+func (d *diagnosis) usedByOthers() (string, string) {
+	f := d.first
+	short := d.missingBytes()
+	if f.Others.Known && short != nil && f.Others.Bytes >= *short && f.Others.Bytes*10 >= f.Capacity.Bytes {
+		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", f.Others.Bytes, f.Capacity.Bytes, *short), ConfidenceHigh
+	}
+	if f.Capacity.Known && f.Free.Known && f.Allocated.Known && f.Allocated.Bytes == 0 && f.Free.Bytes < f.Capacity.Bytes {
+		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes, f.Capacity.Bytes), ConfidenceHigh
+	}
+	return "", ""
+}
+
+// fragmented: the allocator keeps more than is missing, in pieces that are too small.
+func (d *diagnosis) fragmented() bool {
+	f, short := d.first, d.missingBytes()
+	return short != nil && f.Unallocated.Known && f.Unallocated.Bytes >= *short && f.Unallocated.Bytes*4 >= f.Requested.Bytes
+}
+
+func (d *diagnosis) inPieces() (string, string) {
+	if !d.fragmented() {
+		return "", ""
+	}
+	f := d.first
+	text := fmt.Sprintf("fragmented: PyTorch keeps %s that nothing uses, in pieces smaller than the %s asked for", f.Unallocated.Bytes, f.Requested.Bytes)
+	if f.Unallocated.Bytes >= f.Requested.Bytes {
+		return text + d.allocationName(), ConfidenceHigh
+	}
+	return text + d.allocationName(), confidenceMedium
+}
+
+// oneAllocation: a tensor of the plan has the size that was asked for.
+func (d *diagnosis) oneAllocation() (string, string) {
+	if len(d.matches) == 0 {
+		return "", ""
+	}
+	m := &d.matches[0]
+	switch {
+	case m.Solved:
+		return fmt.Sprintf("%s of %s tokens: %s = %s", m.Name, unit.Count(m.Tokens), bareFormula(m.Formula), m.Bytes), ConfidenceLow
+	case m.Exact && d.unambiguous():
+		return fmt.Sprintf("%s%s exactly", m.Name, equation(m)), ConfidenceHigh
+	case m.Exact:
+		return fmt.Sprintf("%s%s; %d more of the plan's allocations have that size", m.Name, equation(m), len(d.matches)-1), confidenceMedium
+	}
+	return fmt.Sprintf("%s, %s by our count", m.Name, m.Bytes), confidenceMedium
+}
+
+func equation(m *api.Match) string {
+	if m.Formula == "" || m.Item {
+		return " of " + m.Bytes.String()
+	}
+	return fmt.Sprintf(": %s = %s", bareFormula(m.Formula), m.Bytes)
+}
+
+// bareFormula leaves out what its numbers count.
+func bareFormula(s string) string {
+	return strings.NewReplacer(" sequences", "", " tokens", "").Replace(s)
+}
+
+// unambiguous: no other allocation has the size, but for a part of the first, or the first is the one of the place where it failed.
+func (d *diagnosis) unambiguous() bool {
+	first, n := d.matches[0].Name, 0
+	for _, m := range d.matches {
+		n += btoi(m.Exact && !strings.HasPrefix(m.Name, first))
+	}
+	if n == 0 {
+		return true
+	}
+	for _, x := range d.allocations() {
+		if x.name == d.matches[0].Name {
+			return x.place == d.first.Place
+		}
+	}
+	return false
+}
+
+// byLedger: memwall's own count of the plan says that it does not fit.
+func (d *diagnosis) byLedger() (string, string) {
+	if d.base == nil || len(d.base.Devices) == 0 || d.first.Device == "host" {
+		return "", ""
+	}
+	dev := &d.base.Devices[0]
+	switch d.base.Verdict {
+	case api.DoesNotFit:
+		return fmt.Sprintf("the plan needs %s of %s: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium
+	case api.Tight:
+		return fmt.Sprintf("the plan needs %s of %s, within the band of what fits: %s", dev.Needed, dev.Usable, heaviest(dev.Ledger, 3)), confidenceMedium
+	}
+	return "", ""
+}
+
+// heaviest names the items that take most.
+func heaviest(items []api.Item, n int) string {
+	var parts []string
+	for range n {
+		var top *api.Item
+		for i := range items {
+			if it := &items[i]; it.Bytes > 0 && (top == nil || it.Bytes > top.Bytes) && !listedIn(parts, it) {
+				top = it
+			}
+		}
+		if top == nil {
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %s", top.Name, top.Bytes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func listedIn(parts []string, it *api.Item) bool {
+	for _, p := range parts {
+		if p == fmt.Sprintf("%s %s", it.Name, it.Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// places in words.
+var placeWords = map[diagnose.Place]string{
+	diagnose.Loading: "while weights were loaded", diagnose.Profiling: "in the engine's profile run, the largest batch that it allows", diagnose.KVCache: "while the KV cache was allocated",
+	diagnose.Compute: "in the compute buffer, which grows with the batch and, without flash attention, with the context", diagnose.Graphs: "while CUDA graphs were captured, on top of a full KV pool",
+	diagnose.Sampler: "in the sampler, which grows with sequences × vocabulary", diagnose.Vision: "in the vision encoder, which grows with the image", diagnose.Prefill: "while a prompt was computed", diagnose.Decode: "while tokens were generated",
+	diagnose.Forward: "in the forward pass: activations", diagnose.Attention: "in attention", diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
+	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while a batch was moved",
+}
+
+func (d *diagnosis) byPlace() (string, string) {
+	words, ok := placeWords[d.first.Place]
+	if !ok {
+		return "", ""
+	}
+	return "it failed " + words + d.memoryInUse(), confidenceMedium
+}
+
+// memoryInUse says what the program had by then.
+func (d *diagnosis) memoryInUse() string {
+	f := d.first
+	switch {
+	case f.Allocated.Known && f.Capacity.Known:
+		return fmt.Sprintf("; %s of %s were held", f.Allocated.Bytes, f.Capacity.Bytes)
+	case f.Requested.Known && f.Free.Known:
+		return fmt.Sprintf("; %s were asked for and %s free", f.Requested.Bytes, f.Free.Bytes)
+	}
+	return ""
+}
+
+// withoutFigures is what can be said of a message without figures or places.
+func (d *diagnosis) withoutFigures() string {
+	switch d.first.Kind {
+	case diagnose.Killed:
+		return "a process ended by signal 9 (exit 137): most often the kernel or a container's limit, for want of memory; dmesg tells"
+	case diagnose.HostMemory:
+		return "the host refused an allocation" + sizeText(d.first.Requested)
+	case diagnose.Collectives:
+		return "buffers of NCCL found no room beside what the program holds: a few hundred MiB a process"
+	case diagnose.LibraryStart:
+		return "cuBLAS could not start, most often because the device is full; a wrong driver does the same"
+	}
+	return "the device is full" + d.memoryInUse()
+}

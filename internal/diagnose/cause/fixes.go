@@ -1,0 +1,395 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+const (
+	now       = "now"
+	later     = "later"
+	maxFixes  = 8
+	shareStep = 100 // shares are given in hundredths
+	// worthwhile: a change that saves less than this part of what is missing is not named.
+	worthwhile = 20
+)
+
+// fixes lists what helps: first what the message's own figures call for, then single changes of the plan, each asked
+// again, those for the next start before those that change more.
+func (d *diagnosis) fixes() []api.Fix {
+	all := append(d.ofMessage(), d.ofPlan()...)
+	if d.torch() && d.first.Kind == diagnose.DeviceMemory && !d.fragmented() && len(all) == 0 {
+		all = append(all, pieces(nil))
+	}
+	all = unlessThere(all, d.ofRow())
+	if d.first.Kind.Weight() != diagnose.NotMemory {
+		all = unlessThere(all, d.ofKind())
+	}
+	slices.SortStableFunc(all, func(a, b api.Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
+	return distinct(all)
+}
+
+// unlessThere adds fixes in words for a time that has none with figures.
+func unlessThere(all, words []api.Fix) []api.Fix {
+	have := map[string]bool{}
+	for _, f := range all {
+		have[f.When] = have[f.When] || f.Patch != nil || f.Saves != nil
+	}
+	for _, w := range words {
+		if !have[w.When] {
+			all = append(all, w)
+			have[w.When] = true
+		}
+	}
+	return all
+}
+
+// distinct keeps the first of fixes that say or do the same.
+func distinct(all []api.Fix) (out []api.Fix) {
+	for _, f := range all {
+		same := func(o api.Fix) bool {
+			return o.Text == f.Text || len(f.Patch) > 0 && patchKey(o.Patch) == patchKey(f.Patch)
+		}
+		if !slices.ContainsFunc(out, same) && f.Text != "" {
+			out = append(out, f)
+		}
+	}
+	return out[:min(len(out), maxFixes)]
+}
+
+func patchKey(p map[string]any) string { return fmt.Sprint(p) }
+
+// ofRow is what the row of the message says.
+func (d *diagnosis) ofRow() (out []api.Fix) {
+	if x := d.first.Fix; x != nil {
+		out = append(out, api.Fix{When: now, Text: x.Now}, api.Fix{When: later, Text: x.Later})
+	}
+	return out
+}
+
+// ofMessage are fixes whose figures the message has.
+func (d *diagnosis) ofMessage() (out []api.Fix) {
+	f := d.first
+	switch f.Kind {
+	case diagnose.KVCacheTooSmall:
+		return d.shorter()
+	case diagnose.BudgetAboveFree:
+		return d.smallerShare()
+	case diagnose.DeviceMemory, diagnose.Collectives:
+	default:
+		return nil
+	}
+	if short := d.missingBytes(); f.Others.Known && short != nil && f.Others.Bytes >= *short {
+		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device"), Saves: known(f.Others)})
+	}
+	if d.fragmented() {
+		out = append(out, pieces(known(f.Unallocated)))
+	}
+	return append(out, d.lowerShare()...)
+}
+
+// pieces: segments that grow do not leave holes (PyTorch 2.1 and later).
+func pieces(saves *unit.Bytes) api.Fix {
+	return api.Fix{When: now, Text: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, against fragmentation", Saves: saves}
+}
+
+// shorter: the longest sequence that the message says would do, or that follows from its figures.
+func (d *diagnosis) shorter() []api.Fix {
+	f := d.first
+	n := f.Longest
+	if n == 0 && f.Needed > 0 && f.Requested.Known && f.Free.Known && f.Requested.Bytes > 0 {
+		const page = 16
+		n = int64(float64(f.Needed)*float64(f.Free.Bytes)/float64(f.Requested.Bytes)) / page * page
+	}
+	if n <= 0 || n >= f.Needed {
+		return nil
+	}
+	x := api.Fix{When: now, Text: fmt.Sprintf("context %s → %s", unit.Count(f.Needed), unit.Count(n)), Patch: map[string]any{"context": n}}
+	if f.Requested.Known && f.Free.Known {
+		x.Saves = d.missingBytes()
+	}
+	return []api.Fix{x}
+}
+
+// smallerShare is the largest share of the device that is free.
+func (d *diagnosis) smallerShare() []api.Fix {
+	f := d.first
+	if !f.Free.Known || !f.Capacity.Known || f.Capacity.Bytes <= 0 {
+		return nil
+	}
+	share := math.Floor(float64(f.Free.Bytes)/float64(f.Capacity.Bytes)*shareStep) / shareStep
+	x := api.Fix{When: now, Text: fmt.Sprintf("gpu_memory_utilization %s → %s", plain(f.Share), plain(share)), Patch: map[string]any{"gpu_memory_utilization": share}}
+	if saves := f.Requested.Bytes - unit.Bytes(share*float64(f.Capacity.Bytes)); f.Requested.Known && saves > 0 {
+		x.Saves = &saves
+	}
+	held := f.Capacity.Bytes - f.Free.Bytes
+	return []api.Fix{x, {When: now, Text: "end what else holds the device", Saves: &held}}
+}
+
+func plain(share float64) string {
+	if share == 0 {
+		return "as it is"
+	}
+	return unit.Fixed(share, 2)
+}
+
+// lowerShare: an engine that fills its share leaves what comes later too little room; a smaller share leaves more.
+func (d *diagnosis) lowerShare() []api.Fix {
+	f, short := d.first, d.missingBytes()
+	field := map[string]string{"vllm": "gpu_memory_utilization", "sglang": "mem_fraction_static"}[f.Engine]
+	if field == "" || short == nil || !f.Capacity.Known || d.fit == nil || f.Place == diagnose.Loading {
+		return nil
+	}
+	v, _ := api.FieldByName(field).Value(&d.fit.Request).Interface().(*float64)
+	if v == nil {
+		return nil
+	}
+	less := math.Ceil(float64(*short)/float64(f.Capacity.Bytes)*shareStep)/shareStep + 1.0/shareStep
+	share := math.Round((*v-less)*shareStep) / shareStep
+	if share <= 0 {
+		return nil
+	}
+	saves := unit.Bytes((*v - share) * float64(f.Capacity.Bytes))
+	return []api.Fix{{When: now, Text: fmt.Sprintf("%s %s → %s: a smaller KV pool, and more room beside it", field, plain(*v), plain(share)), Saves: &saves, Patch: map[string]any{field: share}}}
+}
+
+// startFields are those that the arguments of the next start change, without another model file, another device or another result.
+var startFields = []string{"context", "context_total", "prompt_tokens", "output_tokens", "sequences", "ubatch", "batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs", "gpu_memory_utilization", "mem_fraction_static",
+	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split", "swa_full", "sharding"}
+
+// when a patch can be made.
+func when(patch map[string]any) string {
+	for field := range maps.Keys(patch) {
+		if !slices.Contains(startFields, field) {
+			return later
+		}
+	}
+	return now
+}
+
+// ofPlan are single changes of the plan that save memory, asked again, the cheapest that save enough first.
+func (d *diagnosis) ofPlan() (out []api.Fix) {
+	if d.first.Device == "host" || d.first.Kind.Weight() == diagnose.NotMemory {
+		return nil
+	}
+	for _, s := range d.changes() {
+		if short := d.missingBytes(); s.Saves <= 0 || short != nil && s.Saves < *short/worthwhile {
+			continue
+		}
+		if !d.helpsThere(&s) {
+			continue
+		}
+		saves := s.Saves
+		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed, Quality: s.Quality})
+	}
+	slices.SortStableFunc(out, func(a, b api.Fix) int { return cmp.Compare(d.enough(&b), d.enough(&a)) })
+	return out
+}
+
+// phaseOf a step of training is where a place stands.
+var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward", diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
+
+// helpsThere: the change leaves less in the phase of the step in which it failed. One that only lowers another phase does
+// not help.
+func (d *diagnosis) helpsThere(s *api.Suggestion) bool {
+	phase := phaseOf[d.first.Place]
+	if phase == "" || d.train == nil || len(s.Phases) == 0 {
+		return true
+	}
+	before, after := inPhase(d.base.Devices[0].Phases, phase), inPhase(s.Phases, phase)
+	return after < before
+}
+
+// inPhase is the most that phases of a name hold.
+func inPhase(phases []api.PhaseBytes, name string) (most unit.Bytes) {
+	for i := range phases {
+		if strings.HasPrefix(phases[i].Name, name) {
+			most = max(most, phases[i].Bytes)
+		}
+	}
+	return most
+}
+
+// enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
+func (d *diagnosis) enough(f *api.Fix) int {
+	short := d.missingBytes()
+	switch saves := short == nil || *f.Saves >= *short; {
+	case saves && f.Verdict != api.DoesNotFit:
+		return 2
+	case saves:
+		return 1
+	}
+	return 0
+}
+
+func (d *diagnosis) changes() []api.Suggestion {
+	switch {
+	case d.train != nil:
+		return d.train.Changes(d.base)
+	case d.fit == nil || len(d.base.Devices) == 0 || d.base.Devices[0].Usable == 0:
+		return nil
+	case len(d.base.Suggestions) > 0:
+		return d.base.Suggestions
+	}
+	var out []api.Suggestion
+	for _, c := range planner.PlannerNear(d.fit, d.base).Ladder(nil) {
+		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
+	}
+	return out
+}
+
+// ofKind are fixes in words: of the place where it failed, else of the kind.
+func (d *diagnosis) ofKind() []api.Fix {
+	if at := ofPlace[d.first.Place]; d.first.Kind == diagnose.DeviceMemory && at != nil {
+		return at
+	}
+	return general[d.first.Kind]
+}
+
+// ofPlace are fixes where a shorter context or a smaller batch may not help.
+var ofPlace = map[diagnose.Place][]api.Fix{
+	diagnose.Optimizer: {{When: now, Text: "states that ranks share (ZeRO-1, FSDP), or that lie on the host"}, {When: later, Text: "an optimizer that keeps less (8 bits, Adafactor), or adapters alone"}},
+	diagnose.Loading:   {{When: now, Text: "weights over more devices, or partly on the host"}, {When: later, Text: "weights in fewer bits"}},
+	diagnose.Graphs:    {{When: now, Text: "a smaller share of the device for the engine, or no graphs (--enforce-eager)"}, {When: later, Text: "graphs of fewer sizes, or weights in fewer bits"}},
+	diagnose.Saving:    {{When: now, Text: "sharded checkpoints: no rank gathers the whole model"}, {When: later, Text: "checkpoints that are gathered on the host"}},
+}
+
+// general are fixes of a kind for any program, without figures.
+var general = map[diagnose.Kind][]api.Fix{
+	diagnose.DeviceMemory:    {{When: now, Text: "a shorter context, a smaller batch, or fewer sequences at once"}, {When: later, Text: "weights in fewer bits, or more devices"}},
+	diagnose.AllocationLimit: {{When: now, Text: "smaller single buffers: a smaller batch (-ub 256), flash attention, more parts"}, {When: later, Text: "another backend of the same device"}},
+	diagnose.KVCacheTooSmall: {{When: now, Text: "a shorter context"}, {When: later, Text: "a KV cache in fp8, weights in fewer bits, or more devices"}},
+	diagnose.BudgetAboveFree: {{When: later, Text: "a device of its own for each server"}},
+	diagnose.KVCacheFull:     {{When: now, Text: "fewer sequences at once, so that none is computed twice"}, {When: later, Text: "a KV cache in fp8, or more room for it"}},
+	diagnose.MemoryPressure:  {{When: now, Text: "a smaller micro-batch"}, {When: later, Text: "more recompute, or more sharding"}},
+	diagnose.HostMemory:      {{When: now, Text: "less on the host: a smaller context, fewer layers there, files that are mapped"}, {When: later, Text: "more host memory, or a smaller model"}},
+	diagnose.Killed:          {{When: now, Text: "dmesg or kubectl describe pod: they say who killed it"}, {When: later, Text: "a higher limit, or less in host memory"}},
+	diagnose.PinnedMemory:    {{When: now, Text: "nothing, where it is only a warning; else ulimit -l unlimited"}, {When: later, Text: "less that is offloaded to the host"}},
+	diagnose.Collectives:     {{When: now, Text: "1 GiB more left free: a smaller share for the engine, or NCCL_BUFFSIZE=1048576"}, {When: later, Text: "fewer communicators"}},
+	diagnose.LibraryStart:    {{When: now, Text: "a smaller batch; when that changes nothing, the driver and CUDA versions"}, {When: later, Text: "weights in fewer bits, or more devices"}},
+	diagnose.Growth:          {{When: now, Text: "keep numbers, not tensors: loss.item(), .detach(), and no list of outputs"}, {When: later, Text: "a bound: a window or a length for caches, a restart between jobs"}},
+}
+
+// command runs the plan with the first fix that has a patch; the plan as it was where none has one.
+func (d *diagnosis) command(fixes []api.Fix) string {
+	for i := range fixes {
+		if f := &fixes[i]; f.Patch == nil && f.When == now && d.first.Fix == nil && strings.Contains(f.Text, "=") {
+			return firstWord(f.Text)
+		} else if f.Patch != nil && d.sayable(f) {
+			return d.patched(f)
+		}
+	}
+	return ""
+}
+
+// sayable: every field of the patch has a flag, where the command is one of this program.
+func (d *diagnosis) sayable(f *api.Fix) bool {
+	for name := range f.Patch {
+		if field := api.FieldByName(name); d.train != nil && (field == nil || field.Flag == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// firstWord is an assignment at the start of a text.
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return strings.TrimSuffix(word, ",")
+}
+
+// patched is the command line of the plan with a fix; without a plan, the engine's own flag.
+func (d *diagnosis) patched(f *api.Fix) string {
+	if d.base == nil {
+		return d.flag(f)
+	}
+	asked := *d.plan
+	if d.described && d.train != nil {
+		asked.Hardware = "" // the device is known by its size alone
+	}
+	if asked.Devices == 1 {
+		asked.Devices = 0
+	}
+	r, err := api.Patch(&asked, f.Patch)
+	if err != nil {
+		return ""
+	}
+	if d.train != nil {
+		return CommandLine(r)
+	}
+	q, err := change.SameModelEnv(d.fit).Prepare(r)
+	if err != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Flags())) {
+		return q.Flags()[name]
+	}
+	return ""
+}
+
+// engineFlags are what engines call the fields that a message alone can set.
+var engineFlags = map[string]map[string]string{
+	"vllm":   {"context": "--max-model-len", "gpu_memory_utilization": "--gpu-memory-utilization"},
+	"sglang": {"context": "--context-length", "mem_fraction_static": "--mem-fraction-static"},
+}
+
+func (d *diagnosis) flag(f *api.Fix) string {
+	for field, value := range f.Patch {
+		if name := engineFlags[d.first.Engine][field]; name != "" {
+			return fmt.Sprintf("%s … %s %v", map[string]string{"vllm": "vllm serve", "sglang": "python -m sglang.launch_server"}[d.first.Engine], name, value)
+		}
+	}
+	return ""
+}
+
+// CommandLine is the command of this program that asks a request.
+func CommandLine(r *api.Request) string {
+	parts := []string{"memwall", r.Ask, r.Model}
+	for i := range api.Fields() {
+		f := &api.Fields()[i]
+		v := f.Value(r)
+		if f.Flag == "" || v.IsZero() {
+			continue
+		}
+		parts = append(parts, "--"+f.Flag+" "+flagValue(f, change.Untyped(pointed(v))))
+	}
+	return strings.Join(parts, " ")
+}
+
+func flagValue(f *api.Field, v any) string {
+	if n, ok := v.(int64); ok && f.Unit == "length" {
+		return unit.Length(n)
+	}
+	if list, ok := v.([]string); ok {
+		return strings.Join(list, ",")
+	}
+	if over, ok := v.(map[string]plan.Int); ok {
+		return question.Overridden(over)
+	}
+	s := fmt.Sprint(v)
+	if strings.ContainsAny(s, " \t'\"$;&|<>()") {
+		return "'" + strings.ReplaceAll(s, "'", "") + "'"
+	}
+	return s
+}
+
+// pointed is what a pointer leads to, else the value.
+func pointed(v reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		return v.Elem()
+	}
+	return v
+}

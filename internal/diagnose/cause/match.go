@@ -1,0 +1,362 @@
+package cause
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/lifetime"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
+)
+
+// Which allocation was it? A message gives its size to two digits behind the point. The plan's own allocations are listed
+// from the operators of a rank's share, values of so many rows among them, and those of that size are named.
+
+const maxMatches = 4
+
+// allocation is one tensor that the plan may ask for.
+type allocation struct {
+	name  string
+	place diagnose.Place
+	terms []term
+	// per is the number of tokens that its rows are of, 0 where it has none: what is solved for when nobody says.
+	tokens int64
+}
+
+type term struct {
+	value int64
+	unit  string
+}
+
+// bytes multiplies the terms; ok is false beyond what can be counted.
+func (x *allocation) bytes() (n int64, ok bool) {
+	n = 1
+	for _, t := range x.terms {
+		if n, ok = unit.MulOK(n, t.value); !ok {
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+func (x *allocation) formula() string {
+	var parts []string
+	for _, t := range x.terms {
+		if t.value != 1 || t.unit != "" {
+			parts = append(parts, strings.TrimSpace(unit.Count(t.value)+" "+t.unit))
+		}
+	}
+	return strings.Join(parts, " × ")
+}
+
+// match lists the plan's allocations that have the requested size, the likeliest first.
+func (d *diagnosis) match() []api.Match {
+	if d.base == nil || !d.first.Requested.Known || d.first.Kind.Weight() == diagnose.NotMemory {
+		return nil
+	}
+	var out []api.Match
+	all := d.allocations()
+	for i := range all {
+		if m, ok := d.hit(&all[i]); ok {
+			out = append(out, m)
+		}
+	}
+	out = append(out, d.booked()...)
+	if len(out) == 0 {
+		out = d.solve(all)
+	}
+	return firstOfSize(out)
+}
+
+// firstOfSize keeps the likeliest few, each name once.
+func firstOfSize(all []api.Match) (out []api.Match) {
+	for _, m := range all {
+		if len(out) < maxMatches && !slices.ContainsFunc(out, func(o api.Match) bool { return o.Name == m.Name }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// hit compares an allocation with the requested size, to the last printed digit.
+func (d *diagnosis) hit(x *allocation) (api.Match, bool) {
+	n, ok := x.bytes()
+	if !ok || n == 0 || !d.equal(n) {
+		return api.Match{}, false
+	}
+	return api.Match{Name: x.name, Formula: x.formula(), Bytes: unit.Bytes(n), Exact: true}, true
+}
+
+// equal: so many bytes lead to the printed figure.
+func (d *diagnosis) equal(n int64) bool {
+	asked := d.first.Requested
+	if d.torch() {
+		n = lifetime.TorchSegment(n)
+	}
+	return abs64(n-int64(asked.Bytes)) <= int64(asked.Half)
+}
+
+func abs64(n int64) int64 { return max(n, -n) }
+
+// torch: PyTorch's allocator asked.
+func (d *diagnosis) torch() bool {
+	switch d.first.Backend {
+	case "cuda", "hip", "xpu":
+		return d.first.Engine != "llama.cpp" && d.first.Engine != "ollama" && d.first.Engine != "tensorrt-llm"
+	}
+	return false
+}
+
+// booked compares with the ledger's items: llama.cpp asks for a buffer in one piece.
+func (d *diagnosis) booked() (out []api.Match) {
+	if d.torch() {
+		return nil
+	}
+	asked := d.first.Requested
+	var walk func(items []api.Item, above string)
+	walk = func(items []api.Item, above string) {
+		for i := range items {
+			it := &items[i]
+			name := strings.TrimSpace(above + " " + it.Name)
+			within := it.Low-asked.Half <= asked.Bytes && asked.Bytes <= it.High+asked.Half
+			if it.Bytes > 0 && within {
+				off := it.Bytes - asked.Bytes
+				out = append(out, api.Match{Name: name, Formula: it.Formula, Bytes: it.Bytes, Exact: max(off, -off) <= asked.Half, Item: true})
+			}
+			walk(it.Items, "")
+		}
+	}
+	for i := range d.base.Devices {
+		walk(d.base.Devices[i].Ledger, "")
+		walk(d.base.Devices[i].Beside, "")
+	}
+	if d.base.Host != nil {
+		walk(d.base.Host.Ledger, "")
+	}
+	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(btoi(b.Exact), btoi(a.Exact)) })
+	return out
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// solve looks for a round number of tokens that makes an allocation as large as was asked for: lengths of single batches
+// are in no plan.
+func (d *diagnosis) solve(all []allocation) (out []api.Match) {
+	asked := d.first.Requested
+	seen := map[string]bool{}
+	for i := range all {
+		x := &all[i]
+		whole, ok := x.bytes()
+		if !ok || x.tokens == 0 || whole%x.tokens != 0 || seen[strings.TrimPrefix(x.name, "fp32 ")] || x.place != d.first.Place && d.first.Place != diagnose.Forward && d.first.Place != diagnose.Backward && d.first.Place != diagnose.Profiling {
+			continue
+		}
+		per := whole / x.tokens
+		n := roundest((int64(asked.Bytes-asked.Half)+per-1)/per, int64(asked.Bytes+asked.Half)/per)
+		if n == 0 || n%256 != 0 && x.place != d.first.Place {
+			continue
+		}
+		seen[strings.TrimPrefix(x.name, "fp32 ")] = true
+		y := *x
+		y.terms = append([]term{{n, "tokens"}}, x.rest()...)
+		out = append(out, api.Match{Name: x.name, Formula: y.formula(), Bytes: unit.Bytes(n * per), Exact: d.equal(n * per), Solved: true, Tokens: n})
+	}
+	slices.SortStableFunc(out, func(a, b api.Match) int { return cmp.Compare(b.Tokens&-b.Tokens, a.Tokens&-a.Tokens) })
+	return out
+}
+
+// rest are the terms without those of tokens.
+func (x *allocation) rest() (out []term) {
+	for _, t := range x.terms {
+		if t.unit != "sequences" && t.unit != "tokens" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// roundest is the number of a range that the highest power of two divides; 0 when the range is empty.
+func roundest(low, high int64) int64 {
+	if low > high || low < 1 {
+		return 0
+	}
+	for p := int64(1) << 40; p > 0; p /= 2 {
+		if n := (low + p - 1) / p * p; n <= high {
+			return n
+		}
+	}
+	return 0
+}
+
+// share is the network that one rank computes, and how many tokens it does at once.
+type rankShare struct {
+	part     *model.Part
+	groups   shard.Parallel
+	rows     []term // of the values: sequences × tokens, or tokens
+	sequence int64  // tokens of one sequence
+	samples  int64  // sequences that are sampled at once
+	trains   bool
+}
+
+func (d *diagnosis) share() *rankShare {
+	if d.train != nil {
+		r := &d.train.Question.Request
+		s := &rankShare{part: d.train.Job.Model.Decoder(), groups: shard.Parallel{TP: r.TP}, sequence: d.train.Job.Sequence(), trains: true}
+		s.samples = max(1, int64(r.MicroBatch))
+		s.rows = []term{{s.samples, "sequences"}, {s.sequence, "tokens"}}
+		return s
+	}
+	if d.fit == nil {
+		return nil
+	}
+	p := &d.fit.Request.Plan
+	s := &rankShare{part: d.fit.Job.Model.Decoder(), groups: shard.Parallel{TP: p.TP, EP: p.EP}, sequence: int64(p.Context), samples: max(1, int64(p.MaxSeqs))}
+	s.rows = []term{{max(1, int64(p.MaxBatchedTokens)), "tokens"}}
+	if p.MaxBatchedTokens == 0 {
+		s.rows[0].value = max(1, int64(p.PromptTokens))
+	}
+	return s
+}
+
+// tokens of all rows.
+func (s *rankShare) tokens() (n int64) {
+	n = 1
+	for _, t := range s.rows {
+		n *= t.value
+	}
+	return n
+}
+
+// allocations of a rank: values of operators, logits, score matrices, matrices and what an optimizer keeps of them.
+func (d *diagnosis) allocations() (out []allocation) {
+	s := d.share()
+	if s == nil || d.base.Model == nil {
+		return nil
+	}
+	s.groups = s.groups.Normal()
+	out = append(out, s.logits()...)
+	s.part.Each(func(k *model.Kind, _ int64) {
+		local := s.groups.Kind(k, shard.Coord{})
+		for i := range local.Ops {
+			out = append(out, s.values(&local.Ops[i])...)
+		}
+	})
+	s.part.Each(func(k *model.Kind, _ int64) {
+		local := s.groups.Kind(k, shard.Coord{})
+		for i := range local.Ops {
+			out = append(out, s.tensors(&local.Ops[i])...)
+		}
+	})
+	return append(out, d.states()...)
+}
+
+const (
+	bytes16 = 2
+	bytes32 = 4
+)
+
+// logits of all rows, of the rows but the last (labels are shifted), and of those that are sampled.
+func (s *rankShare) logits() (out []allocation) {
+	for i := range s.part.Post.Ops {
+		o := &s.part.Post.Ops[i]
+		if o.Kind != model.Head {
+			continue
+		}
+		for _, width := range []term{{bytes32, "B"}, {bytes16, "B"}} {
+			name := map[int64]string{bytes32: "fp32 logits", bytes16: "logits"}[width.value]
+			out = append(out, allocation{name, diagnose.Loss, append(slices.Clone(s.rows), term{o.Out, ""}, width), s.tokens()})
+			if s.trains && s.sequence > 1 {
+				out = append(out, allocation{name + ", shifted", diagnose.Loss, []term{{s.samples, "sequences"}, {s.sequence - 1, "tokens"}, {o.Out, ""}, width}, 0})
+				continue
+			}
+			out = append(out, allocation{name + " of the sampler", diagnose.Sampler, []term{{s.samples, "sequences"}, {o.Out, ""}, width}, s.samples})
+		}
+	}
+	return out
+}
+
+// valueNames are values by the operator that makes them.
+var valueNames = map[dtype.Role]struct {
+	name  string
+	place diagnose.Place
+}{
+	dtype.FFNGate: {"the MLP's intermediate", diagnose.MLP}, dtype.FFNUp: {"the MLP's intermediate", diagnose.MLP}, dtype.FFNGateExps: {"the experts' intermediate", diagnose.MLP}, dtype.FFNUpExps: {"the experts' intermediate", diagnose.MLP},
+	dtype.AttnQ: {"queries", diagnose.Attention}, dtype.AttnQKV: {"queries, keys and values", diagnose.Attention}, dtype.AttnK: {"keys", diagnose.Attention}, dtype.TokenEmbd: {"hidden states", diagnose.Forward},
+}
+
+// values that an operator writes.
+func (s *rankShare) values(o *model.Op) (out []allocation) {
+	if o.Kind == model.Attention && o.Attn != nil {
+		for _, width := range []term{{bytes16, "B"}, {bytes32, "B"}} {
+			n := s.samples
+			if !s.trains {
+				n = 1
+			}
+			out = append(out, allocation{"the matrix of attention scores", diagnose.Attention, []term{{n, "sequences"}, {o.Attn.Heads, "heads"}, {s.sequence, ""}, {s.sequence, ""}, width}, 0})
+		}
+		return out
+	}
+	v, ok := valueNames[o.Role]
+	if !ok || o.Out == 0 || o.Kind != model.Linear && o.Kind != model.ExpertLinear && o.Kind != model.Embed {
+		return nil
+	}
+	rows := slices.Clone(s.rows)
+	if o.Rows == model.PerChoice && o.Moe != nil {
+		rows = append(rows, term{o.Moe.Used, "experts"})
+	}
+	out = append(out, allocation{v.name, v.place, append(slices.Clone(rows), term{o.Out, ""}, term{bytes16, "B"}), s.tokens()})
+	if v.place == diagnose.MLP {
+		out = append(out, allocation{v.name + ", gate and up together", v.place, append(slices.Clone(rows), term{2, ""}, term{o.Out, ""}, term{bytes16, "B"}), s.tokens()})
+	}
+	if v.place == diagnose.Forward || v.place == diagnose.MLP {
+		out = append(out, allocation{v.name + " in fp32", v.place, append(rows, term{o.Out, ""}, term{bytes32, "B"}), s.tokens()})
+	}
+	return out
+}
+
+// tensors that an operator owns, as weights or gradients in 16 bits, and in fp32 as states or copies.
+func (s *rankShare) tensors(o *model.Op) (out []allocation) {
+	if o.Lent {
+		return nil
+	}
+	for _, t := range o.W {
+		if t.Cols < 2 || t.Bias {
+			continue
+		}
+		shape := []term{{max(1, t.Batch), ""}, {t.Rows(), ""}, {t.Cols, ""}}
+		name := strings.ReplaceAll(string(t.Role), "_", " ")
+		out = append(out, allocation{"a matrix of " + name, diagnose.Loading, append(slices.Clone(shape), term{bytes16, "B"}), 0})
+		if s.trains {
+			out = append(out, allocation{"an fp32 state or copy of " + name, diagnose.Optimizer, append(shape, term{bytes32, "B"}), 0})
+		}
+	}
+	return out
+}
+
+// states are flat buffers of all parameters, whole and as shards of the data-parallel ranks.
+func (d *diagnosis) states() (out []allocation) {
+	if d.train == nil || d.train.Question.Request.Method != "full" {
+		return nil
+	}
+	n := d.base.Model.Parameters
+	ranks := max(1, d.train.Question.Request.DP)
+	for _, width := range []int64{bytes32, bytes16} {
+		name := map[int64]string{bytes32: "an fp32 copy or state", bytes16: "gradients, or a copy in 16 bits,"}[width]
+		out = append(out, allocation{name + " of all parameters", diagnose.Optimizer, []term{{n, "parameters"}, {width, "B"}}, 0})
+		if ranks > 1 {
+			share := int64(math.Ceil(float64(n) / float64(ranks)))
+			out = append(out, allocation{"a shard of " + name + " of all parameters", diagnose.Optimizer, []term{{share, "parameters of a rank"}, {width, "B"}}, 0})
+		}
+	}
+	return out
+}

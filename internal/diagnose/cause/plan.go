@@ -1,0 +1,248 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/startup"
+	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/internal/compare"
+	"github.com/memwall/memwall/internal/launch"
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/training"
+	"github.com/memwall/memwall/ledger"
+)
+
+// heard are the engines' readers of start-up logs, which listen while a text is searched.
+type heard struct{ readers []startup.Reader }
+
+func newHeard() *heard {
+	return &heard{[]startup.Reader{&vllm.Reader{}, &sglang.Reader{}, &llamacpp.LogReader{}}}
+}
+
+func (h *heard) listeners() (out []diagnose.Listener) {
+	for _, r := range h.readers {
+		out = append(out, r)
+	}
+	return out
+}
+
+// log is what the reader that knows most of the lines has read; nil when none knows any.
+func (h *heard) log() (best *startup.Log) {
+	for _, r := range h.readers {
+		if l := r.Log(); l.Signs > 0 && (best == nil || l.Signs > best.Signs) {
+			best = l
+		}
+	}
+	return best
+}
+
+// rebuild finds the plan that failed and sizes it. The error is of an override; what the text gives and does not fit
+// together is a note.
+func (d *diagnosis) rebuild() error {
+	if k := d.first.Kind; k.Weight() == diagnose.NotMemory && k != diagnose.ContextLength {
+		return nil
+	}
+	c := &compare.Comparison{Log: d.log()}
+	source := c.Rebuild(d.env, d.overrides)
+	d.readAs = c.ReadAs()
+	if c.Request.Model == "" {
+		if !d.planned() {
+			return nil
+		}
+		d.note("no_model", "info", "model", "the text does not name a model that the catalog has: give model, and the failure is matched against its ledger")
+		return nil
+	}
+	asker := &question.Env{Models: source, Data: d.env.Data}
+	if d.trains() {
+		return d.asTraining(asker, &c.Request)
+	}
+	c.Request.Text = ""
+	if c.Request.Hardware == "" {
+		c.Request.Hardware = d.bySize()
+	}
+	return d.asFit(asker, c)
+}
+
+// planned: a plan of model and device tells more of such a failure.
+func (d *diagnosis) planned() bool {
+	switch d.first.Kind {
+	case diagnose.DeviceMemory, diagnose.AllocationLimit, diagnose.KVCacheTooSmall, diagnose.KVCacheFull, diagnose.LibraryStart, diagnose.Collectives:
+		return true
+	}
+	return false
+}
+
+// log is what the readers heard, else what a command in the text says, else nothing but settings.
+func (d *diagnosis) log() *startup.Log {
+	l := &startup.Log{Engine: "vllm"}
+	if own := d.heard.log(); own != nil && !d.trains() {
+		l = own
+	}
+	for _, r := range d.heard.readers {
+		for _, device := range r.Log().Devices {
+			l.Seen(device)
+		}
+	}
+	for _, command := range d.report.Commands {
+		r, _, err := launch.FromCommand(command)
+		if err != nil {
+			continue
+		}
+		l.Named(r.Model)
+		if len(l.Figures) == 0 && l.Metadata == nil { // nothing of a start that says it better
+			version := l.Version
+			l.Plan, l.Engine = r.Plan, r.Plan.Engine
+			if l.Plan.Weights == "" {
+				l.Plan.Weights = RecipeInName(r.Model)
+			}
+			l.Plan.Engine = ""
+			l.Engine, l.Version, _ = strings.Cut(l.Engine, "@")
+			l.Version = cmp.Or(l.Version, version)
+		}
+	}
+	for _, s := range d.report.Settings {
+		if s.Field == "model" {
+			l.Named(s.Value)
+		}
+	}
+	return l
+}
+
+// RecipeInName is the format that the name of a GGUF file ends in; "" when it does not.
+func RecipeInName(file string) string {
+	name, ok := strings.CutSuffix(file, ".gguf")
+	if r := dtype.FindRecipe(name[strings.LastIndexAny(name, "-./")+1:]); ok && r != nil {
+		return r.Name
+	}
+	return ""
+}
+
+// trains reports whether what failed was training.
+func (d *diagnosis) trains() bool {
+	if slices.Contains([]string{"vllm", "sglang", "tensorrt-llm", "tgi", "llama.cpp", "ollama"}, d.first.Engine) {
+		return false
+	}
+	switch d.first.Place {
+	case diagnose.Backward, diagnose.Optimizer, diagnose.Loss:
+		return true
+	}
+	if slices.ContainsFunc(d.report.Settings, func(s diagnose.Setting) bool { return s.Field == "micro_batch" || s.Field == "accumulation" }) {
+		return true
+	}
+	for i := range api.Fields() {
+		f := &api.Fields()[i]
+		if slices.Equal(f.Asks, []string{api.AskTrain}) && !f.Value(d.overrides).IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// bySize describes the device by the capacity that the message prints, where nothing names it.
+func (d *diagnosis) bySize() string {
+	if !d.first.Capacity.Known || d.first.Capacity.Bytes <= 0 || d.first.Kind == diagnose.HostKilled {
+		return ""
+	}
+	b := d.first.Capacity.Bytes
+	d.described = true
+	d.note("device_by_size", "info", "hardware", "the text does not name the device: one of the printed %s stands in; give hardware for the rules of its kind", b)
+	return fmt.Sprintf("name=device of %s,memory=%d", b, int64(b))
+}
+
+// asFit sizes the plan of a server. What is refused leaves the message alone.
+func (d *diagnosis) asFit(a *question.Env, c *compare.Comparison) error {
+	r := &c.Request
+	for _, n := range c.Notes {
+		if n.Code != "not_in_log" || n.Severity != "info" {
+			d.notes = append(d.notes, n)
+		}
+	}
+	q, err := a.Prepare(r)
+	if err != nil {
+		return d.refused(err, r)
+	}
+	q.Book = &ledger.Book{}
+	ranks, err := q.Ledgers()
+	if err != nil {
+		return d.refused(err, r)
+	}
+	out, err := planner.Answer(q, ranks)
+	if err != nil {
+		return d.refused(err, r)
+	}
+	d.plan, d.fit, d.base = r, q, out
+	return nil
+}
+
+// asTraining sizes a step of training.
+func (d *diagnosis) asTraining(a *question.Env, found *api.Request) error {
+	r := &api.Request{Ask: api.AskTrain, Model: found.Model, Hardware: found.Hardware}
+	for _, s := range d.report.Settings {
+		if s.Field == "model" || api.FieldByName(s.Field) == nil || !api.FieldByName(s.Field).OfAsk(api.AskTrain) {
+			continue
+		}
+		if err := r.Set(s.Field, s.Value); err != nil {
+			d.note("not_read", "warn", s.Field, "%s", err)
+		}
+	}
+	d.ofTraining(r)
+	if r.Hardware == "" {
+		r.Hardware, r.Devices = d.bySize(), 0
+	}
+	t, err := training.Trained(a, r)
+	if err != nil {
+		return d.refused(err, r)
+	}
+	t.Question.Book = &ledger.Book{}
+	d.plan, d.train, d.base = r, t, t.Answer()
+	d.readAs = d.trainedAs()
+	return nil
+}
+
+// ofTraining takes the overrides that training has.
+func (d *diagnosis) ofTraining(r *api.Request) {
+	for i := range api.Fields() {
+		f := &api.Fields()[i]
+		if v := f.Value(d.overrides); !v.IsZero() && f.OfAsk(api.AskTrain) && f.Name != "ask" && f.Name != "text" {
+			f.Value(r).Set(reflect.ValueOf(v.Interface()))
+		}
+	}
+	if d.first.Engine == "deepspeed" && r.Framework == "" {
+		r.Framework = "deepspeed"
+	}
+}
+
+// trainedAs says in a line what the text was taken for.
+func (d *diagnosis) trainedAs() string {
+	r := d.base.Plan
+	parts := []string{"read as: " + r.Model, r.Method, fmt.Sprintf("%d × %d tokens", r.MicroBatch, r.SequenceLength), r.Framework}
+	if r.Hardware != "" && !strings.Contains(r.Hardware, "=") {
+		parts = append(parts, r.Hardware)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// refused: an override that is wrong is the user's to mend; a plan that only the text describes is left out.
+func (d *diagnosis) refused(err error, r *api.Request) error {
+	e := api.AsError(err)
+	if f := api.FieldByName(e.Field); f != nil && !f.Value(d.overrides).IsZero() {
+		return e
+	}
+	d.plan = r
+	d.note("not_sized", "warn", e.Field, "the plan could not be sized: %s", strings.TrimSpace(e.Message+". "+e.Hint))
+	return nil
+}
+
+func (d *diagnosis) note(code, severity, field, format string, args ...any) {
+	d.notes = append(d.notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(format, args...)})
+}

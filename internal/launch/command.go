@@ -1,0 +1,131 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/manifest"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/transformers"
+	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/spell"
+)
+
+// commandReaders read the command lines of engines, by the program that starts them.
+var commandReaders = []struct {
+	programs []string
+	read     func(*argv.Command) (*argv.Launch, error)
+}{
+	{vllm.Programs(), vllm.FromArgs},
+	{sglang.Programs(), sglang.FromArgs},
+	{llamacpp.Programs(), llamacpp.FromArgs},
+	{tensorrt.Programs(), tensorrt.FromArgs},
+}
+
+// FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
+// llama-server …"), a compose file or Kubernetes manifest, a Modelfile, or a call of transformers in Python. What
+// changes memory and no field holds, and what it does not know, comes back as it stands. Hardware is not in such a
+// text: the caller adds it.
+func FromCommand(text string) (*api.Request, []string, error) {
+	l, err := readLaunch(text)
+	if err != nil {
+		return nil, nil, commandError(err)
+	}
+	return requestOf(l), l.Unknown, nil
+}
+
+func readLaunch(text string) (*argv.Launch, error) {
+	switch {
+	case llamacpp.IsModelfile(text):
+		return llamacpp.FromModelfile(text)
+	case transformers.IsCall(text):
+		return transformers.FromPython(text)
+	}
+	parse := argv.Parse
+	if manifest.Is(text) {
+		parse = manifest.Read
+	}
+	cmds, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cmds {
+		for _, r := range commandReaders {
+			if !slices.Contains(r.programs, cmds[i].Program) {
+				continue
+			}
+			if cmds[i].Program == "ollama" {
+				cmds[i] = llamacpp.Joined(cmds)
+			}
+			return r.read(&cmds[i])
+		}
+	}
+	return nil, noCommand(cmds)
+}
+
+// requestOf turns a launch into a request. The engine takes a model's whole length when none is given; the
+// catalog knows it for its own models.
+func requestOf(l *argv.Launch) *api.Request {
+	r := &api.Request{Ask: "fit", Model: l.Model, Plan: l.Plan, Devices: l.Devices}
+	r.Plan.Engine = l.Engine
+	oneDevice(&r.Plan)
+	found, err := question.Catalog{}.Model(l.Model)
+	if err == nil && found.Spec != nil && l.FullContext && found.Spec.Context > 0 {
+		if r.KVUnified != nil && *r.KVUnified {
+			r.ContextTotal = plan.Int(found.Spec.Context) // of all slots together
+		} else {
+			r.Context = plan.Int(found.Spec.Context)
+		}
+	}
+	if r.Weights == "" && question.IsHubName(l.Model) {
+		r.Weights, _ = question.StoredAs(l.Quant, l.Model)
+	}
+	if r.Weights == "" && (found == nil || found.Recipe == "") {
+		r.Weights = l.Cast
+	}
+	return r
+}
+
+// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so does
+// transformers with device_map="auto".
+func oneDevice(p *plan.Plan) {
+	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ollama") || p.Engine == question.TransformersEngine {
+		return
+	}
+	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {
+		*n = max(1, *n)
+	}
+}
+
+func commandError(err error) error {
+	var e *argv.Error
+	if errors.As(err, &e) {
+		return &api.Error{Code: api.BadField, Field: e.Argument, Value: e.Value, Message: e.Error(), Hint: e.Fix}
+	}
+	return err
+}
+
+func noCommand(cmds []argv.Command) error {
+	e := &api.Error{Code: api.BadField, Field: "from", Message: "the text holds no command", Hint: "vllm serve …, python -m sglang.launch_server …, llama-server …, trtllm-serve …, one of them behind docker run or in a compose file, a Modelfile, or from_pretrained(…) of transformers"}
+	if len(cmds) == 0 {
+		return e
+	}
+	e.Value = argv.Blotted(cmds[0].Program)
+	e.Message = fmt.Sprintf("%q is not a program whose command line memwall reads", api.Shorten(e.Value))
+	var names []string
+	for _, r := range commandReaders {
+		names = append(names, r.programs...)
+	}
+	if near := spell.Nearest(e.Value, names); len(near) > 0 && e.Value != "" {
+		e.Hint = "did you mean: " + strings.Join(near, ", ")
+	}
+	return e
+}

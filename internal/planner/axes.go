@@ -1,0 +1,223 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// What a plan may change to fit, engine by engine. An axis is one field, or fields that go together; its settings
+// begin with what was asked for, and each needs no more memory than the one before.
+
+// Axis of a space of plans.
+type Axis struct {
+	Field    string
+	Settings []change.Setting
+}
+
+// pinned reports whether somebody gave the field one value.
+func (p *Planner) pinned(field string) bool {
+	if p.Among[field] != nil {
+		return false
+	}
+	f := api.FieldByName(field)
+	return f != nil && !f.Value(&p.Asked).IsZero()
+}
+
+// Fields of the axes whose prices are losses of quality.
+const weightsField, cacheField = "weights", "kv"
+
+// asGiven is an axis that changes nothing.
+func asGiven(field string) Axis { return Axis{field, []change.Setting{{}}} }
+
+// axes of an engine. What was pinned has one setting; with loose, all have all of theirs. A placement that spills fits
+// with any size of micro-batch, and the usual one is the fastest.
+func (p *Planner) axes(q *question.Question, loose, spills bool) (out []Axis) {
+	for _, make := range []func(*question.Question) Axis{p.WeightsAxis, p.CacheAxis, ubatchAxis, utilizationAxis, sequencesAxis, batchedAxis, graphsAxis, attentionAxis} {
+		a := make(q)
+		if !loose && p.pinned(a.Field) {
+			a.Settings = a.Settings[:1]
+		}
+		if len(a.Settings) > 1 && !(spills && a.Field == "ubatch") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// formats of weights to try, by what reads them; those that save nothing against the ones before are passed over.
+var (
+	hubRecipes  = []string{"bf16", "fp8", "nvfp4", "awq", "gptq"}
+	ggufRecipes = []string{"bf16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_xs", "q3_k_m", "iq3_xxs", "q2_k", "iq2_xs"}
+)
+
+// recipes to try: those that were listed, else those that the engine of a question reads.
+func (p *Planner) recipes(q *question.Question) []string {
+	if list := p.Among["weights"]; list != nil {
+		return list
+	}
+	if engine.ReadsGGUF(q.Engine) {
+		return ggufRecipes
+	}
+	return hubRecipes
+}
+
+// WeightsAxis is the axis of formats of weights.
+func (p *Planner) WeightsAxis(q *question.Question) Axis {
+	a := asGiven(weightsField)
+	if q.Resolved.Spec == nil {
+		return a
+	}
+	least := q.Job.Weights.Bytes()
+	for _, name := range p.recipes(q) {
+		r := dtype.FindRecipe(name)
+		if r == nil || !runsFormat(q, r) {
+			continue
+		}
+		n := p.env.StoredBytes(q.Job.Model, r)
+		if n >= least*97/100 {
+			continue
+		}
+		least = n
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("weights %s → %s", q.Request.Weights, name), Short: name, Set: func(r *api.Request) { r.Weights = name }, Price: p.loss(q.Request.Weights, name)})
+	}
+	for i := 1; i < len(a.Settings); i++ {
+		a.Settings[i].Price = max(a.Settings[i].Price, a.Settings[i-1].Price)
+	}
+	return a
+}
+
+// runsFormat reports whether the engine runs a format on the devices, and in formats of 4-bit floats whether these compute
+// with them: others would only unpack what awq stores as small.
+func runsFormat(q *question.Question, r *dtype.Recipe) bool {
+	p := q.Request.Plan
+	p.Weights = r.Name
+	j := engine.Job{Machine: q.Job.Machine, Version: q.Job.Version, Plan: &p}
+	if engine.CheckCapability(&j, q.Engine.Name()) != nil {
+		return false
+	}
+	d := q.Job.Device(0)
+	return r.Name != "nvfp4" || d != nil && d.Peaks.FP4.Known
+}
+
+// cacheFormats to try: those that were listed, else by engine.
+func (p *Planner) cacheFormats(q *question.Question) []string {
+	if list := p.Among["kv"]; list != nil {
+		return list
+	}
+	if engine.ReadsGGUF(q.Engine) {
+		return []string{"q8_0", "q4_0"}
+	}
+	if q.Engine.Name() == question.TransformersEngine || q.Engine.Name() == "generic" {
+		return nil
+	}
+	return []string{"fp8"}
+}
+
+// CacheAxis is the axis of formats of keys and values.
+func (p *Planner) CacheAxis(q *question.Question) Axis {
+	a := asGiven(cacheField)
+	from := dtype.FindFormat(q.Request.KV)
+	for _, name := range p.cacheFormats(q) {
+		if to := dtype.FindFormat(name); from == nil || to.Bits() >= from.Bits() {
+			continue
+		}
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("KV cache %s → %s", q.Request.KV, name), Short: "KV " + name, Set: func(r *api.Request) { r.KV, r.KVV = name, "" }, Price: p.cacheLoss(q.Request.KV, name)})
+	}
+	return a
+}
+
+// lowered gives an axis the steps below what a number is now.
+func lowered(field, what, short string, now int64, steps []int64, set func(*api.Request, plan.Int)) Axis {
+	a := asGiven(field)
+	for _, n := range steps {
+		if n < now {
+			a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("%s %s → %s", what, unit.Count(now), unit.Count(n)), Short: short + " " + unit.Count(n), Set: func(r *api.Request) { set(r, plan.Int(n)) }, Price: change.PriceNearlyFree * float64(len(a.Settings))})
+		}
+	}
+	return a
+}
+
+func ubatchAxis(q *question.Question) Axis {
+	if !engine.ReadsGGUF(q.Engine) {
+		return asGiven("ubatch")
+	}
+	return lowered("ubatch", "ubatch", "ub", int64(q.Request.UBatch), []int64{256, 128}, func(r *api.Request, n plan.Int) { r.UBatch = n })
+}
+
+func sequencesAxis(q *question.Question) Axis {
+	if engine.ReadsGGUF(q.Engine) {
+		return asGiven("max_num_seqs")
+	}
+	steps := slices.DeleteFunc([]int64{256, 64, 16}, func(n int64) bool { return n < int64(q.Request.Sequences) })
+	return lowered("max_num_seqs", "max_num_seqs", "seqs", int64(q.Request.MaxSeqs), steps, func(r *api.Request, n plan.Int) { r.MaxSeqs = n })
+}
+
+func batchedAxis(q *question.Question) Axis {
+	if engine.ReadsGGUF(q.Engine) {
+		return asGiven("max_num_batched_tokens")
+	}
+	steps := []int64{2048, 1024}
+	if f := q.Request.ChunkedPrefill; f != nil && !*f {
+		steps = nil // a step holds a whole prompt
+	}
+	return lowered("max_num_batched_tokens", "step tokens", "step", int64(q.Request.MaxBatchedTokens), steps, func(r *api.Request, n plan.Int) { r.MaxBatchedTokens = n })
+}
+
+func utilizationAxis(q *question.Question) Axis {
+	a := asGiven("gpu_memory_utilization")
+	if u := q.Request.GPUMemoryUtilization; u != nil && *u < mostUtilization {
+		a.Settings = append(a.Settings, change.Setting{Words: fmt.Sprintf("utilization %g → %g", *u, mostUtilization), Short: fmt.Sprintf("util %g", mostUtilization), Set: func(r *api.Request) { most := mostUtilization; r.GPUMemoryUtilization = &most }, Price: change.PriceNearlyFree})
+	}
+	return a
+}
+
+// mostUtilization leaves other programs of the device a little.
+const mostUtilization = 0.95
+
+func graphsAxis(q *question.Question) Axis {
+	a := asGiven("enforce_eager")
+	if api.FieldByName("enforce_eager").OwnedBy(q.Engine.Name()) && !question.IsTrue(q.Request.EnforceEager) {
+		a.Settings = append(a.Settings, change.Setting{Words: "no CUDA graphs", Short: "eager", Set: func(r *api.Request) { yes := true; r.EnforceEager = &yes }, Price: change.PriceNearlyFree})
+	}
+	return a
+}
+
+func attentionAxis(q *question.Question) Axis {
+	a := asGiven("attention")
+	if q.Request.Attention == "eager" {
+		a.Settings = append(a.Settings, change.Setting{Words: "attention eager → sdpa", Short: "sdpa", Set: func(r *api.Request) { r.Attention = "sdpa" }, Price: 0})
+	}
+	return a
+}
+
+// cacheLoss is the same of the format of keys and values.
+func (p *Planner) cacheLoss(from, to string) float64 {
+	return max(0, p.formatLoss(to)-p.formatLoss(from))
+}
+
+func (p *Planner) formatLoss(name string) float64 {
+	if f := dtype.FindFormat(name); f != nil {
+		return p.Order.Cache(f, f).Loss()
+	}
+	return 0
+}
+
+// loss is the price in quality of weights stored by one recipe instead of another.
+func (p *Planner) loss(from, to string) float64 {
+	return max(0, p.recipeLoss(to)-p.recipeLoss(from))
+}
+
+func (p *Planner) recipeLoss(name string) float64 {
+	if r := dtype.FindRecipe(name); r != nil {
+		return p.Order.Weights(r).Loss()
+	}
+	return 0
+}

@@ -1,0 +1,51 @@
+package planner
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// leastHosted is the least cpu_offload_bytes, in whole GiB, with which the plan fits beyond doubt; false when none does,
+// when it fits as it is, and for engines without.
+func leastHosted(q *question.Question) (plan.Size, bool) {
+	if !api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name()) || q.Job.Machine == nil {
+		return 0, false
+	}
+	moved := unit.Bytes(q.Request.CPUOffload)
+	const trials = 4 // a copy of a layer, and whole parameters, ask for more once or twice
+	for range trials {
+		ranks, err := withHosted(q, moved)
+		if err != nil {
+			return 0, false
+		}
+		short := shortage(ranks)
+		if short <= 0 {
+			return plan.Size(moved), q.Verdict(ranks) == api.Fits && moved > unit.Bytes(q.Request.CPUOffload)
+		}
+		moved = unit.Bytes(unit.PadUp(int64(moved+short), int64(unit.GiB)))
+	}
+	return 0, false
+}
+
+// withHosted sizes the plan with so many bytes of weights on the host.
+func withHosted(q *question.Question, n unit.Bytes) ([]engine.Rank, error) {
+	j, p := *q.Job, q.Request.Plan
+	p.CPUOffload = plan.Size(n)
+	j.Plan, j.Notes = &p, nil
+	s, err := q.Engine.Sizer(&j)
+	if err != nil {
+		return nil, err
+	}
+	return s.Size(nil, j.Load()), nil
+}
+
+// shortage is what the worst rank lacks by the high edge of what it needs; 0 when none lacks any.
+func shortage(ranks []engine.Rank) (most unit.Bytes) {
+	for i := range ranks {
+		most = max(most, ranks[i].Needed().High-ranks[i].Usable.Bytes())
+	}
+	return most
+}

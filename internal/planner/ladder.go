@@ -1,0 +1,239 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/unit"
+)
+
+// Ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
+// and asked again. Single changes may change what was given, and say so.
+func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
+	out, rungs := firstOfWays(found), p.rungs()
+	for i, s := range rungs {
+		p.reportProgress(api.PhaseLadder, i, len(rungs), 0, 0, found)
+		r := p.Asked
+		s.Set(&r)
+		c, ok := p.candidate(&r, s.Words)
+		if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
+			continue
+		}
+		c.Price = s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b api.Candidate) int { return cmp.Compare(a.Price, b.Price) })
+	return out
+}
+
+// helps: the change mends the plan, or saves a good part of what it is short of; where the plan fits, it makes it
+// faster or much smaller.
+func (p *Planner) helps(c *api.Candidate) bool {
+	d := &p.base.Devices[0]
+	least := max(1, -d.Headroom/20)
+	if p.base.Verdict == api.Fits {
+		faster := c.SpeedRatio != nil && *c.SpeedRatio > 1.05
+		return faster || c.Saves >= d.Needed/20
+	}
+	return question.VerdictSeverity[c.Verdict] < question.VerdictSeverity[p.base.Verdict] || c.Saves >= least
+}
+
+// firstOfWays is the best plan of each way to run the model.
+func firstOfWays(found []api.Candidate) (out []api.Candidate) {
+	for i := range found {
+		if len(found[i].Patch) == 0 {
+			continue // as asked
+		}
+		if !slices.ContainsFunc(out, func(c api.Candidate) bool { return c.Way == found[i].Way }) {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
+// rungs are all single changes.
+func (p *Planner) rungs() (out []change.Setting) {
+	for _, a := range p.axes(p.Question, true, false) {
+		out = append(out, a.Settings[1:]...)
+	}
+	out = append(out, p.loads()...)
+	for _, w := range p.ways(true) {
+		switch {
+		case w.words != "" && !w.spills:
+			out = append(out, change.Setting{Words: w.words, Short: w.words, Set: w.Set, Price: w.price})
+		case w.spills && w.words == "":
+			if r := p.Placed(&p.Asked); r != nil {
+				out = append(out, change.Setting{Words: p.placedWords(r), Short: "", Set: func(to *api.Request) { *to = *r }, Price: w.price})
+			}
+		}
+	}
+	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" && p.Spillable(p.Question) {
+		out = append(out, change.Setting{Words: "as llama.cpp's own --fit places it", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: change.PriceNearlyFree})
+	}
+	return append(out, p.moreDevices()...)
+}
+
+// placedWords says what lies on the host.
+func (p *Planner) placedWords(r *api.Request) string {
+	var words []string
+	if n := r.GPULayers; n != nil && *n >= 0 {
+		words = append(words, fmt.Sprintf("%d of %d layers on the device", *n, len(p.Question.Job.Model.Decoder().Layers)+1))
+	}
+	if n := r.CPUMoE; n != nil && *n < 0 {
+		words = append(words, "all experts on the host")
+	}
+	if n := r.CPUMoE; n != nil && *n > 0 {
+		words = append(words, fmt.Sprintf("experts of %d layers on the host", *n))
+	}
+	if r.OverrideTensor != "" && len(words) < 2 {
+		words = append(words, "some experts on the host")
+	}
+	if n := r.CPUOffload; n > 0 {
+		words = append(words, unit.Bytes(n).String()+" of weights on the host")
+	}
+	if len(words) == 0 {
+		return "layers shared by what devices hold"
+	}
+	return strings.Join(words, ", ")
+}
+
+// lessIsDear is the price of half the context, or half the users.
+const lessIsDear = 3
+
+// loads are a context or a number of users that memory allows.
+func (p *Planner) loads() (out []change.Setting) {
+	if n := p.Question.MaxContext(p.Question.Job.Load().Sequences); n != nil {
+		if c := *n / 1024 * 1024; c >= 1024 && c < int64(p.Question.Request.Context) {
+			words := fmt.Sprintf("context %s → %s", unit.Length(int64(p.Question.Request.Context)), unit.Length(c))
+			out = append(out, change.Setting{Words: words, Short: words, Set: func(r *api.Request) { r.Context, r.PromptTokens, r.OutputTokens, r.ContextTotal = plan.Int(c), 0, 0, 0 }, Price: lessIsDear * math.Log2(float64(p.Question.Request.Context)/float64(c))})
+		}
+	}
+	if n, now := p.Question.MaxSequences(p.Question.Job.Load().Context), int64(p.Question.Request.Sequences); n != nil && *n > 0 && *n < now {
+		out = append(out, change.Setting{Words: fmt.Sprintf("%s users instead of %s", unit.Count(*n), unit.Count(now)), Short: "", Set: func(r *api.Request) { r.Sequences = plan.Int(*n) }, Price: lessIsDear * math.Log2(float64(now)/float64(*n))})
+	}
+	return out
+}
+
+// moreDevices devices of the same kind: the fewest doublings that hold the plan, else one.
+func (p *Planner) moreDevices() []change.Setting {
+	m := p.Question.Job.Machine
+	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+		return nil
+	}
+	once := p.devices(2 * m.Groups[0].Count)
+	for n := 2 * m.Groups[0].Count; n <= mostOf(&m.Groups[0].Device); n *= 2 {
+		s, r := p.devices(n), p.Asked
+		s.Set(&r)
+		if q, ranks, err := p.env.SizedRanks(&r); err == nil && q.Verdict(ranks) == api.Fits {
+			return []change.Setting{s}
+		}
+	}
+	return []change.Setting{once}
+}
+
+// mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards.
+func mostOf(d *hardware.Device) int {
+	if strings.HasPrefix(d.Kind, "HBM") {
+		return 64
+	}
+	return 8
+}
+
+// devices are so many of the machine's kind: beyond a node a stage in each, within one as the engine shares them.
+func (p *Planner) devices(n int) change.Setting {
+	d, to := &p.Question.Job.Machine.Groups[0].Device, change.HardwareOfKind(p.Question, n)
+	tp, pp := int64(0), int64(0)
+	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !p.gguf() {
+		tp, pp = node, int64(n)/node
+	}
+	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "", Set: func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 }, Price: change.PriceOfMoreDevices}
+}
+
+// candidate asks a changed request; ok is false where it is refused or nothing changes.
+func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) {
+	q, a, err := p.ask(r)
+	if err != nil || len(a.Devices) == 0 {
+		return api.Candidate{}, false
+	}
+	p.evaluated.Full++
+	p.evaluated.Decided++
+	if h := a.Host; h != nil && h.Needed > max(question.SpareHost(q.Job.Machine), p.onHost) && question.UnifiedPool(q.Job.Machine) == 0 {
+		return api.Candidate{}, false // more than a host has beside the system, or than one has that nobody spoke of
+	}
+	c := api.Candidate{Change: words, Patch: change.PatchOf(&p.Asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
+		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: question.Faster(p.base.Speed, a.Speed)}
+	c.Lacks = c.Headroom
+	if h := a.Host; h != nil && h.Capacity > 0 {
+		c.Lacks, c.HostHeadroom = min(c.Lacks, h.Headroom), &h.Headroom
+	}
+	c.Quality = question.QualityOf(p.Question.Judged(), p.base.Plan, a.Plan)
+	if !p.brief {
+		p.addCommandAndCost(&c, q)
+	}
+	return c, true
+}
+
+// addCommandAndCost a candidate with what it takes to run it, and what it costs.
+func (p *Planner) addCommandAndCost(c *api.Candidate, q *question.Question) {
+	c.Flags = q.Flags()
+	c.Capacity, c.USDPerHour = p.rented(q)
+	c.MaxSequences = q.MaxSequences(q.Job.Load().Context)
+	c.Arguments = addedArguments(p.command, c.Flags[q.Engine.Name()])
+	if c.Speed != nil {
+		c.Cost = c.Speed.USDPerMillion
+	}
+	for name := range c.Patch {
+		if f := api.FieldByName(name); f != nil && !f.Value(&p.Asked).IsZero() {
+			c.Relaxes = append(c.Relaxes, name)
+		}
+	}
+	slices.Sort(c.Relaxes)
+}
+
+// rented are the bytes of all devices of a plan, and what these rent for.
+func (p *Planner) rented(q *question.Question) (b unit.Bytes, perHour *float64) {
+	m := q.Job.Machine
+	if m == nil {
+		return 0, nil
+	}
+	return m.Memory(), p.env.PerHour(m)
+}
+
+// addedArguments are the arguments of a command line that another lacks.
+func addedArguments(from, to string) string {
+	has := map[string]bool{}
+	for _, a := range arguments(from) {
+		has[a] = true
+	}
+	var out []string
+	for _, a := range arguments(to) {
+		if !has[a] {
+			out = append(out, a)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// arguments of a command line: each option with its value; the program and what it loads are none.
+func arguments(command string) (out []string) {
+	for _, word := range argv.Words(command) {
+		switch {
+		case strings.HasPrefix(word, "-") && (len(word) > 1 && (word[1] < '0' || word[1] > '9')):
+			out = append(out, word)
+		case len(out) > 0:
+			out[len(out)-1] += " " + word
+		}
+	}
+	return out
+}

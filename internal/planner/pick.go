@@ -1,0 +1,357 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/timing"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/score"
+	"github.com/memwall/memwall/unit"
+)
+
+// picker looks for models that hardware runs.
+type picker struct {
+	env       *question.Env
+	asked     api.Request
+	use       use
+	machine   hardware.Machine
+	evaluated api.Evaluated
+}
+
+// pickContexts are those that picks are sized at beside the one that is asked for.
+var pickContexts = []int64{8192, 32768, 131072}
+
+// usualPicks is how many are looked for, unless all are.
+const usualPicks = 8
+
+// Pick answers which models a machine runs for a use: the best by published scores first, or the fastest, each in the best of
+// the formats that are usually served, leave room for the context and its users, and are fast enough. It stops early when its
+// context ends.
+func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
+	if r.Hardware == "" {
+		return nil, &api.Error{Code: api.BadField, Field: "hardware", Message: "hardware is missing", Hint: "memwall pick --on rtx-4090"}
+	}
+	if err := r.Plan.Check(); err != nil {
+		return nil, err
+	}
+	if r.Weights != "" && dtype.FindRecipe(r.Weights) == nil {
+		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: api.Shorten(r.Weights), Message: fmt.Sprintf("weights = %q is no known format or recipe", api.Shorten(r.Weights)), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+	}
+	u, err := UseOf(r)
+	if err != nil {
+		return nil, err
+	}
+	p := &picker{env: a.Remembering(), asked: *r, use: u}
+	p.asked.Ask, p.asked.Goal, p.asked.Use = "fit", nil, ""
+	m, notes, err := p.env.Find(r.Hardware, int(r.Devices))
+	if err != nil {
+		return nil, err
+	}
+	p.machine = m
+	if r.Context == 0 {
+		p.asked.Context = plan.Int(u.context)
+	}
+	if p.asked.Engine == "" {
+		p.asked.Engine = p.engine()
+	}
+	shown := p.asked
+	shown.Ask, shown.Use = api.AskPick, u.Name
+	out := &api.Answer{Plan: &shown}
+	for _, n := range notes {
+		out.Notes = append(out.Notes, api.Note{Code: n.Code, Severity: "info", Field: "hardware", Text: n.Text})
+	}
+	if out.Picks, err = p.picks(ctx); err != nil && len(out.Picks) == 0 {
+		return nil, err
+	}
+	if r.Goal != nil && r.Goal.Minimize == "latency" {
+		shown.Goal = r.Goal
+		slices.SortStableFunc(out.Picks, func(a, b api.Pick) int { return -cmp.Compare(DecodeOf(a.Speed), DecodeOf(b.Speed)) })
+	}
+	if scored := func(k api.Pick) bool { return k.Score != nil }; !r.All && slices.ContainsFunc(out.Picks, scored) {
+		out.Picks = slices.DeleteFunc(out.Picks, func(k api.Pick) bool { return !scored(k) })
+	}
+	if !r.All {
+		out.Picks = out.Picks[:min(len(out.Picks), usualPicks)]
+	}
+	headings(out.Picks)
+	p.noteHost(out)
+	out.Evaluated = &p.evaluated
+	return NoteStopped(ctx, out), nil
+}
+
+// headings marks the best by score, and the fastest and the one with the longest context of those that come near it.
+func headings(picks []api.Pick) {
+	if len(picks) == 0 {
+		return
+	}
+	most := func(name string, of func(*api.Pick) float64) {
+		best := -1
+		for i := range picks {
+			if (name == "best" || comesNear(&picks[i], picks)) && (best < 0 || of(&picks[i]) > of(&picks[best])) {
+				best = i
+			}
+		}
+		picks[best].First = append(picks[best].First, name)
+	}
+	most("best", func(k *api.Pick) float64 { return Points(k.Score) })
+	most("fastest", func(k *api.Pick) float64 { return DecodeOf(k.Speed) })
+	most("longest", func(k *api.Pick) float64 {
+		if k.MaxContext == nil {
+			return 0
+		}
+		return float64(*k.MaxContext)
+	})
+}
+
+// nearShare of the best score is near it.
+const nearShare = 0.6
+
+func comesNear(k *api.Pick, all []api.Pick) bool {
+	best := slices.MaxFunc(all, func(a, b api.Pick) int { return cmp.Compare(Points(a.Score), Points(b.Score)) })
+	return best.Score == nil || Points(k.Score) >= nearShare*Points(best.Score)
+}
+
+// DecodeOf is the tokens a second of one user; 0 where they are not known.
+func DecodeOf(v *api.Speed) float64 {
+	if v == nil || v.Decode == nil {
+		return 0
+	}
+	return *v.Decode
+}
+
+// engine is what people run on such devices: vLLM where the memory is a data centre's, llama.cpp elsewhere, which has no speech.
+func (p *picker) engine() string {
+	if p.use.Name == score.Speech || len(p.machine.Groups) > 0 && strings.HasPrefix(p.machine.Groups[0].Device.Kind, "HBM") {
+		return "vllm"
+	}
+	return "llama.cpp"
+}
+
+// listedModel is a model of the catalog.
+type listedModel struct {
+	entry  *catalog.Entry
+	model  *model.Model
+	params int64
+	score  *api.PickScore
+}
+
+// picks of the catalog, the best by score first.
+func (p *picker) picks(ctx context.Context) (out []api.Pick, err error) {
+	models := p.models()
+	for i, l := range models {
+		p.reportProgress(i, len(models), out)
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		if slices.ContainsFunc(out, func(o api.Pick) bool { return supersedes(&o, &l) }) {
+			continue
+		}
+		if k, ok := p.best(&l); ok {
+			out = append(out, k)
+		}
+		if !p.asked.All && len(out) == usualPicks {
+			break
+		}
+	}
+	return out, nil
+}
+
+// supersedes: a newer model of the same line, of nearly as many parameters and no worse score, stands already.
+func supersedes(o *api.Pick, l *listedModel) bool {
+	a, _, _ := strings.Cut(o.Model, "-")
+	b, _, _ := strings.Cut(l.entry.ID, "-")
+	diff := o.Parameters - l.params
+	return strings.TrimRight(a, "0123456789.") == strings.TrimRight(b, "0123456789.") && max(diff, -diff) < o.Parameters/25 && o.Released >= l.entry.Released
+}
+
+// models of the catalog that are of the kind asked for, the best first; those without a score follow, the newest first.
+func (p *picker) models() (out []listedModel) {
+	entries := catalog.All()
+	from := p.since(entries)
+	for i := range entries {
+		e := &entries[i]
+		scored := scoreOf(e.ID, &p.use)
+		if scored == nil && e.Released < from {
+			continue
+		}
+		s, err := e.Spec()
+		if err != nil {
+			continue
+		}
+		m := s.Model(e.ID)
+		if !p.use.takes(e, s, m) || m.Remembers() && m.Context > 0 && m.Context < int64(p.asked.Context) {
+			continue
+		}
+		out = append(out, listedModel{e, m, m.Params(), scored})
+	}
+	slices.SortStableFunc(out, func(a, b listedModel) int {
+		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released), -cmp.Compare(a.params, b.params))
+	})
+	return out
+}
+
+// recent is for how many years people go on asking for a model.
+const recent = 2
+
+// since is the first month of models that are looked at, unless all are.
+func (p *picker) since(entries []catalog.Entry) string {
+	if p.asked.All {
+		return ""
+	}
+	newest := slices.MaxFunc(entries, func(a, b catalog.Entry) int { return cmp.Compare(a.Released, b.Released) }).Released
+	year, month, _ := strings.Cut(newest, "-")
+	n, err := strconv.Atoi(year)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d-%s", n-recent, month)
+}
+
+// usualFormats are those in which people run models of others, the best first.
+var (
+	usualGGUF = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
+	usualHub  = []string{"", "fp8", "awq"}
+)
+
+func (p *picker) formats(e *catalog.Entry) []string {
+	switch {
+	case p.asked.Weights != "":
+		return []string{p.asked.Weights}
+	case p.asked.Engine != "llama.cpp":
+		return usualHub
+	case e.Weights != "" && dtype.FindRecipe(e.Weights) != nil && dtype.FindRecipe(e.Weights).InGGUF() != nil:
+		return []string{e.Weights} // quantised by its makers, and nothing larger is better
+	}
+	return usualGGUF
+}
+
+// best is the first format in which a model stays on the devices with room for the context and its users, and is fast enough;
+// of a mixture of experts for which there is none, the smallest format with as few experts on the host as need be.
+func (p *picker) best(l *listedModel) (api.Pick, bool) {
+	formats := p.formats(l.entry)
+	for _, name := range formats {
+		p.evaluated.Decided++
+		if !p.mayFit(l, name) {
+			continue
+		}
+		r := p.asked
+		r.Model, r.Weights = l.entry.ID, name
+		if k, ok := p.tryPlan(l, &r); ok {
+			return k, true
+		}
+	}
+	return p.hosted(l, formats[len(formats)-1])
+}
+
+// tryPlan sizes a plan, and gives it as a pick where it fits and is fast enough.
+func (p *picker) tryPlan(l *listedModel, r *api.Request) (api.Pick, bool) {
+	q, ranks, err := p.env.SizedRanks(r)
+	p.evaluated.Full++
+	if err != nil || q.Verdict(ranks) != api.Fits {
+		return api.Pick{}, false // not loaded by the engine, or without room
+	}
+	k := p.picked(l, q, ranks)
+	return k, p.use.Decode == 0 || k.Speed == nil || DecodeOf(k.Speed) >= p.use.Decode
+}
+
+// hosted keeps experts in the memory of the host, of as few layers as leave room on the devices.
+func (p *picker) hosted(l *listedModel, format string) (api.Pick, bool) {
+	if p.asked.Engine != "llama.cpp" || l.model.ActiveParams() == l.params || p.asked.CPUMoE != nil || question.SpareHost(&p.machine) == 0 {
+		return api.Pick{}, false
+	}
+	with := func(layers int) *api.Request {
+		r, n := p.asked, plan.Int(layers)
+		r.Model, r.Weights, r.CPUMoE = l.entry.ID, format, &n
+		return &r
+	}
+	fits := func(layers int) bool {
+		q, ranks, err := p.env.SizedRanks(with(layers))
+		p.evaluated.Full++
+		return err == nil && q.Verdict(ranks) == api.Fits
+	}
+	all := len(l.model.Decoder().Layers)
+	if !fits(all) {
+		return api.Pick{}, false
+	}
+	fewest := 1 + sort.Search(all-1, func(n int) bool { return fits(n + 1) })
+	k, ok := p.tryPlan(l, with(fewest))
+	return k, ok && k.Host <= question.SpareHost(&p.machine)
+}
+
+// noteHost says what was taken for a host that nobody spoke of, where a pick rests on it.
+func (p *picker) noteHost(out *api.Answer) {
+	onHost := slices.ContainsFunc(out.Picks, func(k api.Pick) bool { return k.Plan.CPUMoE != nil })
+	if onHost && !p.machine.Host.Memory.Known {
+		out.Notes = append(out.Notes, api.Note{Code: "host_assumed", Severity: "info", Field: "hardware", Text: fmt.Sprintf("a host of %s is taken; --on %s,host=64GiB says another", question.UsualHost, p.machine.Name)})
+	}
+}
+
+// mayFit: the weights alone are less than all devices hold.
+func (p *picker) mayFit(l *listedModel, recipe string) bool {
+	r := dtype.FindRecipe(cmp.Or(recipe, l.entry.Weights, "bf16"))
+	room := p.machine.Memory()
+	return r == nil || room == 0 || l.model.Store(r).Bytes() <= room
+}
+
+func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Rank) api.Pick {
+	a := timing.SizedAnswer(q, ranks)
+	k := api.Pick{
+		Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Parameters: l.params, Active: l.model.ActiveParams(), Weights: q.Request.Weights, Score: l.score,
+		Headroom: a.Devices[0].Headroom, Host: weightsOnHost(ranks), Speed: a.Speed, Plan: a.Plan, Flags: q.Flags(),
+	}
+	asPublished := *a.Plan
+	asPublished.Weights = cmp.Or(l.entry.Weights, dtype.BF16.Name)
+	k.Quality = question.QualityOf(q.Judged(), &asPublished, a.Plan)
+	k.MaxContext = q.MaxContext(q.Job.Load().Sequences)
+	if t := q.Job.Model.Context; t > 0 && (k.MaxContext == nil || *k.MaxContext > t) {
+		k.MaxContext = &t
+	}
+	contexts := append([]int64{int64(p.asked.Context)}, pickContexts...)
+	slices.Sort(contexts)
+	for _, c := range slices.Compact(contexts) {
+		if t := q.Job.Model.Context; t > 0 && c > t {
+			continue
+		}
+		ranks := q.Sizer.Size(nil, engine.Load{Context: c, Sequences: q.Job.Load().Sequences})
+		question.DecidingFirst(ranks)
+		k.Contexts = append(k.Contexts, api.PickedAt{Context: c, Needed: ranks[0].Needed().Bytes, Verdict: q.Verdict(ranks)})
+	}
+	return k
+}
+
+// weightsOnHost are those that all ranks keep in the memory of the host.
+func weightsOnHost(ranks []engine.Rank) (n unit.Bytes) {
+	for i := range ranks {
+		for _, it := range ranks[i].Host {
+			if strings.HasPrefix(it.ID, "weights") {
+				n += it.Bytes
+			}
+		}
+	}
+	return n
+}
+
+// reportProgress tells how far a search for models is.
+func (p *picker) reportProgress(done, of int, found []api.Pick) {
+	if !p.env.HasWatcher() {
+		return
+	}
+	told := api.Progress{Phase: api.PhaseSearch, Done: done, Of: of, Evaluated: p.evaluated.Copied()}
+	if len(found) > 0 {
+		told.Best = found[0].Model
+	}
+	p.env.Report(told)
+}

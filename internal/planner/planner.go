@@ -1,0 +1,358 @@
+// Package planner answers what to change so that a model fits, which models a machine runs, and what a change buys: it
+// searches the plans near one that was asked for.
+package planner
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/timing"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/search"
+	"github.com/memwall/memwall/unit"
+)
+
+// Plan answers what must change so that a model fits: single changes, cheapest first (the ladder), and the best
+// plans that fit. What was given is pinned, what was not is searched. Every candidate is a patch that was applied
+// and asked again. A context that ends stops the search, and the answer has what is known by then.
+//
+// axes.go has what can change, price.go what changes cost, ways.go engines, layouts and placements.
+func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, error) {
+	p, err := NewPlanner(a, r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.fitAnswer()
+	if err != nil {
+		return nil, err
+	}
+	if p.any {
+		return p.onAny(ctx, out)
+	}
+	found, err := p.search(ctx, false)
+	if len(found) == 0 && err == nil {
+		out.NearestMiss = p.nearest()
+		found, err = p.search(ctx, true)
+	}
+	if err != nil && len(found) == 0 {
+		return nil, err
+	}
+	out.Ladder = p.Ladder(found)
+	out.Candidates = found
+	if len(found) > 0 {
+		out.Best = &found[0]
+	}
+	out.Pareto = pareto(found)
+	out.Sensitivity, out.Upgrades = p.sensitivities(), p.upgrades()
+	out.Evaluated = &p.evaluated
+	return NoteStopped(ctx, out), nil
+}
+
+// Planner is a search for plans near one that was asked for.
+type Planner struct {
+	env       *question.Env
+	Asked     api.Request // as it came, as a question of fit
+	Question  *question.Question
+	base      *api.Answer // to what was asked for
+	Among     map[string][]string
+	want      string // what to have least of
+	any       bool   // no hardware was named
+	command   string
+	Order     *quality.Order
+	twice     float64    // points of an answer that takes twice as long
+	brief     bool       // of candidates only what suggestions tell is wanted
+	onHost    unit.Bytes // of the plan that was asked for
+	evaluated api.Evaluated
+}
+
+// NewPlanner prepares a search near the plan of a request.
+func NewPlanner(a *question.Env, r *api.Request) (*Planner, error) {
+	p := &Planner{env: a.Remembering(), Asked: *r}
+	p.Asked.Ask, p.Asked.Goal, p.Asked.Explain = "fit", nil, false
+	p.choices()
+	if p.any = p.Asked.Hardware == "" || p.Asked.Hardware == "any"; p.any {
+		p.Asked.Hardware, p.Asked.Devices = "", 0
+	}
+	if r.Goal != nil {
+		p.want = r.Goal.Minimize
+	}
+	twice, ok := change.PriceOfDoubling[p.want]
+	if !ok {
+		return nil, &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(p.want), Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(p.want)), Hint: "latency, quality_loss, cost or devices"}
+	}
+	p.twice = twice
+	var err error
+	if p.Question, p.base, err = p.ask(&p.Asked); err != nil {
+		return nil, err
+	}
+	if p.base.Host != nil {
+		p.onHost = p.base.Host.Needed
+	}
+	p.Order = p.env.Order(p.Question)
+	return p, nil
+}
+
+// fitAnswer is the answer to the plan as it was asked for.
+func (p *Planner) fitAnswer() (*api.Answer, error) {
+	q, ranks, err := p.env.SizedRanks(&p.Asked)
+	if err != nil {
+		return nil, err
+	}
+	a := timing.SizedAnswer(q, ranks)
+	if !ranks[0].Unlimited {
+		timing.Outlook(q, a, ranks)
+	}
+	a.Flags = q.Flags()
+	p.command = a.Flags[q.Engine.Name()]
+	a.Notes = append(a.Notes, q.Notes()...)
+	return a, nil
+}
+
+// ask sizes and times a plan.
+func (p *Planner) ask(r *api.Request) (*question.Question, *api.Answer, error) {
+	q, ranks, err := p.env.SizedRanks(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.brief && q.Prompter == nil {
+		outline := change.OutlineAnswer(q, ranks)
+		return q, outline, nil
+	}
+	a := timing.SizedAnswer(q, ranks)
+	return q, a, nil
+}
+
+// mostKept is how many plans a search of one way keeps.
+const mostKept = 3
+
+// search looks through all ways to run the model, and gives the best plans of all, cheapest first. Ways that come
+// later must be better than what was found by then.
+func (p *Planner) search(ctx context.Context, loose bool) ([]api.Candidate, error) {
+	var out []api.Candidate
+	var failed error
+	ways, phase := p.ways(loose), api.PhaseSearch
+	if loose {
+		phase = api.PhaseLoose
+	}
+	for i, w := range ways {
+		come := func(decided, full int) { p.reportProgress(phase, i, len(ways), decided, full, out) }
+		found, err := p.searchWay(ctx, &w, loose, worstOf(out), come)
+		out = append(out, found...)
+		slices.SortStableFunc(out, func(a, b api.Candidate) int { return cheaper(&a, &b) })
+		if failed = err; err != nil {
+			break
+		}
+	}
+	out = slices.CompactFunc(out, func(a, b api.Candidate) bool { return reflect.DeepEqual(a.Plan, b.Plan) })
+	return out[:min(len(out), MaxCandidates)], failed
+}
+
+// worstOf the best plans that are kept; 0 where there are fewer.
+func worstOf(found []api.Candidate) float64 {
+	if len(found) < mostKept {
+		return 0
+	}
+	return found[mostKept-1].Price
+}
+
+const MaxCandidates = 12
+
+// searchWay looks through the axes of one way.
+func (p *Planner) searchWay(ctx context.Context, w *Way, loose bool, below float64, come func(decided, full int)) ([]api.Candidate, error) {
+	start := p.Asked
+	w.Set(&start)
+	q, _, err := p.env.SizedRanks(&start)
+	if err != nil {
+		return nil, nil // the engine refuses it: no way
+	}
+	s := &space{Planner: p, way: w, start: start, axes: p.axes(q, loose, w.spills), fit: map[string]sizedPlan{}}
+	problem := s.problem()
+	problem.Below, problem.Step = below, come
+	r, err := problem.Run(ctx)
+	p.evaluated.Decided += r.Decided
+	p.evaluated.Full += r.Full
+	var out []api.Candidate
+	for _, f := range r.Best {
+		to := s.request(f.Point)
+		if c, ok := p.candidate(to, s.words(f.Point, to)); ok {
+			c.Price, c.Way = f.Price, w.name()
+			c.Loss, c.Effort = s.costs(f.Point)
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// space is what a way leaves open.
+type space struct {
+	*Planner
+	way   *Way
+	start api.Request
+	axes  []Axis
+	fit   map[string]sizedPlan // of points that fit
+}
+
+// sizedPlan is a plan with its ledgers.
+type sizedPlan struct {
+	question *question.Question
+	ranks    []engine.Rank
+}
+
+func (s *space) problem() *search.Problem {
+	p := &search.Problem{Least: s.least, Fits: s.fits, Price: s.price, Most: mostKept}
+	for i := range s.axes {
+		p.Settings = append(p.Settings, len(s.axes[i].Settings))
+		p.Falls = append(p.Falls, !s.way.spills)
+	}
+	return p
+}
+
+func (s *space) least(at search.Point) float64 {
+	loss, effort := s.costs(at)
+	return loss + effort
+}
+
+// costs of a point beside time: loss of quality by its formats, and the effort of all else that it changes.
+func (s *space) costs(at search.Point) (loss, effort float64) {
+	effort = s.way.price
+	for i, n := range at {
+		a := &s.axes[i]
+		to := &effort
+		if a.Field == weightsField || a.Field == cacheField {
+			to = &loss
+		}
+		*to += a.Settings[n].Price
+	}
+	return loss, effort
+}
+
+// request of a point; nil where no placement has room.
+func (s *space) request(at search.Point) *api.Request {
+	r := s.unplaced(at)
+	if s.way.spills {
+		return s.Placed(r)
+	}
+	return r
+}
+
+// unplaced is the request of a point with everything on the devices.
+func (s *space) unplaced(at search.Point) *api.Request {
+	r := s.start
+	for i, n := range at {
+		if set := s.axes[i].Settings[n].Set; set != nil {
+			set(&r)
+		}
+	}
+	return &r
+}
+
+// fits sizes a point. A way that spills is one that needs to.
+func (s *space) fits(at search.Point) bool {
+	r := s.request(at)
+	if r == nil {
+		return false
+	}
+	q, ranks, err := s.env.SizedRanks(r)
+	fits := err == nil && q.Verdict(ranks) == api.Fits
+	if fits {
+		s.fit[at.Key()] = sizedPlan{q, ranks}
+	}
+	return fits
+}
+
+// price of a point that fits.
+func (s *space) price(at search.Point) float64 {
+	x := s.fit[at.Key()]
+	return s.least(at) + s.slowdown(change.TimedAnswer(x.question, x.ranks))
+}
+
+// words of a point: one change in full, several in short.
+func (s *space) words(at search.Point, r *api.Request) string {
+	var full, short []string
+	add := func(words, brief string) {
+		if words != "" {
+			full, short = append(full, words), append(short, brief)
+		}
+	}
+	add(s.way.words, s.way.words)
+	for i, n := range at {
+		add(s.axes[i].Settings[n].Words, s.axes[i].Settings[n].Short)
+	}
+	if s.way.spills {
+		placed := s.placedWords(r)
+		add(placed, placed)
+	}
+	if len(full) == 1 {
+		return full[0]
+	}
+	return strings.Join(short, " + ")
+}
+
+// leastNeeds is the setting of each axis that needs least.
+func (s *space) leastNeeds() search.Point {
+	at := make(search.Point, len(s.axes))
+	for i := range at {
+		at[i] = len(s.axes[i].Settings) - 1
+	}
+	return at
+}
+
+// nearest is the plan that lacks least where nothing that was left open fits.
+func (p *Planner) nearest() *api.Candidate {
+	var best *api.Candidate
+	consider := func(r *api.Request, words string) {
+		if c, ok := p.candidate(r, words); ok && (best == nil || c.Lacks > best.Lacks) {
+			best = &c
+		}
+	}
+	for _, w := range p.ways(false) {
+		start := p.Asked
+		w.Set(&start)
+		q, _, err := p.env.SizedRanks(&start)
+		if err != nil {
+			continue
+		}
+		s := &space{Planner: p, way: &w, start: start, axes: p.axes(q, false, w.spills), fit: map[string]sizedPlan{}}
+		at := s.leastNeeds()
+		if r := s.request(at); r != nil {
+			consider(r, s.words(at, r))
+		} else {
+			s.hosted(at, consider)
+		}
+	}
+	return best
+}
+
+// hosted is what no placement has room for, with all experts on the host, and with everything there.
+func (s *space) hosted(at search.Point, consider func(*api.Request, string)) {
+	all, none := plan.Int(-1), plan.Int(0)
+	experts := s.unplaced(at)
+	experts.CPUMoE = &all
+	consider(experts, s.words(at, experts))
+	host := s.unplaced(at)
+	host.GPULayers = &none
+	consider(host, s.words(at, host))
+}
+
+// gguf: what the question's engine loads are GGUF files.
+func (p *Planner) gguf() bool { return engine.ReadsGGUF(p.Question.Engine) }
+
+// reportProgress tells how far a search near a plan is.
+func (p *Planner) reportProgress(phase string, done, of, decided, full int, best []api.Candidate) {
+	if !p.env.HasWatcher() {
+		return
+	}
+	told := api.Progress{Phase: phase, Done: done, Of: of, Evaluated: &api.Evaluated{Decided: p.evaluated.Decided + decided, Full: p.evaluated.Full + full}}
+	if len(best) > 0 {
+		told.Best = best[0].Change
+	}
+	p.env.Report(told)
+}

@@ -1,0 +1,273 @@
+package serve
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/search"
+)
+
+const (
+	// batch of contenders that are played before anybody asks whether more need to be: how many are
+	// played at a time changes nothing.
+	batch = 8
+	// enoughFleets that hold, of as many kinds of hardware and engines as there are, end the search where the next could
+	// only be worse.
+	enoughFleets = 6
+	// mostPlayed contenders, and those of one kind of hardware.
+	mostPlayed, mostOfKind = 40, 8
+	// varied fleets are tried with other settings.
+	varied = 4
+)
+
+// confirm plays the most promising contenders at the load, best first, until no other promises more; then the best of
+// them with other settings.
+func (g *goalSearch) confirm() error {
+	g.sort()
+	if err := g.playAll(api.PhasePlay, g.queue()); err != nil {
+		return err
+	}
+	if err := g.eachKind(); err != nil {
+		return err
+	}
+	if err := g.playAll(api.PhaseVary, g.variants()); err != nil {
+		return err
+	}
+	return g.failure()
+}
+
+// playAll plays a queue until what comes next promises no better.
+func (g *goalSearch) playAll(phase string, queue []*contender) error {
+	g.phase, g.ended, g.ending = phase, 0, len(queue)
+	for from := 0; from < len(queue); from += batch {
+		if from > 0 && g.done(queue[from]) {
+			break
+		}
+		if err := g.settle(queue[from:min(from+batch, len(queue))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failure is why contenders could not be played, where none was.
+func (g *goalSearch) failure() (err error) {
+	for _, c := range g.contenders {
+		if c.failed == nil && len(c.played) > 0 {
+			return nil
+		}
+		err = cmp.Or(err, c.failed)
+	}
+	return err
+}
+
+// sort by what a contender promises.
+func (g *goalSearch) sort() {
+	slices.SortStableFunc(g.contenders, func(a, b *contender) int { return a.objective.compare(&b.objective) })
+}
+
+// queue of contenders that may be played: those that promise to keep within the bounds, the first of each kind of hardware
+// before more of one.
+func (g *goalSearch) queue() []*contender {
+	of := map[string]int{}
+	var first, more []*contender
+	for _, c := range g.contenders {
+		if !c.possible() {
+			continue
+		}
+		if of[c.kind]++; of[c.kind] <= mostOfKind {
+			first = append(first, c)
+		} else {
+			more = append(more, c)
+		}
+	}
+	all := append(first, more...)
+	return all[:min(len(all), mostPlayed)]
+}
+
+// done: enough fleets hold, and what comes next promises no better.
+func (g *goalSearch) done(next *contender) bool {
+	held := g.feasible()
+	return len(held) >= enoughFleets && next.objective.compare(&held[enoughFleets-1].fleet.objective) >= 0 || g.ctx.Err() != nil
+}
+
+// feasible are the contenders with a fleet, the best first.
+func (g *goalSearch) feasible() (out []*contender) {
+	for _, c := range g.contenders {
+		if c.fleet != nil {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *contender) int { return a.fleet.objective.compare(&b.fleet.objective) })
+	return out
+}
+
+const (
+	// everyKind of hardware are all played, so that each has a fleet to compare.
+	everyKind = 16
+	// tries are how many times contenders of a kind are played until one holds, ofEach at a time.
+	tries, ofEach = 3, 2
+)
+
+// eachKind plays contenders of each kind of hardware of which none holds yet.
+func (g *goalSearch) eachKind() error {
+	for range tries {
+		if g.ctx.Err() != nil {
+			return nil
+		}
+		next := g.nextOfKinds()
+		if len(next) == 0 {
+			return nil
+		}
+		g.ending += len(next)
+		if err := g.settle(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds: servers that do both, and pairs of
+// workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
+func (g *goalSearch) nextOfKinds() (next []*contender) {
+	held := map[string]bool{}
+	for _, c := range g.feasible() {
+		held[c.kind] = true
+	}
+	type sort struct {
+		kind  string
+		split bool
+	}
+	of := map[sort]int{}
+	for _, c := range g.contenders {
+		k := sort{c.kind, c.sim.Prompts != nil}
+		if c.possible() && len(c.played) == 0 && !held[c.kind] && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
+			of[k]++
+			next = append(next, c)
+		}
+	}
+	return next
+}
+
+// possible: by its estimate the contender holds the load with the devices that there are.
+func (c *contender) possible() bool { return c.replicas > 0 && (c.most == 0 || c.replicas <= c.most) }
+
+// settle finds the fewest replicas of each contender that hold the load within the bounds.
+func (g *goalSearch) settle(all []*contender) error {
+	for _, c := range all {
+		g.boundReplicas(c)
+	}
+	err := g.inParallel(all, func(c *contender) error {
+		if g.ctx.Err() == nil {
+			c.found, c.failed = c.fewestOf(g, simulate.Variant{})
+		}
+		return nil
+	})
+	for _, c := range all {
+		if c.found > 0 {
+			c.fleet = &fleetPlan{replicas: c.found, objective: g.objective(c, c.found)}
+		}
+	}
+	return err
+}
+
+// inParallel does something for several contenders, at the same time where the asker can.
+func (g *goalSearch) inParallel(all []*contender, do func(*contender) error) error {
+	errs := make([]error, len(all))
+	g.reportBest()
+	g.env.Each(len(all), func(i int) {
+		errs[i] = do(all[i])
+		g.reportPlayed()
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// muchDearer is how many times the dollars of the best fleet another is followed up to.
+const muchDearer = 10
+
+// boundReplicas the replicas of a contender by those for which it costs not much more than the best fleet, where dollars are to be
+// least.
+func (g *goalSearch) boundReplicas(c *contender) {
+	held := g.feasible()
+	if len(held) == 0 || g.minimize() != "cost" || held[0].fleet.unpriced {
+		return
+	}
+	each := g.money(c, max(1, c.replicas)).PerHour.Mid / float64(max(1, c.replicas))
+	if most := muchDearer * held[0].fleet.by[0]; each > 0 && float64(c.replicas)*each <= most {
+		c.dear = int64(most / each)
+	} else if each > 0 {
+		c.dear = c.replicas
+	}
+}
+
+// tooFar: fleets of so many times the estimate, and some, are given up.
+const tooFar, andSome = 3, 3
+
+// fewestOf replicas of a variant that hold; 0 where none near the estimate do.
+func (c *contender) fewestOf(g *goalSearch, v simulate.Variant) (int64, error) {
+	t := trials{c: c, g: g, v: v}
+	last := c.last(g)
+	first := min(c.replicas, last)
+	n := first
+	switch holds := t.holds(n); {
+	case holds && g.original.Replicas == 0: // fewer may too
+		n -= search.Largest(0, first-1, 0, func(fewer int64) bool { return t.holds(first-fewer) && !t.stopped })
+		t.stopped = false // what was found holds
+	case !holds && n < last:
+		n += 1 + search.Largest(0, last-first, 0, func(more int64) bool { return !t.holds(first + more) })
+	case !holds:
+		n++
+	}
+	if t.err != nil || t.hopeless || t.stopped || n > last {
+		return 0, t.err
+	}
+	return n, nil
+}
+
+// last is the most replicas that are tried.
+func (c *contender) last(g *goalSearch) int64 {
+	if n := int64(g.original.Replicas); n > 0 {
+		return n
+	}
+	last := tooFar*c.replicas + andSome
+	for _, most := range []int64{c.most, c.dear} {
+		if most > 0 {
+			last = min(last, most)
+		}
+	}
+	return last
+}
+
+// trials are fleets of a contender that are played until one cannot be, or none can hold.
+type trials struct {
+	c        *contender
+	g        *goalSearch
+	v        simulate.Variant
+	err      error
+	hopeless bool // as many requests are too long for any number of replicas
+	stopped  bool // what a stopped run shows is not of so many replicas
+}
+
+func (t *trials) holds(replicas int64) bool {
+	if t.err != nil || t.hopeless || t.stopped {
+		return true // which ends a search for more
+	}
+	r := t.c.play(t.g, replicas, t.v)
+	if t.err, t.stopped = r.err, t.g.ctx.Err() != nil; t.err != nil || t.stopped {
+		return true
+	}
+	t.hopeless = !r.meets && r.res.Refused*20 > r.res.Asked
+	if !r.meets || !t.g.goal.Sure || t.v != (simulate.Variant{}) {
+		return r.meets
+	}
+	slow := t.c.slowly(r, func(v simulate.Variant) *round { return t.c.play(t.g, replicas, v) })
+	t.err = slow.err
+	return slow.meets
+}

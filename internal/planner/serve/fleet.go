@@ -1,0 +1,170 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/cost"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/internal/timing"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+)
+
+// fleetPlan is a fleet on its way to an answer.
+type fleetPlan struct {
+	replicas int64
+	objective
+	edges      struct{ low, high *round }
+	atSlowEdge int64
+	curve      []api.CurvePoint
+	most       *api.CurvePoint
+	least      *round // at the least load that is tried, where not even that is held
+}
+
+// result of the fleet as it was played; nil where it was not.
+func (c *contender) result() *sim.Result {
+	if r := c.played[c.fleet.replicas]; r != nil && r.err == nil {
+		return r.res
+	}
+	return nil
+}
+
+// edge plays the fleet at both edges of its band.
+func (c *contender) edge(g *goalSearch) error {
+	r := c.played[c.fleet.replicas]
+	if r == nil || r.err != nil || g.ctx.Err() != nil {
+		return nil
+	}
+	fast, slow, ok := r.sim.Extremes(r.res)
+	if !ok {
+		return nil
+	}
+	low, high := c.newRound(g, c.fleet.replicas, fast).run(g), c.newRound(g, c.fleet.replicas, slow).run(g)
+	if g.ctx.Err() == nil { // else they were stopped
+		c.fleet.edges.low, c.fleet.edges.high = low, high
+	}
+	return cmp.Or(low.err, high.err)
+}
+
+// replicasAtSlowEdge finds how many replicas hold at the slow edge.
+func (c *contender) replicasAtSlowEdge(g *goalSearch) (err error) {
+	r := c.played[c.fleet.replicas]
+	if high := c.fleet.edges.high; high == nil || r == nil {
+		return nil
+	} else if high.meets {
+		c.fleet.atSlowEdge = c.fleet.replicas
+		return nil
+	}
+	_, slow, _ := r.sim.Extremes(r.res)
+	c.fleet.atSlowEdge, err = c.fewestOf(g, slow)
+	return err
+}
+
+// fleetOf writes a contender's fleet.
+func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
+	n := c.fleet.replicas
+	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
+	if c.fleet.atSlowEdge > 0 {
+		f.Sure = &c.fleet.atSlowEdge
+	}
+	output, busy := speed.Figure{}, 1.0
+	if r := c.played[n]; c.result() != nil {
+		requests, tokens := r.rates()
+		requests, output, busy = r.scaleTo(n)*requests, certain(r.scaleTo(n)*tokens), r.busy()
+		f.UsersEach = simulate.FourDigits(r.res.Whole.Mean().Seconds() * requests / float64(n))
+	}
+	g.spend(c, f, output, busy)
+	if m := c.fleet.most; m != nil {
+		f.HoldsRate, f.HoldsUsers = question.Rounded(m.Rate), m.Users
+		if m.Users == nil && g.rate > 0 {
+			f.HoldsRate = question.Rounded(m.Share * g.rate)
+		}
+	}
+	for _, part := range c.parts(g, max(1, int64(f.UsersEach+0.5))) {
+		f.Parts = append(f.Parts, api.SpeedPart{Name: timing.Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds), Bound: part.Bound})
+	}
+	return f
+}
+
+// meets is the word for whether the goal is met.
+func (c *contender) meets() string {
+	r := c.played[c.fleet.replicas]
+	switch {
+	case r == nil:
+		return "estimated"
+	case !r.meets:
+		return "no"
+	case c.fleet.edges.high != nil && c.fleet.edges.high.meets:
+		return "yes"
+	}
+	return "likely"
+}
+
+// spend writes what a fleet takes in money and energy. busy is the share of the time that its servers compute.
+func (g *goalSearch) spend(c *contender, f *api.Fleet, output speed.Figure, busy float64) {
+	m := c.sim.Question.Job.Machine
+	if len(m.Groups) != 1 {
+		return
+	}
+	watts := c.watts(max(1, int64(f.UsersEach)), g, busy)
+	timing.Figure(watts.Times(float64(f.Devices)), &f.Watts, &f.WattsLow, &f.WattsHigh)
+	f.Owned = g.owned(c, g.rent(c, f.Replicas))
+	money := g.money(c, f.Replicas)
+	timing.Figure(money.PerHour, &f.USDPerHour, &f.USDPerHourLow, &f.USDPerHourHigh)
+	if money.PerHour.Known() {
+		f.Price = priceWords(&money, f.Devices)
+	}
+	if dollars := g.dollars(c, f.Replicas); g.original.Day != nil && money.PerHour.Known() {
+		f.USDPerHourDay = &dollars
+	}
+	for i := range f.Curve {
+		if p := &f.Curve[i]; p.Output > 0 && money.PerHour.Known() {
+			p.USDPerMillion = question.Rounded(cost.PerMillion(money, certain(p.Output)).Mid)
+		}
+	}
+	if output.Known() {
+		timing.Figure(cost.JoulesPerToken(watts, int(f.Devices), output), &f.JoulesPerToken, &f.JoulesPerTokenLow, &f.JoulesPerTokenHigh)
+		timing.Figure(cost.PerMillion(money, output), &f.USDPerMillion, &f.USDPerMillionLow, &f.USDPerMillionHigh)
+	}
+}
+
+// priceWords say whose price it is.
+func priceWords(r *cost.Rate, devices int64) string {
+	if r.Price.Kind != "on-demand" {
+		return fmt.Sprintf("bought at $%.0f a device, energy included; %s", float64(r.Price.Purchase), cmp.Or(r.Date, r.Price.Note, r.Source))
+	}
+	words := fmt.Sprintf("%s on demand: $%.2f an hour for %d", r.Price.Provider, r.PerHour.Mid, devices)
+	if r.Rows > 1 {
+		words += fmt.Sprintf(", the middle of %d providers", r.Rows)
+	}
+	if r.Date != "" {
+		words += ", " + r.Date
+	}
+	return words
+}
+
+func certain(x float64) speed.Figure { return speed.Figure{Mid: x, Low: x, High: x} }
+
+// parts of the time of a token with so many users of a replica.
+func (c *contender) parts(g *goalSearch, users int64) []speed.Part {
+	switch s := c.sim; {
+	case s.Stream != nil:
+		return timing.ByName(c.turns(g, users).Parts)
+	case s.Prompts != nil:
+		return timing.ByName(s.Question.Split(s.Prompts.Model, s.Model).Closed(g.loop(users)).Parts)
+	default:
+		l := g.loop(users)
+		f := s.Model.Closed(l)
+		parts := timing.ByName(f.Parts)
+		if x := s.Crossing; x != nil {
+			parts = append(parts, speed.Part{Name: "copies", Seconds: x(s.Model.Decoding(l), f.Step), Bound: speed.Network})
+		}
+		if f.Others > 0 {
+			parts = append(parts, speed.Part{Name: "prompts of others", Seconds: f.Others, Bound: speed.Compute})
+		}
+		return parts
+	}
+}

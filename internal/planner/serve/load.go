@@ -1,0 +1,118 @@
+package serve
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/plan"
+)
+
+// sharing a part of the load, a round of a contender's fleet that was not played yet, and how many users that are; nil where requests
+// come by themselves.
+func (c *contender) sharing(g *goalSearch, share float64) (r *round, users *int64) {
+	r = c.newRound(g, c.fleet.replicas, simulate.Variant{})
+	switch w := &r.sim.Spec; {
+	case w.Concurrency > 0:
+		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))
+		n := max(1, int64(math.Round(share*float64(g.spec.Concurrency))))
+		users = &n
+	case w.Rate > 0:
+		w.Rate *= share
+	default:
+		w.Reading.Speed = share * cmp.Or(w.Reading.Speed, 1)
+	}
+	return r, users
+}
+
+// playShare plays a share of the load on a contender's fleet. All of it was played when the fleet was found.
+func (c *contender) playShare(g *goalSearch, share float64) (api.CurvePoint, error) {
+	r, users := c.sharing(g, share)
+	p := api.CurvePoint{Share: simulate.FourDigits(share), Users: users}
+	if share == 1 {
+		r = c.play(g, c.fleet.replicas, simulate.Variant{}).finished(g)
+	} else {
+		r.run(g)
+	}
+	if r.err != nil {
+		return p, r.err
+	}
+	requests, tokens := r.rates()
+	times := r.scaleTo(c.fleet.replicas)
+	met, err := c.holds(g, share, r)
+	if err != nil {
+		return p, err
+	}
+	p.Met, p.Rate, p.Output, p.TTFT, p.TPOT = met, simulate.FourDigits(times*requests), simulate.FourDigits(times*tokens), simulate.Percentiles(&r.res.First), simulate.Percentiles(&r.res.PerToken)
+	return p, nil
+}
+
+// shares of the load of a curve.
+var shares = []float64{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2}
+
+// curve of a fleet's times over the load.
+func (c *contender) curve(g *goalSearch) error {
+	if g.spec.Arrivals == "burst" {
+		return nil
+	}
+	for _, x := range shares {
+		p, err := c.playShare(g, x)
+		if err != nil || g.ctx.Err() != nil {
+			return err
+		}
+		c.fleet.curve = append(c.fleet.curve, p)
+	}
+	c.fleet.level()
+	low, _ := c.fleet.bounds()
+	c.fleet.most = c.curvePointAt(low)
+	return nil
+}
+
+// bounds of a curve: the largest share of the load from all of it on that is held with all between, and the next, which is
+// not; 0 where none was seen to fail.
+func (f *fleetPlan) bounds() (low, high float64) {
+	for i := range f.curve {
+		switch p := &f.curve[i]; {
+		case p.Share < 1 || high > 0:
+		case p.Met:
+			low = p.Share
+		default:
+			high = p.Share
+		}
+	}
+	return low, high
+}
+
+// halvings of the stretch between a share of the load that is held and one that is not.
+const halvings = 4
+
+// mostLoad closes in on the most of the load that the fleet holds.
+func (c *contender) mostLoad(g *goalSearch) error {
+	low, high := c.fleet.bounds()
+	for range halvings {
+		if high == 0 || g.spec.Concurrency > 0 && (high-low)*float64(g.spec.Concurrency) <= 1 {
+			return nil
+		}
+		p, err := c.playShare(g, (low+high)/2)
+		if err != nil || g.ctx.Err() != nil {
+			return err
+		}
+		if p.Met {
+			low, c.fleet.most = (low+high)/2, &p
+		} else {
+			high = (low + high) / 2
+		}
+	}
+	return nil
+}
+
+// curvePointAt is the point of the curve at a share of the load.
+func (c *contender) curvePointAt(share float64) *api.CurvePoint {
+	for i := range c.fleet.curve {
+		if c.fleet.curve[i].Share == share {
+			return &c.fleet.curve[i]
+		}
+	}
+	return nil
+}

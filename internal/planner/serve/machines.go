@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/planner/change"
+)
+
+// machineChoice is hardware for one replica, and how many devices there are of the kind.
+type machineChoice struct {
+	kind, name string
+	devices    int64
+	have       int64 // 0 where nobody says
+	whole      bool  // a node, or unlike devices: nothing smaller is rented
+	split      bool  // a number that only workers of two kinds share evenly
+}
+
+// replicaSizes are numbers of devices that a replica of one kind is tried with: those beyond usual are for models that
+// nothing smaller holds.
+var replicaSizes = []int64{1, 2, 4, 8, 16, 32, 64}
+
+const usualSize = 16
+
+// splitSizes are numbers of devices for one worker that computes prompts and two that generate, or the other way round.
+var splitSizes = []int64{3, 6, 12}
+
+// replicaSizes to try: those that were listed, else the usual ones.
+func (g *goalSearch) replicaSizes() (out []int64) {
+	for _, n := range g.original.Among["devices"] {
+		out = append(out, int64(n))
+	}
+	if out == nil {
+		return replicaSizes
+	}
+	return out
+}
+
+// machines to try, kind by kind.
+func (g *goalSearch) machines() (out []machineChoice, err error) {
+	names := hardware.List(g.asked.Hardware)
+	if g.asked.Hardware == "" || g.asked.Hardware == api.AnyHardware {
+		names = planner.Offered
+	}
+	for _, name := range names {
+		m, notes, err := g.env.Find(name, int(g.asked.Devices))
+		if err != nil {
+			return nil, api.AsError(err)
+		}
+		for _, n := range notes {
+			g.note(n.Code, "info", "hardware", n.Text)
+		}
+		out = append(out, g.sizes(name, &m)...)
+	}
+	return out, g.onePrice(out)
+}
+
+// onePrice refuses the price of a device where devices are of several kinds.
+func (g *goalSearch) onePrice(of []machineChoice) error {
+	o := g.goal.Own
+	if o == nil || o.Purchase == 0 || len(of) == 0 {
+		return nil
+	}
+	other := slices.IndexFunc(of, func(m machineChoice) bool { return m.kind != of[0].kind })
+	if other < 0 {
+		return nil
+	}
+	return &api.Error{Code: api.BadField, Field: "goal.own.usd_per_device", Value: fmt.Sprint(o.Purchase), Message: fmt.Sprintf("goal.own.usd_per_device = %g is the price of one kind of device, and %s and %s are looked at", o.Purchase, of[0].kind, of[other].kind), Hint: "one kind at a time, or leave it out: the catalog has prices of many"}
+}
+
+// kindsOf counts the kinds of hardware of some machines.
+func kindsOf(all []machineChoice) int {
+	seen := map[string]bool{}
+	for i := range all {
+		seen[all[i].kind] = true
+	}
+	return len(seen)
+}
+
+// sizes of a replica on a machine: a device of the catalog that stands without a number is there as often as is needed.
+func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
+	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
+		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
+		if m.CPUOnly {
+			one.have = one.devices // this machine, and no second one
+		}
+		return []machineChoice{one}
+	}
+	base, counted := name, false
+	if _, rest, ok := hardware.CountOf(name); ok {
+		base, counted = rest, true
+	}
+	have := int64(0)
+	if counted || g.asked.Devices > 0 {
+		have = int64(m.Devices())
+	}
+	d := &m.Groups[0].Device
+	add := func(n int64, split bool) {
+		beyond := func(most int64) bool { return most > 0 && n > most }
+		if alone := d.PerNode.Known && d.PerNode.Value == 1; beyond(int64(g.original.MaxDevices)) || beyond(have) || n > 1 && alone {
+			return
+		}
+		out = append(out, machineChoice{kind: d.ID, name: change.HardwareName(int(n), base), devices: n, have: have, split: split})
+	}
+	for _, n := range g.replicaSizes() {
+		add(n, false)
+	}
+	if g.splits(d) {
+		for _, n := range splitSizes {
+			add(n, true)
+		}
+	}
+	return out
+}
+
+// splits reports whether servers of a kind may be parted into workers that compute prompts and workers that generate.
+func (g *goalSearch) splits(d *hardware.Device) bool {
+	r := &g.asked
+	return r.Disaggregated == nil && r.PP == 0 && r.DP == 0 && r.EP == 0 && g.original.Among == nil && strings.HasPrefix(d.Kind, "HBM")
+}
+
+// mostReplicas of a machine.
+func (g *goalSearch) mostReplicas(m *machineChoice) int64 {
+	bound := int64(g.original.MaxDevices)
+	if m.have > 0 && (bound == 0 || m.have < bound) {
+		bound = m.have
+	}
+	if bound == 0 {
+		return 0
+	}
+	return bound / m.devices
+}

@@ -1,0 +1,91 @@
+package serve
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/workload"
+)
+
+// forUsers is a question for the best way to serve so many users, on few requests.
+func forUsers(model, hardware string, users int64, first, token float64) *api.Request {
+	g := &api.Goal{}
+	if first > 0 {
+		g.TTFT = map[string]float64{"p99": first}
+	}
+	if token > 0 {
+		g.TPOT = map[string]float64{"p99": token}
+	}
+	return &api.Request{Ask: api.AskPlan, Model: model, Hardware: hardware, Goal: g, Workload: &workload.Spec{Concurrency: plan.Int(users), Requests: 1000}}
+}
+
+// TestGoalTwin: no fleet is cheaper that playing every server at every number of replicas finds.
+func TestGoalTwin(t *testing.T) {
+	for _, r := range []*api.Request{
+		{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"}, Goal: &api.Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}}, Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
+		{Ask: api.AskPlan, Model: "qwen3-8b", Hardware: "a100-sxm-80gb", Plan: plan.Plan{Engine: "sglang", Weights: "bf16"}, Goal: &api.Goal{TPOT: map[string]float64{"p99": 15}}, Workload: &workload.Spec{Rate: 10, Requests: 300}},
+	} {
+		got, err := Plan(t.Context(), (&question.Env{}), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &goalSearch{env: (&question.Env{}).Remembering(), ctx: t.Context(), original: r}
+		if err := errors.Join(g.read(), g.enumerate()); err != nil {
+			t.Fatal(err)
+		}
+		g.sort()
+		const most = 8
+		best := math.Inf(1)
+		for _, c := range g.contenders {
+			for n := int64(1); n <= most; n++ {
+				if p := c.play(g, n, simulate.Variant{}); p.err == nil && p.meets {
+					best = min(best, g.objective(c, n).by[0])
+				}
+			}
+		}
+		if got.Best == nil || *got.Best.USDPerHour > best*1.0005 {
+			t.Errorf("%s on %s: $%v found, and there is one for $%g", r.Model, r.Hardware, got.Best.USDPerHour, best)
+		}
+	}
+}
+
+// TestFewestReplicas: a fleet holds, and with a replica less it does not, however far off the estimate is.
+func TestFewestReplicas(t *testing.T) {
+	r := forUsers("llama-3.1-8b", "l4", 40, 3000, 60)
+	r.Engine, r.Weights = "vllm", "fp8"
+	g := &goalSearch{env: (&question.Env{}).Remembering(), ctx: t.Context(), original: r}
+	if err := g.read(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.enumerate(); err != nil {
+		t.Fatal(err)
+	}
+	g.sort()
+	tried := 0
+	for _, c := range g.queue()[:3] {
+		want := int64(0)
+		for n := int64(1); want == 0 && n <= c.last(g); n++ {
+			if c.play(g, n, simulate.Variant{}).meets {
+				want = n
+			}
+		}
+		for _, estimate := range []int64{1, 2, c.replicas, 2*c.replicas + 1} {
+			c.replicas = estimate
+			if want > c.last(g) {
+				continue
+			}
+			tried++
+			if got, err := c.fewestOf(g, simulate.Variant{}); err != nil || got != want {
+				t.Errorf("%s, estimated at %d: %d replicas (%v), trying each: %d", c.words, estimate, got, err, want)
+			}
+		}
+	}
+	if tried < 6 {
+		t.Errorf("only %d were tried", tried)
+	}
+}

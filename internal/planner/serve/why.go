@@ -1,0 +1,263 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/deploy"
+	"github.com/memwall/memwall/internal/simulate"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// Why a plan is where it is: the term that decides. Of dollars an hour that is the rent of a device or their number, of
+// the number of devices what a replica runs into first, and of that the part of a token's time that takes most.
+
+// why a contender with a fleet stands where it does beside the winner.
+func (g *goalSearch) why(c, winner *contender) string {
+	var words []string
+	if c != winner {
+		words = append(words, g.against(c, winner))
+	}
+	words = append(words, g.runsInto(c))
+	if p := g.largestPart(c); p != "" {
+		words = append(words, p)
+	}
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
+}
+
+// against the winner: rent or number of devices, whichever makes more of the difference.
+func (g *goalSearch) against(c, winner *contender) string {
+	if g.minimize() == "latency" {
+		if x := g.requestSeconds(c, c.fleet.replicas) / g.requestSeconds(winner, winner.fleet.replicas); x > 1.005 {
+			return fmt.Sprintf("answers take %s times as long", unit.Significant(x, 3))
+		}
+		return ""
+	}
+	a, b := g.money(c, c.fleet.replicas).PerHour.Mid, g.money(winner, winner.fleet.replicas).PerHour.Mid
+	n, m := float64(c.fleet.replicas*c.devices), float64(winner.fleet.replicas*winner.devices)
+	if a == 0 || b == 0 {
+		return devicesWords(n, m)
+	}
+	if math.Abs(math.Log((a/n)/(b/m))) > math.Abs(math.Log(n/m)) {
+		return fmt.Sprintf("$%s an hour for a device against $%s", unit.Significant(a/n, 3), unit.Significant(b/m, 3))
+	}
+	return devicesWords(n, m)
+}
+
+func devicesWords(n, m float64) string {
+	if n == m {
+		return ""
+	}
+	return fmt.Sprintf("%.0f devices against %.0f", n, m)
+}
+
+// runsInto is what keeps a fleet from being smaller: what happens with a replica less, or on a device less.
+func (g *goalSearch) runsInto(c *contender) string {
+	n := c.fleet.replicas
+	if n == 1 {
+		return ""
+	}
+	less := c.played[n-1]
+	if less == nil {
+		return ""
+	}
+	if less = less.finished(g); less.err != nil || less.res.Finished == 0 {
+		return ""
+	}
+	return fmt.Sprintf("with %s %s", deploy.ReplicasWords(n-1), g.breaks(less))
+}
+
+// breaks says which bound a round breaks, by the figure that breaks it most.
+func (g *goalSearch) breaks(r *round) string {
+	if r.meets {
+		return "a bound is broken at the slow edge of the band alone"
+	}
+	if l := simulate.LoadOf(r.res); !l.Holds && !simulate.Served(r.res) {
+		return "too many are refused"
+	} else if !l.Holds {
+		return "the queue grows without end"
+	}
+	worst, words := 1.0, "too few keep within the bounds"
+	for _, t := range []struct {
+		bounds map[string]float64
+		at     func(q float64) float64
+		what   string
+	}{{g.goal.TTFT, func(q float64) float64 { return 1000 * r.res.First.Quantile(q).Seconds() }, "the first token"}, {g.goal.TPOT, func(q float64) float64 { return 1000 * r.res.PerToken.Quantile(q).Seconds() }, "a token"}} {
+		for _, name := range slices.Sorted(maps.Keys(t.bounds)) {
+			p, err := api.Percentile(name)
+			if err != nil {
+				continue
+			}
+			if x := t.at(p) / t.bounds[name]; x > worst {
+				worst, words = x, fmt.Sprintf("%s takes %s at %s", t.what, milliseconds(t.at(p)), name)
+			}
+		}
+	}
+	return words
+}
+
+// milliseconds in three digits, so that what breaks a bound by little does not look like it.
+func milliseconds(ms float64) string {
+	if ms >= 1000 {
+		return unit.Significant(ms/1000, 3) + " s"
+	}
+	return unit.Significant(ms, 3) + " ms"
+}
+
+// largestPart is where most of a token's time goes at the load.
+func (g *goalSearch) largestPart(c *contender) string {
+	users := g.usersOf(c, max(1, c.replicas))
+	if c.fleet != nil {
+		users = g.usersOf(c, c.fleet.replicas)
+	}
+	return partWords(c.parts(g, users))
+}
+
+func partWords(parts []speed.Part) string {
+	sum, most := 0.0, speed.Part{}
+	for _, p := range parts {
+		sum += p.Seconds
+		if p.Seconds > most.Seconds {
+			most = p
+		}
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %.0f %% of a token's %s", partNames(most), 100*most.Seconds/sum, milliseconds(1000*sum))
+}
+
+// partNames says what a part does.
+func partNames(p speed.Part) string {
+	switch {
+	case p.Name == "prompts of others":
+		return "prompts of others take"
+	case p.Name == "copies":
+		return "bringing weights from the host takes"
+	case p.Bound == speed.Network:
+		return "traffic between devices (" + p.Name + ") takes"
+	case p.Bound == speed.Memory:
+		return "reading (" + p.Name + ") takes"
+	case p.Bound == speed.Compute:
+		return "arithmetic (" + p.Name + ") takes"
+	}
+	return p.Name + " takes"
+}
+
+// surprising losers are shown.
+const surprising = 2
+
+// surprises are the losers that a rule of thumb would have preferred: the cheapest devices that hold the weights and the
+// caches of all users, whatever time they take. The rule's price over the real one, against the winner's, tells how far the
+// rule is off. One of each kind of hardware stands for it: its best fleet, or the server that the rule likes most.
+func (g *goalSearch) surprises(held []*contender) (out []api.Candidate) {
+	if len(held) == 0 {
+		return nil
+	}
+	losers := g.losers(held)
+	for _, l := range losers[:min(len(losers), surprising)] {
+		s := g.candidate(l.contender)
+		s.Why = g.whyNot(l.contender, held[0])
+		out = append(out, s)
+	}
+	return out
+}
+
+// loser is a contender, by how much the rule of thumb is off, as a logarithm, and what the rule says.
+type loser struct {
+	*contender
+	off, naive float64
+}
+
+// losers that the rule of thumb prefers to the winner, those about which it is most wrong first.
+func (g *goalSearch) losers(held []*contender) (out []loser) {
+	winner := held[0]
+	base := g.ruleOfThumb(winner)
+	best := map[string]loser{}
+	for _, c := range slices.Concat(held, g.contenders) {
+		naive := g.ruleOfThumb(c)
+		if c.kind == winner.kind || naive == 0 || base == 0 {
+			continue
+		}
+		l := loser{c, math.Log(g.actualRent(c)/naive) - math.Log(g.actualRent(winner)/base), naive}
+		if b, ok := best[c.kind]; !ok || b.fleet == nil && g.nearer(c, b.contender) {
+			best[c.kind] = l
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(best)) {
+		if l := best[kind]; l.naive < 1.05*base && l.off > 0 {
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b loser) int { return cmp.Or(-cmp.Compare(a.off, b.off), cmp.Compare(a.naive, b.naive)) })
+	return out
+}
+
+// nearer: of two contenders without a fleet one may hold by its estimate and the other not, or its times alone come nearer to
+// their bounds.
+func (g *goalSearch) nearer(c, than *contender) bool {
+	if c.possible() != than.possible() {
+		return c.possible()
+	}
+	return g.distanceFromBounds(c) < g.distanceFromBounds(than)
+}
+
+// ruleOfThumb is the rent of as many devices as hold the weights and the caches of all users; 0 where that is not known.
+func (g *goalSearch) ruleOfThumb(c *contender) float64 {
+	q := c.sim.Question
+	m := q.Job.Machine
+	users := float64(max(1, int64(g.spec.Concurrency)))
+	if g.rate > 0 {
+		users = math.Max(1, g.rate*(c.alone.First+float64(g.output)*c.alone.PerToken))
+	}
+	if len(m.Groups) != 1 || c.sim.KV == nil {
+		return 0
+	}
+	bytes := float64(q.Job.Weights.Bytes()) + users*float64(g.prompt+g.output)*float64(c.sim.KV.PerToken)*float64(max(1, q.Request.TP))
+	n := math.Ceil(bytes / float64(m.Groups[0].Device.Memory.Value))
+	return g.env.RentOf(m, int(math.Min(n, 1e6))).PerHour.Mid
+}
+
+// actualRent is what a contender's fleet rents for; without end where none holds.
+func (g *goalSearch) actualRent(c *contender) float64 {
+	if c.fleet == nil {
+		return math.Inf(1)
+	}
+	return g.money(c, c.fleet.replicas).PerHour.Mid
+}
+
+// whyNot says why a contender that seemed cheap loses, or what the nearest lacks.
+func (g *goalSearch) whyNot(c, winner *contender) string {
+	if winner != nil && c.fleet != nil {
+		return g.why(c, winner)
+	}
+	words := "no number of replicas helps: "
+	first, token := simulate.RequestBound(g.goal.TTFT).Seconds(), simulate.RequestBound(g.goal.TPOT).Seconds()
+	switch {
+	case len(c.answer.Devices) > 0 && c.answer.Verdict != api.Fits:
+		return (-c.answer.Devices[0].Headroom).String() + " short in each of its devices"
+	case token > 0 && c.alone.PerToken > token:
+		return words + fmt.Sprintf("one user alone waits %s for a token; %s", milliseconds(1000*c.alone.PerToken), partWords(c.parts(g, 1)))
+	case first > 0 && c.alone.First > first:
+		return words + fmt.Sprintf("a prompt of %s tokens alone takes %s", unit.Count(g.prompt), milliseconds(1000*c.alone.First))
+	}
+	return g.whyNone(c)
+}
+
+// distanceFromBounds is how far a contender is from the bounds with one user, as the worse of both ratios.
+func (g *goalSearch) distanceFromBounds(c *contender) float64 {
+	x := 0.0
+	if first := simulate.RequestBound(g.goal.TTFT).Seconds(); first > 0 {
+		x = math.Max(x, c.alone.First/first)
+	}
+	if token := simulate.RequestBound(g.goal.TPOT).Seconds(); token > 0 {
+		x = math.Max(x, c.alone.PerToken/token)
+	}
+	return x
+}

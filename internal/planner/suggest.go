@@ -1,0 +1,38 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+)
+
+// suggest tries the single changes of a search for plans and keeps those that help a plan that does not fit beyond
+// doubt: first those that mend it, the cheapest first.
+func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
+	if a.Verdict != api.Tight && a.Verdict != api.DoesNotFit || len(a.Devices) == 0 {
+		return nil
+	}
+	all := PlannerNear(q, a).Ladder(nil)
+	slices.SortStableFunc(all, func(x, y api.Candidate) int {
+		return cmp.Compare(question.VerdictSeverity[x.Verdict]/3, question.VerdictSeverity[y.Verdict]/3)
+	})
+	var out []api.Suggestion
+	for _, c := range all[:min(len(all), change.MaxSuggestions)] {
+		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
+	}
+	return out
+}
+
+// PlannerNear is a search for plans near the question's.
+func PlannerNear(q *question.Question, a *api.Answer) *Planner {
+	again := change.SameModelEnv(q)
+	p := &Planner{env: again, Asked: q.Original, Question: q, base: a, Order: again.Order(q), twice: change.PriceOfDoubling[""], brief: true}
+	p.Asked.Explain = false
+	if a.Host != nil {
+		p.onHost = a.Host.Needed
+	}
+	return p
+}

@@ -1,0 +1,124 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+)
+
+// trainAsk is a question for plans that train.
+func trainAsk(model, on string, more func(*api.Request)) *api.Request {
+	r := &api.Request{Ask: api.AskPlan, For: api.AskTrain, Model: model, Hardware: on}
+	r.SequenceLength, r.Tokens = 4096, 1e9
+	if more != nil {
+		more(r)
+	}
+	return r
+}
+
+// trainAsked are spaces small enough to go through by hand.
+var trainAsked = []*api.Request{
+	trainAsk("llama-3.1-8b", "8xh100", func(r *api.Request) { r.Framework = "megatron" }),
+	trainAsk("llama-3.1-8b", "8xh100", func(r *api.Request) { r.Framework, r.GlobalBatch = "megatron", 32 }),
+	trainAsk("llama-3.1-8b", "16xa100-sxm-80gb", func(r *api.Request) { r.Framework, r.TP = "torchtitan", 2 }),
+	trainAsk("llama-3.1-8b", "4xh100", func(r *api.Request) { r.Framework = "deepspeed" }),
+	trainAsk("llama-3.1-70b", "2xrtx-4090,host=256GiB", func(r *api.Request) { r.Method = "qlora" }),
+	trainAsk("llama-3.1-8b", "rtx-4090", func(r *api.Request) { r.Method = "lora,qlora" }),
+	trainAsk("llama-3.1-8b", "8xh100,8xa100-sxm-80gb", func(r *api.Request) { r.Framework, r.Goal = "megatron", &api.Goal{Minimize: "cost"} }),
+	trainAsk("mixtral-8x7b", "16xh100", func(r *api.Request) { r.Framework, r.PP = "megatron", 1 }),
+	trainAsk("llama-3.1-70b", "64xh100", func(r *api.Request) {
+		r.Framework, r.Among = "megatron", map[string][]plan.Int{"tp": {2, 8}, "pp": {2, 4}, "vpp": {2, 4, 8}}
+	}),
+	trainAsk("llama-3.1-8b", "h100", func(r *api.Request) {
+		r.Framework, r.MaxDevices, r.Goal = "megatron", 8, &api.Goal{Minimize: "devices"}
+	}),
+}
+
+// TestTrainPlansByHand: what a search finds is what going through all plans finds: the best ones, and the front.
+func TestTrainPlansByHand(t *testing.T) {
+	sized, sizedByHand := 0, 0
+	for _, r := range trainAsked {
+		all := byHand(t, r)
+		if all.number == 0 {
+			t.Fatalf("%s on %s: nothing fits", r.Model, r.Hardware)
+		}
+		s, err := newTrainSearch((&question.Env{}), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		same := func(what string, a, b []*trainPlan) {
+			if x, y := figuresOf(a), figuresOf(b); !slices.Equal(x, y) {
+				t.Errorf("%s on %s: %s\n%s\nby hand\n%s", r.Model, r.Hardware, what, strings.Join(x, "\n"), strings.Join(y, "\n"))
+			}
+		}
+		same("best", s.found.best, all.best)
+		slices.SortFunc(s.found.front, s.order)
+		slices.SortFunc(all.front, s.order)
+		same("front", s.found.front, all.front)
+		sized, sizedByHand = sized+s.evaluated.Full, sizedByHand+all.search.evaluated.Full
+	}
+	if t.Logf("%d plans sized, by hand %d", sized, sizedByHand); 2*sized > sizedByHand {
+		t.Errorf("%d of %d plans are sized: bounds decide little", sized, sizedByHand)
+	}
+}
+
+// byHand asks for every plan of a space, none left out by what another says, and gives those that fit.
+func byHand(t testing.TB, r *api.Request) *trainFound {
+	t.Helper()
+	s, err := newTrainSearch((&question.Env{}), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s.offloads = range []bool{false, true} {
+		for i := range s.sites {
+			r := s.asked
+			s.sites[i].set(&r)
+			s.eachByHand(&s.sites[i], &r, 0)
+		}
+		if s.found.number > 0 {
+			break
+		}
+	}
+	return &s.found
+}
+
+func (s *trainSearch) eachByHand(x *trainSite, r *api.Request, from int) {
+	if from < len(outerAxes) {
+		settings := outerAxes[from].choose(s, x, r)
+		if len(settings) == 0 {
+			s.eachByHand(x, r, from+1)
+		}
+		for _, set := range settings {
+			to := *r
+			set(&to)
+			s.eachByHand(x, &to, from+1)
+		}
+		return
+	}
+	for _, v := range s.chunksOf(r) {
+		for _, m := range s.microsOf(r) {
+			for _, w := range s.recomputesOf(r) {
+				to := *r
+				to.VPP, to.MicroBatch, to.Recompute = v, m, w
+				s.try(x, &to)
+			}
+		}
+	}
+}
+
+// figuresOf plans, without the order in which they were found.
+func figuresOf(plans []*trainPlan) (out []string) {
+	for _, p := range plans {
+		out = append(out, fmt.Sprintf("%s, %s: %.6g s, $%.6g, %d", p.site.words(), p.words(&api.Request{}), p.perToken*1e9, p.perMillion, p.room))
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/unit"
+)
+
+// Which term decides: what a token takes, by term, of a plan and of the best one.
+
+// trainTerm is a part of what a token takes.
+type trainTerm struct {
+	name    string
+	seconds float64
+}
+
+// What parts of a step are called; those of computing are one term, less what is computed again.
+var (
+	computing = []string{"products", "experts", "attention", "element-wise", "loss", "dequantisation"}
+	onceOnly  = []string{"reduce", "optimizer", "fixed", "copies", "host optimizer", "nvme"} // a step, not a pass
+	termNames = map[string]string{"tp": "TP traffic", "ep": "EP traffic", "cp": "CP traffic", "pp": "PP traffic", "sharding": "gathering weights", "reduce": "reducing gradients",
+		"host": "launches", "dispatch": "dispatch", "fixed": "fixed", "nvme": "NVMe", "host optimizer": "optimizer on the host", "copies": "copies to the host"}
+)
+
+// terms of a token, in the order of the parts of a step: computing, what is computed again, what a pipeline waits, and
+// the rest.
+func (d *trainDetail) terms() []trainTerm {
+	again, bubble := 0.0, trainTerm{"bubble", 0}
+	if d.step.HFU > 0 {
+		again = 1 - d.step.MFU/d.step.HFU
+	}
+	compute, recompute := trainTerm{"computing", 0}, trainTerm{"recompute", 0}
+	var rest []trainTerm
+	for i := range d.step.Parts {
+		part := &d.step.Parts[i]
+		x := part.Seconds / d.tokens
+		if !slices.Contains(onceOnly, part.Name) {
+			bubble.seconds += x * d.step.Bubble
+			x *= 1 - d.step.Bubble
+		}
+		if slices.Contains(computing, part.Name) {
+			compute.seconds, recompute.seconds = compute.seconds+x*(1-again), recompute.seconds+x*again
+			continue
+		}
+		rest = append(rest, trainTerm{cmp.Or(termNames[part.Name], part.Name), x})
+	}
+	return append([]trainTerm{compute, recompute, bubble}, rest...)
+}
+
+// Shares worth a word, and how many.
+const (
+	worthSaying = 0.005
+	fewTerms    = 3
+)
+
+// why a plan stands where it does, against the best.
+func (s *trainSearch) why(d, best *trainDetail) string {
+	switch {
+	case !d.timed():
+		return "how long a step takes is not known"
+	case d.trainPlan == best.trainPlan:
+		return winning(d)
+	case s.want == "devices" && d.site.devices != best.site.devices:
+		return figures(float64(d.site.devices)/float64(best.site.devices)) + " times the devices, " + longer(d, best)
+	case s.want != "cost" || !best.priced():
+		return slowness(d, best)
+	case !d.priced():
+		return "no price is known; " + slowness(d, best)
+	case *d.site.perHour == *best.site.perHour:
+		return slowness(d, best)
+	}
+	more := percentMore(d.perMillion/best.perMillion, "dearer", "cheaper") + ": rent × " + figures(*d.site.perHour / *best.site.perHour)
+	if d.perToken < best.perToken {
+		return more + ", " + longer(d, best)
+	}
+	return more + ", " + slowness(d, best)
+}
+
+// longer says how much more time a plan takes.
+func longer(d, best *trainDetail) string {
+	return percentMore(d.perToken/best.perToken, "slower", "less time")
+}
+
+// slowness says how much more time a plan takes, and the terms that make it so, as shares of what the best one takes.
+func slowness(d, best *trainDetail) string {
+	out := longer(d, best)
+	var more []trainTerm
+	base := best.terms()
+	for _, t := range d.terms() {
+		more = append(more, trainTerm{t.name, (t.seconds - secondsOf(base, t.name)) / best.perToken})
+	}
+	if words := largest(more, "+"); words != "" && d.perToken > best.perToken {
+		out += ": " + words
+	}
+	return out
+}
+
+func secondsOf(terms []trainTerm, name string) (sum float64) {
+	for _, t := range terms {
+		if t.name == name {
+			sum += t.seconds
+		}
+	}
+	return sum
+}
+
+// winning says what of a step the best plan loses, beside computing.
+func winning(d *trainDetail) string {
+	terms := d.terms()[1:]
+	for i := range terms {
+		terms[i].seconds /= d.perToken
+	}
+	if words := largest(terms, ""); words != "" {
+		return words + " of a step"
+	}
+	return "computing is nearly all of a step"
+}
+
+// largest terms that are worth a word, as percent.
+func largest(terms []trainTerm, mark string) string {
+	slices.SortStableFunc(terms, func(a, b trainTerm) int { return -cmp.Compare(a.seconds, b.seconds) })
+	var out []string
+	for _, t := range terms[:min(len(terms), fewTerms)] {
+		if t.seconds >= worthSaying {
+			out = append(out, fmt.Sprintf("%s %s%s %%", t.name, mark, figures(100*t.seconds)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// percentMore is "12 % slower", or "as fast" in other words.
+func percentMore(ratio float64, more, less string) string {
+	switch {
+	case ratio >= 2:
+		return figures(ratio) + " × " + more
+	case ratio >= 1.0005:
+		return figures(100*(ratio-1)) + " % " + more
+	case ratio <= 0.9995:
+		return figures(100*(1-ratio)) + " % " + less
+	}
+	return "not " + more
+}
+
+// figures are two digits of a number.
+func figures(x float64) string { return unit.Significant(x, 2) }

@@ -1,0 +1,204 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+)
+
+// Way is an engine, a layout over devices, a placement: what a search does not order by bytes.
+type Way struct {
+	words  string
+	Set    func(*api.Request)
+	price  float64
+	spills bool // layers or experts stay on the host, as few as can be
+}
+
+func (w *Way) name() string {
+	if w.spills {
+		return w.words + ", spilling"
+	}
+	return w.words
+}
+
+// ways to run the model: what was asked for first.
+func (p *Planner) ways(loose bool) []Way {
+	out := []Way{{Set: func(*api.Request) {}}}
+	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
+		out = append(out, Way{Set: func(*api.Request) {}, spills: true})
+	}
+	out = append(out, p.Layouts()...)
+	if names := p.Among["engine"]; len(names) > 1 {
+		for _, name := range names[1:] {
+			out = append(out, Way{words: name, Set: func(r *api.Request) { r.Engine = name }})
+		}
+		return out
+	}
+	if loose || !p.pinned("engine") {
+		out = append(out, p.otherEngine()...)
+	}
+	return out
+}
+
+// choices reads the fields that have a list: what was asked for has its first word.
+func (p *Planner) choices() { p.Among = Among(&p.Asked) }
+
+// Among are the lists of a request, whose fields then have their first words.
+func Among(r *api.Request) map[string][]string {
+	out := map[string][]string{}
+	for _, name := range api.ServingLists {
+		v := api.FieldByName(name).Value(r)
+		words := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
+		if len(words) > 1 {
+			out[name] = words
+			v.SetString(words[0])
+		}
+	}
+	return out
+}
+
+// engineChange is the price of another program.
+const engineChange = 1
+
+// otherEngine is llama.cpp, where the model was to be served by another engine that needs all on devices.
+func (p *Planner) otherEngine() []Way {
+	s := p.Question.Resolved.Spec
+	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || p.pinned("weights") || p.lacksFields("llama.cpp") {
+		return nil
+	}
+	set := func(r *api.Request) {
+		r.Engine = "llama.cpp"
+		r.Weights = ""
+	}
+	w := Way{words: "llama.cpp", Set: set, price: engineChange}
+	spilling := w
+	spilling.spills = true
+	return []Way{w, spilling}
+}
+
+// lacksFields: the request has fields that an engine does not take.
+func (p *Planner) lacksFields(engine string) bool {
+	for _, f := range api.Fields() {
+		if f.Engines != nil && !f.OwnedBy(engine) && !f.Value(&p.Asked).IsZero() {
+			return true
+		}
+	}
+	return p.Asked.TP > 1 || p.Asked.PP > 1 || p.Asked.DP > 1 || p.Asked.EP > 1
+}
+
+// Spillable: the host can hold what devices do not.
+func (p *Planner) Spillable(q *question.Question) bool {
+	m := q.Job.Machine
+	if m == nil || m.CPUOnly {
+		return false
+	}
+	_, llama := q.Engine.(llamacpp.Engine)
+	return llama || api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name())
+}
+
+// PlacedByHand: somebody said where layers lie.
+func (p *Planner) PlacedByHand() bool {
+	r := &p.Asked
+	return r.GPULayers != nil || r.CPUMoE != nil || r.OverrideTensor != "" || r.TensorSplit != "" || r.CPUOffload > 0
+}
+
+// Placed leaves the host as little to read as the devices allow; nil where nothing has room, or nothing has to move.
+func (p *Planner) Placed(r *api.Request) *api.Request {
+	q, err := p.env.Prepare(r)
+	if err != nil || !p.Spillable(q) {
+		return nil
+	}
+	e, ok := q.Engine.(llamacpp.Engine)
+	if !ok {
+		return hosted(q, r)
+	}
+	patch, ok := bestPlacement(q, e)
+	if !ok || len(patch) == 0 {
+		return nil
+	}
+	out, err := api.Patch(r, patch)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// hosted keeps the least weights on the host.
+func hosted(q *question.Question, r *api.Request) *api.Request {
+	n, ok := leastHosted(q)
+	if !ok {
+		return nil
+	}
+	out := *r
+	out.CPUOffload = n
+	return &out
+}
+
+// Layout is how devices are grouped.
+type Layout struct{ TP, PP, DP, EP int64 }
+
+// Layouts are other shares of the devices: tensor and pipeline groups, replicas of them, and experts of a replica or of
+// all shared out among more ranks.
+func (p *Planner) Layouts() (out []Way) {
+	m := p.Question.Job.Machine
+	if p.gguf() || m == nil || p.Question.Engine.Name() == question.TransformersEngine {
+		return nil
+	}
+	n := int64(m.Devices())
+	for tp := int64(1); tp <= min(n, p.Question.Job.PerNode()); tp++ {
+		for pp := int64(1); tp*pp <= n; pp++ {
+			if dp := n / (tp * pp); tp*pp*dp == n {
+				for _, ep := range p.expertRanks(tp, pp, dp) {
+					out = p.addLayout(out, Layout{tp, pp, dp, ep})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// expertRanks are how many ranks may share the experts: those of a tensor group, or all of a stage where the engine has
+// replicas attend apart.
+func (p *Planner) expertRanks(tp, pp, dp int64) []int64 {
+	if p.Asked.EP > 0 {
+		return []int64{p.Asked.EP}
+	}
+	if tp*dp == 1 || pp > 1 || p.Question.Job.Model.ActiveParams() == p.Question.Job.Model.Params() {
+		return []int64{0}
+	}
+	return []int64{0, tp * dp}
+}
+
+// addLayout adds a layout that nobody ruled out and that is not the one at hand.
+func (p *Planner) addLayout(out []Way, l Layout) []Way {
+	r, now := &p.Asked, &p.Question.Request
+	if r.TP > 0 && r.TP != l.TP || r.PP > 0 && r.PP != l.PP || r.DP > 0 && r.DP != l.DP {
+		return out
+	}
+	if l == (Layout{max(1, now.TP), max(1, now.PP), max(1, now.DP), r.EP}) {
+		return out
+	}
+	return append(out, Way{words: l.Words(), Set: func(r *api.Request) { r.TP, r.PP, r.DP, r.EP = l.TP, l.PP, l.DP, l.EP }, price: change.PriceNearlyFree})
+}
+
+// Words name a layout: tp 2, pp 4.
+func (l Layout) Words() string {
+	s := fmt.Sprintf("tp %d", l.TP)
+	if l.PP > 1 {
+		s += fmt.Sprintf(", pp %d", l.PP)
+	}
+	switch {
+	case l.DP > 1 && l.EP > l.TP:
+		s += fmt.Sprintf(", dp %d", l.DP)
+	case l.DP > 1:
+		s += fmt.Sprintf(", %d replicas", l.DP)
+	}
+	if l.EP > 1 {
+		s += fmt.Sprintf(", ep %d", l.EP)
+	}
+	return s
+}

@@ -1,0 +1,299 @@
+package question
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// Plan is the request as it was settled, for an answer.
+func (q *Question) Plan() *api.Request {
+	p := q.Request
+	p.Also, p.Explain = nil, false
+	return &p
+}
+
+// ModelInfo says what was sized.
+func (q *Question) ModelInfo() *api.ModelInfo {
+	m, r := q.Job.Model, q.Resolved
+	info := &api.ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(), ActiveParameters: m.ActiveParams(),
+		WeightsBytes: q.Job.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
+	if mtp := m.Part(model.PartMTP); mtp != nil {
+		info.ParametersMTP = mtp.Params()
+	}
+	info.EmbeddingParameters = m.Vocab * m.Hidden
+	if r.UnknownArch != "" {
+		info.Layers, info.Parameters, info.ActiveParameters = r.Layers, r.Parameters, r.Parameters
+	}
+	return info
+}
+
+// Device is a class of ranks as an answer has it, with its ledger and verdict.
+func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
+	at := "/devices/" + strconv.Itoa(i)
+	n := r.Needed()
+	d := api.Device{Name: r.Name, Ranks: rankNames(r, q.Request.TP), Count: r.Count * q.Request.Workers(), Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Used: n.Bytes, Limit: r.Limit}
+	if !r.Unlimited {
+		d.Capacity, d.Usable = r.Capacity.Bytes(), r.Usable.Bytes()
+		d.Headroom = Headroom(r)
+		x.num(at+"/capacity_bytes", r.Capacity, r.UsableBasis)
+		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
+	}
+	d.Ledger = q.Items(x, at+"/ledger", OnDevice(r.Items))
+	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && r.KV.Needed > 0 && !r.Unlimited {
+		d.Used += unused
+		k := q.Book
+		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
+		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
+		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // what the rest takes more, the pool has less
+		d.Ledger = append(d.Ledger, q.item(x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
+	}
+	x.total(at, n, d.Ledger)
+	if len(r.Beside) > 0 {
+		d.Beside = q.Items(x, at+"/beside", r.Beside)
+	}
+	return d
+}
+
+// OnDevice keeps the items that lie on the device.
+func OnDevice(items []ledger.Item) (out []ledger.Item) {
+	for _, it := range items {
+		if it.Place == ledger.Device {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// rankNames numbers the ranks of a replica that are alike.
+func rankNames(r *engine.Rank, tp int64) string {
+	last := r.Index + min(r.Count, max(1, tp)) - 1
+	if last == r.Index {
+		return strconv.FormatInt(r.Index, 10)
+	}
+	return fmt.Sprintf("%d-%d", r.Index, last)
+}
+
+// Items are lines of a ledger as an answer has them, explained where that is asked for.
+func (q *Question) Items(x *Explainer, at string, items []ledger.Item) []api.Item {
+	out := make([]api.Item, len(items))
+	for i := range items {
+		out[i] = q.item(x, at+"/"+strconv.Itoa(i), &items[i])
+	}
+	return out
+}
+
+func (q *Question) item(x *Explainer, at string, it *ledger.Item) api.Item {
+	out := api.Item{ID: it.ID, Name: it.Name, Bytes: it.Bytes, Low: it.Low, High: it.High, Unknown: it.Unknown, Basis: it.Basis, Life: it.Life, Place: it.Place, Source: it.Source}
+	f := q.Book.Formula(it.Why)
+	out.Formula = f.Text
+	x.item(at, it, f)
+	if len(it.Items) > 0 {
+		out.Items = q.Items(x, at+"/items", it.Items)
+	}
+	return out
+}
+
+// Elsewhere sums what lies in host memory or on disk, over the ranks of one node.
+func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep func(ledger.Place) bool) *api.Memory {
+	var items []ledger.Item
+	for i := range ranks {
+		for _, it := range ranks[i].Host {
+			if keep(it.Place) {
+				items = append(items, q.Repeated(it, min(ranks[i].Count, q.Job.PerNode()), "of one node"))
+			}
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	n := ledger.Sum(items)
+	return &api.Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: q.Items(x, at, items)}
+}
+
+// Repeated is an item of one rank for as many ranks, which are so and so.
+func (q *Question) Repeated(it ledger.Item, ranks int64, which string) ledger.Item {
+	if ranks == 1 {
+		return it
+	}
+	n := q.Book.Mul(q.Book.Int("ranks", ranks, which), it.Why)
+	out := scaledItem(it, ranks)
+	out.Why = n
+	return out
+}
+
+// scaledItem multiplies the bytes of an item.
+func scaledItem(it ledger.Item, ranks int64) ledger.Item {
+	it.Bytes, it.Low, it.High, it.Items = it.Bytes*unit.Bytes(ranks), it.Low*unit.Bytes(ranks), it.High*unit.Bytes(ranks), nil
+	return it
+}
+
+// Host is the memory of one node's host that ranks take; nil without any.
+func (q *Question) Host(x *Explainer, ranks []engine.Rank) *api.Memory {
+	m := q.Elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk && p != ledger.Pool })
+	if room, ok := q.hostRoom(ranks); m != nil && ok {
+		m.Capacity = room
+		m.Headroom = m.Capacity - q.HostNeeds(ranks).Bytes
+		q.notePaging(m, ranks)
+	}
+	return m
+}
+
+// OnDisk reports whether a place is a disk.
+func OnDisk(p ledger.Place) bool { return p == ledger.Disk }
+
+// InPool reports whether a place is a pool of memory beyond the host.
+func InPool(p ledger.Place) bool { return p == ledger.Pool }
+
+// KV is the cache of a class of ranks as an answer has it.
+func (q *Question) KV(r *engine.Rank) *api.KV {
+	k := r.KV
+	out := &api.KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
+	if k.Tokens >= 0 && k.Needed > 0 {
+		out.CapacityTokens = &k.Tokens
+	}
+	return out
+}
+
+// Prints are the figures that the engine itself prints of a rank.
+func Prints(r *engine.Rank) (out []api.Print) {
+	for _, p := range r.Prints {
+		if p.Low == 0 && p.High == 0 {
+			p.Low, p.High = p.Value, p.Value
+		}
+		out = append(out, api.Print{Name: p.Name, Value: p.Value, Low: p.Low, High: p.High, Text: p.Text, Unit: p.Unit})
+	}
+	return out
+}
+
+// Notes are the remarks on the plan, as an answer has them.
+func (q *Question) Notes() (out []api.Note) {
+	for _, n := range q.Job.Notes {
+		out = append(out, api.Note{Code: n.Code, Severity: n.Severity, Field: n.Field, Text: n.Text})
+	}
+	return append(out, q.Resolved.Notes...)
+}
+
+// Flags are the command lines that run the plan: where some workers compute prompts for others, one of each kind. A network that is described or changed has no files to run.
+func (q *Question) Flags() map[string]string {
+	if q.Resolved.Format == "description" || len(q.Request.Override) > 0 {
+		return nil
+	}
+	c := q.Engine.Command(q.Job)
+	if c == "" {
+		return nil
+	}
+	out := map[string]string{q.Engine.Name(): c}
+	if q.Prompter != nil {
+		out[q.Engine.Name()+" (prompts)"] = q.Prompter.Engine.Command(q.Prompter.Job)
+	}
+	return out
+}
+
+// Rungs are three contexts, each the double of the one before: the one asked for, longer ones up to what the
+// model was trained on, and shorter ones where no longer ones are left.
+func (q *Question) Rungs(a *api.Answer, context int64) {
+	for _, c := range steps(context, q.Job.Model.Context) {
+		users := a.KV.MaxSequences
+		if c != context {
+			users = q.MaxSequences(c)
+		}
+		a.Rungs = append(a.Rungs, q.rung(c, users))
+	}
+}
+
+// steps are three contexts; a trained length of 0 is not known and bounds nothing.
+func steps(context, trained int64) (out []int64) {
+	longest := context
+	for range 2 {
+		if 2*longest <= searchContext && (trained == 0 || 2*longest <= trained) {
+			longest *= 2
+		}
+	}
+	for _, c := range []int64{longest / 4, longest / 2, longest} {
+		if c > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Encodes reports whether a model whose layers are known keeps nothing of what it reads.
+func Encodes(m *model.Model) bool { return len(m.Parts[0].Layers) > 0 && !m.Remembers() }
+
+// Unbounded says why no cache bounds the context.
+func Unbounded(m *model.Model) api.Note {
+	n := api.Note{Code: "unbounded_context", Severity: "info", Field: "context", Text: "the state has a fixed size: memory does not bound the context"}
+	if Encodes(m) {
+		n.Text = "an encoder caches nothing: what is read in one pass takes memory, and nothing stays"
+	}
+	return n
+}
+
+func (q *Question) rung(context int64, users *int64) api.Rung {
+	ranks := q.Sizer.Size(nil, engine.Load{Context: context, Sequences: 1, Silent: true})
+	DecidingFirst(ranks)
+	r := api.Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.Verdict(ranks), MaxUsers: users}
+	if room := Headroom(&ranks[0]); room < 0 {
+		r.Short = -room
+	}
+	return r
+}
+
+// Reasons close the answer: what limits the plan, what scales it, what breaks it first.
+func (q *Question) Reasons(a *api.Answer, r *engine.Rank) *api.Reasons {
+	out := &api.Reasons{}
+	var largest *ledger.Item
+	for i := range r.Items {
+		if it := &r.Items[i]; it.Place == ledger.Device && (largest == nil || it.Bytes > largest.Bytes) {
+			largest = it
+		}
+	}
+	if largest != nil {
+		out.Limits = fmt.Sprintf("%s: %s of %s GiB", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1))
+	}
+	out.Scales = q.scales(a)
+	out.Breaks = q.breaks(a)
+	return out
+}
+
+func (q *Question) scales(a *api.Answer) string {
+	one := q.Sizer.Size(nil, engine.Load{Context: int64(q.Request.Context), Sequences: 1, Silent: true})
+	DecidingFirst(one)
+	per := one[0].KV.Needed
+	if per == 0 {
+		return "nothing: no token leaves anything behind"
+	}
+	s := fmt.Sprintf("%s per user at %s", per, unit.Length(int64(q.Request.Context)))
+	if a.KV.BytesPerToken > 0 {
+		s = fmt.Sprintf("%s per token and device; %s", a.KV.BytesPerToken, s)
+	}
+	return s
+}
+
+func (q *Question) breaks(a *api.Answer) string {
+	users, length := a.KV.MaxSequences, a.KV.MaxContext
+	switch {
+	case users == nil:
+		return "nothing in reach"
+	case *users == 0:
+		return "before the first user at full length"
+	}
+	s := fmt.Sprintf("at user %s at full length", unit.Count(*users+1))
+	if length != nil {
+		s += fmt.Sprintf(", or beyond %s tokens for %s", unit.Count(*length), usersText(q.Job.Load().Sequences))
+	}
+	return s
+}
+
+func usersText(n int64) string {
+	if n == 1 {
+		return "one"
+	}
+	return unit.Count(n) + " each"
+}

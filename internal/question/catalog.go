@@ -1,0 +1,133 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model/catalog"
+)
+
+// Catalog is the ModelSource of the built-in models.
+type Catalog struct{}
+
+// Model finds the entry of the catalog that a text names, in the format that it names.
+func (Catalog) Model(ref string) (*api.Resolved, error) {
+	read, err := catalog.Read(ref)
+	if err != nil {
+		return nil, err
+	}
+	return named(read)
+}
+
+// named is the model of a reading: what it is called, how it is stored, and what was taken for granted.
+func named(read *catalog.Reading) (*api.Resolved, error) {
+	s, err := read.Spec()
+	if err != nil {
+		return nil, err
+	}
+	n := &read.Said
+	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
+	switch own := n.Repo != "" || n.Path; {
+	case n.Lacks != "" && read.Format == "":
+		return nil, unstored(n.Lacks, read)
+	case read.Format == "":
+	case n.Ollama:
+		r.Asked = read.Format
+	case !own:
+		r.Asked = read.Format
+	default:
+		r.Recipe = published(read)
+	}
+	if n.Path {
+		r.Path = strings.TrimSpace(n.Text)
+	} else if n.Ollama {
+		r.Engine = "ollama"
+	}
+	if n.GGUF && n.Repo != "" && r.Recipe != "" {
+		r.File = n.Repo + ":" + strings.ToUpper(strings.TrimPrefix(r.Recipe, "gguf-"))
+	}
+	if read.Assumed || derived(r, read) {
+		r.Name = n.Base
+	}
+	readNotes(r, read)
+	return r, nil
+}
+
+// derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy.
+func derived(r *api.Resolved, read *catalog.Reading) bool {
+	return read.Said.Repo != "" && catalog.Bare(read.Said.Base) != catalog.Bare(read.Hub) && catalog.Bare(read.Said.Base) != catalog.Bare(read.ID) && catalog.Bare(read.Said.Base) != catalog.Bare(read.Entry.Name)
+}
+
+// published is the recipe of a repository by its name, which says nothing where it repeats what the entry says itself.
+func published(read *catalog.Reading) string {
+	if native := dtype.FindRecipe(read.Format); read.Weights != "" && native != nil && native.Base == dtype.FindRecipe(read.Weights).Base {
+		return read.Weights
+	}
+	return read.Format
+}
+
+// readNotes say how a name was read, where that is more than looking it up.
+func readNotes(r *api.Resolved, read *catalog.Reading) {
+	n := &read.Said
+	add := func(code, severity, field, text string, args ...any) {
+		r.Notes = append(r.Notes, api.Note{Code: code, Severity: severity, Field: field, Text: fmt.Sprintf(text, args...)})
+	}
+	if read.Why != "" {
+		severity := "info"
+		if read.Assumed || len(read.Others) > 0 {
+			severity = "warn"
+		}
+		also := ""
+		if len(read.Others) > 0 {
+			also = "; also " + strings.Join(read.Others, ", ")
+		}
+		add("name_read", severity, "model", "%s%s", read.Why, also)
+	}
+	stored := cmp.Or(r.Asked, r.Recipe)
+	switch {
+	case n.Path:
+		add("name_read", "warn", "model", "no file is read: the words of the path say %s%s; the file itself is exact", r.ID, in(cmp.Or(stored, s16(r))))
+	case n.Repo != "" && read.Format != "":
+		add("format_read", "info", "weights", "the name says %s; the repository's config.json or index is exact", stored)
+	}
+	if n.Loose != "" && read.Format != "" {
+		add("format_assumed", "warn", "weights", "weights = %s: %s", stored, n.Loose)
+	}
+	r.Provenance = provenance(read)
+}
+
+func in(format string) string {
+	if format == "" {
+		return ""
+	}
+	return " in " + format
+}
+
+// s16 is the format of a checkpoint that is not quantised.
+func s16(r *api.Resolved) string {
+	if r.Spec.Native == nil {
+		return ""
+	}
+	return r.Spec.Native.Name
+}
+
+// provenance says where the figures are from, and that the format is from a name.
+func provenance(read *catalog.Reading) string {
+	from := "catalog: " + read.Source
+	if read.Like != "" {
+		from += " (described as " + read.Like + ")"
+	}
+	if read.Format != "" || read.Said.Path || read.Assumed {
+		from += "; read from the name"
+	}
+	return from
+}
+
+// unstored refuses a format that is named and whose storage nothing here describes.
+func unstored(format string, read *catalog.Reading) error {
+	return &api.Error{Code: api.Unsupported, Field: "weights", Value: format, Message: fmt.Sprintf("%s is %s stored with %s, which no recipe describes", api.Shorten(read.Said.Text), read.ID, format),
+		Hint: "give its folder, whose files are exact, or the model as " + read.ID + " with --weights and a format near in size"}
+}

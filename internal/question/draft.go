@@ -1,0 +1,44 @@
+package question
+
+import (
+	"errors"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/plan"
+)
+
+// draft resolves the model that drafts: on the same machine, by the same engine, stored as it is published.
+func (q *Question) draft() error {
+	name := q.Request.DraftModel
+	if name == "" {
+		if n := q.Request.DraftTokens; n > 0 && engine.ReadsGGUF(q.Engine) {
+			q.Job.Note("no_draft_model", "warn", "draft_tokens", "draft_tokens = %d has no effect without draft_model", n)
+		}
+		return nil
+	}
+	d := &Question{Env: q.Env, Engine: q.Engine, Request: api.Request{Model: name, Plan: plan.Plan{Context: q.Request.Context, Sequences: q.Request.Sequences}}}
+	d.Job = &engine.Job{Plan: &d.Request.Plan, Machine: q.Job.Machine, Version: q.Job.Version}
+	var err error
+	if d.Resolved, err = q.Env.Resolve(name); err == nil {
+		err = d.model()
+	}
+	if err == nil && d.Resolved.UnknownArch != "" {
+		err = &api.Error{Code: api.Unsupported, Value: name, Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
+	}
+	if err != nil {
+		return draftError(err)
+	}
+	q.Job.Draft = d.Job
+	return nil
+}
+
+func draftError(err error) error {
+	var e *api.Error
+	if errors.As(api.AsError(err), &e) {
+		out := *e
+		out.Field = "draft_model"
+		return &out
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/called"
+	"github.com/memwall/memwall/engine/generic"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/transformers"
+	"github.com/memwall/memwall/engine/vllm"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/spell"
+)
+
+// engines are all that a plan may name. A new one is a line here.
+var engines = []engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, transformers.Engine{}, generic.Engine{}}
+
+// engineNames are other names that people use.
+var engineNames = map[string]string{
+	"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "llama_cpp": "llama.cpp", "llama cpp": "llama.cpp", "llama-cli": "llama.cpp", "llamaserver": "llama-server", "tensorrt_llm": "tensorrt-llm", "tensorrtllm": "tensorrt-llm", "sg-lang": "sglang", "vllm-openai": "vllm", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm", "tensorrt": "tensorrt-llm", "hf": "transformers", "huggingface": "transformers",
+}
+
+// Engines lists the names of all engines.
+func Engines() []string {
+	var out []string
+	for _, e := range engines {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// chooseEngine reads "vllm@0.19"; without a name llama.cpp takes GGUF files and formats, and on Apple's devices
+// and processors all that it loads; transformers takes what else they run, and vLLM everything else.
+func (q *Question) chooseEngine() error {
+	name, version, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.Request.Engine)), "@")
+	if name == "" {
+		name = q.defaultEngine()
+		q.Job.Default("engine", name)
+	}
+	if canonical, ok := engineNames[name]; ok {
+		name = canonical
+	}
+	if p := called.Find(name); p != nil {
+		name, version = q.calledBy(p), ""
+	}
+	for _, e := range engines {
+		if e.Name() == name {
+			q.Engine = e
+		}
+	}
+	if q.Engine == nil {
+		return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
+	}
+	if q.denoises() {
+		if name != TransformersEngine {
+			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.Model.ID, name), Hint: "--engine " + TransformersEngine}
+		}
+		q.Job.Note("diffusion", "info", "model", "the transformer of a diffusion model alone, as diffusers loads it; its text encoders and its autoencoder are models of their own")
+	}
+	return q.engineVersion(version)
+}
+
+// calledBy is the engine whose rules size a program that people call by its own name, whose settings are filled in.
+func (q *Question) calledBy(p *called.Program) string {
+	if set := p.Apply(&q.Request.Plan); len(set) > 0 {
+		q.Job.Note("program_defaults", "info", "engine", "%s sets %s by itself (%s)", p.Title, strings.Join(set, ", "), p.Source)
+	}
+	if p.Unsized != "" {
+		q.Job.Note("program_unsized", "warn", "engine", "%s: %s", p.Title, p.Unsized)
+	} else {
+		q.Job.Note("program", "info", "engine", "%s is %s under a name of its own", p.Title, p.Engine)
+	}
+	return p.Engine
+}
+
+// nearEngines are the three names spelt most like one, else those of all engines.
+func nearEngines(name string) string {
+	all := append(append(Engines(), called.Names()...), slices.Sorted(maps.Keys(engineNames))...)
+	if near := spell.Nearest(name, all); len(near) > 0 {
+		return "did you mean: " + strings.Join(near, ", ")
+	}
+	return strings.Join(Engines(), ", ")
+}
+
+// versionParser is an engine that counts its versions in a way of its own.
+type versionParser interface {
+	ParseVersion(text string) (engine.Version, error)
+}
+
+func (q *Question) engineVersion(text string) error {
+	q.Job.Version = q.Engine.Latest()
+	if text != "" && text != "latest" {
+		parse := engine.ParseVersion
+		if own, ok := q.Engine.(versionParser); ok {
+			parse = own.ParseVersion
+		}
+		v, err := parse(text)
+		if err != nil {
+			return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: err.Error(), Hint: q.Engine.Name() + "@" + engine.VersionName(q.Engine, q.Engine.Latest())}
+		}
+		q.Job.Version = v
+		if !q.Engine.Latest().AtLeast(v) {
+			q.Job.Note("newer_engine", "warn", "engine", "%s %s is newer than %s, whose rules are the newest known here", q.Engine.Name(), engine.VersionName(q.Engine, v), engine.VersionName(q.Engine, q.Engine.Latest()))
+		}
+	}
+	q.Request.Engine = q.Engine.Name() + "@" + engine.VersionName(q.Engine, q.Job.Version)
+	return nil
+}
+
+const TransformersEngine = "transformers"
+
+// denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
+func (q *Question) denoises() bool {
+	m := q.Resolved.Model
+	return m != nil && m.Part(family.PartDenoiser) != nil
+}
+
+func (q *Question) defaultEngine() string {
+	gguf := q.Resolved.Format == "gguf"
+	if r := dtype.FindRecipe(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)); r != nil {
+		gguf = r.Store == dtype.GGUF
+	}
+	if l := dtype.FindLoose(q.Request.Weights); l != nil && l.OnHub == "" {
+		gguf = true
+	}
+	d := q.Job.Device(0)
+	switch {
+	case q.denoises():
+		return TransformersEngine
+	case q.Resolved.Engine != "" && q.Request.Weights == "":
+		return q.Resolved.Engine
+	case called.Owner(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)) != nil:
+		return called.Owner(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)).Names[0]
+	case gguf:
+		return "llama.cpp"
+	case q.Job.Machine != nil && (d == nil || d.Vendor == "Apple"):
+		if s := q.Resolved.Spec; s != nil && !llamacpp.Loads(s.Family) {
+			return TransformersEngine
+		}
+		return "llama.cpp"
+	}
+	return "vllm"
+}

@@ -1,0 +1,133 @@
+package question
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/unit"
+)
+
+// Host memory counts in the verdict where the machine's is known: what the program keeps there must fit, pages of mapped weights
+// too, which are read for every token and come from disk again where they do not. What device and host share is one pool.
+
+// HostCapacity is the memory of one node's host; ok is false when nothing says.
+func (q *Question) HostCapacity() (ledger.Num, bool) {
+	m := q.Job.Machine
+	if m == nil || m.CPUOnly || !m.Host.Memory.Known {
+		return ledger.Num{}, false
+	}
+	return ledger.Num{V: float64(m.Host.Memory.Value)}, true
+}
+
+// hostRoom is what the host of one node has for ranks: its memory, or what their devices leave of a memory that they share with it.
+func (q *Question) hostRoom(ranks []engine.Rank) (unit.Bytes, bool) {
+	if pool := UnifiedPool(q.Job.Machine); pool > 0 {
+		return max(0, pool-q.onDevices(ranks)), true
+	}
+	n, ok := q.HostCapacity()
+	return n.Bytes(), ok
+}
+
+// UnifiedPool is the memory that the devices of one node share with their host; 0 where each has its own.
+func UnifiedPool(m *hardware.Machine) (n unit.Bytes) {
+	if m == nil || m.CPUOnly {
+		return 0
+	}
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		if g.Device.Unified == nil {
+			return 0
+		}
+		n += g.Device.Memory.Value * unit.Bytes(g.Count)
+	}
+	return n / unit.Bytes(max(1, m.Nodes))
+}
+
+// onDevices is what the ranks of one node take of their devices.
+func (q *Question) onDevices(ranks []engine.Rank) (n unit.Bytes) {
+	for i := range ranks {
+		n += ranks[i].Needed().Bytes * unit.Bytes(min(ranks[i].Count, q.Job.PerNode()))
+	}
+	return n
+}
+
+// HostNeeds sums what the ranks of one node keep in its host memory.
+func (q *Question) HostNeeds(ranks []engine.Rank) ledger.Total {
+	return q.needsOn(ranks, func(p ledger.Place) bool { return p == ledger.Host || p == ledger.Pinned || p == ledger.Mapped })
+}
+
+// needsOn sums what the ranks of one node keep in places off their devices.
+func (q *Question) needsOn(ranks []engine.Rank, keep func(ledger.Place) bool) ledger.Total {
+	var items []ledger.Item
+	for i := range ranks {
+		n := min(ranks[i].Count, q.Job.PerNode())
+		for _, it := range ranks[i].Host {
+			if keep(it.Place) {
+				items = append(items, scaledItem(it, n))
+			}
+		}
+	}
+	return ledger.Sum(items)
+}
+
+// notePaging says what would become of a mapped file that the host's memory does not hold beside the rest.
+func (q *Question) notePaging(m *api.Memory, ranks []engine.Rank) {
+	mapped := q.needsOn(ranks, func(p ledger.Place) bool { return p == ledger.Mapped }).Bytes
+	if m.Headroom < 0 && m.Needed-mapped <= m.Capacity {
+		q.Job.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: it would start, and read pages of the mapped file from disk for every token", m.Capacity, m.Needed)
+	}
+}
+
+// Verdict is the worst of all ranks, of the host and of the pool beyond it.
+func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
+	v := WorstVerdict(ranks)
+	if room, ok := q.hostRoom(ranks); ok {
+		v = worse(v, holding(q.HostNeeds(ranks), room))
+	}
+	if m := q.Job.Machine; m != nil && m.Pool.Capacity.Known {
+		v = worse(v, holding(q.needsOn(ranks, InPool), m.Pool.Capacity.Value))
+	}
+	return v
+}
+
+// holding is the verdict on needs in a memory of so many bytes.
+func holding(n ledger.Total, room unit.Bytes) api.Verdict {
+	switch {
+	case n.Low > room:
+		return api.DoesNotFit
+	case n.High > room:
+		return api.Tight
+	}
+	return api.Fits
+}
+
+func worse(a, b api.Verdict) api.Verdict {
+	if VerdictSeverity[b] > VerdictSeverity[a] {
+		return b
+	}
+	return a
+}
+
+// UsualHost is the memory of a PC's host that nobody speaks of: the most common one of PCs with a card (Steam hardware survey, 2025).
+// Nodes of a data centre have some twice what their devices have (DGX A100 and H100 datasheets: 2 TB and 640 GB).
+const (
+	UsualHost      = 32 * unit.GiB
+	usualHostShare = 2
+)
+
+// SpareHost is what a plan that is advised may take of a host's memory: a quarter is left to the system and other programs. Where
+// nobody spoke of the host, a usual one is taken.
+func SpareHost(m *hardware.Machine) unit.Bytes {
+	switch {
+	case m == nil || UnifiedPool(m) > 0:
+		return 0
+	case m.Host.Memory.Known:
+		return m.Host.Memory.Value / 4 * 3
+	case len(m.Groups) > 0 && strings.HasPrefix(m.Groups[0].Device.Kind, "HBM"):
+		return max(UsualHost, usualHostShare*m.Memory()/unit.Bytes(max(1, m.Nodes)))
+	}
+	return UsualHost / 4 * 3
+}

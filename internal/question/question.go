@@ -1,0 +1,468 @@
+// Package question takes a fit request to ledgers and a verdict: it resolves the model and the machine, fills in
+// defaults, refuses what an engine does not take, has the engine size every rank, and finds the limits of what fits.
+// Start at Env.Prepare and Question.Ledgers.
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/quality"
+	"github.com/memwall/memwall/unit"
+)
+
+// Question is a fit request on its way to an answer.
+type Question struct {
+	Env      *Env
+	Original api.Request // as it came
+	Request  api.Request // with defaults filled in
+	asked    api.Request // as lengths and weights were settled, before the engine's defaults
+	Resolved *api.Resolved
+	spec     *family.Spec
+	Engine   engine.Engine
+	cast     *dtype.Format // what the engine casts fp32 weights to, nil when it does not
+	Job      *engine.Job
+	Sizer    engine.Sizer
+	Book     *ledger.Book
+	Explain  *Explainer
+	Brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
+	Prompter *Question // a worker that computes prompts, where those that generate are others
+	weighed  *quality.Own
+	limits   map[limitKey]*int64 // that were searched for
+}
+
+// Ledgers are the ledgers of the plan's own load.
+func (q *Question) Ledgers() ([]engine.Rank, error) {
+	ranks := q.Sizer.Size(q.Book, q.Job.Load())
+	for i := range ranks {
+		q.assume(&ranks[i])
+		if err := countable(&ranks[i]); err != nil {
+			return nil, err
+		}
+	}
+	return ranks, nil
+}
+
+// assume marks the weights of a network that exists only in the question.
+func (q *Question) assume(r *engine.Rank) {
+	if len(q.Request.Override) == 0 {
+		return
+	}
+	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
+		assumed(items, Overridden(q.Request.Override))
+	}
+}
+
+// countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
+func countable(r *engine.Rank) (err error) {
+	check := func(it *ledger.Item) {
+		if err == nil && (!(math.Abs(it.Why.V) <= 1<<58) || it.Bytes < 0 || it.High > 1<<58) {
+			err = &api.Error{Code: api.Limit, Field: "context", Value: it.ID, Message: fmt.Sprintf("%s takes %.3g bytes, more than can be counted", it.Name, math.Max(it.Why.V, float64(it.High))), Hint: "a shorter context, or fewer sequences"}
+		}
+	}
+	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
+		ledger.Leaves(items, check)
+	}
+	return err
+}
+
+// Open a question: its plan is read and its model found.
+func (a *Env) Open(r *api.Request) (*Question, error) {
+	q := &Question{Env: a, Original: *r, Request: *r}
+	if err := q.Request.Plan.Check(); err != nil {
+		return nil, err
+	}
+	if err := checkMeasured(r.Measured); err != nil {
+		return nil, err
+	}
+	var err error
+	if q.Resolved, err = a.Resolve(r.Model); err != nil {
+		return nil, err
+	}
+	q.Job = &engine.Job{Plan: &q.Request.Plan, Shared: a.shared()}
+	if n := len(r.Measured); n > 0 {
+		q.Job.Note("quality_measured", "info", "measured_errors", "what formats of weights cost is weighed by errors measured on these weights, in %d recipes, in place of published rows", n)
+	}
+	return q, nil
+}
+
+// Prepare takes a fit request as far as its engine's sizer: model and machine found, defaults filled in, checks passed.
+func (a *Env) Prepare(r *api.Request) (*Question, error) {
+	q, err := a.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Machine(); err != nil {
+		return nil, err
+	}
+	if err := q.chooseEngine(); err != nil {
+		return nil, err
+	}
+	if err := q.model(); err != nil {
+		return nil, err
+	}
+	if err := q.fillLengths(); err != nil {
+		return nil, err
+	}
+	if err := q.checkEngineFields(); err != nil {
+		return nil, err
+	}
+	q.sizeUnknownByWeights()
+	if err := q.draft(); err != nil {
+		return nil, err
+	}
+	q.asked = q.Request
+	q.Engine.Defaults(q.Job)
+	q.noteIdleDevices()
+	for _, check := range []func(*engine.Job) error{q.Engine.Check, engine.CheckExtras, q.checkCapability, q.checkOffload, q.checkContextParallel} {
+		if err := check(q.Job); err != nil {
+			return nil, err
+		}
+	}
+	if q.Prompter, err = q.prompts(); err != nil {
+		return nil, err
+	}
+	q.Sizer, err = q.Engine.Sizer(q.Job)
+	return q, err
+}
+
+// noteIdleDevices remarks on devices that the plan does not use.
+func (q *Question) noteIdleDevices() {
+	if n, have := q.Request.Ranks(), q.Job.Devices(); q.Job.Machine != nil && n < have && !engine.ReadsGGUF(q.Engine) {
+		q.Job.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
+	}
+}
+
+// checkEngineFields refuses fields that another engine owns.
+func (q *Question) checkEngineFields() error {
+	for _, f := range api.Fields() {
+		if f.Engines != nil && !f.Value(&q.Request).IsZero() && !f.OwnedBy(q.Engine.Name()) {
+			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(&q.Request),
+				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.Engine.Name()), Hint: "leave it out, or name the engine"}
+		}
+	}
+	return nil
+}
+
+func (q *Question) checkCapability(j *engine.Job) error {
+	return engine.CheckCapability(j, q.Engine.Name())
+}
+
+// checkOffload refuses what no rule of the engine sizes.
+func (q *Question) checkOffload(j *engine.Job) error {
+	o := j.Plan.Offload
+	if o == nil || q.Engine.Name() == "generic" || engine.ReadsGGUF(q.Engine) {
+		return nil
+	}
+	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
+		if f.value != "" && f.value != "none" {
+			return &api.Error{Code: api.Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.Engine.Name()), Hint: q.offloadHint()}
+		}
+	}
+	return nil
+}
+
+// offloadHint names what moves weights to the host instead.
+func (q *Question) offloadHint() string {
+	if api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name()) {
+		return "--cpu-offload 8GiB for weights of layers, or --engine llama.cpp or generic"
+	}
+	return "--engine llama.cpp or generic"
+}
+
+// checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
+func (q *Question) checkContextParallel(j *engine.Job) error {
+	if n := j.Plan.CP; n > 1 && q.Engine.Name() != "generic" {
+		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, q.Engine.Name()), Hint: "--engine generic, or tp and pp"}
+	}
+	return nil
+}
+
+// Machine reads the hardware; without any, one device without bounds stands in.
+func (q *Question) Machine() error {
+	devices := q.Request.Devices
+	if devices < 0 || devices > hardware.MaxDevices {
+		return &api.Error{Code: api.BadField, Field: "devices", Value: fmt.Sprint(devices), Message: fmt.Sprintf("devices = %d is out of bounds", devices), Hint: fmt.Sprintf("1 to %s", unit.Count(hardware.MaxDevices))}
+	}
+	if q.Request.Hardware == "" {
+		if devices > 0 {
+			q.Job.Note("devices_ignored", "warn", "devices", "devices = %d counts nothing without hardware: one device without bounds stands in", devices)
+		}
+		return nil
+	}
+	m, notes, err := q.Env.Find(q.Request.Hardware, int(devices))
+	if err != nil {
+		return err
+	}
+	if m.Local {
+		return LocalHardwareError()
+	}
+	q.Job.Machine = &m
+	q.Request.Devices = int64(m.Devices())
+	for _, n := range notes {
+		q.Job.Note(n.Code, "info", "hardware", "%s", n.Text)
+	}
+	return nil
+}
+
+// LocalHardwareError is the error of a machine that only the command line can look at.
+func LocalHardwareError() error {
+	return &api.Error{Code: api.BadField, Field: "hardware", Value: "local", Message: "hardware = local is for the command line, which looks at the machine it runs on", Hint: "name a device"}
+}
+
+// model builds the network, with overrides, and says how its weights are stored.
+func (q *Question) model() error {
+	r := q.Resolved
+	q.spec, q.cast = r.Spec, q.castTo()
+	recipe, err := q.recipe()
+	if err != nil {
+		return err
+	}
+	q.Job.Checkpoint = q.checkpoint()
+	if r.Spec == nil {
+		q.Job.Model, q.Job.Weights = r.Model, r.Weights
+		return nil
+	}
+	changed := len(q.Request.Override) > 0
+	if changed {
+		s := *r.Spec
+		if err := Override(&s, q.Request.Override); err != nil {
+			return err
+		}
+		q.spec = &s
+		q.Job.Note("override", "info", "override", "what if %s: the network is %s's but for that, and its weights are assumed", Overridden(q.Request.Override), cmp.Or(r.Name, r.ID))
+	}
+	q.predictor(r.Model, r.Weights)
+	if r.Weights != nil && !changed && recipe == nil && (r.Format == "gguf" || !engine.ReadsGGUF(q.Engine)) {
+		q.Job.Model, q.Job.Weights = r.Model, r.Weights
+		return nil
+	}
+	if recipe == nil {
+		if recipe = q.ownRecipe(); recipe == nil {
+			return &api.Error{Code: api.BadField, Field: "weights", Message: "the file alone tells how each of its tensors is stored, and this plan changes them", Hint: "give weights too: --weights q4_k_m"}
+		}
+	}
+	spec := q.spec
+	if q.cast != nil {
+		s := *spec
+		s.Native = q.cast
+		spec = &s
+	}
+	if engine.ReadsGGUF(q.Engine) {
+		in := recipe.InGGUF()
+		if in == nil && q.Original.Weights == "" {
+			in = q.converted()
+		}
+		if in == nil {
+			return &api.Error{Code: api.ImpossiblePlan, Field: "weights", Value: recipe.Name, Message: fmt.Sprintf("%s reads GGUF files, which have no %s", q.Engine.Name(), recipe.Name), Hint: "q4_k_m, q8_0, f16, …, or another engine"}
+		}
+		recipe = in
+	}
+	if recipe.Store == dtype.GGUF {
+		if err := q.projector(); err != nil {
+			return err
+		}
+		if q.Request.MMProj != "" || q.Request.Images > 0 {
+			q.Job.Vision = spec.Model(r.ID).Part(family.PartVision)
+		}
+		if IsTrue(q.Request.MTP) {
+			m := spec.Model(r.ID)
+			q.predictor(m, m.Store(recipe))
+		}
+	}
+	q.build(spec, recipe)
+	return nil
+}
+
+// build makes the network, as what loads it has it, and its weights. One with overrides is the question's own.
+func (q *Question) build(spec *family.Spec, recipe *dtype.Recipe) {
+	make := func() BuiltModel {
+		if recipe.Store == dtype.GGUF {
+			spec = spec.Converted()
+		}
+		m := spec.Model(q.Resolved.ID)
+		return BuiltModel{m, m.Store(recipe)}
+	}
+	var b BuiltModel
+	if len(q.Request.Override) > 0 {
+		b = make()
+	} else {
+		b = q.Env.Build(BuiltKey{q.Resolved, q.Request.Weights, recipe.Store == dtype.GGUF, q.cast}, make)
+	}
+	q.Job.Model, q.Job.Weights = b.Model, b.Weights
+}
+
+// predictor finds the prediction layers, where the plan has them draft.
+func (q *Question) predictor(m *model.Model, w *model.Weights) {
+	if m == nil || w == nil || !IsTrue(q.Request.MTP) {
+		return
+	}
+	for i := range m.Parts {
+		if m.Parts[i].Name == model.PartMTP {
+			q.Job.MTP = &engine.Predictor{Part: &m.Parts[i], Bytes: w.Parts[i].Bytes()}
+		}
+	}
+}
+
+// IsTrue reports whether a setting was given and is true.
+func IsTrue(b *bool) bool { return b != nil && *b }
+
+// converted is what a conversion to GGUF makes of a checkpoint whose quantisation GGUF does not have
+// (convert_hf_to_gguf.py dequantises, and writes bf16).
+func (q *Question) converted() *dtype.Recipe {
+	to := dtype.FindRecipe("bf16")
+	q.Job.Note("default_used", "warn", "weights", "weights = bf16: a conversion to GGUF dequantises %s; q4_k_m is a quarter of it", q.Request.Weights)
+	q.Request.Weights = to.Name
+	return to.InGGUF()
+}
+
+// recipe is the one asked for, nil when the model's own storage is meant.
+func (q *Question) recipe() (*dtype.Recipe, error) {
+	name := cmp.Or(q.Request.Weights, q.askedByName())
+	if name == "" && q.cast != nil && dtype.FindFormat(q.storedFormat()) == dtype.F32 {
+		name = q.cast.Name
+	}
+	if name == "" || name == q.storedFormat() {
+		if name == "" && q.Resolved.Weights == nil {
+			q.Job.Default("weights", q.storedFormat())
+		}
+		if q.Request.Weights = q.storedFormat(); q.Resolved.Weights == nil {
+			return q.ownRecipe(), nil
+		}
+		return nil, nil
+	}
+	found := q.find(name)
+	if found == nil {
+		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
+	}
+	q.Request.Weights = found.Name
+	if found.StandsFor != "" {
+		q.Job.Note("mixture_assumed", "warn", "weights", "%s; the file itself is exact", found.StandsFor)
+	}
+	if q.Resolved.Weights != nil && found.Name == q.Resolved.Recipe {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// find is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.
+func (q *Question) find(name string) *dtype.Recipe {
+	if l := dtype.FindLoose(name); l != nil {
+		if r := l.For(engine.ReadsGGUF(q.Engine)); r != nil {
+			if r.Name != name {
+				q.Job.Note("format_assumed", "info", "weights", "weights = %s: what %s means for %s", r.Name, name, q.Engine.Name())
+			}
+			return r
+		}
+	}
+	return dtype.FindRecipe(name)
+}
+
+// askedByName is the format that the model's name states of a checkpoint that is stored otherwise. What Ollama's library
+// has is for programs that read GGUF files.
+func (q *Question) askedByName() string {
+	if q.Resolved.Engine != "" && !engine.ReadsGGUF(q.Engine) {
+		return ""
+	}
+	return q.Resolved.Asked
+}
+
+// caster is an engine that loads checkpoints of 32 bits in 16.
+type caster interface {
+	// Casts names the format that fp32 weights are loaded in.
+	Casts(v engine.Version, family string) string
+}
+
+// castTo is the format that the engine loads what is not quantised in, nil when it is the one that it is
+// stored in. Weights of 16 bits say it themselves.
+func (q *Question) castTo() *dtype.Format {
+	c, ok := q.Engine.(caster)
+	if !ok || q.Resolved.Spec == nil || q.Resolved.Spec.Native != dtype.F32 || q.Request.Weights == dtype.F32.Name {
+		return nil
+	}
+	if f := dtype.FindFormat(q.Request.Weights); f == dtype.F16 || f == dtype.BF16 {
+		return f
+	}
+	to := c.Casts(q.Job.Version, q.Resolved.Spec.Family)
+	if q.Request.Weights == "" {
+		q.Job.Note("default_used", "info", "weights", "weights = %s: %s loads fp32 checkpoints in 16 bits", to, q.Engine.Name())
+	}
+	return dtype.FindFormat(to)
+}
+
+// ownRecipe is the recipe that the checkpoint or file was made by; nil when no recipe is known.
+func (q *Question) ownRecipe() *dtype.Recipe {
+	if q.Resolved.Scheme != nil {
+		return q.Resolved.Scheme
+	}
+	return dtype.FindRecipe(q.storedFormat())
+}
+
+// storedFormat is what the checkpoint or file is in.
+func (q *Question) storedFormat() string {
+	switch r := q.Resolved; {
+	case r.Recipe != "":
+		return r.Recipe
+	case r.Weights != nil:
+		return r.Weights.Name
+	case r.Spec != nil && r.Spec.Native != nil:
+		return r.Spec.Native.Name
+	}
+	return "bf16"
+}
+
+// DefaultContext where nobody says, and the model was trained on as much.
+const DefaultContext = 8192
+
+// fillLengths fills in context, sequences, prompt and output.
+func (q *Question) fillLengths() error {
+	p := &q.Request.Plan
+	trained := q.Job.Model.Context
+	if p.Context == 0 && p.ContextTotal == 0 && p.Fit != "on" { // --fit chooses the context itself
+		p.Context = DefaultContext
+		if trained > 0 {
+			p.Context = plan.Int(min(trained, DefaultContext))
+		}
+		q.Job.Default("context", int64(p.Context))
+	}
+	if p.Sequences == 0 {
+		p.Sequences = 1
+		q.Job.Default("sequences", 1)
+	}
+	if p.Context > 0 && trained > 0 && int64(p.Context) > trained {
+		q.Job.Note("beyond_trained_context", "warn", "context", "context %d is beyond the %d tokens that the model was trained on", p.Context, trained)
+	}
+	if p.PromptTokens+p.OutputTokens > p.Context && p.Context > 0 {
+		return &api.Error{Code: api.BadField, Field: "prompt_tokens", Value: fmt.Sprint(p.PromptTokens), Message: fmt.Sprintf("prompt and output of %d tokens do not fit in a context of %d", p.PromptTokens+p.OutputTokens, p.Context), Hint: "raise context"}
+	}
+	if p.PromptTokens == 0 {
+		p.PromptTokens = max(0, min(p.Context*3/4, p.Context-p.OutputTokens))
+	}
+	if p.OutputTokens == 0 {
+		p.OutputTokens = max(0, p.Context-p.PromptTokens)
+	}
+	return nil
+}
+
+// BeforeDefaults is the request before the engine's defaults, which depend on the device.
+func (q *Question) BeforeDefaults() api.Request { return q.asked }
+
+// SizedRanks are the ledgers of a plan.
+func (a *Env) SizedRanks(r *api.Request) (*Question, []engine.Rank, error) {
+	q, err := a.Prepare(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	ranks, err := q.Ledgers()
+	return q, ranks, err
+}

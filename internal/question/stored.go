@@ -1,0 +1,115 @@
+package question
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/naming"
+)
+
+// What a checkpoint of the hub is stored in, from the method that an engine is told or prints and from the
+// words of its name. A catalog entry's own checkpoint needs neither.
+
+// IsHubName tells a name of the hub from a path and from other references.
+func IsHubName(ref string) bool {
+	if ref == "" || strings.ContainsAny(ref[:1], "./~\\") || strings.Contains(ref, ":") || strings.HasSuffix(ref, ".gguf") {
+		return false
+	}
+	return strings.Count(ref, "/") <= 1
+}
+
+// ownCheckpoint reports whether a name is that of an entry's own checkpoint, not of somebody's copy in another
+// format.
+func ownCheckpoint(method, ref string) bool {
+	read, err := catalog.Read(ref)
+	if err != nil {
+		return false
+	}
+	if strings.EqualFold(ref, read.ID) || strings.EqualFold(ref, read.Hub) {
+		return method == "" || method == "none" || read.Weights != "" // else the engine quantises what it loads
+	}
+	return read.Said.Format == "" && read.Weights != ""
+}
+
+// methods are quantisations as vLLM and SGLang call them, where the method alone fixes the recipe.
+var methods = map[string]string{
+	"awq": "awq", "awq_marlin": "awq", "bitsandbytes": "nf4", "mxfp4": "mxfp4", "gpt-oss-mxfp4": "mxfp4", "fp8": "fp8", "fbgemm_fp8": "fp8", "ptpc_fp8": "fp8",
+	"modelopt_fp4": "nvfp4", "petit_nvfp4": "nvfp4", "modelopt_fp8": "fp8-tensor", "w8a8_int8": "int8", "w8a8_fp8": "fp8", "nvfp4": "nvfp4",
+}
+
+// StoredAs names the recipe of a checkpoint; known is false when a method is named that leaves it open.
+func StoredAs(method, ref string) (recipe string, known bool) {
+	method = strings.ToLower(method)
+	if ownCheckpoint(method, ref) {
+		return "", true
+	}
+	named := naming.Read(ref).Format
+	switch method {
+	case "", "none":
+		return named, true
+	case "gptq", "gptq_marlin", "auto-round", "inc":
+		if named == "gptq-int8" || named == "int8" {
+			return "gptq-int8", true
+		}
+		return "gptq", true
+	case "compressed-tensors":
+		if named == "awq" || named == "gptq" {
+			named = "int4" // its packed layout, whatever found the codes
+		}
+		return named, named != ""
+	case "modelopt", "quark":
+		return named, named != ""
+	}
+	if m, ok := methods[method]; ok {
+		if m == "fp8" && strings.HasPrefix(named, "fp8") {
+			m = named
+		}
+		return m, true
+	}
+	return named, named != ""
+}
+
+// library is the model's name with Ollama, where the plan has its weights as they are there.
+func (q *Question) library() string {
+	if w := q.Request.Weights; w != "" && w != q.storedFormat() {
+		return ""
+	}
+	return q.Resolved.Library
+}
+
+// onDisk is a checkpoint of this machine, or of one where only its path was read.
+func (q *Question) onDisk() engine.Checkpoint {
+	c := engine.Checkpoint{Name: q.Resolved.Path, Stored: q.storedFormat(), Library: q.library()}
+	if q.Resolved.Format == "gguf" || strings.HasSuffix(strings.ToLower(q.Resolved.Path), ".gguf") {
+		c.File = q.Resolved.Path
+	}
+	return c
+}
+
+// checkpoint is what a command line calls the model: the hub's name or the path that was given, else the
+// hub's name of the catalog.
+func (q *Question) checkpoint() engine.Checkpoint {
+	ref, r := strings.TrimPrefix(q.Request.Model, "hf:"), q.Resolved
+	read := r.Format == "safetensors" || r.Format == "gguf"
+	given := strings.Contains(ref, "/") && (IsHubName(ref) || read)
+	switch {
+	case r.Path != "": // its files say what is stored; the name is not asked
+		return q.onDisk()
+	case r.Format == "catalog" && r.Hub != "":
+		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat(), HubFile: r.File, Library: catalog.InLibrary(r.ID, q.Request.Weights)}
+	case r.File != "" || read && r.Hub != "":
+		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat(), HubFile: r.File}
+	case r.Address != "" || r.Library != "":
+		return engine.Checkpoint{Name: r.ID, Stored: q.storedFormat(), Address: r.Address, Library: q.library()}
+	case given && !strings.EqualFold(ref, r.Hub):
+		c := engine.Checkpoint{Name: ref, Stored: q.storedFormat()}
+		if named, known := StoredAs("", ref); known && named != "" {
+			c.Stored = named
+		}
+		return c
+	case r.Hub != "":
+		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat()}
+	}
+	return engine.Checkpoint{Name: r.ID, Stored: q.storedFormat()}
+}

@@ -1,0 +1,88 @@
+package simulate
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/timing"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// FirstToken, token and whole are times of an edge; nil where it was not played.
+func FirstToken(e *api.Edge) *api.Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.TTFT
+}
+
+// PerToken are the times per further token of an edge; nil where it was not played.
+func PerToken(e *api.Edge) *api.Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.TPOT
+}
+
+func endToEnd(e *api.Edge) *api.Percentiles {
+	if e == nil {
+		return nil
+	}
+	return e.E2E
+}
+
+// mostForEdges are the requests up to which the edges are played too.
+const mostForEdges = 200_000
+
+// edges plays the workload at both edges of the time of a step.
+func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
+	fast, slow, ok := s.Extremes(res)
+	if res.Asked > mostForEdges || !ok {
+		return nil
+	}
+	low, err := s.edge(fast)
+	if err != nil {
+		return err
+	}
+	high, err := s.edge(slow)
+	if err == nil && s.Ctx.Err() == nil { // else they were stopped
+		out.Low, out.High = low, high
+	}
+	return err
+}
+
+// Extremes are the plan at both edges of the time of a step and, where drafting is assumed to succeed so often, of that
+// assumption; ok is false where no band is known.
+func (s *Simulation) Extremes(res *sim.Result) (fast, slow Variant, ok bool) {
+	f := s.stepBand(res)
+	if !f.Known() || f.Mid <= 0 {
+		return fast, slow, false
+	}
+	fast.Scale, slow.Scale = f.Low/f.Mid, f.High/f.Mid
+	if s.speculation != nil && s.Question.Request.Acceptance == nil {
+		fast.acceptance, slow.acceptance = timing.MostAcceptance, timing.LeastAcceptance
+	}
+	return fast, slow, true
+}
+
+func (s *Simulation) edge(v Variant) (*api.Edge, error) {
+	other := *s
+	other.Unwatched, other.phase = true, api.PhaseBands
+	res, err := other.Run(v)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Edge{StepTime: FourDigits(v.Scale), Load: LoadOf(res), TTFT: Percentiles(&res.First), TPOT: Percentiles(&res.PerToken), E2E: Percentiles(&res.Whole)}, nil
+}
+
+// stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.
+func (s *Simulation) stepBand(res *sim.Result) speed.Figure {
+	n := max(1, res.Finished)
+	prompt, output := max(1, res.Prompt/n), max(1, res.Generated/n)
+	users := max(1, int64(res.Series.Running()+0.5))
+	if s.Stream != nil {
+		return s.Stream.Loop(stream.Test{Prompt: prompt, Generated: output}, users).Step
+	}
+	return s.Model.Closed(serving.Load{Users: users, Prompt: prompt, Output: output}).PerToken
+}

@@ -1,0 +1,97 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/workload"
+)
+
+// Requests of a burst fill a server so many times over that its beginning and its end do not count: leastRequests, more
+// where perSeat for each seat of the fleet are, and mostRequests at the most.
+const leastRequests, perSeat, mostRequests = 6000, 6, 200_000
+
+// capacity is how many requests a second of the same mix end while the queue never empties: no queue stays short for long
+// where more arrive. Nil where too few fit to tell.
+func (s *Simulation) capacity(v Variant) (*float64, error) {
+	full := *s
+	full.Spec = Burst(s.Spec)
+	full.Spec.Requests = plan.Int(min(mostRequests, max(leastRequests, perSeat*s.rules.MaxSequences*s.Replicas())))
+	full.Settling, full.Unwatched = 0, true
+	if v == (Variant{}) { // what the plan is compared with stays in the phase of comparing
+		full.phase = phaseIn(s.phase, api.PhaseCapacity)
+	}
+	var ends []time.Duration
+	full.EachRequest = func(d *sim.Done) {
+		if d.Outcome == sim.Finished {
+			ends = append(ends, d.End)
+		}
+	}
+	res, err := full.Run(v)
+	if err != nil || res.Stopped || len(ends) < 100 {
+		return nil, err
+	}
+	slices.Sort(ends)
+	first, last := len(ends)/10, len(ends)*9/10
+	span := (ends[last] - ends[first]).Seconds()
+	if span <= 0 {
+		return nil, nil
+	}
+	return question.Rounded(float64(last-first) / span), nil
+}
+
+// Burst is a workload all at once: without the times between requests, and without users who give up.
+func Burst(w workload.Spec) workload.Spec {
+	w.Arrivals, w.Rate, w.CV, w.Concurrency, w.DurationS = "burst", 0, nil, 0, 0
+	w.Patience = workload.Law{}
+	if w.Sessions != nil {
+		together := *w.Sessions
+		together.ThinkS = workload.Law{}
+		w.Sessions = &together
+	}
+	return w
+}
+
+// suggestReplicas replicas for what arrives, with a twentieth to spare, where the queue of those that are there grows. The plan
+// with so many is played too: what does not hold then is not suggested.
+func (s *Simulation) suggestReplicas(out *api.Simulated, r *sim.Result) (*api.Suggestion, error) {
+	arrived := (r.Queue.LastArrival - r.Began).Seconds()
+	if out.DivergesAt == nil || out.Capacity == nil || arrived <= 0 {
+		return nil, nil
+	}
+	now := max(1, int64(s.Question.Original.Replicas))
+	each := *out.Capacity / float64(now)
+	n := int64(math.Ceil(1.05 * float64(r.Asked) / arrived / each))
+	if n <= now || n > mostReplicas {
+		return nil, nil
+	}
+	more := *s
+	q := *s.Question
+	q.Original.Replicas, more.Question, more.Unwatched, more.phase = plan.Int(n), &q, true, api.PhaseReplicas
+	res, err := more.Run(Variant{})
+	if err != nil || !LoadOf(res).Holds {
+		return nil, err
+	}
+	return &api.Suggestion{Change: fmt.Sprintf("%d replicas", n), Patch: map[string]any{"replicas": n}, Verdict: api.Fits}, nil
+}
+
+// mostReplicas that are suggested.
+const mostReplicas = 64
+
+// inPapers are ranges of the throughput that a technique buys, as papers and vendors print them: Orca and its successors
+// of batching by iteration, PagedAttention (SOSP '23) against caches in one piece.
+var inPapers = map[string]string{"static": "2–5", "contiguous-kv": "2–4"}
+
+// phaseIn is a phase of a run that is told of.
+func phaseIn(of, phase string) string {
+	if of == "" {
+		return ""
+	}
+	return phase
+}

@@ -1,0 +1,131 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/workload"
+)
+
+// Load is the workload with its defaults: lengths and users of the plan, where it has none of its own.
+func (s *Simulation) Load(r *api.Request) error {
+	if r.Workload != nil {
+		s.Spec = *r.Workload
+	}
+	w := &s.Spec
+	if w.Rate == 0 && w.Concurrency == 0 {
+		w.Concurrency = r.Sequences
+	}
+	if w.Arrivals == "" {
+		w.Arrivals = arrivalsOf(w)
+	}
+	if w.Trace == "" {
+		s.lengthOf(&w.Prompt, r.PromptTokens, usualPrompts(), "workload.prompt")
+		s.lengthOf(&w.Output, r.OutputTokens, usualAnswers(), "workload.output")
+	}
+	s.count()
+	s.Settling = int64(*w.Warmup)
+	return w.Check()
+}
+
+// UsedDefault is a field that was filled in before there was a job to note it.
+type UsedDefault struct {
+	Field string
+	Value any
+}
+
+// slots of a server that has some: sequences, where they do not stand for users; 0 where they do.
+func slots(r *api.Request) plan.Int {
+	switch {
+	case r.Sequences == 0:
+		return UsualSlots
+	case r.Workload != nil && r.Workload.Concurrency > 0:
+		return r.Sequences
+	}
+	return 0
+}
+
+// UsualSlots that llama-server starts with.
+const UsualSlots plan.Int = 4
+
+func arrivalsOf(w *workload.Spec) string {
+	switch {
+	case w.Concurrency > 0:
+		return "closed"
+	case w.CV != nil:
+		return "gamma"
+	case w.Trace != "" && w.Rate == 0:
+		return "trace"
+	}
+	return "poisson"
+}
+
+// length gives the plan the context that prompts and answers of fixed lengths need, where nobody says.
+func (s *Simulation) length(r *api.Request) {
+	if r.Context > 0 {
+		return
+	}
+	if need := int64(s.Spec.Prompt.Mean + s.Spec.Output.Mean); need > question.DefaultContext {
+		r.Context = plan.Int(need)
+	}
+}
+
+// TraceError names the trace in which a fault was found.
+func (s *Simulation) TraceError(err error) error {
+	var f *workload.Fault
+	if !errors.As(err, &f) {
+		return api.AsError(err)
+	}
+	hint := f.Fix
+	if hint != "" && !s.Spec.Reading.SkipBad && f.Line > 1 {
+		hint += "; or --skip-bad leaves such requests out"
+	}
+	return &api.Error{Code: api.BadFile, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace), Message: s.Spec.Trace + ", " + f.Error(), Hint: hint}
+}
+
+// Source of the requests, and what closes it.
+func (s *Simulation) Source() (workload.Source, func() error, error) {
+	if s.Spec.Trace == "" {
+		src, err := s.Spec.Source()
+		return src, func() error { return nil }, err
+	}
+	if s.Question.Env.Traces == nil {
+		return nil, nil, &api.Error{Code: api.Unsupported, Field: "workload.trace", Value: api.Shorten(s.Spec.Trace), Message: "workload.trace: no files are read here", Hint: "describe the arrivals: rate, prompt, output"}
+	}
+	r, err := s.Question.Env.Traces.Trace(s.Spec.Trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := s.Spec.Replay(r)
+	if err != nil {
+		return nil, nil, errors.Join(s.TraceError(err), r.Close())
+	}
+	return src, r.Close, nil
+}
+
+// MaxReplicas of a simulation.
+const MaxReplicas = 4096
+
+// CountReplicas refuses a number of replicas that is none.
+func CountReplicas(r *api.Request) error {
+	if n := int64(r.Replicas); n < 0 || n > MaxReplicas || r.DP > 0 && max(1, n)*r.DP > MaxReplicas {
+		return &api.Error{Code: api.BadField, Field: "replicas", Value: fmt.Sprint(n), Message: fmt.Sprintf("replicas = %d is not from 1 to %d, those of data parallelism counted", n, MaxReplicas), Hint: "fewer replicas, and their share of the rate"}
+	}
+	return nil
+}
+
+// notNegative refuses counts below nothing.
+func notNegative(r *api.Request) error {
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"kv_blocks", int64(r.KVBlocks)}, {"kv_tier_bytes", int64(r.KVTier)}, {"max_queued", int64(r.MaxQueued)}, {"max_loras", int64(r.MaxLoRAs)}, {"long_prompt_tokens", int64(r.LongPrompt)}} {
+		if f.value < 0 {
+			return &api.Error{Code: api.BadField, Field: f.name, Value: fmt.Sprint(f.value), Message: fmt.Sprintf("%s = %d is negative", f.name, f.value), Hint: "a number from 1, or leave it out"}
+		}
+	}
+	return nil
+}

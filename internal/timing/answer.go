@@ -1,0 +1,42 @@
+package timing
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/unit"
+)
+
+// Speed answers how fast the plan runs; nil where that is not known, and a note says why.
+func Speed(q *question.Question, cache *api.KV) *api.Speed {
+	if q.Job.Machine == nil || q.Resolved.UnknownArch != "" || !q.Job.Model.Samples() || !q.Job.Model.Remembers() {
+		return nil
+	}
+	v := &api.Speed{}
+	if err := timed(q, v, cache); err != nil {
+		q.Job.Note("speed_unknown", "info", "", "no speed: %s", err)
+		return nil
+	}
+	if slow(v) {
+		q.Job.Note("fits_but_slow", "warn", "", "%s tokens a second for a user: people read faster, and agents wait", unit.Significant(*v.Decode, 2))
+	}
+	return v
+}
+
+// slow: fewer tokens a second than people read.
+func slow(v *api.Speed) bool { return v.Decode != nil && *v.Decode < 5 }
+
+func timed(q *question.Question, v *api.Speed, cache *api.KV) error {
+	if engine.ReadsGGUF(q.Engine) {
+		return predictStream(q, v)
+	}
+	return serve(q, v, cache)
+}
+
+// Figure writes a figure in a field and its edges, to four digits: no prediction of time has more.
+func Figure(f speed.Figure, mid, low, high **float64) {
+	if f.Known() {
+		*mid, *low, *high = question.Rounded(f.Mid), question.Rounded(f.Low), question.Rounded(f.High)
+	}
+}

@@ -1,0 +1,132 @@
+package timing
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// Names of the tables of coefficients: of single streams, and of engines that batch.
+const (
+	StreamTable  = "stream"
+	ServingTable = "serving"
+)
+
+// streamTable is that table, tuned where the asker has measured a device of the plan.
+func streamTable(q *question.Question, v *api.Speed, stages []stream.Stage) (*coef.Table, error) {
+	if c := q.Env.Calibration; c != nil {
+		for i := range stages {
+			if t := c.Table(StreamTable, stages[i].Key()); t != nil {
+				calibrated(q, v, stages[i].Device)
+				return t, nil
+			}
+		}
+	}
+	return stream.Fitted()
+}
+
+// servingModel compiles a plan with the same for engines that batch.
+func servingModel(q *question.Question, v *api.Speed, in *serving.In) (*serving.Model, error) {
+	if servingTable(q, in) != nil {
+		calibrated(q, v, in.Device)
+	}
+	return Compiled(q, in)
+}
+
+// servingTable is what was measured of one's own device; nil where nothing was.
+func servingTable(q *question.Question, in *serving.In) *coef.Table {
+	if q.Env.Calibration == nil {
+		return nil
+	}
+	return q.Env.Calibration.Table(ServingTable, in.Device.ID)
+}
+
+// compiledKey is all that the kernels of a plan depend on, beside the asker's calibration.
+type compiledKey struct {
+	stages  stagesKey
+	device  *hardware.Device
+	link    hardware.Link
+	engine  string
+	version engine.Version
+	kv      float64
+	moe     string
+	drafted int64
+}
+
+// Compiled is the model of a plan; plans of a search that differ in their load alone share its kernels.
+func Compiled(q *question.Question, in *serving.In) (*serving.Model, error) {
+	first := &in.Stages[0]
+	p := first.Parallel
+	key := compiledKey{stagesKey{in.Model, first.Weights, p.TP, p.PP, p.EP}, in.Device, in.Link, in.Engine, in.Version, in.Exec.KVBytes, in.MoE, 0}
+	if in.Speculation != nil {
+		key.drafted = in.Speculation.Tokens
+	}
+	got := engine.Once(q.Job, key, func() (m withError[*serving.Model]) {
+		m.value, m.err = compile(q, in)
+		return m
+	})
+	if got.err != nil {
+		return nil, got.err
+	}
+	return got.value.For(in), nil
+}
+
+// withError is what something gave, to be given again.
+type withError[T any] struct {
+	value T
+	err   error
+}
+
+func compile(q *question.Question, in *serving.In) (*serving.Model, error) {
+	if t := servingTable(q, in); t != nil {
+		return serving.CompileWith(in, t)
+	}
+	return serving.Compile(in)
+}
+
+func calibrated(q *question.Question, v *api.Speed, d *hardware.Device) {
+	v.RestsOn = "figures of one of your own: memwall calibrate"
+	q.Job.Note("calibrated", "info", "hardware", "speeds of %s rest on %s", d.Name, v.RestsOn)
+}
+
+// Served compiles the plan of a request for an engine that batches, as answers of speed do, with no calibration.
+// The error is an *Error.
+func Served(a *question.Env, r *api.Request) (*serving.Model, error) {
+	q, err := (&question.Env{Models: a.Models}).Prepare(r)
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	ranks, err := q.Ledgers()
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	size := SizedAnswer(q, ranks)
+	if size.Verdict == api.DoesNotFit {
+		return nil, &api.Error{Code: api.ImpossiblePlan, Field: "hardware", Value: r.Hardware, Message: "the plan does not fit " + r.Hardware, Hint: "name the devices that ran it"}
+	}
+	if q.Prompter != nil {
+		return nil, &api.Error{Code: api.Unsupported, Field: "disaggregated", Message: "workers of two kinds are no single model of a step", Hint: "leave disaggregated out, and ask for a worker"}
+	}
+	in, err := ServingInput(q, size.KV)
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	m, err := serving.Compile(in)
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	return m, nil
+}
+
+// Source of the figures of time, and what they rest on beside the law.
+func Source(v *api.Speed) string {
+	const law = "docs/formulas.md#speed"
+	if v == nil || v.RestsOn == "" {
+		return law
+	}
+	return law + ", " + v.RestsOn
+}

@@ -1,0 +1,167 @@
+package timing
+
+import (
+	"math"
+
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
+)
+
+// Weights that engines which batch keep in host memory (cpu_offload_bytes): every step reads them over the link. No
+// measured row of these engines says how much of the link that reaches, so that the band is wide.
+
+// slowLink is the part of what measured copies reach that reading may come down to: assumed.
+const slowLink = 0.5
+
+// rereadTokens are the rows of a matrix product that share what they read: a product of more tokens may read weights
+// in place once for each so many. Assumed, as the width of a block of a product.
+const rereadTokens = 256
+
+// hosted are the weights that the ranks of each stage keep in host memory, the most of a stage's classes.
+func hosted(q *question.Question) (out []engine.Hosted) {
+	s, ok := q.Sizer.(interface{ Hosted() []engine.Hosted })
+	if !ok {
+		return nil
+	}
+	for _, h := range s.Hosted() {
+		switch last := len(out) - 1; {
+		case h.Bytes == 0:
+		case last >= 0 && out[last].Stage == h.Stage:
+			if h.Bytes > out[last].Bytes {
+				out[last] = h
+			}
+		default:
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// addHostReads lengthens the times of a plan by what each step reads of weights in host memory.
+func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b speed.Batch, l serving.Load) error {
+	hosted := hosted(q)
+	if len(hosted) == 0 {
+		return nil
+	}
+	share, err := speed.LinkShare()
+	if err != nil {
+		return err
+	}
+	share.Low *= slowLink
+	rate, err := LinkTo(q, in.Device, "host")
+	if err != nil {
+		return err
+	}
+	var step, prompt speed.Figure
+	bytes := 0.0
+	for i := range hosted {
+		h := &hosted[i]
+		read := stepReads(q, h, in, b)
+		bytes += read
+		step = step.Plus(reads(q, h, in, read, rate, share))
+		prompt = prompt.Plus(promptReads(q, h, in, l, rate, share))
+	}
+	lengthen(f, step, prompt, l, in.ChunkTokens)
+	hostedNote(q, hosted[0].InPlace, unit.Bytes(bytes), rate, f.Step, step, share)
+	if q.Explain != nil {
+		q.Explain.Timing, q.Explain.Assumed = append(q.Explain.Timing, hostedFormula(hosted[0].InPlace, bytes, rate, share.Mid, in, f.Expected)), true
+	}
+	return nil
+}
+
+// stepReads are the bytes of a stage's hosted weights that a step reads: all of them when layers are copied, of experts in
+// place only those that tokens go to.
+func stepReads(q *question.Question, h *engine.Hosted, in *serving.In, b speed.Batch) float64 {
+	if !h.InPlace || h.Experts == 0 {
+		return float64(h.Bytes)
+	}
+	stage := stageOf(h, in)
+	return readsOf(h, speed.Walk(in.Model, stage, in.Exec, nil), expertBytes(stage), b)
+}
+
+func stageOf(h *engine.Hosted, in *serving.In) *engine.Placed {
+	return &in.Stages[min(int(h.Stage), len(in.Stages)-1)]
+}
+
+// expertBytes are all experts of a stage.
+func expertBytes(stage *engine.Placed) (all unit.Bytes) {
+	for _, s := range stage.ExpertSums() {
+		all += unit.Bytes(s.Count) * s.Bytes
+	}
+	return all
+}
+
+// readsOf are stepReads of a rank that was walked, and has so many bytes of experts.
+func readsOf(h *engine.Hosted, r *speed.Rank, experts unit.Bytes, b speed.Batch) float64 {
+	if !h.InPlace || h.Experts == 0 || experts == 0 {
+		return float64(h.Bytes)
+	}
+	p := r.Points(b)
+	used := min(1, r.Work(&p).Experts/float64(experts))
+	return float64(h.Bytes-h.Experts) + used*float64(h.Experts)
+}
+
+// reads is by how much a step is longer. Kernels that read in place work meanwhile, as long as they would on bytes of
+// the device; a layer that is copied waits for all of it.
+func reads(q *question.Question, h *engine.Hosted, in *serving.In, bytes float64, rate unit.ByteRate, share speed.Figure) speed.Figure {
+	own := 0.0
+	if h.InPlace {
+		own = bytes / float64(in.Device.Bandwidth.Value)
+	}
+	return speed.Exposed(speed.Figure{Mid: own, Low: own, High: own}, []speed.Move{{Name: "weights", Bytes: bytes, Rate: rate}}, share)
+}
+
+// promptReads is the same of a step of prompts, which reads all: in place perhaps once for each block of tokens.
+func promptReads(q *question.Question, h *engine.Hosted, in *serving.In, l serving.Load, rate unit.ByteRate, share speed.Figure) speed.Figure {
+	f := reads(q, h, in, float64(h.Bytes), rate, share)
+	if tokens := min(l.Prompt, max(1, in.ChunkTokens)); h.InPlace && tokens > rereadTokens {
+		f.High *= math.Ceil(float64(tokens) / rereadTokens)
+	}
+	return f
+}
+
+// lengthen adds what steps read: one for each token, and the steps of the prompts before a first one, of which an average
+// user of a burst waits for half.
+func lengthen(f *serving.Figures, step, prompt speed.Figure, l serving.Load, chunk int64) {
+	steps := func(users int64) float64 {
+		return math.Max(1, math.Ceil(float64((users+1)*l.Prompt)/2/float64(max(1, chunk))))
+	}
+	token := step.Times(1 / f.Expected)
+	was := f.PerToken.Mid
+	f.PerToken = f.PerToken.Plus(token)
+	f.First, f.FirstUnloaded = f.First.Plus(prompt.Times(steps(l.Users))), f.FirstUnloaded.Plus(prompt.Times(steps(1)))
+	f.Throughput.Mid *= was / (was + token.Mid)
+	f.Throughput.Low *= was / (was + token.High)
+	f.Throughput.High *= was / (was + token.Low)
+	if token.Mid > 0 {
+		f.Parts = append(f.Parts, speed.Part{Name: "copies", Seconds: token.Mid, Bound: speed.Network})
+		f.Bound = speed.Largest(f.Parts)
+	}
+}
+
+// hostedNote says what moves, how, and what of that is assumed.
+func hostedNote(q *question.Question, inPlace bool, bytes unit.Bytes, rate unit.ByteRate, rest float64, step, share speed.Figure) {
+	how := "copies, each layer waiting for its own,"
+	if inPlace {
+		how = "reads in place"
+	}
+	q.Job.Note("crosses", "info", "cpu_offload_bytes", "each step %s %s of weights in host memory over %s: %s more than the %s of a step without; that %.0f to %.0f %% of the link are reached is assumed",
+		how, bytes, rate, unit.Seconds(step.Mid), unit.Seconds(rest), 100*share.Low, 100*share.High)
+}
+
+// hostedFormula is the part of a step that reading from the host adds, for each token that it yields.
+func hostedFormula(inPlace bool, bytes float64, rate unit.ByteRate, share float64, in *serving.In, expected float64) stream.Formula {
+	f := stream.Formula{Part: "copies", Text: "1000 × read / (share × link) / tokens", Inputs: []stream.Term{
+		{Name: "read", Value: bytes, Origin: "B of weights in host memory, of all stages"}, {Name: "share", Value: share, Origin: "speed/copies.tsv"},
+		{Name: "link", Value: float64(rate), Origin: "B/s, the slower of link and host memory"}, {Name: "tokens", Value: expected, Origin: "of a step"},
+	}}
+	if inPlace {
+		f.Text = "1000 × max(0, read / (share × link) - read / memory) / tokens"
+		f.Inputs = append(f.Inputs, stream.Term{Name: "memory", Value: float64(in.Device.Bandwidth.Value), Origin: "B/s of the device, datasheet"})
+	}
+	return f
+}

@@ -1,0 +1,66 @@
+package timing
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
+)
+
+// Roofline puts a fit's predicted speed under the roofs of its devices. It is nil where devices differ, a rate is not
+// known, or layers read what nobody knows. The error is an *Error.
+func Roofline(a *question.Env, r *api.Request) (*api.Roofline, error) {
+	q, ranks, err := a.SizedRanks(r)
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	m := q.Job.Machine
+	if m == nil || len(m.Groups) != 1 || generates(q) != nil {
+		return nil, nil
+	}
+	answer := SizedAnswer(q, ranks)
+	b := newBound(q, &m.Groups[0].Device)
+	if answer.Speed == nil || !b.device.Bandwidth.Known || !b.peak.Known || b.decode.Sparse {
+		return nil, nil
+	}
+	out := &api.Roofline{Device: b.Device, Arithmetic: b.Arithmetic, Peak: float64(b.peak.Value), Bandwidth: float64(b.device.Bandwidth.Value)}
+	out.Ridge = out.Peak / out.Bandwidth
+	out.Points = b.points(answer, m)
+	for i := range out.Points {
+		p := &out.Points[i]
+		if p.Bound = "arithmetic"; p.Intensity < out.Ridge {
+			p.Bound = "bandwidth"
+		}
+	}
+	return out, nil
+}
+
+// points are a step that generates for as many as run at once, and the prompt of one.
+func (b *bound) points(a *api.Answer, m *hardware.Machine) (out []api.RoofPoint) {
+	n := max(1, int64(a.Plan.Sequences))
+	if most := b.job.MaxSequences(b.job.Job.Load().Context); most != nil {
+		n = max(1, min(n, *most))
+	}
+	v := a.Speed
+	if v.Total != nil {
+		step := b.step(n, max(0, b.Context-1))
+		out = append(out, b.point("decode", step, n, b.decode, float64(m.Devices()), *v.Total, *v.TotalLow, *v.TotalHigh))
+	}
+	if v.Prefill != nil {
+		tokens := b.Context
+		if p := int64(a.Plan.PromptTokens); p > 0 {
+			tokens = p
+		}
+		whole := model.Step{Tokens: tokens, Seqs: 1, Outputs: 1}
+		out = append(out, b.point("prefill", whole, tokens, b.prompt, float64(m.Devices()), *v.Prefill, *v.PrefillLow, *v.PrefillHigh))
+	}
+	return out
+}
+
+// point is a step of so many tokens, of which so many a second are done by all devices together.
+func (b *bound) point(name string, step model.Step, tokens int64, w model.Work, devices, rate, low, high float64) api.RoofPoint {
+	flops := model.Total(w.FLOPs(step))
+	bytes := model.Total(w.Weights(step)) + model.Total(w.Cache(step))
+	each := flops / float64(tokens) / devices
+	return api.RoofPoint{Name: name, Sequences: step.Seqs, Intensity: flops / bytes, Rate: rate * each, Low: low * each, High: high * each}
+}

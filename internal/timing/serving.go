@@ -1,0 +1,210 @@
+package timing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/speed"
+	"github.com/memwall/memwall/speed/serving"
+	"github.com/memwall/memwall/speed/stream"
+)
+
+// serve answers for engines that batch: a closed loop of the plan's sequences, which all start at once.
+func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
+	in, err := ServingInput(q, cache)
+	if err != nil {
+		return err
+	}
+	m, err := servingModel(q, v, in)
+	if err != nil {
+		return err
+	}
+	p := q.Request.Plan
+	load := serving.Load{Users: int64(p.Sequences), Prompt: int64(p.PromptTokens), Output: int64(p.OutputTokens), Burst: true}
+	f, err := closedLoop(q, m, load)
+	if err != nil {
+		return err
+	}
+	q.NoteCacheTransfer(&f)
+	speculated(q, &f, in, load)
+	if err := addOffload(q, &f, in, m.Decoding(load)); err != nil {
+		return err
+	}
+	if err := addHostReads(q, &f, in, m.Decoding(load), load); err != nil {
+		return err
+	}
+	if !f.PerToken.Known() {
+		return fmt.Errorf("the time of a step on %s is not known", in.Device.Name)
+	}
+	ms := func(f speed.Figure) speed.Figure { return f.Times(1000) }
+	Figure(f.FirstUnloaded.Inverse().Times(float64(load.Prompt)), &v.Prefill, &v.PrefillLow, &v.PrefillHigh)
+	Figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
+	Figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
+	Figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
+	if q.Brief {
+		return nil
+	}
+	Figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
+	Figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
+	shares(q, v, m, load)
+	v.Bound = f.Bound
+	if v.RestsOn == "" {
+		level, rows, early := m.Evidence()
+		v.RestsOn = stream.Evidence(level, rows, in.Device.Name)
+		if early > 0 {
+			v.RestsOn += fmt.Sprintf(", %d of them of engines of 2024 and before", early)
+		}
+	}
+	listParts(q, v, f.Parts, 1000*f.Others)
+	formulas(q, v, m, load)
+	price(q, v, f.Throughput, 1)
+	return nil
+}
+
+// shares of the datasheet's rates that decoding and a prompt reach.
+func shares(q *question.Question, v *api.Speed, m *serving.Model, l serving.Load) {
+	memory, compute := m.Fractions(m.Decoding(l))
+	v.BandwidthFraction, v.FLOPsFraction = question.Rounded(memory), question.Rounded(compute)
+	_, prompt := m.Fractions(m.Prompting(l))
+	v.PrefillFLOPsFraction = question.Rounded(prompt)
+}
+
+// listParts lists the parts of a decode step, and the milliseconds that the prompts of others add to the time of a token.
+func listParts(q *question.Question, v *api.Speed, parts []speed.Part, others float64) {
+	for _, part := range ByName(parts) {
+		v.Parts = append(v.Parts, api.SpeedPart{Name: Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds), Bound: part.Bound})
+	}
+	if others > 0 {
+		v.Parts = append(v.Parts, api.SpeedPart{Name: "prompts_of_others", MS: *question.Rounded(others), Bound: speed.Compute})
+	}
+}
+
+// unlisted are the milliseconds of a token that its parts leave over.
+func unlisted(parts []speed.Part, token float64) float64 {
+	rest := token
+	for i := range parts {
+		rest -= parts[i].Seconds
+	}
+	if rest < 0.0005*token {
+		return 0
+	}
+	return 1000 * rest
+}
+
+// formulas of the parts and of the first token, for those who ask how numbers were made.
+func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Load) {
+	if q.Explain == nil {
+		return
+	}
+	f := m.Formulas(l)
+	if p, err := pools(q, m); err == nil && p != nil {
+		f = p.Formulas(l)
+	}
+	for i := range f {
+		f[i].Part = Identifier(f[i].Part)
+	}
+	if Copied(v) {
+		f = slices.DeleteFunc(f, func(x speed.Formula) bool { return strings.HasPrefix(x.Part, "ttft") })
+	} else {
+		f = append(f, totals(v, l))
+	}
+	q.Explain.Timing = append(q.Explain.Timing, f...)
+}
+
+// Copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.
+func Copied(v *api.Speed) bool {
+	return slices.ContainsFunc(v.Parts, func(p api.SpeedPart) bool { return p.Name == "copies" })
+}
+
+// totals is the rate of all users together: each has its output after the first token and the others.
+func totals(v *api.Speed, l serving.Load) speed.Formula {
+	return speed.Formula{Part: "total_tokens_per_s", Text: "1000 × users × output / (ttft_ms + (output - 1) × tpot_ms)", Inputs: []speed.Term{
+		{Name: "users", Value: float64(max(1, l.Users))}, {Name: "output", Value: float64(l.Output), Origin: "tokens of an answer"}, {Name: "ttft_ms", Value: *v.TTFT}, {Name: "tpot_ms", Value: *v.TPOT},
+	}}
+}
+
+// ByName adds parts of one name, bound as most of their time is.
+func ByName(parts []speed.Part) (out []speed.Part) {
+	for i := range parts {
+		at := slices.IndexFunc(out, func(p speed.Part) bool { return p.Name == parts[i].Name })
+		if at >= 0 {
+			continue
+		}
+		var same []speed.Part
+		sum := 0.0
+		for _, p := range parts[i:] {
+			if p.Name == parts[i].Name {
+				same = append(same, p)
+				sum += p.Seconds
+			}
+		}
+		out = append(out, speed.Part{Name: parts[i].Name, Seconds: sum, Bound: speed.Largest(same)})
+	}
+	return out
+}
+
+// Identifier is a name that formulas can have.
+func Identifier(name string) string { return strings.NewReplacer("-", "_", " ", "_").Replace(name) }
+
+// ServingInput is the plan as the timing of engines that batch needs it.
+func ServingInput(q *question.Question, cache *api.KV) (*serving.In, error) {
+	p := q.Request.Plan
+	par := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP}
+	stages, err := slowestStages(q, q.Job.Model, &q.Job.Weights.Parts[0], par)
+	if err != nil {
+		return nil, err
+	}
+	in := &serving.In{Model: q.Job.Model, Stages: stages, Device: q.Job.Device(0), Link: q.Job.Machine.Intra, Engine: q.Engine.Name(), Version: q.Job.Version,
+		Exec: exec(q), Replicas: max(1, p.DP), MaxSequences: int64(p.MaxSeqs), ChunkTokens: int64(p.MaxBatchedTokens), Eager: p.EnforceEager != nil && *p.EnforceEager,
+		StreamInterval: int64(p.StreamInterval), AdmitEvery: int64(p.RecvInterval), BatchWait: int64(p.BatchWait), MoE: p.MoEBackend}
+	if cache != nil && cache.CapacityTokens != nil {
+		in.CacheTokens = *cache.CapacityTokens
+	}
+	if p.TP > q.Job.PerNode() {
+		in.Link = q.Job.Machine.Inter
+	}
+	return in, speculate(q, in)
+}
+
+// stagesKey is all that the ranks of a network depend on, whose stages divide the layers evenly.
+type stagesKey struct {
+	model      *model.Model
+	weights    *model.PartWeights
+	tp, pp, ep int64
+}
+
+// slowestStages are the slowest ranks of each stage.
+func slowestStages(q *question.Question, m *model.Model, w *model.PartWeights, p shard.Parallel) ([]engine.Placed, error) {
+	got := engine.Once(q.Job, stagesKey{m, w, p.TP, p.PP, p.EP}, func() (out withError[[]engine.Placed]) {
+		ranks, err := engine.Place(m.Decoder(), w, p)
+		out.value, out.err = slowest(ranks), err
+		return out
+	})
+	return got.value, got.err
+}
+
+// exec are the widths of what a step computes with.
+func exec(q *question.Question) model.Exec {
+	state := dtype.F32
+	if q.Job.Model.State != nil {
+		state = q.Job.Model.State
+	}
+	return model.Exec{ActBytes: 2, KVBytes: kvBytes(q), StateBytes: state.Bits() / 8}
+}
+
+// slowest is the rank of each stage with the most layers and the largest shares: the first of its classes.
+func slowest(ranks []engine.Placed) (out []engine.Placed) {
+	for i := range ranks {
+		if len(out) == 0 || ranks[i].Stage != out[len(out)-1].Stage {
+			out = append(out, ranks[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+// Package timing says how fast a sized question runs: tokens and requests a second with their bands, energy and money,
+// the roofs of a device, and the outlook of a plan whose limits and speed are known.
+package timing
+
+import (
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/speed/serving"
+)
+
+// Size answers a fit request with ledgers, verdict and figures alone: no outlook, no suggestions. It is what
+// searches and scoreboards ask.
+func Size(a *question.Env, r *api.Request) (*api.Answer, error) {
+	q, ranks, err := a.SizedRanks(r)
+	if err != nil {
+		return nil, api.AsError(err)
+	}
+	return SizedAnswer(q, ranks), nil
+}
+
+// SizedAnswer turns ledgers into the part of an Answer that follows from them.
+func SizedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
+	question.DecidingFirst(ranks)
+	a := &api.Answer{Model: q.ModelInfo(), Plan: q.Plan(), Verdict: q.Verdict(ranks)}
+	if q.Request.Explain {
+		q.Explain = &question.Explainer{Book: q.Book, Out: map[string]api.Explain{}}
+	}
+	for i := range ranks {
+		a.Devices = append(a.Devices, q.Device(q.Explain, i, &ranks[i]))
+	}
+	q.Prompting(a)
+	a.Host = q.Host(q.Explain, ranks)
+	a.Disk = q.Elsewhere(q.Explain, "/disk/ledger", ranks, question.OnDisk)
+	a.Pool = q.Elsewhere(q.Explain, "/pool/ledger", ranks, question.InPool)
+	a.KV = q.KV(&ranks[0])
+	a.Prints = question.Prints(&ranks[0])
+	a.Speed = Speed(q, a.KV)
+	return a
+}
+
+// Outlook is what the plan could hold: limits, rungs of context, reasons.
+func Outlook(q *question.Question, a *api.Answer, ranks []engine.Rank) {
+	p := &q.Request.Plan
+	load := q.Job.Load()
+	a.KV.MaxSequences = q.MaxSequences(load.Context)
+	a.KV.MaxContext = q.MaxContext(load.Sequences)
+	if m := q.Job.Model; a.KV.MaxContext == nil || question.Encodes(m) {
+		a.Notes = append(a.Notes, question.Unbounded(m))
+	}
+	if nothing := a.KV.MaxContext == nil && a.KV.MaxSequences == nil && a.KV.NeededBytes == 0; !nothing {
+		q.Rungs(a, int64(p.Context))
+	}
+	a.Reasons = q.Reasons(a, &ranks[0])
+}
+
+// pools are the workers of both kinds, those that generate as they are given; nil where all do both.
+func pools(q *question.Question, m *serving.Model) (*serving.Pools, error) {
+	if q.Prompter == nil {
+		return nil, nil
+	}
+	in, err := ServingInput(q.Prompter, nil)
+	if err != nil {
+		return nil, err
+	}
+	first, err := Compiled(q.Prompter, in)
+	if err != nil {
+		return nil, err
+	}
+	return q.Split(first, m), nil
+}
+
+// closedLoop is the closed loop of a plan: of one kind of worker, or of two.
+func closedLoop(q *question.Question, m *serving.Model, l serving.Load) (serving.Figures, error) {
+	p, err := pools(q, m)
+	switch {
+	case err == nil && p != nil:
+		return p.Closed(l), nil
+	case q.Brief:
+		return m.Mids(l), err
+	}
+	return m.Closed(l), err
+}
