@@ -279,7 +279,7 @@ func unbounded(m *model.Model) Note {
 }
 
 func (q *question) rung(context int64, users *int64) Rung {
-	ranks := q.sizer.Size(nil, engine.Load{Context: context, Sequences: 1, Silent: true})
+	ranks := q.sizes(engine.Load{Context: context, Sequences: 1, Silent: true})
 	decidingFirst(ranks)
 	r := Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.verdict(ranks), MaxUsers: users}
 	if room := headroom(&ranks[0]); room < 0 {
@@ -305,7 +305,7 @@ func (q *question) reasons(a *Answer, r *engine.Rank) *Reasons {
 }
 
 func (q *question) scales(a *Answer) string {
-	one := q.sizer.Size(nil, engine.Load{Context: int64(q.request.Context), Sequences: 1, Silent: true})
+	one := q.sizes(engine.Load{Context: int64(q.request.Context), Sequences: 1, Silent: true})
 	decidingFirst(one)
 	per := one[0].KV.Needed
 	if per == 0 {

@@ -34,6 +34,7 @@ type question struct {
 	brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	prompter *question // a worker that computes prompts, where those that generate are others
 	weighed  *quality.Own
+	mixture  *dtype.Recipe       // that stands for one which differs from file to file; nil for others
 	limits   map[limitKey]*int64 // that were searched for
 }
 
@@ -63,13 +64,15 @@ func (q *question) booked() ([]engine.Rank, error) {
 	return ranks, nil
 }
 
-// assume marks the weights of a network that exists only in the question.
+// assume marks the weights of a network that exists only in the question, and of a mixture that another stands for.
 func (q *question) assume(r *engine.Rank) {
-	if len(q.request.Override) == 0 {
-		return
-	}
 	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
-		assumed(items, overridden(q.request.Override))
+		if len(q.request.Override) > 0 {
+			assumed(items, overridden(q.request.Override))
+		}
+		if m := q.mixture; m != nil && m.High > 0 {
+			standing(items, m)
+		}
 	}
 }
 
@@ -345,7 +348,9 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 			q.job.Default("weights", q.stored())
 		}
 		if q.request.Weights = q.stored(); q.resolved.Weights == nil {
-			return q.own(), nil
+			own := q.own()
+			q.stands(own)
+			return own, nil
 		}
 		return nil, nil
 	}
@@ -354,13 +359,30 @@ func (q *question) recipe() (*dtype.Recipe, error) {
 		return nil, &Error{Code: BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	q.request.Weights = found.Name
-	if found.StandsFor != "" {
-		q.job.Note("mixture_assumed", "warn", "weights", "%s; the file itself is exact", found.StandsFor)
-	}
+	q.stands(found)
 	if q.resolved.Weights != nil && found.Name == q.resolved.Recipe {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// stands says that a recipe stands for files that differ, whose band the weights then have.
+func (q *question) stands(r *dtype.Recipe) {
+	if r != nil && r.StandsFor != "" {
+		q.mixture = r
+		q.job.Note("mixture_assumed", "warn", "weights", "%s: %.2f to %.2f of it; the file itself is exact", r.StandsFor, r.Low, r.High)
+	}
+}
+
+// sizes are the ledgers of a load, without formulas.
+func (q *question) sizes(l engine.Load) []engine.Rank {
+	ranks := q.sizer.Size(nil, l)
+	if q.mixture != nil {
+		for i := range ranks {
+			q.assume(&ranks[i])
+		}
+	}
+	return ranks
 }
 
 // find is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.

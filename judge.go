@@ -53,7 +53,7 @@ func decidingFirst(ranks []engine.Rank) {
 
 // room is what a load leaves by the best estimate, on the rank or the host where that is least.
 func (q *question) room(l engine.Load) unit.Bytes {
-	ranks := q.sizer.Size(nil, l)
+	ranks := q.sizes(l)
 	least := unit.Bytes(math.MaxInt64)
 	for i := range ranks {
 		if !ranks[i].Unlimited {

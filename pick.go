@@ -280,7 +280,7 @@ func (p *picker) picked(l *listedModel, q *question, ranks []engine.Rank) Pick {
 		if t := q.job.Model.Context; t > 0 && c > t {
 			continue
 		}
-		ranks := q.sizer.Size(nil, engine.Load{Context: c, Sequences: q.job.Load().Sequences})
+		ranks := q.sizes(engine.Load{Context: c, Sequences: q.job.Load().Sequences})
 		decidingFirst(ranks)
 		k.Contexts = append(k.Contexts, PickedAt{c, ranks[0].Needed().Bytes, q.verdict(ranks)})
 	}
