@@ -115,6 +115,17 @@ func (q *question) engineVersion(text string) error {
 	return nil
 }
 
+// serves reports whether the question has settings of engines that serve, of which llama.cpp is none.
+func (q *question) serves() bool {
+	for _, f := range Fields() {
+		if f.Engines != nil && !f.OwnedBy("llama.cpp") && !f.Value(&q.original).IsZero() {
+			return true
+		}
+	}
+	p := &q.original.Plan
+	return q.asker.crowd || p.TP > 1 || p.PP > 1 || p.DP > 1 || p.EP > 1 || p.Sequences > 4
+}
+
 const transformersEngine = "transformers"
 
 // denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
@@ -145,6 +156,8 @@ func (q *question) defaultEngine() string {
 		if s := q.resolved.Spec; s != nil && !llamacpp.Loads(s.Family) {
 			return transformersEngine
 		}
+		return "llama.cpp"
+	case q.job.Machine != nil && q.personal() && q.takesGGUF() && q.request.Weights == "" && !q.serves():
 		return "llama.cpp"
 	}
 	return "vllm"

@@ -120,6 +120,7 @@ func (a *Asker) prepare(r *Request) (*question, error) {
 	if err := q.chooseEngine(); err != nil {
 		return nil, err
 	}
+	q.chooseFormat()
 	if err := q.model(); err != nil {
 		return nil, err
 	}

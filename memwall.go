@@ -38,6 +38,7 @@ type Asker struct {
 	// time as it likes; nil is one after the other. No answer depends on it.
 	Parallel func(n int, do func(i int))
 	memo     *memo
+	crowd    bool // what is asked is of a server of many users
 }
 
 // Ask answers a request about models of the catalog.

@@ -138,6 +138,9 @@ func (s *simulation) ask(a *Asker, r *Request) (err error) {
 	}
 	plain.Workload, plain.Versus, plain.Goal = nil, nil, nil
 	s.length(&plain)
+	crowd := *a
+	crowd.crowd = true
+	a = &crowd
 	if s.q, err = a.prepare(&plain); err != nil {
 		return err
 	}
