@@ -41,6 +41,8 @@ type Resolved struct {
 	Path, Address, Library string
 	// Asked is the format that a name states of a checkpoint that is stored otherwise: "qwen3-32b-q4_k_m".
 	Asked string
+	// Stated: the name says how the weights are stored.
+	Stated bool
 	// Assumed: a name that is not known was taken for a model of the shape of one that it holds.
 	Assumed bool
 	// Guessed: the name left open which of several models is meant, and one was taken.

@@ -1,6 +1,10 @@
 package dtype
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // The mixtures of llama.cpp: src/llama-quant.cpp at 007dbbf (v0.5.0 era). A file type names a default
 // type; single tensors get more or fewer bits by what they are for and where they sit. Written for
@@ -43,34 +47,68 @@ func ggufRecipes() []*Recipe {
 		t := &ftypes[i]
 		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: t.aliases, Store: GGUF, Base: t.base, FType: t.id, Pick: t.pick})
 	}
-	for _, u := range dynamic {
-		out = append(out, standIn(u, out))
+	for i := range dynamic {
+		out = append(out, standIn(&dynamic[i], out))
+	}
+	for _, name := range slices.Sorted(maps.Keys(largeEnds)) {
+		out = append(out, largeEnd(name, largeEnds[name], out))
 	}
 	return out
 }
 
 // dynamic are Unsloth's mixtures, whose formats differ from layer to layer and from model to model
-// (docs.unsloth.ai, "Dynamic 2.0 GGUFs"): name and the mixture of llama.cpp that it is nearest to in size.
-var dynamic = []struct{ name, like string }{
-	{"ud-q2_k_xl", "q2_k"}, {"ud-q3_k_xl", "q3_k_m"}, {"ud-q4_k_xl", "q4_k_m"}, {"ud-q5_k_xl", "q5_k_m"}, {"ud-q6_k_xl", "q6_k"}, {"ud-q8_k_xl", "q8_0"},
-	{"ud-iq1_s", "iq1_s"}, {"ud-iq1_m", "iq1_m"}, {"ud-iq2_xxs", "iq2_xxs"}, {"ud-iq2_m", "iq2_m"}, {"ud-iq3_xxs", "iq3_xxs"},
+// (docs.unsloth.ai, "Dynamic 2.0 GGUFs"): name, the mixture of llama.cpp that it is nearest to in size, and what published
+// files take in parts of that, by sizes on the hub: 0.94 to 1.09 for most, the eight-bit one with much left in 16 bits.
+var dynamic = []struct {
+	name, like string
+	low, high  float64
+}{
+	{"ud-q2_k_xl", "q2_k", 0.9, 1.12}, {"ud-q3_k_xl", "q3_k_m", 0.9, 1.12}, {"ud-q4_k_xl", "q4_k_m", 0.9, 1.12}, {"ud-q5_k_xl", "q5_k_m", 0.92, 1.1}, {"ud-q6_k_xl", "q6_k", 0.95, 1.15}, {"ud-q8_k_xl", "q8_0", 1, 1.35},
+	{"ud-iq1_s", "iq1_s", 0.85, 1.25}, {"ud-iq1_m", "iq1_m", 0.85, 1.25}, {"ud-iq2_xxs", "iq2_xxs", 0.85, 1.2}, {"ud-iq2_m", "iq2_m", 0.85, 1.2}, {"ud-iq2_s", "iq2_s", 0.85, 1.2}, {"ud-iq2_xs", "iq2_xs", 0.85, 1.2},
+	{"ud-iq3_xxs", "iq3_xxs", 0.88, 1.15}, {"ud-iq3_s", "iq3_s", 0.88, 1.15}, {"ud-iq4_xs", "iq4_xs", 0.9, 1.12}, {"ud-iq4_nl", "iq4_nl", 0.9, 1.12}, {"ud-tq1_0", "tq1_0", 0.85, 1.3},
+	{"ud-q2_k", "q2_k", 0.9, 1.12}, {"ud-q3_k_s", "q3_k_s", 0.9, 1.12}, {"ud-q3_k_m", "q3_k_m", 0.9, 1.12}, {"ud-q4_k_s", "q4_k_s", 0.9, 1.12}, {"ud-q4_k_m", "q4_k_m", 0.9, 1.12}, {"ud-q5_k_s", "q5_k_s", 0.92, 1.1}, {"ud-q5_k_m", "q5_k_m", 0.92, 1.1}, {"ud-q6_k", "q6_k", 0.95, 1.15},
 }
 
-func standIn(u struct{ name, like string }, known []*Recipe) *Recipe {
+func standIn(u *struct {
+	name, like string
+	low, high  float64
+}, known []*Recipe) *Recipe {
 	for _, r := range known {
 		if r.Name == u.like {
 			out := *r
-			out.Name, out.Title, out.FType = u.name, strings.ToUpper(u.name), NoGGML
+			out.Name, out.Title, out.FType, out.Low, out.High = u.name, strings.ToUpper(u.name), NoGGML, u.low, u.high
 			out.Aliases = nil
 			if short, ok := strings.CutPrefix(u.name, "ud-"); ok && strings.HasSuffix(short, "_xl") {
 				out.Aliases = []string{short}
 			}
-			out.StandsFor = u.like + " stands for Unsloth's dynamic mixture, which differs from layer to layer and from model to model: up to a tenth larger or smaller"
+			out.StandsFor = u.like + " stands for Unsloth's dynamic mixture, which differs from layer to layer and from model to model"
 			out.Note = "dynamic mixture of Unsloth, sized as " + u.like
 			return &out
 		}
 	}
 	panic("no recipe " + u.like) // a name in the table above
+}
+
+// largeEnds are mixtures whose embeddings and head are in Q8_0 (bartowski's "L" files, made by llama-quantize
+// --token-embedding-type q8_0 --output-tensor-type q8_0).
+var largeEnds = map[string]string{"q2_k_l": "q2_k", "q4_k_l": "q4_k_m", "q5_k_l": "q5_k_m", "q6_k_l": "q6_k"}
+
+func largeEnd(name, like string, known []*Recipe) *Recipe {
+	for _, r := range known {
+		if r.Name == like {
+			out, inner := *r, r.Pick
+			out.Name, out.Title, out.FType, out.Aliases = name, strings.ToUpper(name), NoGGML, nil
+			out.Note = like + " with embeddings and head in q8_0"
+			out.Pick = func(s *Site) *Scheme {
+				if c := s.Role.Category(); (c == CatEmbedding || c == CatHead) && s.Dims >= 2 && !s.Bias && !s.Table && !keptF32[s.Role] && Q8_0.Fits(s.Cols) {
+					return Of(Q8_0)
+				}
+				return inner(s)
+			}
+			return &out
+		}
+	}
+	panic("no recipe " + like)
 }
 
 // unquantised is the conversion step (convert_hf_to_gguf.py): matrices in f, everything small in F32.

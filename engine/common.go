@@ -20,7 +20,8 @@ func Parallel(p *plan.Plan) shard.Parallel {
 }
 
 // DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
-// attention heads and that the engine can take, when it says which; what is left is data parallelism.
+// attention heads and that the engine can take, when it says which; what is left is data parallelism, but for the stages of
+// a pipeline where so many devices do not hold the weights.
 func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 	p := j.Plan
 	devices := j.Devices() / p.Pooled()
@@ -39,6 +40,11 @@ func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 			j.Default("tp", p.TP)
 		}
 	}
+	if p.PP == 0 && !given {
+		if p.PP = stages(j, devices/(p.TP*max(1, p.CP))); p.PP > 1 {
+			j.Default("pp", p.PP)
+		}
+	}
 	p.PP, p.CP = max(1, p.PP), max(1, p.CP)
 	if p.DP == 0 {
 		p.DP = 1
@@ -49,6 +55,25 @@ func DefaultParallel(j *Job, takes ...func(tp int64) bool) {
 			j.Default("dp", p.DP)
 		}
 	}
+}
+
+// full is the part of a device that weights may take where a layout is chosen: caches and what an engine keeps need the rest.
+const full = 0.85
+
+// stages is over how many groups of devices a model is cut by layers, where one group does not hold it: the fewest that
+// do, 1 where one does or none do.
+func stages(j *Job, groups int64) int64 {
+	d := j.Device(0)
+	if d == nil || j.Weights == nil || !d.Usable.Known {
+		return 1
+	}
+	room := full * float64(d.Usable.Value) * float64(j.Plan.TP)
+	for n := int64(1); n <= groups; n++ {
+		if groups%n == 0 && float64(j.Weights.Bytes())/float64(n) <= room && n <= int64(len(j.Model.Decoder().Layers)) {
+			return n
+		}
+	}
+	return 1
 }
 
 // divides reports whether heads, and the heads of scans, can be cut in n.

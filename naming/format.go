@@ -128,7 +128,8 @@ func cutFormat(list []string) (base, format []string, found bool) {
 	}
 	for _, w := range list {
 		_, known := m[w]
-		if found && (known || inGGUF(w) != "" || bitsPerWeight(w) != "") {
+		again := len(format) > 0 && len(w) == 2 && w[0] == 'v' && digit(w[1]) // a second edition: "NVFP4-v2"
+		if found && (known || again || inGGUF(w) != "" || bitsPerWeight(w) != "") {
 			format = append(format, w)
 		} else {
 			base = append(base, w)

@@ -212,7 +212,7 @@ func TestCommand(t *testing.T) {
 			p.SWAFull, p.KVOffload, p.UBatch, p.Sequences, p.KVUnified = yes(true), yes(false), 1024, 4, yes(true)
 		},
 			"llama-server -m gemma-3-27b-q4_k_m.gguf -c 16384 -ngl 99 -fa on --swa-full -nkvo -ub 1024"},
-		{Ollama, "llama-3.1-8b", "rtx-4090", "", func(p *plan.Plan) { p.KV, p.Attention = "q8_0", "flash" }, "OLLAMA_CONTEXT_LENGTH=4096 OLLAMA_NUM_PARALLEL=1 OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"},
+		{Ollama, "llama-3.1-8b", "rtx-4090", "", func(p *plan.Plan) { p.KV, p.Attention = "q8_0", "flash" }, "cat > Modelfile <<'EOF'\nFROM llama-3.1-8b-q4_k_m.gguf\nPARAMETER num_ctx 4096\nEOF\nOLLAMA_CONTEXT_LENGTH=4096 OLLAMA_NUM_PARALLEL=1 OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve &\nollama create llama-3.1-8b-q4_k_m-memwall -f Modelfile"},
 	} {
 		e := Engine{c.program}
 		v := e.Latest()

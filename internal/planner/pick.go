@@ -325,7 +325,7 @@ func (p *picker) picked(l *listedModel, q *question.Question, ranks []engine.Ran
 		if t := q.Job.Model.Context; t > 0 && c > t {
 			continue
 		}
-		ranks := q.Sizer.Size(nil, engine.Load{Context: c, Sequences: q.Job.Load().Sequences})
+		ranks := q.Sizes(engine.Load{Context: c, Sequences: q.Job.Load().Sequences})
 		question.DecidingFirst(ranks)
 		k.Contexts = append(k.Contexts, api.PickedAt{Context: c, Needed: ranks[0].Needed().Bytes, Verdict: q.Verdict(ranks)})
 	}

@@ -236,7 +236,7 @@ func Unbounded(m *model.Model) api.Note {
 }
 
 func (q *Question) rung(context int64, users *int64) api.Rung {
-	ranks := q.Sizer.Size(nil, engine.Load{Context: context, Sequences: 1, Silent: true})
+	ranks := q.Sizes(engine.Load{Context: context, Sequences: 1, Silent: true})
 	DecidingFirst(ranks)
 	r := api.Rung{Context: context, KVBytes: ranks[0].KV.Needed, Verdict: q.Verdict(ranks), MaxUsers: users}
 	if room := Headroom(&ranks[0]); room < 0 {
@@ -263,7 +263,7 @@ func (q *Question) Reasons(a *api.Answer, r *engine.Rank) *api.Reasons {
 }
 
 func (q *Question) scales(a *api.Answer) string {
-	one := q.Sizer.Size(nil, engine.Load{Context: int64(q.Request.Context), Sequences: 1, Silent: true})
+	one := q.Sizes(engine.Load{Context: int64(q.Request.Context), Sequences: 1, Silent: true})
 	DecidingFirst(one)
 	per := one[0].KV.Needed
 	if per == 0 {

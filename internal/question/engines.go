@@ -116,6 +116,17 @@ func (q *Question) engineVersion(text string) error {
 	return nil
 }
 
+// serves reports whether the question has settings of engines that serve, of which llama.cpp is none.
+func (q *Question) serves() bool {
+	for _, f := range api.Fields() {
+		if f.Engines != nil && !f.OwnedBy("llama.cpp") && !f.Value(&q.Original).IsZero() {
+			return true
+		}
+	}
+	p := &q.Original.Plan
+	return q.Env.Crowd || p.TP > 1 || p.PP > 1 || p.DP > 1 || p.EP > 1 || p.Sequences > 4
+}
+
 const TransformersEngine = "transformers"
 
 // denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
@@ -146,6 +157,8 @@ func (q *Question) defaultEngine() string {
 		if s := q.Resolved.Spec; s != nil && !llamacpp.Loads(s.Family) {
 			return TransformersEngine
 		}
+		return "llama.cpp"
+	case q.Job.Machine != nil && q.personal() && q.takesGGUF() && q.Request.Weights == "" && !q.serves():
 		return "llama.cpp"
 	}
 	return "vllm"

@@ -17,6 +17,8 @@ type Env struct {
 	// time as it likes; nil is one after the other. No answer depends on it.
 	Parallel func(n int, do func(i int))
 	Memo     *Memo
+	// Crowd: what is asked is of a server of many users.
+	Crowd bool
 }
 
 // Each does something for the numbers from 0 to n - 1.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/plan"
@@ -230,6 +231,20 @@ func assumed(items []ledger.Item, changes string) {
 		assumed(it.Items, changes)
 		if it.ID == "weights" || strings.HasSuffix(it.ID, ".weights") {
 			it.Basis, it.Source = max(it.Basis, ledger.Assumed), "what if "+changes
+		}
+	}
+}
+
+// standing gives the model's weights the band of files that the recipe stands for. Those of a draft have a recipe of their
+// own.
+func standing(items []ledger.Item, r *dtype.Recipe) {
+	for i := range items {
+		it := &items[i]
+		standing(it.Items, r)
+		if it.ID == "weights" {
+			low, high := unit.Bytes(float64(it.Bytes)*r.Low), unit.Bytes(float64(it.Bytes)*r.High)
+			*it = it.Band(min(low, it.Low), max(high, it.High))
+			it.Basis, it.Source = max(it.Basis, ledger.Assumed), r.StandsFor
 		}
 	}
 }

@@ -38,6 +38,7 @@ type Question struct {
 	Brief    bool      // of speed only the times of an answer are wanted, without bands and reasons
 	Prompter *Question // a worker that computes prompts, where those that generate are others
 	weighed  *quality.Own
+	mixture  *dtype.Recipe       // that stands for one which differs from file to file; nil for others
 	limits   map[limitKey]*int64 // that were searched for
 }
 
@@ -53,14 +54,27 @@ func (q *Question) Ledgers() ([]engine.Rank, error) {
 	return ranks, nil
 }
 
-// assume marks the weights of a network that exists only in the question.
+// assume marks the weights of a network that exists only in the question, and of a mixture that another stands for.
 func (q *Question) assume(r *engine.Rank) {
-	if len(q.Request.Override) == 0 {
-		return
-	}
 	for _, items := range [][]ledger.Item{r.Items, r.Beside, r.Host} {
-		assumed(items, Overridden(q.Request.Override))
+		if len(q.Request.Override) > 0 {
+			assumed(items, Overridden(q.Request.Override))
+		}
+		if m := q.mixture; m != nil && m.High > 0 {
+			standing(items, m)
+		}
 	}
+}
+
+// Sizes are the ledgers of a load, without formulas.
+func (q *Question) Sizes(l engine.Load) []engine.Rank {
+	ranks := q.Sizer.Size(nil, l)
+	if q.mixture != nil {
+		for i := range ranks {
+			q.assume(&ranks[i])
+		}
+	}
+	return ranks
 }
 
 // countable refuses needs beyond 2^58 bytes: sums of them would not fit in 63 bits.
@@ -108,6 +122,7 @@ func (a *Env) Prepare(r *api.Request) (*Question, error) {
 	if err := q.chooseEngine(); err != nil {
 		return nil, err
 	}
+	q.chooseFormat()
 	if err := q.model(); err != nil {
 		return nil, err
 	}
@@ -337,7 +352,9 @@ func (q *Question) recipe() (*dtype.Recipe, error) {
 			q.Job.Default("weights", q.storedFormat())
 		}
 		if q.Request.Weights = q.storedFormat(); q.Resolved.Weights == nil {
-			return q.ownRecipe(), nil
+			own := q.ownRecipe()
+			q.stands(own)
+			return own, nil
 		}
 		return nil, nil
 	}
@@ -346,13 +363,19 @@ func (q *Question) recipe() (*dtype.Recipe, error) {
 		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
 	q.Request.Weights = found.Name
-	if found.StandsFor != "" {
-		q.Job.Note("mixture_assumed", "warn", "weights", "%s; the file itself is exact", found.StandsFor)
-	}
+	q.stands(found)
 	if q.Resolved.Weights != nil && found.Name == q.Resolved.Recipe {
 		return nil, nil
 	}
 	return found, nil
+}
+
+// stands says that a recipe stands for files that differ, whose band the weights then have.
+func (q *Question) stands(r *dtype.Recipe) {
+	if r != nil && r.StandsFor != "" {
+		q.mixture = r
+		q.Job.Note("mixture_assumed", "warn", "weights", "%s: %.2f to %.2f of it; the file itself is exact", r.StandsFor, r.Low, r.High)
+	}
 }
 
 // find is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.

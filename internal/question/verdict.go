@@ -55,7 +55,7 @@ func DecidingFirst(ranks []engine.Rank) {
 
 // RoomLeft is what a load leaves by the best estimate, on the rank or the host where that is least.
 func (q *Question) RoomLeft(l engine.Load) unit.Bytes {
-	ranks := q.Sizer.Size(nil, l)
+	ranks := q.Sizes(l)
 	least := unit.Bytes(math.MaxInt64)
 	for i := range ranks {
 		if !ranks[i].Unlimited {

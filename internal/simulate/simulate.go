@@ -131,6 +131,9 @@ func (s *Simulation) ask(a *question.Env, r *api.Request) (err error) {
 	}
 	plain.Workload, plain.Versus, plain.Goal = nil, nil, nil
 	s.length(&plain)
+	crowd := *a
+	crowd.Crowd = true
+	a = &crowd
 	if s.Question, err = a.Prepare(&plain); err != nil {
 		return err
 	}

@@ -1,0 +1,24 @@
+package hardware
+
+import "strings"
+
+// consumer are beginnings of ids of devices that stand in desktops and laptops, where people run one model for themselves.
+var consumer = []string{"rtx-2", "rtx-3", "rtx-4", "rtx-5", "gtx-", "titan-", "rx-", "arc-a", "arc-b", "arc-1", "ryzen-", "vega-", "gb10", "jetson-"}
+
+// workstation are those among them that are sold for work.
+var workstation = []string{"rtx-2000-ada", "rtx-4000", "rtx-4500-ada", "rtx-5000-ada"}
+
+// Consumer reports whether a device is one of a desktop, a laptop or a small computer.
+func (d *Device) Consumer() bool {
+	for _, id := range workstation {
+		if strings.HasPrefix(d.ID, id) {
+			return false
+		}
+	}
+	for _, id := range consumer {
+		if strings.HasPrefix(d.ID, id) {
+			return true
+		}
+	}
+	return d.Vendor == "Apple" || d.Form == "laptop" || d.Form == "custom" && strings.HasSuffix(d.ID, "GB card")
+}

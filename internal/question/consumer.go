@@ -1,0 +1,63 @@
+package question
+
+import (
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/called"
+	"github.com/memwall/memwall/engine/llamacpp"
+)
+
+// handy are the formats that people run on devices of their own, the best first: what is lost to 16 bits is small in all.
+var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
+
+// personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac, a computer
+// without an accelerator.
+func (q *Question) personal() bool {
+	m := q.Job.Machine
+	if m == nil || m.Nodes > 1 || m.CPUOnly {
+		return m != nil && m.CPUOnly
+	}
+	d := q.Job.Device(0)
+	return d == nil || d.Consumer()
+}
+
+// takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.
+func (q *Question) takesGGUF() bool {
+	r := q.Resolved
+	return r.Spec != nil && r.Weights == nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
+}
+
+// chooseFormat takes the best of the handy formats that fits, where neither engine nor format was asked for.
+func (q *Question) chooseFormat() {
+	name, _, _ := strings.Cut(q.Original.Engine, "@")
+	open := q.Original.Engine == "" || called.Find(name) != nil
+	if !open || q.Request.Weights != "" || q.Resolved.Asked != "" || !engine.ReadsGGUF(q.Engine) || !q.personal() || !q.takesGGUF() || len(q.Original.Override) > 0 {
+		return
+	}
+	if own := dtype.FindRecipe(q.Resolved.Recipe); own != nil && own.InGGUF() != nil {
+		return // GGUF files keep what it is published in
+	}
+	q.Request.Weights = handy[len(handy)-1]
+	for _, f := range handy {
+		if q.fitsIn(f) {
+			q.Request.Weights = f
+			break
+		}
+	}
+	q.Job.Note("default_used", "warn", "weights", "weights = %s: of %s the best that fits, else the last; --weights says another", q.Request.Weights, strings.Join(handy, ", "))
+}
+
+// fitsIn asks the same in a format.
+func (q *Question) fitsIn(format string) bool {
+	r := q.Original
+	r.Ask, r.Engine, r.Weights, r.Explain, r.Also = "fit", q.Request.Engine, format, false, nil
+	r.Plan.Context, r.Plan.BatchTokens, r.Plan.Attention = q.Request.Plan.Context, q.Request.Plan.BatchTokens, q.Request.Plan.Attention
+	if dtype.FindRecipe(format) == nil {
+		return false
+	}
+	trial, ranks, err := q.Env.SizedRanks(&r)
+	return err == nil && trial.Verdict(ranks) == api.Fits
+}
