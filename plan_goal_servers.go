@@ -21,6 +21,7 @@ type contender struct {
 	dear    int64   // replicas beyond which the fleet is far too dear; 0 where that is not known
 	steadyState
 	played map[int64]*round
+	runs   int64 // measured ones of the server's device, engine and layout
 	found  int64 // replicas that hold the load; 0 where none do
 	failed error // why it could not be played
 	fleet  *fleetPlan
@@ -228,6 +229,7 @@ func (g *goalSearch) contend(m *machineChoice, r *Request, loss float64) {
 		g.miss(c)
 		return
 	}
+	c.runs = s.runsOf()
 	g.estimate(c)
 	g.contenders = append(g.contenders, c)
 }
