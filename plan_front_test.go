@@ -27,6 +27,13 @@ func comparedBy(c *Candidate) map[string]float64 {
 		if say("dollars", f.USDPerHour); f.USDPerHourDay != nil {
 			say("dollars", f.USDPerHourDay)
 		}
+		out["measured"] = 0
+		if f.Runs == 0 { // ranked by the slow edge
+			out["measured"], out["cautious"], out["slow"] = 1, math.Inf(1), math.Inf(1)
+			if f.Sure != nil && c.Simulated.High != nil {
+				out["cautious"], out["slow"] = float64(*f.Sure)/float64(f.Replicas)*out["dollars"], c.Simulated.High.E2E.Mean
+			}
+		}
 		out["first"], out["token"], out["whole"] = c.Simulated.TTFT.P99, c.Simulated.TPOT.P99, c.Simulated.E2E.Mean
 		return out
 	}
@@ -45,6 +52,9 @@ func beats(a, b *Candidate) (better, alike bool) {
 	x, y := comparedBy(a), comparedBy(b)
 	alike = true
 	for name := range x {
+		if _, both := y[name]; !both {
+			continue // of one whose kind was measured it does not matter
+		}
 		if math.IsNaN(x[name]) && math.IsNaN(y[name]) {
 			continue
 		}

@@ -58,3 +58,18 @@ func TestMissOfARate(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestSurprisesSayWhy: each fleet that only seems cheaper says why it is not.
+func TestSurprisesSayWhy(t *testing.T) {
+	r := forUsers("llama-3.1-70b", "h100-sxm-80gb,l40s", 50, 2000, 50)
+	r.Engine, r.Weights, r.Workload.Requests = "tensorrt-llm", "fp8", 400
+	a := goalOf(t, r)
+	if len(a.Surprises) == 0 {
+		t.Fatal("nothing seems cheaper")
+	}
+	for i := range a.Surprises {
+		if a.Surprises[i].Why == "" {
+			t.Errorf("%s loses without a reason", a.Surprises[i].Change)
+		}
+	}
+}

@@ -32,6 +32,7 @@ var columns = []column{
 	asked("max_seqs", func(p *memwall.Request) string { return given(p.MaxSeqs) }),
 	fleet("meets", func(f *memwall.Fleet) string { return f.Meets }),
 	fleet("sure_replicas", func(f *memwall.Fleet) string { return counted(f.Sure) }),
+	fleet("measured_runs", func(f *memwall.Fleet) string { return whole(f.Runs) }),
 	fleet("users_per_replica", func(f *memwall.Fleet) string { return figure(f.UsersEach) }),
 	fleet("holds_requests_per_s", func(f *memwall.Fleet) string { return known(f.HoldsRate) }),
 	fleet("holds_users", func(f *memwall.Fleet) string { return counted(f.HoldsUsers) }),

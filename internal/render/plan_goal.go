@@ -189,7 +189,7 @@ func (s *screen) fleets(all bool) {
 	s.page.add(tb)
 	words := "* no other is better in price, devices, times, quality and sureness"
 	if s.page.st.width() >= narrow {
-		words = "times in ms, of the requests that were played; " + words
+		words = "times in ms, of the requests that were played; runs: measured ones of this device, engine and layout; " + words
 	}
 	s.page.para(pad(gap), say(words, dim))
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
@@ -210,9 +210,10 @@ func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
 	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)).leads(fleetPlace(&shown[i])) })
 	if width >= defaultWidth {
 		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+		tb.column(6, right, say("runs", dim), func(i int) text { return say(runsWords(shown[i].Fleet)) })
 	}
 	if width >= wideFleets {
-		tb.column(6, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+		tb.column(7, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
 	}
 }
 
@@ -227,9 +228,9 @@ func (s *screen) fleetCells() int {
 	case width < defaultWidth:
 		return width - 40
 	case width < wideFleets:
-		return width - 48
+		return width - 54
 	default:
-		return width - 68
+		return width - 74
 	}
 }
 
@@ -261,6 +262,14 @@ func p99(c *memwall.Candidate, first bool) string {
 		return "—"
 	}
 	return significant(p.P99, 3)
+}
+
+// runsWords are the measured runs behind a fleet.
+func runsWords(f *memwall.Fleet) string {
+	if f == nil {
+		return "—"
+	}
+	return unit.Count(f.Runs)
 }
 
 func meetsShort(f *memwall.Fleet) string {

@@ -8,9 +8,22 @@ import (
 
 // RestsOn says how near the measurements are that a prediction rests on: of the device, of its family, or of others.
 func (p *Predictor) RestsOn() string {
+	level, rows := p.nearest()
+	return Evidence(level, rows, p.stages[0].Device.Name)
+}
+
+// Figures is how many measured figures there are of the device, where it is one; 0 of several, which are rarely measured together.
+func (p *Predictor) Figures() int {
+	if level, rows := p.nearest(); level == "device" && len(p.stages) == 1 {
+		return rows
+	}
+	return 0
+}
+
+// nearest level of which there are measurements, and how many.
+func (p *Predictor) nearest() (level string, rows int) {
 	s := &p.stages[0]
-	level, rows := p.table.Nearest(coefRead, coef.Level{Name: "device", Key: s.Backend + "/" + s.Device.ID}, coef.Level{Name: "family", Key: family(s)}, coef.Level{Name: "backend", Key: s.Backend})
-	return Evidence(level, rows, s.Device.Name)
+	return p.table.Nearest(coefRead, coef.Level{Name: "device", Key: s.Backend + "/" + s.Device.ID}, coef.Level{Name: "family", Key: family(s)}, coef.Level{Name: "backend", Key: s.Backend})
 }
 
 // Evidence puts into words at which level a table knows a device.

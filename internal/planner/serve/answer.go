@@ -98,6 +98,9 @@ func (g *goalSearch) finished(held []*contender) ([]*contender, error) {
 	if err := g.inParallel(shown[:min(len(shown), 2*reported)], func(c *contender) error { return c.edge(g) }); err != nil {
 		return nil, err
 	}
+	if err := g.guard(shown); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(shown, func(a, b *contender) int {
 		return cmp.Or(a.fleet.compareCertainty(b.fleet), slices.Compare(a.merits(g), b.merits(g)))
 	})

@@ -129,12 +129,13 @@ func (g *goalSearch) eachKind() error {
 	return nil
 }
 
-// nextOfKinds are the best contenders that were not played, of kinds of which none holds: servers that do both, and pairs of
+// nextOfKinds are the best contenders that were not played, of kinds of which none holds, or none that was measured: servers that do both, and pairs of
 // workers, whose answers of few tokens wait for the cache of their prompt as no steady state shows.
 func (g *goalSearch) nextOfKinds() (next []*contender) {
-	held := map[string]bool{}
+	held, measured := map[string]bool{}, map[string]bool{}
 	for _, c := range g.feasible() {
 		held[c.kind] = true
+		measured[c.kind] = measured[c.kind] || c.measured()
 	}
 	type sort struct {
 		kind  string
@@ -143,7 +144,8 @@ func (g *goalSearch) nextOfKinds() (next []*contender) {
 	of := map[sort]int{}
 	for _, c := range g.contenders {
 		k := sort{c.kind, c.sim.Prompts != nil}
-		if c.possible() && len(c.played) == 0 && !held[c.kind] && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
+		wanted := !held[c.kind] || c.measured() && !measured[c.kind]
+		if c.possible() && len(c.played) == 0 && wanted && of[k] < ofEach && (of[k] > 0 || len(of) < everyKind) {
 			of[k]++
 			next = append(next, c)
 		}

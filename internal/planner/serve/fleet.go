@@ -66,7 +66,7 @@ func (c *contender) replicasAtSlowEdge(g *goalSearch) (err error) {
 // fleetOf writes a contender's fleet.
 func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
 	n := c.fleet.replicas
-	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
+	f := &api.Fleet{Hardware: c.kind, Replicas: n, Devices: n * c.devices, Meets: c.meets(), Runs: c.runs, UsersEach: float64(g.usersOf(c, n)), Curve: c.fleet.curve}
 	if c.fleet.atSlowEdge > 0 {
 		f.Sure = &c.fleet.atSlowEdge
 	}

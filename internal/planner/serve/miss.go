@@ -117,7 +117,7 @@ func (c *contender) achieved() float64 {
 // whyNone says what the nearest fleet achieves: the worst of its times at the load, the load that it holds, and what more would take.
 func (g *goalSearch) whyNone(c *contender) string {
 	if c.fleet == nil {
-		return ""
+		return g.whyLoser(c)
 	}
 	n := c.fleet.replicas
 	words := []string{g.breaking("with "+deploy.ReplicasWords(n), c.played[n])}
@@ -131,6 +131,22 @@ func (g *goalSearch) whyNone(c *contender) string {
 	}
 	words = append(words, partWords(c.parts(g, g.usersOf(c, n))))
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
+}
+
+// whyLoser says what a contender breaks with as many replicas as it was played with, or that there are too few devices for it.
+func (g *goalSearch) whyLoser(c *contender) string {
+	if c.most > 0 && c.replicas > c.most {
+		return fmt.Sprintf("takes %d devices, and there are %d", c.replicas*c.devices, c.most*c.devices)
+	}
+	n := int64(0)
+	for k := range c.played {
+		n = max(n, k)
+	}
+	words := g.breaking("with "+deploy.ReplicasWords(n), c.played[n])
+	if words == "" {
+		return ""
+	}
+	return words + "; " + partWords(c.parts(g, g.usersOf(c, n)))
 }
 
 // breaking says with what a round breaks which bound; "" where none was played.

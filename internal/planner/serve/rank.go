@@ -43,10 +43,12 @@ func (o *objective) compare(p *objective) int {
 // objective of a contender with so many replicas: what is to be least, then what else counts. Between fleets that cost the
 // same, loss of quality and the time of an answer are weighed as in a search for what fits (internal/planner/price.go).
 func (g *goalSearch) objective(c *contender, replicas int64) objective {
-	life := g.requestSeconds(c, replicas)
+	return g.weigh(c, g.dollars(c, replicas), float64(replicas*c.devices), g.requestSeconds(c, replicas))
+}
+
+// weigh what a fleet costs, its devices and the time of an answer by what is to be least.
+func (g *goalSearch) weigh(c *contender, dollars, devices, life float64) objective {
 	alike := c.loss + change.PriceOfDoubling[g.minimize()]*math.Log2(math.Max(life, 1e-9)) // quality and time against each other
-	devices := float64(replicas * c.devices)
-	dollars := g.dollars(c, replicas)
 	o := objective{unpriced: math.IsInf(dollars, 1)}
 	switch g.minimize() {
 	case "latency":
@@ -102,10 +104,15 @@ func (g *goalSearch) rent(c *contender, replicas int64) cost.Rate {
 }
 
 // merits of a fleet: dollars an hour, in the mean of the day where it follows one, devices, the mean time of an answer, both
-// times at their 99th percentile, loss of quality, and whether it also holds at the slow edge of its band. Figures are those
-// of the answer, and what is not known is worst.
+// times at their 99th percentile, loss of quality, whether it also holds at the slow edge of its band, whether its kind was measured,
+// and what it is ranked by where it was not. Figures are those of the answer, and what is not known is worst.
 func (c *contender) merits(g *goalSearch) planner.Merits {
-	m := planner.Merits{g.dollars(c, c.fleet.replicas), float64(c.fleet.replicas * c.devices), math.Inf(1), math.Inf(1), math.Inf(1), c.loss, 1}
+	dollars, devices, life := c.cautious(g)
+	unmeasured := 1.0
+	if c.measured() {
+		unmeasured = 0
+	}
+	m := planner.Merits{g.dollars(c, c.fleet.replicas), float64(c.fleet.replicas * c.devices), math.Inf(1), math.Inf(1), math.Inf(1), c.loss, 1, unmeasured, dollars, devices, life}
 	if r := c.result(); r != nil {
 		for i, p := range []*api.Percentiles{simulate.Percentiles(&r.Whole), simulate.Percentiles(&r.First), simulate.Percentiles(&r.PerToken)} {
 			switch {

@@ -24,6 +24,7 @@ type contender struct {
 	dear    int64       // replicas beyond which the fleet is far too dear; 0 where that is not known
 	steadyState
 	played map[int64]*round
+	runs   int64 // measured ones of the server's device, engine and layout
 	found  int64 // replicas that hold the load; 0 where none do
 	failed error // why it could not be played
 	fleet  *fleetPlan
@@ -236,6 +237,7 @@ func (g *goalSearch) addContender(m *machineChoice, r *api.Request, loss float64
 		g.keepNearest(c)
 		return
 	}
+	c.runs = runsOf(s)
 	g.estimate(c)
 	g.contenders = append(g.contenders, c)
 }

@@ -50,6 +50,7 @@ func run(out, folds string, study bool) error {
 		write(folds, "serving-folds.tsv", f.rows.folds(f.left, f.table)),
 		write(folds, "throughput-folds.tsv", mostFolds(most)),
 		write(out, "fitted.tsv", f.table.Write()),
+		write(out, "runs.tsv", f.rows.combinations()),
 		write(out, "accuracy.tsv", f.accuracy()),
 	} {
 		if err != nil {
