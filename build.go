@@ -192,9 +192,7 @@ func (q *question) kv(r *engine.Rank) *KV {
 
 func prints(r *engine.Rank) (out []Print) {
 	for _, p := range r.Prints {
-		if p.Low == 0 && p.High == 0 {
-			p.Low, p.High = p.Value, p.Value
-		}
+		p = p.Banded()
 		out = append(out, Print{Name: p.Name, Value: p.Value, Low: p.Low, High: p.High, Text: p.Text, Unit: p.Unit})
 	}
 	return out

@@ -156,6 +156,9 @@ func (s *simulation) ask(a *Asker, r *Request) (err error) {
 	if s.q.job.Machine == nil {
 		return &Error{Code: BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time", Hint: "--on 4xh100"}
 	}
+	if m := s.q.job.Model; encodes(m) {
+		return &Error{Code: Unsupported, Field: "model", Value: r.Model, Message: s.q.resolved.ID + " reads texts and generates none: there is nothing to play token by token", Hint: "memwall fit says what it holds; a model that generates"}
+	}
 	s.q.book = &ledger.Book{}
 	return nil
 }
@@ -163,12 +166,21 @@ func (s *simulation) ask(a *Asker, r *Request) (err error) {
 // players are the servers of the plan.
 func (s *simulation) players(r *Request, kv *engine.KV) (err error) {
 	if s.player, err = play(s.q, kv, r.Scheduler, &s.spec); err != nil {
-		return err
+		return untimed(r, err)
 	}
 	if err = s.below(r); err != nil {
 		return err
 	}
 	return s.apart(r)
+}
+
+// untimed says why steps of a plan take no known time: most often rates of a device that are not given.
+func untimed(r *Request, err error) error {
+	if e := asError(err); e.Code != Internal {
+		return e
+	}
+	return &Error{Code: Unsupported, Field: "hardware", Value: shorten(r.Hardware), Message: "a simulation needs the time of a step: " + err.Error(),
+		Hint: "a device with rates: name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS"}
 }
 
 // run plays the workload.
