@@ -28,7 +28,7 @@ type Diagnosed struct {
 	NeededTokens    int64       `json:"needed_tokens,omitempty"`
 	AvailableTokens int64       `json:"available_tokens,omitempty"`
 	// Step of training at which it failed, where the log counts them.
-	Step *int64 `json:"step,omitempty"`
+	Step *int64 `json:"at_step,omitempty"`
 	// Fragmented: enough was reserved, but in pieces.
 	Fragmented bool   `json:"fragmented,omitempty"`
 	Cause      string `json:"cause,omitempty"`

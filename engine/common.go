@@ -199,10 +199,20 @@ func NewRank(b *ledger.Book, j *Job, pl *Placed) Rank {
 	}
 	r.Capacity = b.Size("capacity", capacity.Value, "driver")
 	r.Usable = b.Size("device_total", d.Usable.Value, d.Usable.Source)
-	if n := j.Plan.Reserved; n > 0 {
-		r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
-	}
+	r.Usable = Unreserved(b, j.Plan, r.Usable)
 	return r
+}
+
+// Unreserved is what a plan leaves of a device: nothing where it reserves more than there is.
+func Unreserved(b *ledger.Book, p *plan.Plan, usable ledger.Num) ledger.Num {
+	if p.Reserved <= 0 {
+		return usable
+	}
+	left := b.Sub(usable, b.Size("reserved", unit.Bytes(p.Reserved), "plan"))
+	if left.V < 0 {
+		left = b.Max(left, b.Lit(0))
+	}
+	return left
 }
 
 func (g *WeightGroup) bytes() (b unit.Bytes) {

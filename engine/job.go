@@ -210,5 +210,13 @@ type Print struct {
 	Low, High float64
 }
 
+// Banded is the figure with its band filled in: one that says none is exact.
+func (p Print) Banded() Print {
+	if p.Low == 0 && p.High == 0 {
+		p.Low, p.High = p.Value, p.Value
+	}
+	return p
+}
+
 // Needed sums the items on the device.
 func (r *Rank) Needed() ledger.Total { return ledger.At(r.Items, ledger.Device) }

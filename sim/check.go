@@ -56,6 +56,9 @@ func (r *Replica) check() error {
 	if s := r.Speculation; s != nil && (s.Tokens < 0 || s.Tokens > mostOfRow || !(s.Acceptance >= 0 && s.Acceptance <= 1)) {
 		return fmt.Errorf("drafts of %d tokens of which %v are accepted", s.Tokens, s.Acceptance)
 	}
+	if r.Tier != nil && r.Tier.Rows < 1 {
+		return fmt.Errorf("a tier for %d rows", r.Tier.Rows)
+	}
 	return r.Paging.check()
 }
 

@@ -5,8 +5,8 @@ import "math"
 // Figure is a prediction with its 90 % band.
 type Figure struct{ Mid, Low, High float64 }
 
-// Known reports whether there is a prediction.
-func (f Figure) Known() bool { return f.Mid > 0 }
+// Known reports whether there is a prediction: of what takes forever there is none.
+func (f Figure) Known() bool { return f.Mid > 0 && f.Mid <= math.MaxFloat64 }
 
 // Times is the figure in other units.
 func (f Figure) Times(x float64) Figure { return Figure{f.Mid * x, f.Low * x, f.High * x} }

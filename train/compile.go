@@ -199,9 +199,7 @@ func (s *Sizer) device(b *ledger.Book, r *Rank) {
 		capacity = d.Usable
 	}
 	r.Capacity, r.Usable = b.Size("capacity", capacity.Value, "driver"), b.Size("device_total", d.Usable.Value, d.Usable.Source)
-	if n := s.j.Plan.Reserved; n > 0 {
-		r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
-	}
+	r.Usable = engine.Unreserved(b, s.j.Plan, r.Usable)
 }
 
 // top finds the phase that holds most.

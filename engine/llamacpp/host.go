@@ -148,9 +148,7 @@ func (s *sizer) hostOnly(b *ledger.Book, sh *shape) engine.Rank {
 		r.UsableBasis = f.Basis
 		r.Capacity = b.Size("capacity", f.Value, "host memory")
 		r.Usable = b.Size("host_memory", f.Value, f.Source)
-		if n := s.job.Plan.Reserved; n > 0 {
-			r.Usable = b.Sub(r.Usable, b.Size("reserved", unit.Bytes(n), "plan"))
-		}
+		r.Usable = engine.Unreserved(b, s.job.Plan, r.Usable)
 	}
 	w := s.buffers.plain.num(b, "tensors, each on a multiple of 32 bytes")
 	r.Items = append(r.Items, ledger.Known("weights", "weights", w, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#llama-weights"))

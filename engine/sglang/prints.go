@@ -27,7 +27,8 @@ func (s *sizer) level(ranks []engine.Rank) {
 		}
 		r.Prints = s.prints(r, p, least)
 		if n := len(r.Prints); n > 0 && p.pool.keepsTokens() {
-			r.Prints[n-1].Low, r.Prints[n-1].High = float64(low.tokens), float64(high.tokens)
+			// a larger pool may give its states more and its tokens a few less
+			r.Prints[n-1].Low, r.Prints[n-1].High = float64(min(low.tokens, least.tokens)), float64(max(high.tokens, least.tokens))
 		}
 	}
 }

@@ -74,9 +74,7 @@ func (c *Comparison) printed(name string) (out []estimate) {
 			if p.Name != name {
 				continue
 			}
-			if p.Low == 0 && p.High == 0 {
-				p.Low, p.High = p.Value, p.Value
-			}
+			p = p.Banded()
 			out = append(out, estimate{value: p.Value, low: p.Low, high: p.High, known: true})
 		}
 		if len(out) > 0 {
@@ -242,5 +240,6 @@ func (c *Comparison) unprinted(p *engine.Print) {
 			return
 		}
 	}
-	c.lacks(name, device, p.Unit, 2, estimate{value: p.Value, low: p.Low, high: max(p.High, p.Value), known: true})
+	e := p.Banded()
+	c.lacks(name, device, p.Unit, 2, estimate{value: e.Value, low: e.Low, high: max(e.High, e.Value), known: true})
 }

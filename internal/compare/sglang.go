@@ -43,9 +43,7 @@ func (c *Comparison) sglang(f *startup.Figure) estimate {
 func printOf(r *engine.Rank, name string) *engine.Print {
 	for i := range r.Prints {
 		if p := r.Prints[i]; p.Name == name {
-			if p.Low == 0 && p.High == 0 {
-				p.Low, p.High = p.Value, p.Value
-			}
+			p = p.Banded()
 			return &p
 		}
 	}

@@ -163,9 +163,7 @@ func (q *Question) KV(r *engine.Rank) *api.KV {
 // Prints are the figures that the engine itself prints of a rank.
 func Prints(r *engine.Rank) (out []api.Print) {
 	for _, p := range r.Prints {
-		if p.Low == 0 && p.High == 0 {
-			p.Low, p.High = p.Value, p.Value
-		}
+		p = p.Banded()
 		out = append(out, api.Print{Name: p.Name, Value: p.Value, Low: p.Low, High: p.High, Text: p.Text, Unit: p.Unit})
 	}
 	return out

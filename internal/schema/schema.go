@@ -239,13 +239,17 @@ func listed(properties object) {
 	}
 }
 
-// fields adds the members of a struct; embedded structs are part of it, and so are those that are marked inline.
+// fields adds the members of a struct; embedded structs are part of it, and so are those that are marked inline, but for members that
+// the struct has itself.
 func (w *writer) fields(t reflect.Type, properties *object, required *[]string) {
+	own := ownNames(t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
 		if f.Anonymous && tag == "" || f.Tag.Get("inline") == "true" {
-			w.embedded(f.Type, properties, required)
+			var inner object
+			w.embedded(f.Type, &inner, required)
+			*properties = append(*properties, slices.DeleteFunc(inner, func(m member) bool { return own[m.name] })...)
 			continue
 		}
 		name, opts, _ := strings.Cut(tag, ",")
@@ -258,6 +262,18 @@ func (w *writer) fields(t reflect.Type, properties *object, required *[]string) 
 		}
 		*properties = append(*properties, member{name, w.field(&f, omitted)})
 	}
+}
+
+// ownNames are the members that a struct has itself.
+func ownNames(t reflect.Type) map[string]bool {
+	out := map[string]bool{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous && name != "" {
+			out[name] = true
+		}
+	}
+	return out
 }
 
 // embedded adds the members of a struct within another; those of one that may be absent are never required.

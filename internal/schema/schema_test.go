@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,6 +165,38 @@ func TestAnswersAreValid(t *testing.T) {
 		if err := v.check("", s, generic(t, a)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestNoMemberIsHidden: of two members of one name, in a struct and in one embedded in it, JSON has one or none.
+func TestNoMemberIsHidden(t *testing.T) {
+	known := map[string]bool{"KV.capacity_tokens": true} // the pool's own count stands in the answer's
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		names := map[string]int{}
+		for _, f := range reflect.VisibleFields(of) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+				names[name]++
+			}
+			walk(f.Type)
+		}
+		for name, n := range names {
+			if at := of.Name() + "." + name; n > 1 && !known[at] {
+				t.Errorf("%s is there %d times", at, n)
+			}
+		}
+	}
+	walk(reflect.TypeFor[memwall.Answer]())
+	if len(seen) < 40 {
+		t.Errorf("only %d structs", len(seen))
 	}
 }
 

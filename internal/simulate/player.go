@@ -49,6 +49,9 @@ func (p *Player) cacheTier(r *api.Request) error {
 	page := p.paging(Variant{})
 	row := float64(page.BlockTokens) * float64(p.KV.PerToken)
 	ranks := float64(max(1, p.Question.Request.TP) * max(1, p.Question.Request.PP))
+	if least := unit.Bytes(math.Ceil(row * ranks)); unit.Bytes(r.KVTier) < least {
+		return &api.Error{Code: api.BadField, Field: "kv_tier_bytes", Value: unit.Bytes(r.KVTier).String(), Message: fmt.Sprintf("kv_tier_bytes: a row of the cache takes %s on all ranks together, and the tier holds none", least), Hint: "a few GiB"}
+	}
 	p.tier = &sim.Tier{Rows: int64(float64(r.KVTier) / (row * ranks)), Fetch: func(rows int64) float64 { return float64(rows) * row / float64(rate) }}
 	return nil
 }

@@ -152,6 +152,9 @@ func (s *Simulation) ask(a *question.Env, r *api.Request) (err error) {
 	if s.Question.Job.Machine == nil {
 		return &api.Error{Code: api.BadField, Field: "hardware", Message: "a simulation needs hardware: without it no step takes any time", Hint: "--on 4xh100"}
 	}
+	if m := s.Question.Job.Model; question.Encodes(m) {
+		return &api.Error{Code: api.Unsupported, Field: "model", Value: r.Model, Message: s.Question.Resolved.ID + " reads texts and generates none: there is nothing to play token by token", Hint: "memwall fit says what it holds; a model that generates"}
+	}
 	s.Question.Book = &ledger.Book{}
 	return nil
 }
@@ -159,12 +162,21 @@ func (s *Simulation) ask(a *question.Env, r *api.Request) (err error) {
 // players are the servers of the plan.
 func (s *Simulation) players(r *api.Request, kv *engine.KV) (err error) {
 	if s.Player, err = play(s.Question, kv, r.Scheduler, &s.Spec); err != nil {
-		return err
+		return untimed(r, err)
 	}
 	if err = s.cacheTier(r); err != nil {
 		return err
 	}
 	return s.prefillServers(r)
+}
+
+// untimed says why steps of a plan take no known time: most often rates of a device that are not given.
+func untimed(r *api.Request, err error) error {
+	if e := api.AsError(err); e.Code != api.Internal {
+		return e
+	}
+	return &api.Error{Code: api.Unsupported, Field: "hardware", Value: api.Shorten(r.Hardware), Message: "a simulation needs the time of a step: " + err.Error(),
+		Hint: "a device with rates: name=x,memory=24GiB,bandwidth=1TB/s,bf16=80TFLOPS"}
 }
 
 // Run plays the workload.
