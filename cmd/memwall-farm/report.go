@@ -22,6 +22,7 @@ type reportFlags struct {
 	of, per  []string
 	csv, svg string
 	all      bool
+	held     bool
 }
 
 func (a *app) report() *cobra.Command {
@@ -38,6 +39,7 @@ func (a *app) report() *cobra.Command {
 	fl.StringVar(&f.csv, "csv", "", "a file with a row for each design")
 	fl.StringVar(&f.svg, "svg", "", "a picture of the designs")
 	fl.BoolVar(&f.all, "all", false, "all designs, not the front and some after it")
+	fl.BoolVar(&f.held, "held", false, "only designs that do what is wanted with all seeds: meet the goal, hold the load, fit")
 	return c
 }
 
@@ -62,7 +64,7 @@ func (a *app) runReport(ctx context.Context, f *reportFlags, where string) error
 	if a.json {
 		return a.print(r)
 	}
-	_, err = fmt.Fprint(a.out, render.Study(r, render.StudyOptions{All: f.all}, a.style()))
+	_, err = fmt.Fprint(a.out, render.Study(r, render.StudyOptions{All: f.all, Held: f.held}, a.style()))
 	return err
 }
 
@@ -83,13 +85,33 @@ func reportOf(ctx context.Context, where string, of, per []string) (*card.Study,
 		if err != nil {
 			return nil, err
 		}
-		tally.Add(row.Index, row.Verdict, row.Failure, row.Figures)
+		figures, err := judged(ctx, file, s.Ask, row)
+		if err != nil {
+			return nil, err
+		}
+		tally.Add(row.Index, row.Verdict, row.Failure, figures)
 	}
 	r, err := tally.Report(of, per)
 	if err == nil {
 		r.ID, r.Tables = about.ID, about.Tables
 	}
 	return r, err
+}
+
+// judged figures of a row: those of results that an older memwall-farm wrote are read from the answer.
+func judged(ctx context.Context, file *studyfile.File, ask string, row *studyfile.Row) (study.Figures, error) {
+	if row.Failure != "" || row.Figures.Judged(ask) {
+		return row.Figures, nil
+	}
+	whole, err := file.Row(ctx, row.Index)
+	if err != nil || whole == nil {
+		return nil, err
+	}
+	g, err := study.GistOf(ask, whole.Answer)
+	if err != nil {
+		return nil, err
+	}
+	return g.Figures, nil
 }
 
 func write(flag, name string, data []byte) error {
@@ -103,7 +125,7 @@ func write(flag, name string, data []byte) error {
 func writeCSV(name string, r *card.Study) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	head := append([]string{"pareto", "seeds"}, r.Factors...)
+	head := append([]string{"pareto", "seeds", "held"}, r.Factors...)
 	for _, m := range r.Measures {
 		for _, part := range []string{"", "_p5", "_p50", "_p95", "_low", "_high"} {
 			head = append(head, m.Name+part)
@@ -122,7 +144,7 @@ func writeCSV(name string, r *card.Study) error {
 }
 
 func cells(d *card.Design) []string {
-	row := []string{map[bool]string{true: "yes", false: "no"}[d.Front], strconv.FormatInt(d.Seeds, 10)}
+	row := []string{map[bool]string{true: "yes", false: "no"}[d.Front], strconv.FormatInt(d.Seeds, 10), strconv.FormatInt(d.Held, 10)}
 	for _, l := range d.Levels {
 		if l != "" && strings.ContainsRune("=+-@\t\r", rune(l[0])) { // what spreadsheets take for a formula
 			l = "'" + l
