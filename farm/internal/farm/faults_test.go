@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/studyfile"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 )
 
 // wire is a way to a server on which nothing gets through while it is cut. It is not hung up: nobody is told.

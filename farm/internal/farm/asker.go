@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/batch"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // Ask answers a request.

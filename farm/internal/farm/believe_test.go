@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // forger has the token, and puts what it likes under all questions of a study.

@@ -22,8 +22,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // Servers, workers and sweeps of these tests are processes: this test's own program with a part to play.

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // Results is where a sweep keeps what comes: internal/studyfile has them in tables.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/memwall/memwall/internal/farm"
+	"github.com/memwall/memwall/farm/internal/farm"
 )
 
 // TestOthersNames: what others call themselves does nothing to a terminal, whether it is said, listed or JSON.

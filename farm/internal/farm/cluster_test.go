@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // TestCluster: three servers and five workers, all of them processes. One worker is killed in the middle of a task, one is

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memwall/memwall/internal/farm"
+	"github.com/memwall/memwall/farm/internal/farm"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 func (a *app) status() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/studyfile"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 )
 
 // Own is a server of our own, in this process.

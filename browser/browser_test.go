@@ -1,6 +1,6 @@
-//go:build browser
-
-package main
+// Package browser tries the page in a real browser, from a server and from a folder of files. It is a module of its own, so that
+// nobody who imports memwall has what drives browsers among their modules.
+package browser
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -518,8 +519,10 @@ func TestPasted(t *testing.T) {
 // TestStatic: the page without a server, from a folder of files: the core runs in the browser and says the same.
 func TestStatic(t *testing.T) {
 	folder := t.TempDir()
-	if err := build(folder); err != nil {
-		t.Fatal(err)
+	c := exec.Command("go", "run", "./internal/site", "-out", folder)
+	c.Dir = ".."
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	t.Cleanup(files.Close)

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // reportFlags are the flags of report.

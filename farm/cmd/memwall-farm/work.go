@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memwall/memwall/internal/farm"
+	"github.com/memwall/memwall/farm/internal/farm"
 )
 
 func (a *app) work() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // record is an answer as the servers keep it: a line of JSON, which is signed and has the digest of what follows, and the

@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/farm"
+	"github.com/memwall/memwall/farm/internal/farm"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 	"github.com/memwall/memwall/stat"
 )
 

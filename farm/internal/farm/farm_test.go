@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 const here = "tables1"

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/farm"
+	"github.com/memwall/memwall/farm/internal/farm"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/internal/tty"

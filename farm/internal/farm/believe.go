@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/study"
-	"github.com/memwall/memwall/internal/studyfile"
 )
 
 // arrival is a point that is said to have an answer, or never to get one.

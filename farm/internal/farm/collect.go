@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/studyfile"
+	"github.com/memwall/memwall/farm/internal/studyfile"
 )
 
 // gather is how many events are taken together.
