@@ -46,10 +46,13 @@ var houseOrder = []string{
 	"internal/batch internal/card internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/planfile internal/record internal/release internal/schema internal/screen internal/simfile internal/tty",
 	"internal/detect internal/live internal/measure internal/render internal/study",
-	"internal/mcp internal/page internal/studyfile internal/watch",
-	"internal/farm internal/serve internal/site internal/site/inbrowser",
-	"internal/cli internal/farmtest",
-	"validation/fit validation/fit/... cmd/...",
+	"internal/mcp internal/page internal/watch",
+	"internal/serve internal/site internal/site/inbrowser",
+	"internal/cli",
+	"farm/internal/studyfile",
+	"farm/internal/farm",
+	"farm/internal/farmtest",
+	"validation/fit validation/fit/... cmd/... farm/cmd/...",
 }
 
 // rowOf is the row of a package, and whether it stands there by its own name.
@@ -106,8 +109,11 @@ func adapter(dir string) bool {
 	if core(dir) {
 		return false
 	}
-	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "cmd/")
+	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "farm/") || strings.HasPrefix(dir, "cmd/")
 }
+
+// command tells the packages of programs, of whichever module.
+func command(dir string) bool { return strings.HasPrefix(strings.TrimPrefix(dir, "farm/"), "cmd/") }
 
 // testSupport are packages that only tests import.
 func testSupport(dir string) bool { return strings.HasSuffix(dir, "test") }
@@ -189,7 +195,7 @@ func checkTestSupport(h *house) (wrong []string) {
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
 		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" || dir == "internal/record" && p == "modernc.org/sqlite" ||
-		dir == "internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
+		dir == "farm/internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "farm/internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }
 
@@ -198,7 +204,7 @@ func checkCommands(h *house) (wrong []string) {
 	for _, dir := range h.dirs() {
 		for p := range h.rooms[dir].imports() {
 			first, _, _ := strings.Cut(p, "/")
-			if _, ours := inModule(p); !ours && strings.Contains(first, ".") && dir != "internal/cli" && !strings.HasPrefix(dir, "cmd/") && !mayImport(dir, p) {
+			if _, ours := inModule(p); !ours && strings.Contains(first, ".") && dir != "internal/cli" && !command(dir) && !mayImport(dir, p) {
 				wrong = append(wrong, dir+" imports another module: "+p)
 			}
 		}
@@ -207,12 +213,12 @@ func checkCommands(h *house) (wrong []string) {
 }
 
 // alone are modules that only one program may carry.
-var alone = map[string]string{"github.com/nats-io/": "cmd/memwall-farm", "github.com/jackc/pgx/": "cmd/memwall-farm"}
+var alone = map[string]string{"github.com/nats-io/": "farm/cmd/memwall-farm", "github.com/jackc/pgx/": "farm/cmd/memwall-farm"}
 
 // checkAlone: what is for studies alone reaches no other program, by whatever packages.
 func checkAlone(h *house) (wrong []string) {
 	for _, dir := range h.dirs() {
-		if !strings.HasPrefix(dir, "cmd/") {
+		if !command(dir) {
 			continue
 		}
 		seen := map[string]bool{}
@@ -312,7 +318,7 @@ var houseRules = []struct {
 	{"linear algebra elsewhere", checkPure, map[string]string{"plan/p.go": `package plan; import "gonum.org/v1/gonum/mat"`}, "plan imports another module"},
 	{"a module in a face", checkCommands, map[string]string{"internal/render/r.go": `package render; import "github.com/spf13/cobra"`}, "internal/render imports another module"},
 	{"a protocol in another face", checkCommands, map[string]string{"internal/serve/s.go": `package serve; import "github.com/modelcontextprotocol/go-sdk/mcp"`}, "internal/serve imports another module"},
-	{"a server in the small program", checkAlone, map[string]string{"cmd/memwall/m.go": `package main; import "github.com/memwall/memwall/internal/farm"`, "internal/farm/f.go": `package farm; import "github.com/nats-io/nats.go"`}, "cmd/memwall carries github.com/nats-io/nats.go, by way of internal/farm"},
+	{"a server in the small program", checkAlone, map[string]string{"cmd/memwall/m.go": `package main; import "github.com/memwall/memwall/farm/internal/farm"`, "farm/internal/farm/f.go": `package farm; import "github.com/nats-io/nats.go"`}, "cmd/memwall carries github.com/nats-io/nats.go, by way of farm/internal/farm"},
 	{"test support", checkTestSupport, map[string]string{"source/s.go": `package source; import "github.com/memwall/memwall/format/gguf/gguftest"`}, "source imports format/gguf/gguftest"},
 	{"init", checkQuiet, map[string]string{"internal/cli/c.go": "package cli; func init() {}"}, "internal/cli/c.go:1: an init function"},
 	{"goroutines", checkQuiet, map[string]string{"model/m.go": "package model\nfunc F() { go F() }"}, "model/m.go:2: the core starts a goroutine"},

@@ -14,11 +14,49 @@ type Study struct {
 	// the others are what one can choose: designs of one case are compared with each other.
 	Factors []string `json:"factors"`
 	Asked   []string `json:"asked,omitempty"`
-	// Measures that designs are compared by.
+	// Criterion is what a design is to do: keep the goal, hold the load, serve it, or fit.
+	Criterion string `json:"criterion"`
+	// Measures that designs are compared by, the first of them what the best has least of, or most.
 	Measures    []StudyMeasure `json:"measures"`
 	Sensitivity []Sensitivity  `json:"sensitivity"`
-	// Designs by case, those on its front first: no other of the case is as good in all measures and better in one.
+	// Designs by case: those on its front first, which do what is wanted and no other of the case is as good in all measures
+	// and better in one; then others that do it, then those that do not.
 	Designs []Design `json:"designs"`
+	// Cases are what is wanted, one after the other as their designs are.
+	Cases []StudyCase `json:"cases"`
+	// Overall is the best of what does all cases; nil where nothing does, or there is one case.
+	Overall *StudyBest `json:"overall,omitempty"`
+}
+
+// Criteria of designs.
+const (
+	KeepsGoal  = "goal"
+	HoldsLoad  = "load"
+	ServesLoad = "served"
+	Fitting    = "fits"
+)
+
+// StudyCase is one way of taking the factors that say what is wanted.
+type StudyCase struct {
+	// Name of it, of the factors that differ; "" of the only one.
+	Name string `json:"name,omitempty"`
+	// From the design of this index on, so many are of the case; Held of them do what is wanted.
+	From    int `json:"from"`
+	Designs int `json:"designs"`
+	Held    int `json:"held"`
+	// Best design that does what is wanted, by its index, and the one that comes nearest where none does; -1 where nothing
+	// is known.
+	Best    int `json:"best"`
+	Nearest int `json:"nearest"`
+}
+
+// StudyBest is a way of taking the factors that can be chosen.
+type StudyBest struct {
+	Name string `json:"name"`
+	// Of how many ways that do all cases it is the best.
+	Of int `json:"of"`
+	// Spreads by measure over all cases, with the least and the most of their designs' means.
+	Spreads []*Spread `json:"spreads"`
 }
 
 // Count is how often something came.
@@ -32,6 +70,9 @@ type StudyMeasure struct {
 	Name string `json:"name"`
 	// More is better than less.
 	More bool `json:"more_is_better"`
+	// Label is how people call it, Unit what it is in; "" of a number.
+	Label string `json:"label"`
+	Unit  string `json:"unit,omitempty"`
 }
 
 // Sensitivity says which factor explains how much of a measure's variance, over the answers that tell it.
@@ -57,9 +98,15 @@ type Share struct {
 
 // Design is all of a question but its seed.
 type Design struct {
+	// Levels as the study names them, Names as people know them.
 	Levels []string `json:"levels"`
+	Names  []string `json:"names"`
+	// Name of what can be chosen, of the factors that differ.
+	Name string `json:"name"`
 	// Seeds that were answered.
 	Seeds int64 `json:"seeds"`
+	// Held is with how many of them it does what is wanted.
+	Held  int64 `json:"held"`
 	Front bool  `json:"front"`
 	// Spreads by measure, in the order of the study's; nil where no answer tells it.
 	Spreads []*Spread `json:"spreads"`

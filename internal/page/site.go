@@ -112,14 +112,14 @@ const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k"
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	ask := strings.Trim(path, "/")
+	if s.Study != nil && (path == StudyPath || ask == "" && query == "") {
+		return s.study(ctx) // a site that follows a study opens on it
+	}
 	if s.OnePage {
 		ask, query = questionOf(query)
 	}
 	if ask == "" {
 		ask, query = "fit", example
-	}
-	if path == StudyPath && s.Study != nil {
-		return s.study(ctx)
 	}
 	ask, ending, exported := strings.Cut(ask, ".")
 	q := questionAt(ask)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -28,7 +29,7 @@ func (s *Site) study(ctx context.Context) Response {
 
 func (v *view) studied(s *card.Study) {
 	blocks := render.StudyParts(s)
-	v.title = "Study: " + blocks[0].Lead.String()
+	v.title = "Study: " + cmp.Or(s.Name, s.ID)
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, el("h1", v.runs(blocks[0].Lead)), el("p", class("sub"), v.runs(blocks[0].Words)),
 		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)}, attr{"aria-label", "questions answered"})))
 	v.parts(blocks[1:])

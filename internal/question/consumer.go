@@ -15,18 +15,17 @@ var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 
 // personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac, a computer
 // without an accelerator.
-func (q *Question) personal() bool {
-	m := q.Job.Machine
+func personal(j *engine.Job) bool {
+	m := j.Machine
 	if m == nil || m.Nodes > 1 || m.CPUOnly {
 		return m != nil && m.CPUOnly
 	}
-	d := q.Job.Device(0)
+	d := j.Device(0)
 	return d == nil || d.Consumer()
 }
 
 // takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.
-func (q *Question) takesGGUF() bool {
-	r := q.Resolved
+func takesGGUF(r *api.Resolved) bool {
 	return r.Spec != nil && r.Weights == nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
 }
 
@@ -34,7 +33,7 @@ func (q *Question) takesGGUF() bool {
 func (q *Question) chooseFormat() {
 	name, _, _ := strings.Cut(q.Original.Engine, "@")
 	open := q.Original.Engine == "" || called.Find(name) != nil
-	if !open || q.Request.Weights != "" || q.Resolved.Asked != "" || !engine.ReadsGGUF(q.Engine) || !q.personal() || !q.takesGGUF() || len(q.Original.Override) > 0 {
+	if !open || q.Request.Weights != "" || q.Resolved.Asked != "" || !engine.ReadsGGUF(q.Engine) || !personal(q.Job) || !takesGGUF(q.Resolved) || len(q.Original.Override) > 0 {
 		return
 	}
 	if own := dtype.FindRecipe(q.Resolved.Recipe); own != nil && own.InGGUF() != nil {

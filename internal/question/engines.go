@@ -117,7 +117,7 @@ func (q *Question) engineVersion(text string) error {
 }
 
 // serves reports whether the question has settings of engines that serve, of which llama.cpp is none.
-func (q *Question) serves() bool {
+func serves(q *Question) bool {
 	for _, f := range api.Fields() {
 		if f.Engines != nil && !f.OwnedBy("llama.cpp") && !f.Value(&q.Original).IsZero() {
 			return true
@@ -158,7 +158,7 @@ func (q *Question) defaultEngine() string {
 			return TransformersEngine
 		}
 		return "llama.cpp"
-	case q.Job.Machine != nil && q.personal() && q.takesGGUF() && q.Request.Weights == "" && !q.serves():
+	case q.Job.Machine != nil && personal(q.Job) && takesGGUF(q.Resolved) && q.Request.Weights == "" && !serves(q):
 		return "llama.cpp"
 	}
 	return "vllm"

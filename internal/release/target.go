@@ -13,8 +13,11 @@ import (
 // target is a program and a system that it is built for.
 type target struct{ program, os, arch string }
 
-// programs are what is built, each in archives of its own.
-var programs = []string{"memwall", "memwall-farm"}
+// programs are what is built, each in archives of its own, and modules the folders of the modules that they are of.
+var (
+	programs = []string{"memwall", "memwall-farm"}
+	modules  = map[string]string{"memwall": ".", "memwall-farm": "farm"}
+)
 
 var systems = [][2]string{
 	{"darwin", "amd64"}, {"darwin", "arm64"},
@@ -56,7 +59,7 @@ func (t target) archive(version string) string {
 // Variables that hold the version, and the commit by which farms tell their tables; of a tree with changes there is none.
 const (
 	stamp       = "github.com/memwall/memwall.Version"
-	stampCommit = "github.com/memwall/memwall/internal/farm.Commit"
+	stampCommit = "github.com/memwall/memwall/farm/internal/farm.Commit"
 )
 
 // build links a static binary that says its version and nothing of the machine that made it. It asks hubs over HTTP/1.1: what
@@ -66,7 +69,7 @@ func (t target) build(version, to string, of commit) error {
 	if !of.dirty {
 		flags += " -X " + stampCommit + "=" + of.id
 	}
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2", "-ldflags", flags, "-o", to, "./cmd/"+t.program)
+	c := exec.Command("go", "-C", modules[t.program], "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2", "-ldflags", flags, "-o", to, "./cmd/"+t.program)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOOS="+t.os, "GOARCH="+t.arch)
 	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, said)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -97,6 +98,7 @@ func charts(t testing.TB) map[string][]byte {
 		"roofline":          RooflineSVG(roofed(t)),
 		"crowd":             crowdPicture(crowdOf(t)).file(),
 		"sim":               SimSVG(answer(t, "sim")),
+		"study":             StudySVG(read[card.Study](t, "cards/study")),
 	}
 }
 

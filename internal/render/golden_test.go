@@ -264,12 +264,22 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"formats": func(st Style) string {
 			return Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
 		},
-		"format":       func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
-		"block":        func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
-		"recipe":       func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
-		"unstated":     func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
-		"cached":       func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
-		"published":    func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
+		"format":     func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
+		"block":      func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
+		"recipe":     func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
+		"unstated":   func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
+		"cached":     func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
+		"published":  func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
+		"study":      func(st Style) string { return Study(read[card.Study](t, "cards/study"), StudyOptions{}, st) },
+		"study-held": func(st Style) string { return Study(read[card.Study](t, "cards/study"), StudyOptions{Held: true}, st) },
+		"study-fits": func(st Style) string {
+			return Study(read[card.Study](t, "cards/study-fits"), StudyOptions{All: true}, st)
+		},
+		"study-some": func(st Style) string { return Study(someHeld(t), StudyOptions{}, st) },
+		"study-none": func(st Style) string { return Study(noneHeld(t), StudyOptions{}, st) },
+		"study-begun": func(st Style) string {
+			return Study(&card.Study{Name: "begun", Criterion: card.Fitting, Points: 9}, StudyOptions{}, st)
+		},
 		"methods":      func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
 		"order":        func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
 		"method":       func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
@@ -293,6 +303,33 @@ func screens(t testing.TB) map[string]func(Style) string {
 		"help":    help.Text,
 		"errors":  errorsOf,
 	}
+}
+
+// someHeld is a study of which one case has no design that meets the goal, and another none that does it ever.
+func someHeld(t testing.TB) *card.Study {
+	s := read[card.Study](t, "cards/study")
+	s.Overall = nil
+	for i := range s.Designs {
+		if d := &s.Designs[i]; i >= s.Cases[3].From {
+			d.Held, d.Front = 0, false
+		} else if i >= s.Cases[1].From && i < s.Cases[2].From {
+			d.Held, d.Front = min(d.Held, 9), false
+		}
+	}
+	s.Cases[1].Held, s.Cases[1].Best, s.Cases[1].Nearest = 0, -1, s.Cases[1].From
+	s.Cases[3].Held, s.Cases[3].Best = 0, -1
+	return s
+}
+
+// noneHeld is a study of one case in which nothing meets the goal.
+func noneHeld(t testing.TB) *card.Study {
+	s := someHeld(t)
+	c := s.Cases[1]
+	s.Designs = s.Designs[c.From : c.From+c.Designs]
+	c.From, c.Nearest, c.Name = 0, 0, ""
+	s.Cases = []card.StudyCase{c}
+	s.Failures = []card.Count{{What: "a worker said \x1b[31mno", N: 3}, {What: "does not fit", N: 2}}
+	return s
 }
 
 // modelRows are stored without the word of the list.
@@ -339,7 +376,7 @@ var looked = []struct {
 	{"80-ascii", Style{Width: 80, ASCII: true}, false},
 }
 
-var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true, "lesson": true}
+var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true, "lesson": true, "study": true}
 
 // TestGolden compares every screen with the file that holds it; go test -update writes the files.
 func TestGolden(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 // StudyOptions choose what is shown of a study.
 type StudyOptions struct {
-	// All designs, not the front and some after it.
-	All bool
+	// All designs, not the front and some after it; Held only those that do what is wanted.
+	All, Held bool
 }
 
 // fewDesigns of a case that are shown where not all are asked for.
@@ -36,7 +36,10 @@ func StudyParts(s *card.Study) []Block {
 }
 
 func (p *page) study(s *card.Study, o StudyOptions) {
-	p.heading(cmp.Or(s.Name, s.ID), fmt.Sprintf("%s of %s questions answered", unit.Count(s.Answered), unit.Count(s.Points)), plural(int64(len(s.Designs)), "design", "designs"))
+	p.studyTitle(s)
+	if s.Answered == 0 {
+		return
+	}
 	for i, f := range s.Failures {
 		const few = 5
 		if i == few {
@@ -50,8 +53,11 @@ func (p *page) study(s *card.Study, o StudyOptions) {
 		p.para(nil, say("no figure differs between the answers: --of names those to compare"))
 		return
 	}
+	if len(s.Cases) > 1 {
+		p.bests(s, o.All)
+	}
 	p.explains(s)
-	p.designs(s, o.All)
+	p.designs(s, o)
 }
 
 // explains is how much of each measure's variance each factor explains by itself.
@@ -62,7 +68,7 @@ func (p *page) explains(s *card.Study) {
 	var names []string
 	for i := range s.Sensitivity {
 		tb.sides = append(tb.sides, right)
-		head = append(head, say(s.Sensitivity[i].Measure, dim))
+		head = append(head, say(measureNamed(s, s.Sensitivity[i].Measure), dim))
 		for _, x := range s.Sensitivity[i].Shares {
 			if !slices.Contains(names, x.Factor) {
 				names = append(names, x.Factor)
@@ -71,7 +77,7 @@ func (p *page) explains(s *card.Study) {
 	}
 	tb.row(head...)
 	for _, name := range names {
-		row := []text{say(name)}
+		row := []text{say(innerOf(name))}
 		for i := range s.Sensitivity {
 			row = append(row, say(shareOf(&s.Sensitivity[i], name)))
 		}
@@ -101,88 +107,83 @@ func shareOf(s *card.Sensitivity, factor string) string {
 func hundredths(x float64) string { return strconv.Itoa(int(100*x+0.5)) + " %" }
 
 // designs of each case as a table: the levels that differ, and each measure with its spread over the seeds.
-func (p *page) designs(s *card.Study, all bool) {
+func (p *page) designs(s *card.Study, o StudyOptions) {
 	p.blank()
-	p.para(nil, join(say("designs", bold), say("  * is on the front: none other is as good in all and better in one; with p5 and p95 over the seeds", dim)))
-	wanted, chosen := parted(s)
+	front := fmt.Sprintf("  * is on the front: it %s, and none other is as good in all and better in one; with p5 and p95 over the seeds", does[s.Criterion].one)
+	p.para(nil, join(say("designs", bold), say(front, dim)))
+	chosen := parted(s)
 	hidden := 0
-	for from := 0; from < len(s.Designs); {
-		to := from
-		for to < len(s.Designs) && same(&s.Designs[from], &s.Designs[to], wanted) {
-			to++
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		of := s.Designs[c.From : c.From+c.Designs]
+		if o.Held {
+			of = of[:c.Held]
 		}
-		if from > 0 {
+		if i > 0 {
 			p.blank()
 		}
-		if name := levelsOf(s, &s.Designs[from], wanted); name != "" {
-			p.para(nil, say(name))
+		if c.Name != "" {
+			p.para(nil, say(c.Name))
 		}
-		hidden += p.designTable(s, s.Designs[from:to], chosen, all)
-		from = to
+		if len(of) == 0 {
+			p.para(pad(gap), say("no design "+does[s.Criterion].one, dim))
+			continue
+		}
+		hidden += p.designTable(s, of, chosen, o.All)
 	}
 	if hidden > 0 {
 		p.elsewhere(fmt.Sprintf("%s more: --all, or --csv FILE", unit.Count(int64(hidden))))
 	}
 }
 
-// parted are the factors that differ, by whether they say what is wanted.
-func parted(s *card.Study) (wanted, chosen []int) {
+// parted are the factors that differ and can be chosen.
+func parted(s *card.Study) (chosen []int) {
 	for f, name := range s.Factors {
-		switch {
-		case !differs(s.Designs, f):
-		case slices.Contains(s.Asked, name):
-			wanted = append(wanted, f)
-		default:
+		if differs(s.Designs, f) && !slices.Contains(s.Asked, name) {
 			chosen = append(chosen, f)
 		}
 	}
-	return wanted, chosen
-}
-
-func same(a, b *card.Design, factors []int) bool {
-	for _, f := range factors {
-		if a.Levels[f] != b.Levels[f] {
-			return false
-		}
-	}
-	return true
-}
-
-// levelsOf a design: those of models and workloads by themselves, others behind their names.
-func levelsOf(s *card.Study, d *card.Design, factors []int) string {
-	var words []string
-	for _, f := range factors {
-		word := d.Levels[f]
-		if _, inner, ok := strings.Cut(s.Factors[f], "."); ok {
-			word = inner + " " + word
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, ", ")
+	return chosen
 }
 
 // designTable gives how many designs it leaves out.
 func (p *page) designTable(s *card.Study, designs []card.Design, chosen []int, all bool) int {
 	tb := &table{sides: []side{left}, most: map[int]int{}}
 	head := []text{nil}
-	for i, f := range chosen {
-		tb.sides = append(tb.sides, left)
-		tb.most[i+1] = max(8, p.st.width()/4)
-		head = append(head, say(s.Factors[f], dim))
+	if judged(s) {
+		tb.sides, head = append(tb.sides, left), append(head, say("seeds", dim))
 	}
-	for _, m := range s.Measures {
+	for _, f := range chosen {
+		tb.most[len(head)] = max(8, p.st.width()/4)
+		tb.sides = append(tb.sides, left)
+		head = append(head, say(innerOf(s.Factors[f]), dim))
+	}
+	for i := range s.Measures {
 		tb.sides = append(tb.sides, right, left)
-		head = append(head, say(m.Name, dim), nil)
+		head = append(head, say(measureHead(&s.Measures[i]), dim), nil)
 	}
 	tb.row(head...)
 	for i := range designs {
 		if !all && i >= fewDesigns && !designs[i].Front {
 			break
 		}
-		tb.row(designRow(&designs[i], chosen)...)
+		tb.row(designRow(s, &designs[i], chosen)...)
 	}
 	p.add(tb)
 	return len(designs) + 1 - len(tb.rows)
+}
+
+// judged: some designs do not do what is wanted, or not with all seeds. What does not fit is no design.
+func judged(s *card.Study) bool {
+	return slices.ContainsFunc(s.Designs, func(d card.Design) bool { return d.Held < d.Seeds })
+}
+
+// innerOf a factor of a workload is the field itself.
+func innerOf(factor string) string {
+	if _, inner, ok := strings.Cut(factor, "."); ok {
+		return inner
+	}
+	return factor
 }
 
 func differs(all []card.Design, factor int) bool {
@@ -194,20 +195,29 @@ func differs(all []card.Design, factor int) bool {
 	return false
 }
 
-func designRow(d *card.Design, shown []int) (row []text) {
-	how, mark := plain, ""
+func designRow(s *card.Study, d *card.Design, shown []int) (row []text) {
+	how, front := plain, ""
 	if d.Front {
-		how, mark = bold, "*"
+		how, front = bold, "*"
 	}
-	row = append(row, say(mark, bold))
+	row = append(row, say(front, bold))
+	if judged(s) {
+		m := heldMark(d)
+		row = append(row, say(string(m.sign)+m.word, m.ink))
+	}
 	for _, f := range shown {
-		row = append(row, say(d.Levels[f], how))
+		row = append(row, say(strings.TrimPrefix(d.Names[f], innerOf(s.Factors[f])+" "), how)) // the head says of what
 	}
-	for _, s := range d.Spreads {
+	return append(row, spreads(d.Spreads, how)...)
+}
+
+// spreads of measures, each with its percentiles where they differ.
+func spreads(all []*card.Spread, how ink) (row []text) {
+	for _, s := range all {
 		switch {
 		case s == nil:
 			row = append(row, say("—"), say(""))
-		case s.P5 == s.P95:
+		case figureOf(s.P5) == figureOf(s.P95):
 			row = append(row, say(figureOf(s.Mean), how), say(""))
 		default:
 			row = append(row, say(figureOf(s.Mean), how), say(figureOf(s.P5)+"–"+figureOf(s.P95), dim))
@@ -219,23 +229,27 @@ func designRow(d *card.Design, shown []int) (row []text) {
 // figureOf a measure: three digits, as at an axis.
 func figureOf(x float64) string { return tick(x) }
 
-// StudySVG draws designs by the first two measures of a study: the front as filled points, the rest as rings, spreads over
-// seeds and bands of those on the front as whiskers.
+// StudySVG draws designs by the first two measures of a study: the front as filled points, the rest as rings, what does not
+// do what is wanted as crosses; spreads over seeds and bands of those on the front as whiskers.
 func StudySVG(s *card.Study) []byte { return studyPicture(s).file() }
 
 // StudyChart is StudySVG as a part of a page.
 func StudyChart(s *card.Study, name string) Chart { return studyPicture(s).chart(name, svgWidth) }
 
 func studyPicture(s *card.Study) *picture {
-	title := fmt.Sprintf("%s: %s by %s", cmp.Or(s.Name, s.ID), plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "))
 	var words []string
 	for i := range s.Designs {
 		if d := &s.Designs[i]; d.Front {
-			words = append(words, strings.Join(d.Levels, " "))
+			words = append(words, strings.Join(d.Names, " "))
 		}
 	}
-	under := []string{fmt.Sprintf("%s of %s questions answered; whiskers go from p5 to p95 over seeds and to the edges of bands", unit.Count(s.Answered), unit.Count(s.Points))}
-	return &picture{title, under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
+	under := []string{fmt.Sprintf("%s: %s by %s, %s of %s questions answered", cmp.Or(s.Name, s.ID), plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "), unit.Count(s.Answered), unit.Count(s.Points)),
+		"filled: on the front, with whiskers from p5 to p95 over seeds and to the edges of bands"}
+	if judged(s) {
+		under[1] += "; × " + does[s.Criterion].not
+	}
+	const longTitle = 96
+	return &picture{shorten(studyAnswerOf(s).sentence(), longTitle, "…"), under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
 		if len(s.Measures) > 1 {
 			(&cloud{Study: s}).draw(p)
 		}
@@ -243,8 +257,8 @@ func studyPicture(s *card.Study) *picture {
 }
 
 func measureNames(s *card.Study) (names []string) {
-	for _, m := range s.Measures[:min(2, len(s.Measures))] {
-		names = append(names, m.Name)
+	for i := range s.Measures[:min(2, len(s.Measures))] {
+		names = append(names, measureHead(&s.Measures[i]))
 	}
 	return names
 }
@@ -290,7 +304,7 @@ func (v *cloud) draw(p *svgPage) {
 	x, y := v.reach(0), v.reach(1)
 	c.x, c.y = spanScale(x.low, x.high), spanScale(y.low, y.high)
 	p.y = c.bottom() + 2*svgLine
-	c.frame(v.Measures[0].Name, v.Measures[1].Name)
+	c.frame(measureHead(&v.Measures[0]), measureHead(&v.Measures[1]))
 	var named []callout
 	for i := len(v.Designs) - 1; i >= 0; i-- {
 		d := &v.Designs[i]
@@ -298,6 +312,10 @@ func (v *cloud) draw(p *svgPage) {
 			continue
 		}
 		px, py := c.px(d.Spreads[0].Mean), c.py(d.Spreads[1].Mean)
+		if d.Held < d.Seeds {
+			c.path("miss", fmt.Sprintf("M%.1f %.1fl6 6m0 -6l-6 6", px-3, py-3))
+			continue
+		}
 		if !d.Front {
 			fmt.Fprintf(&c.b, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", px, py)
 			continue
@@ -316,7 +334,7 @@ func (v *cloud) called(d *card.Design) string {
 	var words []string
 	for f := range v.Factors {
 		if differs(v.Designs, f) {
-			words = append(words, d.Levels[f])
+			words = append(words, d.Names[f])
 		}
 	}
 	return strings.Join(words, " ")

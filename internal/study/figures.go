@@ -14,6 +14,8 @@ type Measure struct {
 	Name string
 	// More is better than less.
 	More bool
+	// Label is how people call it, Unit what it is in.
+	Label, Unit string
 	// path in the answer, and those of the edges of its band, where it has one.
 	path, low, high string
 }
@@ -28,51 +30,87 @@ type Figure struct {
 // Figures by the names of their measures; what an answer does not tell is not there.
 type Figures map[string]Figure
 
+// lone is a measure without a band.
+func lone(name, label, unit, path string) Measure {
+	return Measure{name, false, label, unit, path, "", ""}
+}
+
 // banded is a measure whose edges stand beside it.
-func banded(name, path string, more bool) Measure {
-	return Measure{name, more, path, path + "_low", path + "_high"}
+func banded(name, label, unit, path string) Measure {
+	return Measure{name, false, label, unit, path, path + "_low", path + "_high"}
 }
 
 // played is one of a simulation, whose edges are those of runs of their own.
-func played(name, before, path string, more bool) Measure {
-	return Measure{name, more, before + path, before + "low." + path, before + "high." + path}
+func played(name, label, unit, before, path string) Measure {
+	return Measure{name, false, label, unit, before + path, before + "low." + path, before + "high." + path}
+}
+
+// more of it is better.
+func more(m Measure) Measure {
+	m.More = true
+	return m
 }
 
 // Measures of a question's answers, the most telling first.
 func Measures(ask string) []Measure {
 	switch ask {
 	case "sim":
-		return []Measure{
-			{Name: "usd_per_hour", path: "one.usd_per_hour"},
-			played("ttft_p99_ms", "one.", "ttft_ms.p99", false), played("tpot_p99_ms", "one.", "tpot_ms.p99", false), played("e2e_p99_ms", "one.", "e2e_ms.p99", false),
-			{Name: "ttft_p50_ms", path: "one.ttft_ms.p50"}, {Name: "tpot_p50_ms", path: "one.tpot_ms.p50"},
-			played("output_tokens_per_s", "one.", "throughput.output_tokens_per_s", true), played("requests_per_s", "one.", "throughput.requests_per_s", true),
-			{Name: "goal_share", More: true, path: "one.goal_share"}, {Name: "goodput", More: true, path: "one.goodput"}, {Name: "holds_requests_per_s", More: true, path: "one.holds_requests_per_s"},
-			{Name: "kv_peak_utilization", path: "one.kv.peak_utilization"}, {Name: "preemptions", path: "one.kv.preemptions"},
-		}
+		return simMeasures()
 	case "plan":
-		return []Measure{
-			{Name: "usd_per_hour", path: "one.best.usd_per_hour", low: "one.best.fleet.usd_per_hour_low", high: "one.best.fleet.usd_per_hour_high"},
-			played("ttft_p99_ms", "one.best.simulated.", "ttft_ms.p99", false), played("tpot_p99_ms", "one.best.simulated.", "tpot_ms.p99", false),
-			{Name: "usd_per_million_tokens", path: "one.best.cost", low: "one.best.fleet.usd_per_million_tokens_low", high: "one.best.fleet.usd_per_million_tokens_high"},
-			{Name: "devices", path: "one.best.fleet.devices"}, {Name: "replicas", path: "one.best.fleet.replicas"}, {Name: "joules_per_token", path: "one.best.fleet.joules_per_token"},
-			banded("decode_tokens_per_s", "one.best.speed.decode_tokens_per_s", true), banded("total_tokens_per_s", "one.best.speed.total_tokens_per_s", true),
-			{Name: "headroom_bytes", More: true, path: "one.best.headroom_bytes"},
-			{Name: "step_s", path: "one.best.step.seconds", low: "one.best.step.seconds_low", high: "one.best.step.seconds_high"}, {Name: "run_usd", path: "one.best.run.usd"},
-		}
+		return planMeasures()
 	case "train":
 		return []Measure{
-			{Name: "run_usd", path: "one.run.usd"}, banded("run_days", "one.run.days", false), banded("step_s", "one.step.seconds", false),
-			banded("tokens_per_s_per_device", "one.step.tokens_per_s_per_device", true), {Name: "mfu", More: true, path: "one.step.mfu"},
-			banded("reserved_bytes", "one.per_device.reserved_bytes", false),
+			lone("run_usd", "run cost", "$", "run.usd"), banded("run_days", "run time", "days", "run.days"), banded("step_s", "step", "s", "step.seconds"),
+			more(banded("tokens_per_s_per_device", "throughput", "tok/s per GPU", "step.tokens_per_s_per_device")), more(lone("mfu", "MFU", "", "step.mfu")),
+			banded("reserved_bytes", "reserved", "bytes", "per_device.reserved_bytes"),
 		}
 	}
 	return []Measure{
-		banded("usd_per_million_tokens", "one.speed.usd_per_million_tokens", false), banded("decode_tokens_per_s", "one.speed.decode_tokens_per_s", true),
-		banded("total_tokens_per_s", "one.speed.total_tokens_per_s", true), banded("ttft_ms", "one.speed.ttft_ms", false), banded("tpot_ms", "one.speed.tpot_ms", false),
-		banded("joules_per_token", "one.speed.joules_per_token", false), {Name: "headroom_bytes", More: true, path: "one.headroom_bytes"},
-		{Name: "kv_bytes_per_token", path: "one.kv.bytes_per_token"},
+		banded("usd_per_million_tokens", "cost", "$/M tokens", "speed.usd_per_million_tokens"),
+		more(banded("decode_tokens_per_s", "decode", "tok/s", "speed.decode_tokens_per_s")),
+		more(banded("total_tokens_per_s", "all users", "tok/s", "speed.total_tokens_per_s")),
+		banded("ttft_ms", "TTFT", "ms", "speed.ttft_ms"), banded("tpot_ms", "TPOT", "ms", "speed.tpot_ms"),
+		banded("joules_per_token", "energy", "J/token", "speed.joules_per_token"), more(lone("headroom_bytes", "headroom", "bytes", "headroom_bytes")),
+		lone("kv_bytes_per_token", "KV cache", "bytes/token", "kv.bytes_per_token"),
 	}
+}
+
+func simMeasures() []Measure {
+	return []Measure{
+		lone("usd_per_hour", "rent", "$/h", "usd_per_hour"),
+		played("ttft_p99_ms", "TTFT p99", "ms", "", "ttft_ms.p99"), played("tpot_p99_ms", "TPOT p99", "ms", "", "tpot_ms.p99"), played("e2e_p99_ms", "E2E p99", "ms", "", "e2e_ms.p99"),
+		lone("ttft_p50_ms", "TTFT p50", "ms", "ttft_ms.p50"), lone("tpot_p50_ms", "TPOT p50", "ms", "tpot_ms.p50"),
+		more(played("output_tokens_per_s", "output", "tok/s", "", "throughput.output_tokens_per_s")),
+		more(played("requests_per_s", "served", "requests/s", "", "throughput.requests_per_s")),
+		more(lone("goal_share", "within goal", "", "goal_share")), more(lone("goodput", "goodput", "requests/s", "goodput")),
+		more(lone("holds_requests_per_s", "capacity", "requests/s", "holds_requests_per_s")),
+		lone("kv_peak_utilization", "KV cache peak", "", "kv.peak_utilization"), lone("preemptions", "preemptions", "", "kv.preemptions"),
+	}
+}
+
+func planMeasures() []Measure {
+	of := func(m Measure, low, high string) Measure {
+		m.low, m.high = low, high
+		return m
+	}
+	return []Measure{
+		of(lone("usd_per_hour", "rent", "$/h", "best.usd_per_hour"), "best.fleet.usd_per_hour_low", "best.fleet.usd_per_hour_high"),
+		played("ttft_p99_ms", "TTFT p99", "ms", "best.simulated.", "ttft_ms.p99"), played("tpot_p99_ms", "TPOT p99", "ms", "best.simulated.", "tpot_ms.p99"),
+		of(lone("usd_per_million_tokens", "cost", "$/M tokens", "best.cost"), "best.fleet.usd_per_million_tokens_low", "best.fleet.usd_per_million_tokens_high"),
+		lone("devices", "devices", "", "best.fleet.devices"), lone("replicas", "replicas", "", "best.fleet.replicas"), lone("joules_per_token", "energy", "J/token", "best.fleet.joules_per_token"),
+		more(banded("decode_tokens_per_s", "decode", "tok/s", "best.speed.decode_tokens_per_s")), more(banded("total_tokens_per_s", "all users", "tok/s", "best.speed.total_tokens_per_s")),
+		more(lone("headroom_bytes", "headroom", "bytes", "best.headroom_bytes")),
+		of(lone("step_s", "step", "s", "best.step.seconds"), "best.step.seconds_low", "best.step.seconds_high"), lone("run_usd", "run cost", "$", "best.run.usd"),
+	}
+}
+
+// held is the figure that says whether an answer does what is wanted: 1 or 0.
+const held = "held"
+
+// Judged: figures say whether their answer does what is wanted, where it can be said. Those of an older memwall-farm do not.
+func (f Figures) Judged(ask string) bool {
+	_, ok := f[held]
+	return ok || ask != "sim" || len(f) == 0
 }
 
 // Gist is what an answer comes to.
@@ -84,7 +122,7 @@ type Gist struct {
 // at a path of an answer: what stands there, in the unit of its name; nil where there is nothing.
 func at(answer map[string]any, path string) any {
 	v := any(answer)
-	for key := range strings.SplitSeq(strings.TrimPrefix(path, "one."), ".") {
+	for key := range strings.SplitSeq(path, ".") {
 		v = figure.Step(v, key)
 	}
 	return v
@@ -107,10 +145,14 @@ func GistOf(ask string, answer []byte) (*Gist, error) {
 		}
 		return &x
 	}
-	if rent := rentOf(text("one.plan.hardware"), number("one.plan.devices"), number("one.plan.replicas")); ask == "sim" && rent != nil && text("one.error.message") == "" {
+	if rent := rentOf(text("plan.hardware"), number("plan.devices"), number("plan.replicas")); ask == "sim" && rent != nil && text("error.message") == "" {
 		one["usd_per_hour"] = *rent
 	}
-	g := &Gist{Verdict: text("one.verdict"), Failure: text("one.error.message"), Figures: Figures{}}
+	g := &Gist{Verdict: text("verdict"), Failure: text("error.message"), Figures: Figures{}}
+	if holds, ok := at(one, "holds").(bool); ok {
+		kept, judged := at(one, "goal_met").(bool)
+		g.Figures[held] = Figure{Value: map[bool]float64{true: 1}[holds && (kept || !judged)]}
+	}
 	for _, m := range Measures(ask) {
 		if v := number(m.path); v != nil {
 			g.Figures[m.Name] = Figure{*v, number(m.low), number(m.high)}

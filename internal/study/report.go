@@ -28,9 +28,9 @@ type Tally struct {
 
 // design is all of a question but its seed, with what its seeds came to.
 type design struct {
-	levels []int64
-	n      int64
-	values [][]Figure // by measure
+	levels  []int64
+	n, held int64
+	values  [][]Figure // by measure
 }
 
 // NewTally of a study.
@@ -61,6 +61,9 @@ func (t *Tally) Add(index int64, verdict, failure string, figures Figures) {
 	levels := t.study.Levels(index)
 	d := t.design(levels)
 	d.n++
+	if f, judged := figures[held]; !judged || f.Value > 0 {
+		d.held++
+	}
 	for i, m := range t.measures {
 		if f, ok := figures[m.Name]; ok {
 			d.values[i] = append(d.values[i], f)
@@ -98,7 +101,7 @@ func (t *Tally) Report(names, per []string) (*card.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &card.Study{Name: t.study.Name, Ask: t.study.Ask, Points: t.study.Points(), Answered: t.answered, Failures: counted(t.failures)}
+	out := &card.Study{Name: t.study.Name, Ask: t.study.Ask, Criterion: t.study.criterion(), Points: t.study.Points(), Answered: t.answered, Failures: counted(t.failures)}
 	for i, f := range t.factors {
 		out.Factors = append(out.Factors, t.study.Factors[f].Name)
 		if t.asked[i] {
@@ -106,12 +109,19 @@ func (t *Tally) Report(names, per []string) (*card.Study, error) {
 		}
 	}
 	for _, m := range by {
-		out.Measures = append(out.Measures, card.StudyMeasure{Name: t.measures[m].Name, More: t.measures[m].More})
+		one := &t.measures[m]
+		out.Measures = append(out.Measures, card.StudyMeasure{Name: one.Name, More: one.More, Label: one.Label, Unit: one.Unit})
 		if v := t.vary[m]; v.n > 1 {
 			out.Sensitivity = append(out.Sensitivity, t.sensitivity(m))
 		}
 	}
-	out.Designs = t.compared(by)
+	all := t.compared(by)
+	out.Cases = grouped(all)
+	t.entitle(all, out.Cases)
+	out.Overall = overall(all, out.Cases)
+	for _, p := range all {
+		out.Designs = append(out.Designs, p.Design)
+	}
 	return out, nil
 }
 
@@ -132,14 +142,16 @@ func (t *Tally) cases(per []string) error {
 	return nil
 }
 
-// caseOf a design: the levels of what is wanted.
-func (t *Tally) caseOf(levels []int64) (out []int64) {
+// parted levels of a design: of what is wanted, and of what can be chosen.
+func (t *Tally) parted(levels []int64) (wanted, chosen []int64) {
 	for i, l := range levels {
 		if t.asked[i] {
-			out = append(out, l)
+			wanted = append(wanted, l)
+		} else {
+			chosen = append(chosen, l)
 		}
 	}
-	return out
+	return wanted, chosen
 }
 
 // chosen measures, by their places.
@@ -182,18 +194,21 @@ func counted(all map[string]int64) (out []card.Count) {
 // placed is a design with where it stands.
 type placed struct {
 	card.Design
-	levels, wanted []int64
-	at             []float64 // by measure, less is better
+	levels, wanted, chosen []int64
+	at                     []float64 // by measure, less is better
 }
 
-// compared designs, case by case: those on the front first, and by the measures.
-func (t *Tally) compared(by []int) []card.Design {
+// compared designs, case by case: those on the front first, then others that do what is wanted, and by the measures.
+func (t *Tally) compared(by []int) []*placed {
 	cases := map[string][]*placed{}
 	var all []*placed
+	names := t.names()
 	for _, d := range t.designs {
-		one := t.placed(d, by)
-		key := fmt.Sprint(one.wanted)
-		cases[key], all = append(cases[key], one), append(all, one)
+		one := t.placed(d, by, names)
+		if all = append(all, one); one.holds() {
+			key := fmt.Sprint(one.wanted)
+			cases[key] = append(cases[key], one)
+		}
 	}
 	for _, of := range cases {
 		at := make([][]float64, len(of))
@@ -205,19 +220,25 @@ func (t *Tally) compared(by []int) []card.Design {
 		}
 	}
 	slices.SortFunc(all, func(a, b *placed) int {
-		return cmp.Or(slices.Compare(a.wanted, b.wanted), -compareBool(a.Front, b.Front), slices.Compare(a.at, b.at), slices.Compare(a.levels, b.levels))
+		return cmp.Or(slices.Compare(a.wanted, b.wanted), -compareBool(a.Front, b.Front), -compareBool(a.holds(), b.holds()), slices.Compare(a.at, b.at), slices.Compare(a.levels, b.levels))
 	})
-	out := make([]card.Design, len(all))
-	for i := range all {
-		out[i] = all[i].Design
+	return all
+}
+
+// names of the levels of each factor of designs.
+func (t *Tally) names() (out []func(int64) string) {
+	for _, f := range t.factors {
+		out = append(out, t.study.Factors[f].names())
 	}
 	return out
 }
 
-func (t *Tally) placed(d *design, by []int) *placed {
-	one := &placed{Design: card.Design{Seeds: d.n}, levels: d.levels, wanted: t.caseOf(d.levels), at: make([]float64, len(by))}
+func (t *Tally) placed(d *design, by []int, names []func(int64) string) *placed {
+	one := &placed{Design: card.Design{Seeds: d.n, Held: d.held}, levels: d.levels, at: make([]float64, len(by))}
+	one.wanted, one.chosen = t.parted(d.levels)
 	for i, f := range t.factors {
 		one.Levels = append(one.Levels, t.study.Factors[f].Level(d.levels[i]))
+		one.Names = append(one.Names, names[i](d.levels[i]))
 	}
 	for i, m := range by {
 		s := spreadOf(d.values[m])

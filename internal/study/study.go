@@ -1,5 +1,5 @@
 // Package study reads study files: lists of models, hardware, fields of a plan, workloads, goals and seeds, which stand for
-// a question each way of taking one of every list. It is pure: what a study names is found by who runs it (internal/farm).
+// a question each way of taking one of every list. It is pure: what a study names is found by who runs it (farm/internal/farm).
 //
 // Open study.go for what a study is, read.go for how a file becomes one, expand.go for its questions and their keys.
 package study
