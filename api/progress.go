@@ -61,6 +61,7 @@ func (p Progress) String() string {
 	return strings.Join(out, ", ")
 }
 
+// Phases of searches and simulations.
 const (
 	PhaseSearch   = "search"
 	PhaseLoose    = "loosen"

@@ -70,17 +70,16 @@ type Request struct {
 	// Safety: fits_on lists hardware when none is given.
 }
 
-const AskPlan = "plan"
-
-const AskDiagnose = "diagnose"
-
-const AskCompare = "compare"
-
-const AskPick = "pick"
-
-const AskDiff = "diff"
-
-const AskTrain = "train"
+// Questions beside "fit".
+const (
+	AskPlan     = "plan"
+	AskPick     = "pick"
+	AskTrain    = "train"
+	AskSim      = "sim"
+	AskDiff     = "diff"
+	AskCompare  = "compare"
+	AskDiagnose = "diagnose"
+)
 
 // ServingLists are the fields of words whose lists a search for plans to serve goes through.
 var ServingLists = []string{"engine", "weights", "kv"}
@@ -96,5 +95,3 @@ func (r *Request) Aims() bool {
 
 // AnyHardware stands for devices that are offered, in usual numbers.
 const AnyHardware = "any"
-
-const AskSim = "sim"

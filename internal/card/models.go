@@ -202,6 +202,31 @@ func heads(q, kv int64) string {
 	return fmt.Sprintf("GQA %d/%d", q, kv)
 }
 
+// isName reports whether an entry is called so.
+func isName(name string) bool {
+	for _, e := range catalog.All() {
+		for _, n := range append([]string{e.ID, e.Name, e.Hub}, e.Aliases...) {
+			if fold(n) == fold(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Look finds the model that words name, or that several have them in their names: "qwen3" is a tag of Ollama's, and who
+// looks for it wants to see all of them.
+func Look(src memwall.ModelSource, words string) (m *Model, several bool, err error) {
+	list := Models(words)
+	if len(list) > 1 && !isName(words) {
+		return nil, true, nil
+	}
+	if m, err = ModelOf(src, words); err != nil && len(list) > 0 {
+		return nil, true, nil
+	}
+	return m, false, err
+}
+
 // ModelOf gives the card of the model that a reference leads to.
 func ModelOf(src memwall.ModelSource, ref string) (*Model, error) {
 	r, err := src.Model(ref)

@@ -26,14 +26,14 @@ func (a *app) models() *cobra.Command {
 			if words == "" {
 				return a.listModels("")
 			}
-			m, err := card.ModelOf(a.Models, words)
-			if err == nil {
+			switch m, several, err := card.Look(a.Models, words); {
+			case err != nil:
+				return err
+			case several:
+				return a.listModels(words)
+			default:
 				return a.show(m, func(st render.Style) string { return render.Model(m, st) })
 			}
-			if len(card.Models(words)) > 0 {
-				return a.listModels(words)
-			}
-			return err
 		},
 	}
 	c.AddCommand(a.addModel())

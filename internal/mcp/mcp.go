@@ -242,12 +242,12 @@ func (s *Server) lookUp(name, doc string, find func(words string) (text string, 
 
 func (s *Server) modelCards(words string) (string, error) {
 	if words != "" {
-		m, err := card.ModelOf(s.models, words)
-		if err == nil {
-			return modelCard(m), nil
-		}
-		if len(card.Models(words)) == 0 {
+		m, several, err := card.Look(s.models, words)
+		if err != nil {
 			return "", err
+		}
+		if !several {
+			return modelCard(m), nil
 		}
 	}
 	return modelList(words), nil

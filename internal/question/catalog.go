@@ -29,7 +29,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 		return nil, err
 	}
 	n := &read.Said
-	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog", Stated: read.Format != "", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
+	r := &api.Resolved{ID: read.ID, Name: read.Name, Hub: read.Repo, Spec: s, Recipe: read.Weights, Format: "catalog", Stated: read.Format != "" || n.Repo != "", Assumed: read.Assumed, Guessed: len(read.Others) > 0}
 	switch own := n.Repo != "" || n.Path; {
 	case n.Lacks != "" && read.Format == "":
 		return nil, unstored(n.Lacks, read)

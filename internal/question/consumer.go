@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/model/catalog"
 )
 
 // handy are the formats that people run on devices of their own, the best first: what is lost to 16 bits is small in all.
@@ -26,14 +27,22 @@ func personal(j *engine.Job) bool {
 
 // takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.
 func takesGGUF(r *api.Resolved) bool {
-	return r.Spec != nil && r.Weights == nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
+	return r.Format == "catalog" && r.Spec != nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
 }
 
-// chooseFormat takes the best of the handy formats that fits, where neither engine nor format was asked for.
+// chooseFormat takes the format that Ollama's library has of a model that Ollama runs, else the best of the handy formats that fits, where neither engine nor format was asked for.
 func (q *Question) chooseFormat() {
+	if q.Request.Weights != "" || q.Resolved.Asked != "" || !takesGGUF(q.Resolved) || len(q.Original.Override) > 0 {
+		return
+	}
+	if q.Engine.Name() == "ollama" {
+		if q.Request.Weights = catalog.LibraryFormat(q.Resolved.ID); q.Request.Weights != "" {
+			q.Job.Note("default_used", "warn", "weights", "weights = %s: what Ollama's library has; --weights says another", q.Request.Weights)
+		}
+		return
+	}
 	name, _, _ := strings.Cut(q.Original.Engine, "@")
-	open := q.Original.Engine == "" || called.Find(name) != nil
-	if !open || q.Request.Weights != "" || q.Resolved.Asked != "" || !engine.ReadsGGUF(q.Engine) || !personal(q.Job) || !takesGGUF(q.Resolved) || len(q.Original.Override) > 0 {
+	if open := name == "" || called.Find(name) != nil; !open || !engine.ReadsGGUF(q.Engine) || !personal(q.Job) {
 		return
 	}
 	if own := dtype.FindRecipe(q.Resolved.Recipe); own != nil && own.InGGUF() != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/plan"
 )
 
 // screenOf is the screen whose parts Parts gives, with all that it can show.
@@ -79,7 +80,7 @@ func TestPartsLead(t *testing.T) {
 // TestBesideRows: of plans that fit, the best figures of each column are told; one that does not fit wins nothing.
 func TestBesideRows(t *testing.T) {
 	ask := func(on string) *memwall.Answer {
-		a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on})
+		a, err := memwall.Ask(&memwall.Request{Ask: "fit", Model: "llama-3.1-8b", Hardware: on, Plan: plan.Plan{Engine: "vllm", Weights: "bf16"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,14 +103,14 @@ func listOf(v any) []any { l, _ := v.([]any); return l }
 // ofVerdict: what fits has its high edge within what may be used on every device, what is tight its middle, and what does not fit
 // is beyond it on one, beyond the host, or beyond a pool whose size is given.
 func ofVerdict(a *memwall.Answer) (out []string) {
-	within, inside, over := true, true, a.KV != nil && a.KV.NeededBytes > a.KV.PoolBytes
+	within, possible, over := true, true, a.KV != nil && a.KV.NeededBytes > a.KV.PoolBytes
 	for i := range a.Devices {
 		d := &a.Devices[i]
 		if d.Usable == 0 && d.Capacity == 0 {
 			continue // without bounds
 		}
 		within = within && d.NeededHigh <= d.Usable
-		inside = inside && d.Needed <= d.Usable
+		possible = possible && d.NeededLow <= d.Usable
 		over = over || d.Needed > d.Usable
 		if d.Usable > d.Capacity || d.Used < d.Needed && d.Needed <= d.Usable {
 			out = append(out, fmt.Sprintf("%s: capacity %v, usable %v, used %v, needed %v", d.Name, d.Capacity, d.Usable, d.Used, d.Needed))
@@ -123,8 +123,8 @@ func ofVerdict(a *memwall.Answer) (out []string) {
 		return out
 	}
 	switch v := a.Verdict; {
-	case v == memwall.Fits && !within, v == memwall.Tight && !inside, v == memwall.DoesNotFit && !over:
-		out = append(out, fmt.Sprintf("verdict %s, high edges within %v, middles within %v, beyond %v", v, within, inside, over))
+	case v == memwall.Fits && !within, v == memwall.Tight && !possible, v == memwall.DoesNotFit && !over:
+		out = append(out, fmt.Sprintf("verdict %s, high edges within %v, low edges within %v, beyond %v", v, within, possible, over))
 	}
 	return out
 }

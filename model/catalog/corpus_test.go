@@ -53,6 +53,15 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d of %d as meant", len(rows)-wrong, len(rows))
 }
 
+// TestTheLibraryByItsMaker: of several names of an entry the maker's own is the one that is written.
+func TestTheLibraryByItsMaker(t *testing.T) {
+	for id, want := range map[string]string{"llama-3.1-8b": "llama3.1:8b", "phi-4": "phi4:14b", "gemma-3-27b": "gemma3:27b", "olmo3-32b": "olmo-3:32b"} {
+		if got := InLibrary(id, usualFormat); got != want {
+			t.Errorf("%s is %s, want %s", id, got, want)
+		}
+	}
+}
+
 // TestTheLibraryNamesEntries: each tag of ollama.tsv stands for an entry, and is read as it.
 func TestTheLibraryNamesEntries(t *testing.T) {
 	for name, list := range library() {

@@ -14,16 +14,24 @@ var ollamaText string
 // A tag of Ollama's library and what it stands for.
 type tag struct{ name, tag, id, format string }
 
-// tags of the library by name, that of "latest" first.
-var library = sync.OnceValue(func() map[string][]tag {
-	out := map[string][]tag{}
+// tags of the library in the order of the table: a maker's own names before those of models tuned from his.
+var tags = sync.OnceValue(func() (out []tag) {
 	for line := range strings.Lines(ollamaText) {
 		if c := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(c) == 4 && !strings.HasPrefix(line, "#") {
 			if c[3] == "" {
 				c[3] = usualFormat
 			}
-			out[c[0]] = append(out[c[0]], tag{c[0], c[1], c[2], c[3]})
+			out = append(out, tag{c[0], c[1], c[2], c[3]})
 		}
+	}
+	return out
+})
+
+// library is the tags by name, that of "latest" first.
+var library = sync.OnceValue(func() map[string][]tag {
+	out := map[string][]tag{}
+	for _, t := range tags() {
+		out[t.name] = append(out[t.name], t)
 	}
 	return out
 })
@@ -96,15 +104,22 @@ func (t tag) others() (out []string) {
 	return out
 }
 
-// InLibrary is the name by which Ollama's library has an entry in a format; "" where it does not.
+// InLibrary is the name by which Ollama's library has an entry in a format, the first of the table; "" where it does not.
 func InLibrary(id, format string) string {
-	var best string
-	for name, list := range library() {
-		for _, t := range list {
-			if full := name + ":" + t.tag; t.id == id && t.format == format && (best == "" || full < best) {
-				best = full
-			}
+	for _, t := range tags() {
+		if t.id == id && t.format == format {
+			return t.name + ":" + t.tag
 		}
 	}
-	return best
+	return ""
+}
+
+// LibraryFormat is the format of the first name by which Ollama's library has an entry; "" where it has none.
+func LibraryFormat(id string) string {
+	for _, t := range tags() {
+		if t.id == id {
+			return t.format
+		}
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/internal/timing"
@@ -50,8 +51,13 @@ func (c *contender) cautious(g *goalSearch) (dollars, devices, life float64) {
 	return clearly * max(1, more) * dollars, clearly * max(1, more) * devices, clearly * max(life, slow)
 }
 
-// guard ranks the fleets by what they are known for, once the slow edges are played.
+// guard ranks the fleets by what they are known for, once the slow edges are played. Where none was measured all are as
+// uncertain, and what counts is the middle of the band.
 func (g *goalSearch) guard(all []*contender) error {
+	if !slices.ContainsFunc(all, (*contender).measured) {
+		return nil
+	}
+	g.guarded = true
 	var unmeasured []*contender
 	for _, c := range all {
 		if !c.measured() {

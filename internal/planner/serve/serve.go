@@ -44,6 +44,7 @@ type goalSearch struct {
 	kinds          int   // of hardware that are looked at
 	refused        error // why the last server was, where none was sized
 	evaluated      api.Evaluated
+	guarded        bool // fleets that nobody measured are ranked by their slow edge
 	goalProgress
 }
 

@@ -33,8 +33,8 @@ func goalOf(t *testing.T, r *api.Request) *api.Answer {
 	return a
 }
 
-// TestGoalTwin: no fleet is cheaper that playing every server at every number of replicas finds; where nobody measured its kind, at its
-// slow edge.
+// TestGoalTwin: no fleet is cheaper that playing every server at every number of replicas finds. Of these kinds none was measured, so
+// that none is ranked by its slow edge.
 func TestGoalTwin(t *testing.T) {
 	for _, r := range []*api.Request{
 		{Ask: api.AskPlan, Model: "llama-3.1-8b", Hardware: "l40s", Plan: plan.Plan{Engine: "vllm"}, Goal: &api.Goal{TPOT: map[string]float64{"p99": 40}, TTFT: map[string]float64{"p99": 800}}, Workload: &workload.Spec{Concurrency: 48, Requests: 300}},
@@ -47,27 +47,16 @@ func TestGoalTwin(t *testing.T) {
 		}
 		g.sort()
 		const most = 8
-		f := got.Best.Fleet
-		found := *f.USDPerHour
-		if f.Runs == 0 {
-			found *= clearly * float64(*f.Sure) / float64(f.Replicas)
-		}
 		best := math.Inf(1)
 		for _, c := range g.contenders {
 			for n := int64(1); n <= most; n++ {
-				if p := c.play(g, n, simulate.Variant{}); p.err != nil || !p.meets || g.objective(c, n).by[0] >= found {
-					continue
+				if p := c.play(g, n, simulate.Variant{}); p.err == nil && p.meets {
+					best = min(best, g.objective(c, n).by[0])
 				}
-				c.fleet = &fleetPlan{replicas: n, objective: g.objective(c, n)}
-				if err := errors.Join(c.edge(g), c.replicasAtSlowEdge(g)); err != nil {
-					t.Fatal(err)
-				}
-				dollars, _, _ := c.cautious(g)
-				best = min(best, dollars)
 			}
 		}
-		if found > best*1.0005 {
-			t.Errorf("%s on %s: $%g found, and there is one for $%g", r.Model, r.Hardware, found, best)
+		if f := got.Best.Fleet; f.Runs > 0 || *f.USDPerHour > best*1.0005 {
+			t.Errorf("%s on %s: $%v found after %d runs, and there is one for $%g", r.Model, r.Hardware, *f.USDPerHour, f.Runs, best)
 		}
 	}
 }

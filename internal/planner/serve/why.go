@@ -28,7 +28,7 @@ func (g *goalSearch) why(c, winner *contender) string {
 	if p := g.largestPart(c); p != "" {
 		words = append(words, p)
 	}
-	if !c.measured() {
+	if g.guarded && !c.measured() {
 		words = append(words, "nobody measured this device, engine and layout together: ranked by its slow edge")
 	}
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), "; ")
