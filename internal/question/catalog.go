@@ -49,7 +49,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 	if n.GGUF && n.Repo != "" && r.Recipe != "" {
 		r.File = n.Repo + ":" + strings.ToUpper(strings.TrimPrefix(r.Recipe, "gguf-"))
 	}
-	if read.Assumed || derived(r, read) {
+	if read.Assumed || derived(read) {
 		r.Name = n.Base
 	}
 	readNotes(r, read)
@@ -57,7 +57,7 @@ func named(read *catalog.Reading) (*api.Resolved, error) {
 }
 
 // derived reports whether a repository is none of the entry's maker: a model that was tuned, or somebody's copy.
-func derived(r *api.Resolved, read *catalog.Reading) bool {
+func derived(read *catalog.Reading) bool {
 	return read.Said.Repo != "" && catalog.Bare(read.Said.Base) != catalog.Bare(read.Hub) && catalog.Bare(read.Said.Base) != catalog.Bare(read.ID) && catalog.Bare(read.Said.Base) != catalog.Bare(read.Entry.Name)
 }
 

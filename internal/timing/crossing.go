@@ -57,7 +57,7 @@ func reading(q *question.Question, hosted []engine.Hosted, in *serving.In, share
 	return func(b speed.Batch) (seconds float64) {
 		for i := range hosted {
 			h := &hosted[i]
-			seconds += reads(q, h, in, readsOf(h, ranks[i], experts[i], b), rate, share).Mid
+			seconds += reads(h, in, readsOf(h, ranks[i], experts[i], b), rate, share).Mid
 		}
 		return seconds
 	}, nil

@@ -60,10 +60,10 @@ func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b sp
 	bytes := 0.0
 	for i := range hosted {
 		h := &hosted[i]
-		read := stepReads(q, h, in, b)
+		read := stepReads(h, in, b)
 		bytes += read
-		step = step.Plus(reads(q, h, in, read, rate, share))
-		prompt = prompt.Plus(promptReads(q, h, in, l, rate, share))
+		step = step.Plus(reads(h, in, read, rate, share))
+		prompt = prompt.Plus(promptReads(h, in, l, rate, share))
 	}
 	lengthen(f, step, prompt, l, in.ChunkTokens)
 	hostedNote(q, hosted[0].InPlace, unit.Bytes(bytes), rate, f.Step, step, share)
@@ -75,7 +75,7 @@ func addHostReads(q *question.Question, f *serving.Figures, in *serving.In, b sp
 
 // stepReads are the bytes of a stage's hosted weights that a step reads: all of them when layers are copied, of experts in
 // place only those that tokens go to.
-func stepReads(q *question.Question, h *engine.Hosted, in *serving.In, b speed.Batch) float64 {
+func stepReads(h *engine.Hosted, in *serving.In, b speed.Batch) float64 {
 	if !h.InPlace || h.Experts == 0 {
 		return float64(h.Bytes)
 	}
@@ -107,7 +107,7 @@ func readsOf(h *engine.Hosted, r *speed.Rank, experts unit.Bytes, b speed.Batch)
 
 // reads is by how much a step is longer. Kernels that read in place work meanwhile, as long as they would on bytes of
 // the device; a layer that is copied waits for all of it.
-func reads(q *question.Question, h *engine.Hosted, in *serving.In, bytes float64, rate unit.ByteRate, share speed.Figure) speed.Figure {
+func reads(h *engine.Hosted, in *serving.In, bytes float64, rate unit.ByteRate, share speed.Figure) speed.Figure {
 	own := 0.0
 	if h.InPlace {
 		own = bytes / float64(in.Device.Bandwidth.Value)
@@ -116,8 +116,8 @@ func reads(q *question.Question, h *engine.Hosted, in *serving.In, bytes float64
 }
 
 // promptReads is the same of a step of prompts, which reads all: in place perhaps once for each block of tokens.
-func promptReads(q *question.Question, h *engine.Hosted, in *serving.In, l serving.Load, rate unit.ByteRate, share speed.Figure) speed.Figure {
-	f := reads(q, h, in, float64(h.Bytes), rate, share)
+func promptReads(h *engine.Hosted, in *serving.In, l serving.Load, rate unit.ByteRate, share speed.Figure) speed.Figure {
+	f := reads(h, in, float64(h.Bytes), rate, share)
 	if tokens := min(l.Prompt, max(1, in.ChunkTokens)); h.InPlace && tokens > rereadTokens {
 		f.High *= math.Ceil(float64(tokens) / rereadTokens)
 	}

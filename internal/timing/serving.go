@@ -53,7 +53,7 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	}
 	Figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 	Figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
-	shares(q, v, m, load)
+	shares(v, m, load)
 	v.Bound = f.Bound
 	if v.RestsOn == "" {
 		level, rows, early := m.Evidence()
@@ -62,14 +62,14 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 			v.RestsOn += fmt.Sprintf(", %d of them of engines of 2024 and before", early)
 		}
 	}
-	listParts(q, v, f.Parts, 1000*f.Others)
+	listParts(v, f.Parts, 1000*f.Others)
 	formulas(q, v, m, load)
 	price(q, v, f.Throughput, 1)
 	return nil
 }
 
 // shares of the datasheet's rates that decoding and a prompt reach.
-func shares(q *question.Question, v *api.Speed, m *serving.Model, l serving.Load) {
+func shares(v *api.Speed, m *serving.Model, l serving.Load) {
 	memory, compute := m.Fractions(m.Decoding(l))
 	v.BandwidthFraction, v.FLOPsFraction = question.Rounded(memory), question.Rounded(compute)
 	_, prompt := m.Fractions(m.Prompting(l))
@@ -77,7 +77,7 @@ func shares(q *question.Question, v *api.Speed, m *serving.Model, l serving.Load
 }
 
 // listParts lists the parts of a decode step, and the milliseconds that the prompts of others add to the time of a token.
-func listParts(q *question.Question, v *api.Speed, parts []speed.Part, others float64) {
+func listParts(v *api.Speed, parts []speed.Part, others float64) {
 	for _, part := range ByName(parts) {
 		v.Parts = append(v.Parts, api.SpeedPart{Name: Identifier(part.Name), MS: *question.Rounded(1000 * part.Seconds), Bound: part.Bound})
 	}

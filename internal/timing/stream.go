@@ -40,7 +40,7 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	v.PrefillFLOPsFraction = question.Rounded(f.FLOPsFraction)
 	plainBuild(q, in, table, test, f.Prefill.Mid)
 	allUsers(q, v, predictor, test, int64(p.Sequences))
-	price(q, v, total(q, v), len(in.Stages))
+	price(q, v, total(v), len(in.Stages))
 	return nil
 }
 
@@ -104,7 +104,7 @@ func allUsers(q *question.Question, v *api.Speed, p *stream.Predictor, test stre
 	}
 	Figure(total, &v.Total, &v.TotalLow, &v.TotalHigh)
 	v.Bound, v.BandwidthFraction = l.Bound, question.Rounded(l.BandwidthFraction)
-	listParts(q, v, l.Parts, unlisted(l.Parts, l.PerToken.Mid))
+	listParts(v, l.Parts, unlisted(l.Parts, l.PerToken.Mid))
 	if q.Explain != nil {
 		q.Explain.Timing, q.Explain.Assumed = p.Formulas(test, users), users > 1
 	}
@@ -118,7 +118,7 @@ func writeLoop(v *api.Speed, l *stream.Loop) {
 }
 
 // total is that figure again, for prices.
-func total(q *question.Question, v *api.Speed) speed.Figure {
+func total(v *api.Speed) speed.Figure {
 	if v.Total == nil {
 		return speed.Figure{}
 	}

@@ -57,13 +57,13 @@ func tagged(n *naming.Name) (t tag, ok bool) {
 		}
 	}
 	if best < 0 {
-		return unsized(list, want, n)
+		return unsized(list, want)
 	}
 	return list[best].as(strings.TrimPrefix(want, list[best].tag)), true
 }
 
 // unsized takes a tag that begins with no size, "instruct" or "q8_0", for the first of the name.
-func unsized(list []tag, want string, n *naming.Name) (tag, bool) {
+func unsized(list []tag, want string) (tag, bool) {
 	if c := want[0]; c >= '0' && c <= '9' {
 		return tag{}, false
 	}
