@@ -208,8 +208,8 @@ func (h *header) miscounted(key string, g *gguf.Tensor, problem string) error {
 
 func (h *header) has(name string) bool { return h.dims[name] != nil }
 
-// unread is a matrix of attention or of a recurrence that no operator of the family uses: the file is of another network
-// than the family's, and what it caches is not known.
+// unread is a matrix of a layer that no operator of the family uses: the file is of another network than the family's, and
+// what that caches and computes is not known.
 func unread(left []*gguf.Tensor) *gguf.Tensor {
 	for _, g := range left {
 		_, role, _ := strings.Cut(strings.TrimPrefix(g.Name, "blk."), ".")
@@ -220,8 +220,12 @@ func unread(left []*gguf.Tensor) *gguf.Tensor {
 	return nil
 }
 
-// mixes tells the tensors of what looks at other tokens, by the beginnings of their names (src/llama-arch.cpp).
+// mixes tells the tensors of attention, of recurrences and of shared experts by their names
+// (src/llama-arch.cpp).
 func mixes(role string) bool {
+	if strings.HasSuffix(role, "_shexp.weight") {
+		return true
+	}
 	for _, p := range []string{"attn_", "cross_attn_", "ssm_", "shortconv.", "time_mix_", "indexer."} {
 		if strings.HasPrefix(role, p) {
 			return strings.HasSuffix(role, ".weight")

@@ -24,8 +24,9 @@ func Parse(header []byte, size int64) *Builder {
 
 // Without leaves pairs out whose keys drop chooses.
 func (b *Builder) Without(drop func(key string) bool) *Builder {
-	b.pairs = slices.DeleteFunc(slices.Clone(b.pairs), func(p pair) bool { return drop(p.key) })
-	return b
+	c := *b
+	c.pairs = slices.DeleteFunc(slices.Clone(b.pairs), func(p pair) bool { return drop(p.key) })
+	return &c
 }
 
 // Changed is a copy of the file with another value of a key.
