@@ -1,6 +1,9 @@
 package memwall
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/api"
@@ -76,5 +79,35 @@ func TestMoreDevicesKeepTheHost(t *testing.T) {
 	}
 	if !seen {
 		t.Error("no other hardware was tried")
+	}
+}
+
+// TestFirstCure: what an expert would say first. Each situation has the fields that his cure sets, and why.
+func TestFirstCure(t *testing.T) {
+	for _, c := range []struct{ model, on, engine, sets, why string }{
+		{"glm-4.6", "8xh100", "", "weights", "the maker publishes FP8, which loses next to nothing; weights on a server's host slow everybody"},
+		{"llama-3.1-405b", "8xh100", "", "weights", "as Meta serves it"},
+		{"qwen3-235b-a22b", "4xh100", "", "weights", "FP8 is published"},
+		{"llama-3.1-70b", "h100", "vllm", "weights", "four bits fit, eight do not"},
+		{"gpt-oss-120b", "rtx-5090", "", "cpu_moe,hardware", "experts on a host of 64 GiB run at reading speed; nobody buys three more cards for it"},
+		{"gpt-oss-120b", "rtx-5090,host=64GiB", "", "cpu_moe", "the host is there"},
+		{"qwen3-30b-a3b", "rtx-4070", "", "cpu_moe", "3B are active: experts on the host cost little"},
+		{"qwen3-32b", "rtx-3060", "", "gpu_layers", "two bits lose too much"},
+		{"deepseek-r1", "rtx-4090", "", "", "no PC's host holds it"},
+	} {
+		a, err := Ask(&Request{Ask: "fit", Model: c.model, Hardware: c.on, Plan: plan.Plan{Engine: c.engine}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sets []string
+		for _, s := range a.Suggestions {
+			if s.Verdict == Fits {
+				sets = slices.Sorted(maps.Keys(s.Patch))
+				break
+			}
+		}
+		if got := strings.Join(sets, ","); got != c.sets {
+			t.Errorf("%s on %s: %s, want %s: %s", c.model, c.on, got, c.sets, c.why)
+		}
 	}
 }

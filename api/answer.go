@@ -221,6 +221,7 @@ type Suggestion struct {
 	Saves   unit.Bytes     `json:"saves_bytes"`
 	Verdict Verdict        `json:"verdict"`
 	Speed   *float64       `json:"speed_ratio"`
+	Decode  *float64       `json:"decode_tokens_per_s,omitempty"` // of one user
 	Quality *Quality       `json:"quality"`
 	Phases  []PhaseBytes   `json:"-"` // of training with it
 }

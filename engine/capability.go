@@ -30,10 +30,29 @@ var floors = []floor{
 	{"tensorrt-llm", []string{"nvfp4", "mxfp4"}, []Since[float64]{{From: V(0, 0, 0), Value: 9.0, Source: "nvidia.github.io/TensorRT-LLM/1.0.0, features/quantization: Blackwell and Hopper"}}, "awq"},
 }
 
-// CheckCapability refuses a format of weights that the engine does not run on a device of the plan.
+// leastOf is the least compute capability that an engine has kernels for.
+var leastOf = map[string]float64{
+	"vllm":   7.0, // docs.vllm.ai/en/v0.11.2, getting_started/installation/gpu: compute capability 7.0 or higher
+	"sglang": 7.5, // docs.sglang.ai, get_started/install: sm75 and above
+}
+
+// Runs reports whether an engine has kernels for a device, as far as its compute capability says.
+func Runs(engine string, d *hardware.Device) bool {
+	c, ok := Capability(d)
+	return !ok || c >= leastOf[engine]
+}
+
+// CheckCapability refuses a device that the engine has no kernels for, and a format of weights that the engine does not run on a device of the plan.
 func CheckCapability(j *Job, engine string) error {
 	if j.Machine == nil {
 		return nil
+	}
+	for g := range j.Machine.Groups {
+		if d := &j.Machine.Groups[g].Device; !Runs(engine, d) {
+			return &plan.Problem{Field: "engine", Value: engine, Impossible: true,
+				Message: fmt.Sprintf("%s runs on devices from compute capability %.1f on, and %s has %s", engine, leastOf[engine], d.Name, d.Capability),
+				Fix:     "--engine llama.cpp, or a newer device"}
+		}
 	}
 	for i := range floors {
 		f := &floors[i]

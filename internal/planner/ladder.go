@@ -31,6 +31,9 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 			continue
 		}
 		c.Price = s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
+		if c.HostHeadroom != nil && p.base.Host != nil && p.base.Host.Capacity == 0 {
+			c.Price += memoryToBuy
+		}
 		out = append(out, c)
 	}
 	slices.SortStableFunc(out, func(a, b api.Candidate) int { return cmp.Compare(a.Price, b.Price) })
@@ -168,8 +171,8 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 	}
 	p.evaluated.Full++
 	p.evaluated.Decided++
-	if h := a.Host; h != nil && h.Needed > max(question.SpareHost(q.Job.Machine), p.onHost) && question.UnifiedPool(q.Job.Machine) == 0 {
-		return api.Candidate{}, false // more than a host has beside the system, or than one has that nobody spoke of
+	if h := a.Host; h != nil && !p.spared(q, h.Needed) {
+		return p.onLargerHost(q, r, h.Needed, words)
 	}
 	c := api.Candidate{Change: words, Patch: change.PatchOf(&p.Asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
 		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: question.Faster(p.base.Speed, a.Speed)}
@@ -182,6 +185,42 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 		p.addCommandAndCost(&c, q)
 	}
 	return c, true
+}
+
+// largerHosts are what a PC takes beyond the usual memory.
+var largerHosts = []unit.Bytes{64 * unit.GiB, 128 * unit.GiB}
+
+// memoryToBuy is the price of more memory than a usual host has.
+const memoryToBuy = 2
+
+// spared reports whether the host has so much beside the system, or would usually have where nobody spoke of it.
+func (p *Planner) spared(q *question.Question, n unit.Bytes) bool {
+	return n <= max(question.SpareHost(q.Job.Machine), p.onHost) || question.UnifiedPool(q.Job.Machine) > 0
+}
+
+// largerHost is the memory of a PC's host that spares so much, where nobody spoke of the host; 0 where no PC has as much.
+func (p *Planner) largerHost(q *question.Question, needed unit.Bytes) unit.Bytes {
+	m := q.Job.Machine
+	if m == nil || m.Host.Memory.Known || m.Nodes > 1 || len(m.Groups) != 1 || !m.Groups[0].Device.Consumer() || !p.gguf() {
+		return 0
+	}
+	for _, n := range largerHosts {
+		if needed <= n/4*3 {
+			return n
+		}
+	}
+	return 0
+}
+
+// onLargerHost asks with a host that holds so much; ok is false where no PC does.
+func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit.Bytes, words string) (api.Candidate, bool) {
+	n := p.largerHost(q, needed)
+	if n == 0 {
+		return api.Candidate{}, false
+	}
+	to := *r
+	to.Hardware += fmt.Sprintf(",host=%dGiB", n/unit.GiB)
+	return p.candidate(&to, strings.Replace(words, "the host", fmt.Sprintf("a host of %d GiB", n/unit.GiB), 1))
 }
 
 // addCommandAndCost a candidate with what it takes to run it, and what it costs.

@@ -261,11 +261,17 @@ func (s *space) fits(at search.Point) bool {
 		return false
 	}
 	q, ranks, err := s.env.SizedRanks(r)
-	fits := err == nil && q.Verdict(ranks) == api.Fits
+	fits := err == nil && q.Verdict(ranks) == api.Fits && s.hostHolds(q, ranks)
 	if fits {
 		s.fit[at.Key()] = sizedPlan{q, ranks}
 	}
 	return fits
+}
+
+// hostHolds reports whether a host that somebody may have holds what the plan keeps there.
+func (s *space) hostHolds(q *question.Question, ranks []engine.Rank) bool {
+	n := q.HostNeeds(ranks).Bytes
+	return s.spared(q, n) || s.largerHost(q, n) > 0
 }
 
 // price of a point that fits.

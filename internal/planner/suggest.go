@@ -21,7 +21,7 @@ func suggest(q *question.Question, a *api.Answer) []api.Suggestion {
 	})
 	var out []api.Suggestion
 	for _, c := range all[:min(len(all), change.MaxSuggestions)] {
-		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality})
+		out = append(out, api.Suggestion{Change: c.Change, Patch: c.Patch, Saves: c.Saves, Verdict: c.Verdict, Speed: c.SpeedRatio, Quality: c.Quality, Decode: decodeRate(c.Speed)})
 	}
 	return out
 }
@@ -35,4 +35,12 @@ func PlannerNear(q *question.Question, a *api.Answer) *Planner {
 		p.onHost = a.Host.Needed
 	}
 	return p
+}
+
+// decodeRate is the tokens a second of one user; nil where it is not known.
+func decodeRate(v *api.Speed) *float64 {
+	if v == nil {
+		return nil
+	}
+	return v.Decode
 }

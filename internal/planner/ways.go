@@ -29,7 +29,7 @@ func (w *Way) name() string {
 func (p *Planner) ways(loose bool) []Way {
 	out := []Way{{Set: func(*api.Request) {}}}
 	if p.Spillable(p.Question) && (loose || !p.PlacedByHand()) {
-		out = append(out, Way{Set: func(*api.Request) {}, spills: true})
+		out = append(out, Way{Set: func(*api.Request) {}, spills: true, price: p.hostPrice()})
 	}
 	out = append(out, p.Layouts()...)
 	if names := p.Among["engine"]; len(names) > 1 {
@@ -42,6 +42,18 @@ func (p *Planner) ways(loose bool) []Way {
 		out = append(out, p.otherEngine()...)
 	}
 	return out
+}
+
+// slowHost is the price of weights on the host of an engine that serves: it copies them to the device for every step, which
+// all of its users wait for.
+const slowHost = 12
+
+// hostPrice is the price of leaving weights on the host, beside the time that one user waits.
+func (p *Planner) hostPrice() float64 {
+	if p.gguf() {
+		return 0
+	}
+	return slowHost
 }
 
 // choices reads the fields that have a list: what was asked for has its first word.

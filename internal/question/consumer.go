@@ -15,14 +15,14 @@ import (
 var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 
 // personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac, a computer
-// without an accelerator.
+// without an accelerator, a card too old for engines that serve.
 func personal(j *engine.Job) bool {
 	m := j.Machine
 	if m == nil || m.Nodes > 1 || m.CPUOnly {
 		return m != nil && m.CPUOnly
 	}
 	d := j.Device(0)
-	return d == nil || d.Consumer()
+	return d == nil || d.Consumer() || !engine.Runs("vllm", d)
 }
 
 // takesGGUF reports whether the name leaves the format open and llama.cpp reads the model's family.

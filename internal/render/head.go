@@ -225,7 +225,8 @@ func hostShort(m *memwall.Memory) text {
 // plan would hold.
 func cures(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
-		return []string{". Fits with " + s.Change + ": " + patchFlags(s), ". Fits with " + patchFlags(s)}
+		slow := slowly(s)
+		return []string{". Fits with " + s.Change + slow + ": " + patchFlags(s), ". Fits with " + patchFlags(s) + slow, ". Fits with " + patchFlags(s)}
 	}
 	if s := firstThat(a, memwall.Tight); s != nil && a.Verdict == memwall.DoesNotFit {
 		return []string{". Tight with " + s.Change + ": " + patchFlags(s), ". Tight with " + patchFlags(s)}
@@ -246,6 +247,17 @@ func cures(a *memwall.Answer) []string {
 	}
 	return nil
 }
+
+// slowly is " (4.8 tok/s)" where a cure leaves fewer tokens a second than people read.
+func slowly(s *memwall.Suggestion) string {
+	if s.Decode == nil || *s.Decode >= readsAtEase {
+		return ""
+	}
+	return " (" + significant(*s.Decode, 2) + " tok/s)"
+}
+
+// readsAtEase are the tokens a second below which people wait for words.
+const readsAtEase = 20
 
 func firstThat(a *memwall.Answer, v memwall.Verdict) *memwall.Suggestion {
 	for i := range a.Suggestions {
