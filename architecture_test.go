@@ -48,7 +48,7 @@ var houseOrder = []string{
 	"internal/detect internal/live internal/measure internal/render internal/study",
 	"internal/mcp internal/page internal/watch",
 	"internal/serve internal/site internal/site/inbrowser",
-	"internal/cli",
+	"internal/cli internal/trust",
 	"farm/internal/studyfile",
 	"farm/internal/farm",
 	"farm/internal/farmtest",

@@ -289,6 +289,10 @@ func reason(err error, f *Field) string {
 	if strings.HasPrefix(s, "unknown field") {
 		return "has an " + s
 	}
+	const most = 300 // a decoder quotes a value whole
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
 	return "is wrong: " + s
 }
 

@@ -6,7 +6,10 @@
 // launch.go for what comes out. Nothing is run and no file is opened.
 package argv
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Bounds of a pasted text.
 const (
@@ -34,9 +37,10 @@ func wrong(argument, value, problem, fix string) *Error { return &Error{argument
 // Wrong makes an Error.
 func Wrong(argument, value, problem, fix string) error { return wrong(argument, value, problem, fix) }
 
+// shorten a value that an error quotes, in valid UTF-8.
 func shorten(s string) string {
 	const most = 60
-	if len(s) <= most {
+	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
 		return s
 	}
 	cut := most

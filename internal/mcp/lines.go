@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/memwall/memwall/safe"
@@ -32,6 +33,8 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.refuse(-32600, "the message is longer than 2 MiB")
 		case !json.Valid(text):
 			l.refuse(-32700, "the line is no JSON: a message of JSON-RPC 2.0 takes one line")
+		case depth(text) > mostDeep:
+			l.refuse(-32600, "the message nests deeper than "+strconv.Itoa(mostDeep)+" levels")
 		case text[0] != '{' || !spoken(text):
 			l.refuse(-32600, "the line is no message of JSON-RPC 2.0")
 		default:
@@ -56,6 +59,29 @@ func (l *lines) next() (line []byte, err error) {
 	}
 }
 
+// mostDeep is how deep a message may nest: a request of memwall nests less than ten levels.
+const mostDeep = 100
+
+// depth of a valid text of JSON.
+func depth(text []byte) (most int) {
+	level, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			level++
+			most = max(most, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return most
+}
+
 // spoken reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.
 func spoken(text []byte) bool {
 	var m struct {
@@ -69,8 +95,17 @@ func spoken(text []byte) bool {
 	if json.Unmarshal(text, &m) != nil || m.Version != "2.0" {
 		return false
 	}
-	named := len(m.ID) == 0 || m.ID[0] == '"' || m.ID[0] == '-' || m.ID[0] >= '0' && m.ID[0] <= '9'
-	return named && (m.Method != nil || len(m.ID) > 0 && (m.Result != nil || m.Error != nil))
+	return names(m.ID) && (m.Method != nil || len(m.ID) > 0 && (m.Result != nil || m.Error != nil))
+}
+
+// names reports whether an id is one that is given back as it came: none, a text, or a whole number that every reader of JSON has.
+func names(id json.RawMessage) bool {
+	const most = 1 << 53
+	if len(id) == 0 || id[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil && n <= most && n >= -most
 }
 
 func (l *lines) refuse(code int, message string) {

@@ -19,6 +19,8 @@ var badLines = []string{
 	`{"jsonrpc":"2.0","id":5,"method":5}`, `{"jsonrpc":"2.0","id":7,"result":{}}`, strings.Repeat("[", 100_000), strings.Repeat("x", mostBytes+1), "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"\xff\"}",
 	`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":5}`, `{"jsonrpc":"2.0","id":62,"method":"tools/call"}`, `{"jsonrpc":"2.0","id":65,"method":"nosuch"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
 	`{"jsonrpc":"2.0","id":66,"method":"tools/call","params":{"name":"fit","arguments":[1]}}`, `{"jsonrpc":"2.0","id":64,"method":"tools/call","params":{"name":"fit","arguments":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000) + `}}`,
+	`{"jsonrpc":"2.0","method":"ping","id":1e400}`, `{"jsonrpc":"2.0","method":"ping","id":0.5}`, `{"jsonrpc":"2.0","method":"ping","id":99999999999999999999}`,
+	`{"jsonrpc":"2.0","id":69,"method":"tools/call","params":` + strings.Repeat(`{"a":`, 9_990) + "1" + strings.Repeat("}", 9_990) + `}`,
 	`{"jsonrpc":"2.0","id":68,"method":"tools/call","params":{"name":"fit","_meta":{"progressToken":{"a":1}},"arguments":{"model":"qwen3-8b"}}}`,
 }
 

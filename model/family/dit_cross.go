@@ -131,6 +131,10 @@ var zImage = &Family{
 			if len(sizes) == 1 {
 				def = min(sizes[0], maxPixels)
 			}
+			if def < 1 {
+				c.fail(key, c.m[key], "must be at least 1", "correct the config.json")
+				def = 1
+			}
 			patch *= def * def
 			if key == "all_f_patch_size" {
 				patch /= def
