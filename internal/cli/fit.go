@@ -166,9 +166,24 @@ func (f *fitFlags) arguments(ask string, args []string, has bool) ([]string, err
 		args = modelOf(args)
 	}
 	if len(args) > most {
-		return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given beside it", ask, args[1]), "quote a name that has spaces")
+		return oneName(ask, args)
 	}
 	return args, nil
+}
+
+// oneName takes words that nobody quoted as one name, "llama 4 maverick", where the catalog has it. A machine among them was
+// meant for --on.
+func oneName(ask string, args []string) ([]string, error) {
+	for _, a := range args[1:] {
+		if _, _, err := hardware.Parse(a, 0); err == nil {
+			return nil, usage("argument", a, fmt.Sprintf("%s takes one MODEL, and %q beside it is hardware", ask, a), "--on "+a)
+		}
+	}
+	name := strings.Join(args, " ")
+	if r, err := catalog.Read(name); err == nil && !r.Assumed {
+		return []string{name}, nil
+	}
+	return nil, usage("argument", args[1], fmt.Sprintf("%s takes one MODEL, and %q was given beside it", ask, args[1]), "quote a name that has spaces")
 }
 
 // itemOf and modelOf tell a ledger id from a model: the id is the word without hyphens, dots and slashes.

@@ -37,7 +37,7 @@ func (q *Question) chooseFormat() {
 	}
 	if q.Engine.Name() == "ollama" {
 		if q.Request.Weights = catalog.LibraryFormat(q.Resolved.ID); q.Request.Weights != "" {
-			q.Job.Note("default_used", "warn", "weights", "weights = %s: what Ollama's library has; --weights says another", q.Request.Weights)
+			q.Job.Note("format_assumed", "info", "weights", "%s is what Ollama's library has; --weights says another", q.Request.Weights)
 		}
 		return
 	}
@@ -48,14 +48,15 @@ func (q *Question) chooseFormat() {
 	if own := dtype.FindRecipe(q.Resolved.Recipe); own != nil && own.InGGUF() != nil {
 		return // GGUF files keep what it is published in
 	}
+	why := "as none of " + strings.Join(handy, ", ") + " fits"
 	q.Request.Weights = handy[len(handy)-1]
 	for _, f := range handy {
 		if q.fitsIn(f) {
-			q.Request.Weights = f
+			q.Request.Weights, why = f, "the best of "+strings.Join(handy, ", ")+" that fits"
 			break
 		}
 	}
-	q.Job.Note("default_used", "warn", "weights", "weights = %s: of %s the best that fits, else the last; --weights says another", q.Request.Weights, strings.Join(handy, ", "))
+	q.Job.Note("format_assumed", "info", "weights", "%s and %s by default, %s; --engine and --weights say others", q.Engine.Name(), q.Request.Weights, why)
 }
 
 // fitsIn asks the same in a format.
