@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -70,6 +71,9 @@ func (s *screen) peak() {
 	x := say("peak " + need + " of " + usable + " " + name + each(s.a) + ", at " + w.PeakPhase)
 	if s.a.Verdict == memwall.DoesNotFit {
 		x = join(say(gib(-d.Headroom, n.decimals())+" GiB short: ", inkBad), x)
+		if c := firstThat(s.a, memwall.Fits); c != nil {
+			x = join(x, say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
+		}
 	}
 	if d.Usable > 0 && s.a.Verdict != memwall.DoesNotFit {
 		smi := banded{w.SMI, w.SMILow, w.SMIHigh}

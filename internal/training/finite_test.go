@@ -35,3 +35,19 @@ func TestStepsAreFinite(t *testing.T) {
 		t.Errorf("%d steps", timed)
 	}
 }
+
+// TestSharedStates: where nobody says how ranks share the work, copies of all states are what is run while they fit, else FSDP.
+func TestSharedStates(t *testing.T) {
+	for _, c := range []struct{ model, on, method, asked, framework, want string }{
+		{"llama-3.1-8b", "8xh100", "full", "", "", "fsdp"}, {"llama-3.1-8b", "8xh100", "lora", "", "", "ddp"}, {"llama-3.1-8b", "8xh100", "full", "ddp", "", "ddp"},
+		{"llama-3.1-8b", "8xh100", "full", "", "trl", "ddp"}, {"llama-3.2-1b", "8xh100", "full", "", "", "ddp"}, {"llama-3.1-8b", "h100", "full", "", "", "none"},
+	} {
+		a, err := Train(&question.Env{}, &api.Request{Ask: api.AskTrain, Model: c.model, Hardware: c.on, Training: plan.Training{Method: c.method, Sharding: c.asked, Framework: c.framework}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Plan.Sharding; got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/cost"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
 	"github.com/memwall/memwall/ledger"
@@ -35,6 +36,7 @@ func Train(a *question.Env, r *api.Request) (*api.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	t = t.orSharded()
 	t.Question.Book = &ledger.Book{}
 	out := t.Answer()
 	out.Suggestions = t.suggest(out)
@@ -46,6 +48,27 @@ func Train(a *question.Env, r *api.Request) (*api.Answer, error) {
 		out.Explain = t.Question.Explain.Out
 	}
 	return out, nil
+}
+
+// orSharded is the plan with FSDP where nobody said how ranks share the work and copies of all states do not fit: what
+// frameworks do by default (DDP) is then what nobody would run.
+func (t *Training) orSharded() *Training {
+	r := t.Question.Original
+	if r.Framework != "" || r.Sharding != "" || t.Job.Training.Sharding != "ddp" || !t.tooLarge() {
+		return t
+	}
+	r.Sharding = "fsdp"
+	other, err := Trained(change.SameModelEnv(t.Question), &r)
+	if err != nil {
+		return t
+	}
+	other.Question.Job.Note("sharding_assumed", "info", "sharding", "fsdp by default, as no device holds all states (ddp); --sharding says another")
+	return other
+}
+
+// tooLarge reports whether the plan does not fit.
+func (t *Training) tooLarge() bool {
+	return t.Question.Verdict(t.EngineRanks(t.Sizer.Size(nil))) == api.DoesNotFit
 }
 
 // Trained prepares a training plan: model, machine, defaults, checks.
