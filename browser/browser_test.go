@@ -359,7 +359,7 @@ func TestRungs(t *testing.T) {
 	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "/fit?") || !strings.Contains(at, "on=rtx-4090") {
 		t.Errorf("a model leads to %s", at)
 	}
-	open(t, ctx, home+"/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s")
+	open(t, ctx, home+"/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s&engine=vllm")
 	click(t, ctx, "table.grid td a")
 	says(t, ctx, "title", "Simulate")
 	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "/sim?") || !strings.Contains(at, "users=8") {
