@@ -22,7 +22,7 @@ type Fleet struct {
 	// Sure is how many replicas meet it at the slow edge too; absent where nobody looked, or none near do.
 	Sure *int64 `json:"sure_replicas,omitempty"`
 	// Runs are the measured ones of the same device, engine and layout that the times rest on. Beside fleets with some, one
-	// without any is ranked by its slow edge, and has to be clearly better there.
+	// without any is ranked by its slow edge.
 	Runs int64 `json:"measured_runs"`
 	// UsersEach are the users, or the requests that run at once, of a replica in the mean.
 	UsersEach float64 `json:"users_per_replica"`

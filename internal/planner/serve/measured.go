@@ -10,10 +10,7 @@ import (
 )
 
 // What nobody measured may be far off, and a search for the best of many finds what is most off the right way. A fleet of a device, an
-// engine and a layout without a measured run is therefore ranked by its slow edge, and has to be clearly better there.
-
-// clearly better is by so much.
-const clearly = 1.1
+// engine and a layout without a measured run is therefore ranked by its slow edge.
 
 // runsOf a server is how many measured runs of its device, engine and layout its times rest on; of llama.cpp's kin how many figures of
 // the device, where it is one. Who measured the device himself has one more.
@@ -36,7 +33,7 @@ func runsOf(s *simulate.Simulation) (runs int64) {
 func (c *contender) measured() bool { return c.runs > 0 }
 
 // cautious are the dollars, the devices and the time of an answer that a fleet is ranked by: its own where its kind was measured, else
-// those of its slow edge, and some more.
+// those of its slow edge.
 func (c *contender) cautious(g *goalSearch) (dollars, devices, life float64) {
 	n := c.fleet.replicas
 	dollars, devices, life = g.dollars(c, n), float64(n*c.devices), g.requestSeconds(c, n)
@@ -48,7 +45,7 @@ func (c *contender) cautious(g *goalSearch) (dollars, devices, life float64) {
 	}
 	more := float64(c.fleet.atSlowEdge) / float64(n)
 	slow := simulate.FourDigits(1000*c.fleet.edges.high.res.Whole.Mean().Seconds()) / 1000
-	return clearly * max(1, more) * dollars, clearly * max(1, more) * devices, clearly * max(life, slow)
+	return max(1, more) * dollars, max(1, more) * devices, max(life, slow)
 }
 
 // guard ranks the fleets by what they are known for, once the slow edges are played. Where none was measured all are as

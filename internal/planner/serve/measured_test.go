@@ -3,7 +3,7 @@ package serve
 import "testing"
 
 // TestMeasuredComeFirst: each fleet says how many measured runs stand behind it, and one without any comes before one with some only
-// where it is clearly cheaper at its slow edge.
+// where it is no dearer at its slow edge.
 func TestMeasuredComeFirst(t *testing.T) {
 	unmeasured := 0
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestMeasuredComeFirst(t *testing.T) {
 				if m.Runs == 0 {
 					continue
 				}
-				if f.Sure == nil || clearly*float64(*f.Sure)/float64(f.Replicas)**f.USDPerHour > *m.USDPerHour*1.0001 {
+				if f.Sure == nil || float64(*f.Sure)/float64(f.Replicas)**f.USDPerHour > *m.USDPerHour*1.0001 {
 					t.Errorf("%s, which nobody measured ($%g, sure with %v), comes before %s ($%g, %d runs)", a.Candidates[i].Change, *f.USDPerHour, f.Sure, a.Candidates[j].Change, *m.USDPerHour, m.Runs)
 				}
 			}
