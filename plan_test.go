@@ -11,24 +11,9 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner"
+	"github.com/memwall/memwall/internal/planner/plannertest"
 	"github.com/memwall/memwall/plan"
 )
-
-// planned are questions that people ask: too little memory, a little too little, enough; one device, several, unequal
-// ones, a host.
-var planned = []Request{
-	{Model: "qwen3-32b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "q4_k_m", Context: 32768}},
-	{Model: "qwen3-32b", Hardware: "rtx-4090", Plan: plan.Plan{Context: 16384}},
-	{Model: "llama-3.1-70b", Hardware: "2xh100", Plan: plan.Plan{Sequences: 32}},
-	{Model: "llama-3.1-8b", Hardware: "rtx-3060"},
-	{Model: "llama-3.1-8b", Hardware: "rtx-3090"},
-	{Model: "gpt-oss-120b", Hardware: "rtx-4090,host=96GiB"},
-	{Model: "llama-3.1-70b", Hardware: "rtx-4090+rtx-3060", Plan: plan.Plan{Weights: "q4_k_m"}},
-	{Model: "llama-3.1-70b", Hardware: "rtx-4090", Plan: plan.Plan{Weights: "bf16", Engine: "vllm"}},
-	{Model: "qwen3-30b-a3b", Hardware: "4xa100-pcie", Plan: plan.Plan{Engine: "sglang", Sequences: 16}},
-	{Model: "llama-3.1-8b", Hardware: "v100"},
-	{Model: "llama-3.1-8b", Hardware: "l4", Plan: plan.Plan{Engine: "tensorrt-llm"}},
-}
 
 func asked(t testing.TB, ask string, r Request) *Answer {
 	t.Helper()
@@ -44,7 +29,7 @@ func asked(t testing.TB, ask string, r Request) *Answer {
 // again: same verdict, bytes and speed.
 func TestCandidatesKeepTheirWord(t *testing.T) {
 	tried := 0
-	for _, r := range planned {
+	for _, r := range plannertest.Planned {
 		a := asked(t, api.AskPlan, r)
 		base := asked(t, "fit", r)
 		for _, c := range slices.Concat(a.Ladder, a.Candidates) {
@@ -83,7 +68,7 @@ func TestCandidatesKeepTheirWord(t *testing.T) {
 
 // TestBestFits: what is recommended fits, keeps what was given unless nothing else fits, and is the cheapest.
 func TestBestFits(t *testing.T) {
-	for _, r := range planned {
+	for _, r := range plannertest.Planned {
 		a := asked(t, api.AskPlan, r)
 		for i := range a.Candidates {
 			c := &a.Candidates[i]
@@ -105,7 +90,7 @@ func TestBestFits(t *testing.T) {
 
 // TestSameAnswerTwice: searches have one answer.
 func TestSameAnswerTwice(t *testing.T) {
-	for _, r := range planned[:3] {
+	for _, r := range plannertest.Planned[:3] {
 		x, _ := json.Marshal(asked(t, api.AskPlan, r))
 		y, _ := json.Marshal(asked(t, api.AskPlan, r))
 		if string(x) != string(y) {
@@ -118,7 +103,7 @@ func TestSameAnswerTwice(t *testing.T) {
 func TestSearchEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := planned[2]
+	r := plannertest.Planned[2]
 	r.Ask = api.AskPlan
 	if _, err := (&Asker{}).AskContext(ctx, &r); err == nil {
 		t.Error("an answer after the end")
@@ -154,7 +139,7 @@ func TestDiff(t *testing.T) {
 
 // BenchmarkSearch is a search of plans for eight devices.
 func BenchmarkSearch(b *testing.B) {
-	for _, r := range []Request{planned[0], planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}},
+	for _, r := range []Request{plannertest.Planned[0], plannertest.Planned[2], {Model: "llama-3.1-405b", Hardware: "8xh100"}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Sequences: 64}},
 		{Model: "llama-3.1-405b", Hardware: "8xh100", Plan: plan.Plan{Engine: "vllm"}}, {Model: "deepseek-v3", Hardware: "8xh200", Plan: plan.Plan{Engine: "vllm", Sequences: 64}}} {
 		b.Run(strings.TrimSpace(r.Model+" "+r.Engine), func(b *testing.B) {
 			decided, full := 0, 0

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/spell"
 )
@@ -114,21 +115,8 @@ func badValue(name string, rest []byte, err error) error {
 }
 
 func checkDepth(data []byte) error {
-	depth, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return &Error{Code: Limit, Message: fmt.Sprintf("the request nests deeper than %d levels, at byte %d", maxDepth, i), Hint: "flatten it"}
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
+	if at, deep := format.Nests(data, maxDepth); deep {
+		return &Error{Code: Limit, Message: fmt.Sprintf("the request nests deeper than %d levels, at byte %d", maxDepth, at), Hint: "flatten it"}
 	}
 	return nil
 }

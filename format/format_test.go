@@ -101,3 +101,16 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+// TestNests: brackets in strings do not count, and the first that is too deep is told.
+func TestNests(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		at   int
+		deep bool
+	}{{`{"a":[1]}`, 0, false}, {`[[[`, 2, true}, {`["[[[", "\"[[["]`, 0, false}, {`[[],[[]]]`, 5, true}, {``, 0, false}} {
+		if at, deep := format.Nests([]byte(c.text), 2); at != c.at || deep != c.deep {
+			t.Errorf("%s: %d, %v", c.text, at, deep)
+		}
+	}
+}

@@ -163,11 +163,13 @@ func falling(known []anchor) (out []anchor) {
 }
 
 // fewBits are those below which losses grow by themselves: the noise of rounding has four times the power for each bit less
-// (Bennett 1948), and perplexity rises with it. Above it formats differ by more than their bits.
+// (Bennett 1948), and perplexity rises with it. Published rows agree: TestFewBits. Above it formats differ by more than their bits.
 const fewBits = 4.5
 
-// noisier is the loss with fewer bits than the last that a row tells of: 1.5 % at 4.5 bits are 8 at 3.3 and 28 at 2.4, where
-// llama.cpp's own rows of Llama 2 7B have 1 at 4.8, 4 at 3.9 and 15 at 3.0 (ggml-org/llama.cpp#1684).
+// usualLoss is that of fewBits where no row tells of a model, in percent: the middle of published rows (TestFewBits).
+const usualLoss = 1.5
+
+// noisier is the loss with fewer bits than the last that a row tells of.
 func noisier(loss, bits, now float64) float64 {
 	from := min(bits, fewBits)
 	if now >= from {
@@ -185,7 +187,7 @@ func (r *Rank) guessed(known []anchor) {
 	at := slices.IndexFunc(known, func(a anchor) bool { return a.bits <= r.Bits })
 	switch {
 	case len(known) == 0:
-		r.key = noisier(1.5, fewBits, r.Bits)
+		r.key = noisier(usualLoss, fewBits, r.Bits)
 	case at == 0:
 		r.key = known[0].key
 	case at < 0:

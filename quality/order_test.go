@@ -1,10 +1,13 @@
 package quality
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/stat"
 )
 
 func ranks(o *Order) (all []Rank) {
@@ -141,4 +144,40 @@ func TestFalling(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// TestFewBits: below 4.5 bits the losses of published rows of a model grow as rounding noise does, fourfold a bit, and at about 4.5
+// bits they are about usualLoss.
+func TestFewBits(t *testing.T) {
+	var growth, losses []float64
+	for _, e := range catalog.All() {
+		spec, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := NewOrder(Model{ID: e.ID, Parameters: spec.Model(e.ID).Params()})
+		four := o.weights["q4_k_m"]
+		for _, r := range o.weights {
+			if !ofItself(&four) || !ofItself(&r) || four.key <= 0 {
+				continue
+			}
+			switch {
+			case r.Bits < 4 && r.key > four.key:
+				growth = append(growth, math.Log2(r.key/four.key)/(four.Bits-r.Bits))
+			case r.Bits > 4.2 && r.Bits < 5:
+				losses = append(losses, r.key)
+			}
+		}
+	}
+	if n, g := len(growth), stat.Median(growth); n < 10 || g < 1.6 || g > 2.4 {
+		t.Errorf("%d rows grow by 2^%.2f a bit", n, g)
+	}
+	if n, l := len(losses), stat.Median(losses); n < 10 || l < usualLoss/1.5 || l > usualLoss*1.5 {
+		t.Errorf("%d rows of about 4.5 bits lose %.2f %%", n, l)
+	}
+}
+
+// ofItself reports whether a row of the model itself decides its place.
+func ofItself(r *Rank) bool {
+	return r.Guess == "" && r.Effect.Perplexity != nil && r.Effect.Perplexity.Level == Exact
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/memwall/memwall/format"
 	"github.com/memwall/memwall/safe"
 )
 
@@ -33,7 +34,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.refuse(-32600, "the message is longer than 2 MiB")
 		case !json.Valid(text):
 			l.refuse(-32700, "the line is no JSON: a message of JSON-RPC 2.0 takes one line")
-		case depth(text) > mostDeep:
+		case deep(text):
 			l.refuse(-32600, "the message nests deeper than "+strconv.Itoa(mostDeep)+" levels")
 		case text[0] != '{' || !spoken(text):
 			l.refuse(-32600, "the line is no message of JSON-RPC 2.0")
@@ -62,24 +63,9 @@ func (l *lines) next() (line []byte, err error) {
 // mostDeep is how deep a message may nest: a request of memwall nests less than ten levels.
 const mostDeep = 100
 
-// depth of a valid text of JSON.
-func depth(text []byte) (most int) {
-	level, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			level++
-			most = max(most, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
-	return most
+func deep(text []byte) bool {
+	_, deep := format.Nests(text, mostDeep)
+	return deep
 }
 
 // spoken reports whether an object is a message of JSON-RPC 2.0: a call, a notification or a reply.

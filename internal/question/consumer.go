@@ -30,7 +30,8 @@ func takesGGUF(r *api.Resolved) bool {
 	return r.Format == "catalog" && r.Spec != nil && !r.Stated && llamacpp.Loads(r.Spec.Family)
 }
 
-// chooseFormat takes the format that Ollama's library has of a model that Ollama runs, else the best of the handy formats that fits, where neither engine nor format was asked for.
+// chooseFormat takes the format that Ollama's library has of a model that Ollama runs, else the best of the handy formats that
+// fits, where neither engine nor format was asked for.
 func (q *Question) chooseFormat() {
 	if q.Request.Weights != "" || q.Resolved.Asked != "" || !takesGGUF(q.Resolved) || len(q.Original.Override) > 0 {
 		return

@@ -70,9 +70,8 @@ func TestCluster(t *testing.T) {
 	t.Logf("%d of 300 questions were begun a second time; %+v", times-questions, at)
 }
 
-// TestDead: a question that kills all its workers is given up in the end, and its result says so; the rest are answered.
-func TestDead(t *testing.T) {
-	t.Parallel()
+// served starts a server of its own on a port, and joins it.
+func served(t *testing.T) (*Server, *Farm) {
 	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0"}).Start(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +81,13 @@ func TestDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, f
+}
+
+// TestDead: a question that kills all its workers is given up in the end, and its result says so; the rest are answered.
+func TestDead(t *testing.T) {
+	t.Parallel()
+	s, f := served(t)
 	sweep := begun(t, f, "ask: fit\nmodels: llama-3.1-8b\nhardware: h100\nplan: {context: [2048, 4096, 8192, 16384]}\n", filepath.Join(t.TempDir(), "a.db"))
 	ended := make(chan struct{})
 	var at Progress

@@ -85,15 +85,7 @@ func (w *wire) set(cut bool) {
 // is counted as one that came again, and nothing is lost or counted twice.
 func TestPartition(t *testing.T) {
 	t.Parallel()
-	s, conn, err := (&Own{Folder: t.TempDir(), Listen: "127.0.0.1:0"}).Start(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(); s.Close() })
-	f, err := Open(t.Context(), conn, quick, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, f := served(t)
 	sweep := begun(t, f, fits(4), filepath.Join(t.TempDir(), "a.db"))
 	sweep.Check = 1
 	way := newWire(t, s.Addr().String())
