@@ -377,11 +377,14 @@ func TestLists(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/models": `"llama-3.1-8b"`, "/v1/models?q=qwen3": `"qwen3-32b"`, "/v1/models/llama-3.1-8b": `"kv_bytes_per_token":131072`, "/v1/models/meta-llama/Llama-3.1-8B-Instruct": `"id":"llama-3.1-8b"`,
 		"/v1/hardware": `"rtx-4090"`, "/v1/hardware/p5.48xlarge": `p5.48xlarge`, "/v1/hardware/rtx-4090": `"GeForce RTX 4090"`, "/v1/formats": `"bf16"`, "/v1/formats/q4_k_m": "q4_k_m",
-		"/v1/schema": `"$defs"`, "/v1/schema/request": `"ask"`, "/health": `"ok"`, "/metrics": "memwall_request_seconds_count", "/": "<!doctype html>", "/fit?m=llama-3.1-8b&on=rtx-4090": "Yes.", "/page.css": "svg.mw", "/page.js": "use strict", "/diagnose": "<textarea",
+		"/v1/schema": `"$defs"`, "/v1/schema/request": `"ask"`, "/health": `"ok"`, "/": "<!doctype html>", "/fit?m=llama-3.1-8b&on=rtx-4090": "Yes.", "/page.css": "svg.mw", "/page.js": "use strict", "/diagnose": "<textarea",
 	} {
 		if w := do(s, asked{method: "GET", path: path}); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: status %d: %.200s", path, w.Code, w.Body)
 		}
+	}
+	if w := do(s, asked{method: "GET", path: "/metrics"}); !strings.Contains(w.Body.String(), "memwall_request_seconds_count") {
+		t.Errorf("after other requests: %.200s", w.Body) // nothing is counted before the first
 	}
 	for path, field := range map[string]string{"/v1/models/lama-3.1-8b": "model", "/v1/hardware/h1000": "hardware", "/v1/formats/q4_k_n": "format", "/v1/schema/x": "name", "/v1/models/" + strings.Repeat("x", 300): "name"} {
 		w := do(s, asked{method: "GET", path: path})
