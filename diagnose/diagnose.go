@@ -49,6 +49,7 @@ const (
 	BadAccess       Kind = "bad_access"   // a kernel reached outside of its memory
 	Disturbed       Kind = "disturbed"    // memory of others changed while an engine measured
 	LibraryStart    Kind = "library_init" // a library could not start, often for want of memory
+	Unscheduled     Kind = "unscheduled"  // no node has as much free as a pod asks for
 )
 
 // None is the kind of a text without any.
@@ -69,7 +70,7 @@ func (k Kind) Weight() Weight {
 	switch k {
 	case KVCacheFull, MemoryPressure, Growth:
 		return Degraded
-	case KernelResources, ContextLength, DiskFull, LockLimit, WorkspaceSize, FixedPool, BadAccess, Disturbed:
+	case KernelResources, ContextLength, DiskFull, LockLimit, WorkspaceSize, FixedPool, BadAccess, Disturbed, Unscheduled:
 		return NotMemory
 	}
 	return Failure
@@ -98,6 +99,9 @@ const (
 	Optimizer Place = "optimizer"
 	Saving    Place = "saving"
 	Input     Place = "input"
+	Library   Place = "library"     // the workspace of a library, outside of the allocator's pool
+	Working   Place = "working_set" // all that a command of the GPU touches
+	Waking    Place = "wake_up"     // of an engine that slept: weights and cache are mapped again
 )
 
 // Amount is a figure as it was printed: its bytes, and how far these may be from what was rounded.

@@ -6,11 +6,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// gauges are names of figures of memory that training loops and servers print again and again.
-var gauges = []string{"memory_allocated", "max_memory_allocated", "memory allocated", "allocated memory", "max_reserved", "memory_reserved", "memory reserved", "GPU memory usage", "GPU memory used", "gpu_mem", "GPU mem", "mem_allocated", "memory/max_allocated", "max mem", "peak_mem", "RSS", "rss"}
-
 // growth follows such figures.
-type growth struct{ series []series }
+type growth struct {
+	series []series
+	smi
+}
 
 // series keeps few points of one figure, evenly spaced: when they are many every second goes.
 type series struct {
@@ -34,20 +34,16 @@ func (g *growth) sample(text string, in *hits) {
 		if !in.has(id) {
 			continue
 		}
-		name := gauges[i]
-		rest, ok := after(text, name)
-		if !ok {
-			continue
+		if a, ok := gauges[i].read(text); ok {
+			g.put(gauges[i].title(), a)
+			return
 		}
-		rest = strings.TrimLeft(rest, " =:'\"(")
-		a, _, ok := amount(rest, false)
-		if !ok {
-			continue
-		}
-		if s := g.of(name); s != nil {
-			s.add(a.Bytes)
-		}
-		return
+	}
+}
+
+func (g *growth) put(name string, a Amount) {
+	if s := g.of(name); s != nil {
+		s.add(a.Bytes)
 	}
 }
 
@@ -115,7 +111,7 @@ func (g *growth) finding() *Finding {
 	for i := range g.series {
 		if s := &g.series[i]; s.grows() {
 			f := &Finding{Kind: Growth, Times: 1, Step: -1, Allocated: Amount{Bytes: s.last, Known: true}, Text: s.name}
-			if strings.EqualFold(s.name, "rss") {
+			if strings.EqualFold(s.name, "rss") || s.name == containerMemory {
 				f.Device = "host"
 			}
 			return f

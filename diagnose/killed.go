@@ -6,6 +6,8 @@ var limitFix = &Fix{Now: "a higher memory limit for the container", Later: "less
 
 var hostFix = &Fix{Now: "fewer processes on the host at once, or workers that load one after the other", Later: "less in host memory: files that are mapped, fewer workers, no offload to the host"}
 
+var jobFix = &Fix{Now: "a higher --mem (or --mem-per-gpu) for the job: sacct -o MaxRSS says what it took", Later: "less in host memory: fewer DataLoader workers, files that are mapped, no offload to the host"}
+
 var killedRules = []rule{
 	{words: "Memory cgroup out of memory", kind: ContainerLimit, engine: "linux", device: "host", figures: []figure{{inUse, "anon-rss:", "", false}}, fix: limitFix},
 	{words: "oom-kill:constraint=CONSTRAINT_MEMCG", kind: ContainerLimit, engine: "linux", device: "host", fix: limitFix, follows: true},
@@ -22,6 +24,19 @@ var killedRules = []rule{
 	{words: "is killed by signal: Bus error", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", place: Input,
 		fix: &Fix{Now: "more shared memory for the container: docker run --shm-size 16g, or --ipc=host", Later: "fewer workers: num_workers"}},
 	{words: "is killed by signal: Killed", kind: Killed, engine: "pytorch", device: "host", place: Input, fix: hostFix},
+	{words: "oom_kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
+	{words: "oom-kill event", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
+	{words: "Exceeded job memory limit", kind: ContainerLimit, engine: "slurm", device: "host", fix: jobFix},
+	{words: "exceeded memory limit (", kind: ContainerLimit, engine: "slurm", device: "host", figures: []figure{{inUse, "exceeded memory limit (", "", false}, {limit, "exceeded memory limit (… > ", "", false}}, fix: jobFix},
+	{words: "srun: error: …Out Of Memory", kind: ContainerLimit, engine: "slurm", device: "host", follows: true, fix: jobFix},
+	{words: "OUT_OF_MEMORY", kind: ContainerLimit, engine: "slurm", device: "host", follows: true, unless: []string{"STATUS_OUT_OF_MEMORY", "ERROR_OUT_OF_MEMORY", "VK_", "CUDA_ERROR"}, fix: jobFix},
+	{words: "has been killed by the OOM killer", kind: HostKilled, engine: "linux", device: "host", fix: hostFix},
+	{words: "Failed with result 'oom-kill'", kind: HostKilled, engine: "linux", device: "host", follows: true, fix: hostFix},
+	{words: "Memory limit exceeded (", kind: ContainerLimit, engine: "", device: "host", figures: []figure{{limit, "Memory limit exceeded (", "", false}}, fix: limitFix},
+	{words: "nodes are available: …Insufficient memory", kind: Unscheduled, engine: "kubernetes", device: "host",
+		fix: &Fix{Now: "a smaller resources.requests.memory: what the pod needs, not what the node has", Later: "nodes with more memory"}},
+	{words: "zsh: killed", kind: Killed, engine: "", device: "host", fix: hostFix},
+	{words: ": line …Killed  ", kind: Killed, engine: "", device: "host", fix: hostFix},
 	{words: "code 137", kind: Killed, engine: "", device: "host", follows: true, fix: limitFix},
 	{words: "Code: 137", kind: Killed, engine: "kubernetes", device: "host", follows: true, fix: limitFix},
 	{words: "\"ExitCode\": 137", kind: Killed, engine: "docker", device: "host", follows: true, fix: limitFix},

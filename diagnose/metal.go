@@ -9,9 +9,9 @@ var metalRules = []rule{
 		{requested, "Attempting to allocate ", "", true}, {limit, "maximum allowed buffer size of ", "", true}}},
 	{words: "[metal::malloc] Resource limit", kind: AllocationLimit, engine: "mlx", backend: "metal", device: "GPU"},
 	{words: "[malloc_or_wait] Unable to allocate ", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU", figures: []figure{{requested, "Unable to allocate ", "", true}}},
-	{words: "[METAL] Command buffer execution failed: Insufficient Memory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU", place: Compute},
-	{words: "ggml_metal…kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", place: Compute},
-	{words: "error: Insufficient Memory (", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", place: Compute},
-	{words: "kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU", place: Compute, follows: true},
+	{words: "[METAL] Command buffer execution failed: Insufficient Memory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU", place: Working},
+	{words: "ggml_metal…kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", place: Working},
+	{words: "error: Insufficient Memory (", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", place: Working},
+	{words: "kIOGPUCommandBufferCallbackErrorOutOfMemory", kind: DeviceMemory, engine: "mlx", backend: "metal", device: "GPU", place: Working, follows: true},
 	{words: "current allocated size is greater than the recommended max working set size", kind: MemoryPressure, engine: "llama.cpp", backend: "metal", device: "Metal"},
 }

@@ -25,7 +25,7 @@ var frames = []struct {
 	place Place
 }{
 	{"determine_num_available_blocks", Profiling}, {"determine_available_memory", Profiling}, {"profile_run", Profiling}, {"_dummy_run", Profiling}, {"profile_num_available", Profiling},
-	{"capture_model", Graphs}, {"cuda_graph_runner", Graphs}, {"graph_capture", Graphs}, {"CUDAGraph", Graphs},
+	{"capture_model", Graphs}, {"Capturing CUDA graph", Graphs}, {"Capturing batches", Graphs}, {"capturing graphs", Graphs}, {"cuda_graph_runner", Graphs}, {"graph_capture", Graphs}, {"CUDAGraph", Graphs},
 	{"_dummy_sampler_run", Sampler}, {"sampler.py", Sampler}, {"logits_processor", Sampler}, {"compute_logits", Sampler},
 	{"_allocate_kv_cache", KVCache}, {"initialize_kv_cache", KVCache}, {"init_memory_pool", KVCache}, {"cache_engine", KVCache}, {"memory_pool.py", KVCache}, {"cache_utils.py", KVCache},
 	{"load_model", Loading}, {"load_weights", Loading}, {"from_pretrained", Loading}, {"load_state_dict", Loading}, {"load_checkpoint", Loading}, {"modeling_utils.py", Loading},
@@ -54,7 +54,7 @@ var broader = map[string]bool{"transformers": true, "fsdp": true, "": true}
 
 // see takes notice of a line, whatever it is.
 func (p *places) see(text string, in *hits, at int) {
-	trace := strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ")
+	trace := strings.Contains(text, "File \"") || strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "Capturing ")
 	if trace {
 		if f := frameOf(text, in); f != Nowhere {
 			p.last, p.lastAt = f, at

@@ -33,15 +33,32 @@ type scanner struct {
 	places
 	settings
 	growth
+	limits
 }
 
 func newScanner() *scanner { return &scanner{places: places{step: -1}} }
 
+// line reads a line; one of JSON or of quoted values, whose text has its own lines as \n, is read as those.
 func (s *scanner) line(l *startup.Line) {
+	quote, escaped := strings.IndexByte(l.Text, '"'), strings.Index(l.Text, `\n`)
+	if quote < 0 || escaped < quote {
+		s.one(l)
+		return
+	}
+	for part := range strings.SplitSeq(l.Text, `\n`) {
+		x := *l
+		x.Text = part
+		s.one(&x)
+	}
+}
+
+func (s *scanner) one(l *startup.Line) {
 	s.at = l.Number
 	text := l.Text
+	s.watch(text)
+	s.limits.see(text)
 	in := scan(text)
-	s.see(text, &in, l.Number)
+	s.places.see(text, &in, l.Number)
 	if !in.any(&words().worth) {
 		s.goOn(text)
 		return
@@ -208,6 +225,7 @@ func (s *scanner) mergeInto(i int) {
 
 func (s *scanner) report() *Report {
 	s.close()
+	s.limits.give(s.found)
 	slices.SortStableFunc(s.found, func(a, b Finding) int { return int(a.Kind.Weight()) - int(b.Kind.Weight()) })
 	r := &Report{Findings: s.found, More: s.more, Lines: s.at, Settings: s.settings.list, Commands: s.settings.commands, Engine: s.places.engine, Series: s.growth.list()}
 	if f := s.growth.finding(); f != nil && !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.Weight() == Failure }) {

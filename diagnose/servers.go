@@ -6,6 +6,8 @@ var serverRules = []rule{
 	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true, figures: []figure{{requested, "GPU memory (", "", true}}},
 	{words: "CUDA runtime error in …out of memory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda"},
 	{words: "Cuda Runtime (out of memory)", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
+	{words: "Error Code 2: OutOfMemory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true, figures: []figure{{requested, "Requested size was ", "", true}}},
+	{words: "Error while allocating …bytes", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", figures: []figure{{requested, "Error while allocating ", "", true}}},
 	{words: "OutOfMemory: no further information", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
 	{words: "Impossible to fit …kvCache", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache,
 		fix: &Fix{Now: "a shorter max_seq_len", Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}},
@@ -18,6 +20,8 @@ var serverRules = []rule{
 		{requested, "system memory (", "", false}, {free, "than is available (", "", false}}},
 	{words: "model request too large for system", kind: HostMemory, engine: "ollama", backend: "cpu", device: "host", place: Loading, figures: []figure{{requested, "requested=\"", "", false}, {free, "available=", "", true}}},
 	{words: "llama runner process has terminated: cudaMalloc failed", kind: DeviceMemory, engine: "ollama", backend: "cuda", follows: true},
+	{words: "memory layout cannot be allocated", kind: DeviceMemory, engine: "ollama", place: Loading},
+	{words: "due to insufficient system resources", kind: HostMemory, engine: "lm-studio", place: Loading, figures: []figure{{requested, "require approximately ", "", false}}},
 	{words: "llama runner process has terminated: signal: killed", kind: Killed, engine: "ollama", device: "host"},
 	{words: "llama runner process no longer running: -1…CUDA error: out of memory", kind: DeviceMemory, engine: "ollama", backend: "cuda"},
 }

@@ -17,6 +17,7 @@ var vllmRules = []rule{
 		fix: &Fix{Now: "end what else holds the device, or take a smaller share: --gpu-memory-utilization", Later: "a device of its own for each server"}},
 	{words: "occurred when warming up sampler with", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Sampler, figures: torchFigures,
 		fix: &Fix{Now: "fewer sequences at once: --max-num-seqs", Later: "a smaller share of the device: --gpu-memory-utilization"}},
+	{words: "CUDA Error: out of memory at …cumem_allocator", kind: DeviceMemory, engine: "vllm", backend: "cuda", place: Waking},
 	{words: "Error in memory profiling", kind: Disturbed, engine: "vllm", place: Profiling, figures: []figure{{free, "current free memory ", "", false}}},
 	{words: "is preempted by PreemptionMode", kind: KVCacheFull, engine: "vllm", place: Decode},
 	{words: "is preempted because there is not enough KV cache space", kind: KVCacheFull, engine: "vllm", place: Decode},

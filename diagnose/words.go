@@ -58,7 +58,10 @@ var words = sync.OnceValue(func() *vocabulary {
 	for i := range arguments {
 		v.arguments = append(v.arguments, v.number(arguments[i].name))
 	}
-	v.gauges, v.starters = v.all(gauges), v.all(starters)
+	for i := range gauges {
+		v.gauges = append(v.gauges, v.number(gauges[i].words))
+	}
+	v.starters = v.all(starters)
 	for id := range v.heads {
 		v.worth.set(int16(id))
 	}

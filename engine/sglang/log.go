@@ -18,6 +18,8 @@ type Reader struct {
 	log    startup.Log
 	newest string
 	done   bool
+	// further starts that the text holds
+	further int
 }
 
 type lineRule struct {
@@ -53,7 +55,7 @@ func (r *Reader) Line(l *startup.Line) {
 		}
 		if rule.words == "server_args=ServerArgs(" && len(r.log.Figures) > 0 && !r.done {
 			r.done = true
-			r.log.Servers++
+			r.further++
 		}
 		if r.done {
 			return
@@ -257,7 +259,7 @@ func full(p *plan.Plan, s startup.Settings, quant string) {
 func (r *Reader) Log() *startup.Log {
 	l := &r.log
 	l.Engine, l.Era = "sglang", r.newest
-	l.Servers++
+	l.Servers = 1 + r.further
 	if l.Servers > 1 {
 		l.Note("two_servers", "the text holds the start of more than one server: the first is taken")
 	}

@@ -20,6 +20,8 @@ type Reader struct {
 	v0, v1 bool
 	newest string // era of the youngest line seen
 	done   bool
+	// further starts that the text holds
+	further int
 }
 
 // lineRule is one form of line: what it is known by, and what it tells.
@@ -31,6 +33,7 @@ type lineRule struct {
 }
 
 var lineRules = []lineRule{
+	{"Starting to load model ", "0.2.5", false, (*Reader).loads},
 	{"Loading model weights took", "0.3", false, (*Reader).weights},
 	{"Model loading took", "0.7.4", false, (*Reader).weights},
 	{"# GPU blocks:", "0.1", false, (*Reader).blocks},
@@ -79,7 +82,7 @@ func (r *Reader) Line(l *startup.Line) {
 		}
 		if r.begins(rule.words, rest) {
 			r.done = true
-			r.log.Servers++
+			r.further++
 		}
 		if r.done {
 			return
@@ -135,7 +138,7 @@ func (r *Reader) flashInfer(*startup.Line, string) {
 func (r *Reader) Log() *startup.Log {
 	l := &r.log
 	l.Engine = "vllm"
-	l.Servers++
+	l.Servers = 1 + r.further
 	if l.Servers > 1 {
 		l.Note("two_servers", "the text holds the start of more than one server: the first is taken")
 	}

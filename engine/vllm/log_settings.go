@@ -36,6 +36,12 @@ func (r *Reader) utilization(rest string) {
 	}
 }
 
+// loads: "Starting to load model NAME...".
+func (r *Reader) loads(_ *startup.Line, rest string) {
+	name, _, _ := strings.Cut(rest, " ")
+	r.log.Named(strings.TrimSuffix(name, "..."))
+}
+
 func (r *Reader) server(_ *startup.Line, rest string) {
 	r.version(rest)
 }

@@ -108,13 +108,13 @@ var failures = map[diagnose.Kind]string{
 	diagnose.KVCacheFull: "has a full KV cache and goes on", diagnose.MemoryPressure: "is almost out of device memory and goes on", diagnose.Growth: "keeps taking more memory",
 	diagnose.KernelResources: "asks too much of a single processor: not a lack of memory", diagnose.ContextLength: "refused a request that is too long: not a lack of memory", diagnose.DiskFull: "found the disk full: not a lack of memory",
 	diagnose.LockLimit: "may not lock memory: not a lack of it", diagnose.WorkspaceSize: "has a buffer that is too small: not a lack of memory", diagnose.FixedPool: "filled a pool of its own: not a lack of memory", diagnose.BadAccess: "reached outside of its memory: not a lack of it",
-	diagnose.Disturbed: "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library",
+	diagnose.Disturbed: "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library", diagnose.Unscheduled: "found no node for a pod: not a lack of memory",
 }
 
 // engineTitles are names as people write them.
 var engineTitles = map[string]string{
 	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tgi": "TGI", "ollama": "Ollama", "deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
-	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow", "neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "": "A program",
+	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow", "neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle", "onnxruntime": "ONNX Runtime", "slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "": "A program",
 }
 
 // drivers are what ran out for programs that run on PyTorch.
@@ -133,6 +133,9 @@ func failed(a *memwall.Answer) string {
 		name = driver
 	}
 	s := name + " " + failures[a.Diagnosed.Kind]
+	if a.Diagnosed.Engine == "slurm" && a.Diagnosed.Kind == diagnose.ContainerLimit {
+		s = name + " was killed at its memory limit"
+	}
 	if w := map[diagnose.Place]string{diagnose.Loss: "the loss", diagnose.Backward: "the backward pass", diagnose.Optimizer: "the optimizer's step", diagnose.Loading: "loading", diagnose.Graphs: "graph capture", diagnose.Profiling: "its profile run", diagnose.Attention: "attention", diagnose.Sampler: "the sampler"}[a.Diagnosed.Place]; w != "" && a.Diagnosed.Kind == diagnose.DeviceMemory {
 		s += " in " + w
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/planner/change"
@@ -28,11 +29,12 @@ func (t *Training) suggest(a *api.Answer) []api.Suggestion {
 	if a.Verdict != api.Tight && a.Verdict != api.DoesNotFit {
 		return nil
 	}
-	return t.Changes(a)
+	return t.Changes(a, "")
 }
 
-// Changes are the single changes that help, whatever the verdict.
-func (t *Training) Changes(a *api.Answer) []api.Suggestion {
+// Changes are the single changes that help, whatever the verdict. With the name of a phase of the step, what a change saves is
+// counted there and not at the peak.
+func (t *Training) Changes(a *api.Answer, phase string) []api.Suggestion {
 	again := change.SameModelEnv(t.Question)
 	type rung struct {
 		api.Suggestion
@@ -48,7 +50,7 @@ func (t *Training) Changes(a *api.Answer) []api.Suggestion {
 			continue
 		}
 		c := b.Answer()
-		saves := a.Devices[0].Needed - c.Devices[0].Needed
+		saves := InPhase(&a.Devices[0], phase) - InPhase(&c.Devices[0], phase)
 		if saves < max(1, -a.Devices[0].Headroom/20) && question.VerdictSeverity[c.Verdict] >= question.VerdictSeverity[a.Verdict] {
 			continue
 		}
@@ -67,6 +69,19 @@ func (t *Training) Changes(a *api.Answer) []api.Suggestion {
 		out = append(out, x.Suggestion)
 	}
 	return out
+}
+
+// InPhase is the most that phases of a name hold; without a name, what is needed at the peak.
+func InPhase(d *api.Device, name string) (most unit.Bytes) {
+	if name == "" {
+		return d.Needed
+	}
+	for i := range d.Phases {
+		if strings.HasPrefix(d.Phases[i].Name, name) {
+			most = max(most, d.Phases[i].Bytes)
+		}
+	}
+	return most
 }
 
 // rungs are all single changes.

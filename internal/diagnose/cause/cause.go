@@ -22,7 +22,7 @@ func (d *diagnosis) cause() (text, confidence string) {
 	if text = d.stated(); text != "" {
 		return text, ConfidenceHigh
 	}
-	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace} {
+	for _, try := range []func() (string, string){d.largerThanAll, d.usedByOthers, d.inPieces, d.oneAllocation, d.byLedger, d.byPlace, d.isFull} {
 		if text, confidence = try(); text != "" {
 			return text, confidence
 		}
@@ -41,7 +41,11 @@ func (d *diagnosis) stated() string {
 	case diagnose.AllocationLimit:
 		return "one buffer" + sizeText(f.Requested) + " is larger than the driver gives at once" + limitText(f.Limit) + "; the whole memory may well be enough"
 	case diagnose.ContainerLimit:
-		return "the process reached the memory limit of its container" + limitText(f.Limit) + inUseText(f.InUse) + "; the kernel killed it"
+		of := "its container"
+		if f.Engine == "slurm" {
+			of = "its job"
+		}
+		return "the process reached the memory limit of " + of + limitText(f.Limit) + inUseText(f.InUse) + "; the kernel killed it"
 	case diagnose.HostKilled:
 		return "the host ran out of memory and a process was killed" + inUseText(f.InUse)
 	case diagnose.SharedMemory:
@@ -68,8 +72,9 @@ var plainCauses = map[diagnose.Kind]string{
 	diagnose.DiskFull:        "the disk is full, not the memory%[1]s%[2]s",
 	diagnose.LockLimit:       "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
 	diagnose.WorkspaceSize:   "a buffer of fixed size is too small for the batch%[1]s: no lack of device memory%[2]s",
-	diagnose.FixedPool:       "an old build sized its own pool too small%[1]s: no lack of memory%[2]s",
+	diagnose.FixedPool:       "an old build's own pool has no room for a tensor%[1]s: no lack of memory%[2]s",
 	diagnose.BadAccess:       "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
+	diagnose.Unscheduled:     "no node has as much memory free as the pod's requests ask for%[1]s%[2]s",
 	diagnose.Disturbed:       "other processes gave memory back while the engine measured: no lack of memory%[1]s%[2]s",
 }
 
@@ -147,21 +152,48 @@ func (d *diagnosis) allocationName() string {
 // usedByOthers: without the other processes it would have had room.
 func (d *diagnosis) usedByOthers() (string, string) {
 	f := d.first
-	short := d.missingBytes()
-	if f.Others.Known && short != nil && f.Others.Bytes >= *short && f.Others.Bytes*10 >= f.Capacity.Bytes {
-		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", f.Others.Bytes, f.Capacity.Bytes, *short), ConfidenceHigh
+	short, others := d.missingBytes(), d.others()
+	if short != nil && others >= *short && !d.nothingOwn() {
+		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", others, f.Capacity.Bytes, *short), ConfidenceHigh
 	}
-	if f.Capacity.Known && f.Free.Known && f.Allocated.Known && f.Allocated.Bytes == 0 && f.Free.Bytes < f.Capacity.Bytes {
+	if d.nothingOwn() {
 		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes, f.Capacity.Bytes), ConfidenceHigh
 	}
 	return "", ""
 }
 
-// fragmented: the allocator keeps more than is missing, in pieces that are too small.
-func (d *diagnosis) fragmented() bool {
-	f, short := d.first, d.missingBytes()
-	return short != nil && f.Unallocated.Known && f.Unallocated.Bytes >= *short && f.Unallocated.Bytes*4 >= f.Requested.Bytes
+// nothingOwn: the process holds no tensor, and the device is not free.
+func (d *diagnosis) nothingOwn() bool {
+	f := d.first
+	return f.Capacity.Known && f.Free.Known && f.Allocated.Known && f.Allocated.Bytes == 0 && f.Free.Bytes < f.Capacity.Bytes
 }
+
+// others is what other processes hold: as the message lists them, else what neither this process nor anybody holds. Below a tenth
+// of the device it is what drivers keep.
+func (d *diagnosis) others() unit.Bytes {
+	f := d.first
+	b := f.Others.Bytes
+	if !f.Others.Known && f.InUse.Known && f.Free.Known && f.Capacity.Known {
+		b = f.Capacity.Bytes - f.InUse.Bytes - f.Free.Bytes
+	}
+	if d.nothingOwn() {
+		b = f.Capacity.Bytes - f.Free.Bytes
+	}
+	if b*10 < f.Capacity.Bytes {
+		return 0
+	}
+	return b
+}
+
+// fragmented: what the allocator keeps without use covers the request, and is more than the odds and ends of a full device.
+func (d *diagnosis) fragmented() bool {
+	f := d.first
+	covers := f.Unallocated.Known && f.Requested.Known && f.Unallocated.Bytes >= f.Requested.Bytes
+	return covers && d.missingBytes() != nil && f.Unallocated.Bytes*oddsAndEnds >= f.Capacity.Bytes
+}
+
+// oddsAndEnds: a device is full when less than this part of it is kept without use.
+const oddsAndEnds = 20
 
 func (d *diagnosis) inPieces() (string, string) {
 	if !d.fragmented() {
@@ -169,10 +201,7 @@ func (d *diagnosis) inPieces() (string, string) {
 	}
 	f := d.first
 	text := fmt.Sprintf("fragmented: PyTorch keeps %s that nothing uses, in pieces smaller than the %s asked for", f.Unallocated.Bytes, f.Requested.Bytes)
-	if f.Unallocated.Bytes >= f.Requested.Bytes {
-		return text + d.allocationName(), ConfidenceHigh
-	}
-	return text + d.allocationName(), confidenceMedium
+	return text + d.allocationName(), ConfidenceHigh
 }
 
 // oneAllocation: a tensor of the plan has the size that was asked for.
@@ -269,7 +298,8 @@ var placeWords = map[diagnose.Place]string{
 	diagnose.Compute: "in the compute buffer, which grows with the batch and, without flash attention, with the context", diagnose.Graphs: "while CUDA graphs were captured, on top of a full KV pool",
 	diagnose.Sampler: "in the sampler, which grows with sequences × vocabulary", diagnose.Vision: "in the vision encoder, which grows with the image", diagnose.Prefill: "while a prompt was computed", diagnose.Decode: "while tokens were generated",
 	diagnose.Forward: "in the forward pass: activations", diagnose.Attention: "in attention", diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
-	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while a batch was moved",
+	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while a batch was moved", diagnose.Library: "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device", diagnose.Working: "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
+	diagnose.Waking: "while the engine mapped its memory again after a sleep",
 }
 
 func (d *diagnosis) byPlace() (string, string) {
@@ -278,6 +308,19 @@ func (d *diagnosis) byPlace() (string, string) {
 		return "", ""
 	}
 	return "it failed " + words + d.memoryInUse(), confidenceMedium
+}
+
+// isFull: the program holds nearly all of the device itself.
+func (d *diagnosis) isFull() (string, string) {
+	f := d.first
+	if !f.Allocated.Known || !f.Capacity.Known || f.Allocated.Bytes*10 < f.Capacity.Bytes*8 {
+		return "", ""
+	}
+	text := fmt.Sprintf("the device is full: the program's tensors hold %s of %s", f.Allocated.Bytes, f.Capacity.Bytes)
+	if f.Requested.Known {
+		text += fmt.Sprintf(", and %s more were asked for", f.Requested.Bytes)
+	}
+	return text, ConfidenceHigh
 }
 
 // memoryInUse says what the program had by then.
@@ -302,7 +345,10 @@ func (d *diagnosis) withoutFigures() string {
 	case diagnose.Collectives:
 		return "buffers of NCCL found no room beside what the program holds: a few hundred MiB a process"
 	case diagnose.LibraryStart:
-		return "cuBLAS could not start, most often because the device is full; a wrong driver does the same"
+		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
+	}
+	if f := d.first; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*10 < f.Capacity.Bytes*8 {
+		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes, f.Capacity.Bytes)
 	}
 	return "the device is full" + d.memoryInUse()
 }

@@ -31,12 +31,9 @@ const (
 // again, those for the next start before those that change more.
 func (d *diagnosis) fixes() []api.Fix {
 	all := append(d.ofMessage(), d.ofPlan()...)
-	if d.torch() && d.first.Kind == diagnose.DeviceMemory && !d.fragmented() && len(all) == 0 {
-		all = append(all, pieces(nil))
-	}
 	all = unlessThere(all, d.ofRow())
 	if d.first.Kind.Weight() != diagnose.NotMemory {
-		all = unlessThere(all, d.ofKind())
+		all = unlessThere(all, d.inWords())
 	}
 	slices.SortStableFunc(all, func(a, b api.Fix) int { return cmp.Compare(btoi(a.When == later), btoi(b.When == later)) })
 	return distinct(all)
@@ -46,12 +43,11 @@ func (d *diagnosis) fixes() []api.Fix {
 func unlessThere(all, words []api.Fix) []api.Fix {
 	have := map[string]bool{}
 	for _, f := range all {
-		have[f.When] = have[f.When] || f.Patch != nil || f.Saves != nil
+		have[f.When] = true
 	}
 	for _, w := range words {
 		if !have[w.When] {
 			all = append(all, w)
-			have[w.When] = true
 		}
 	}
 	return all
@@ -92,18 +88,27 @@ func (d *diagnosis) ofMessage() (out []api.Fix) {
 	default:
 		return nil
 	}
-	if short := d.missingBytes(); f.Others.Known && short != nil && f.Others.Bytes >= *short {
-		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device"), Saves: known(f.Others)})
+	if short, others := d.missingBytes(), d.others(); short != nil && others >= *short {
+		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") + ": nvidia-smi lists them", Saves: &others},
+			api.Fix{When: later, Text: "a device of its own for each program"})
 	}
 	if d.fragmented() {
-		out = append(out, pieces(known(f.Unallocated)))
+		out = append(out, d.pieces()...)
 	}
 	return append(out, d.lowerShare()...)
 }
 
+// allocatorSettings are the environment variables of PyTorch's allocators whose segments can grow: c10/cuda/CUDAAllocatorConfig.cpp
+// (which a build for HIP reads by its own name), torch_npu/csrc/core/npu/NPUCachingAllocator.cpp.
+var allocatorSettings = map[string]string{"cuda": "PYTORCH_CUDA_ALLOC_CONF", "hip": "PYTORCH_HIP_ALLOC_CONF", "npu": "PYTORCH_NPU_ALLOC_CONF"}
+
 // pieces: segments that grow do not leave holes (PyTorch 2.1 and later).
-func pieces(saves *unit.Bytes) api.Fix {
-	return api.Fix{When: now, Text: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, against fragmentation", Saves: saves}
+func (d *diagnosis) pieces() []api.Fix {
+	name := allocatorSettings[d.first.Backend]
+	if name == "" {
+		return nil
+	}
+	return []api.Fix{{When: now, Text: name + "=expandable_segments:True, against fragmentation", Saves: known(d.first.Unallocated)}}
 }
 
 // shorter: the longest sequence that the message says would do, or that follows from its figures.
@@ -131,13 +136,20 @@ func (d *diagnosis) smallerShare() []api.Fix {
 		return nil
 	}
 	share := math.Floor(float64(f.Free.Bytes)/float64(f.Capacity.Bytes)*shareStep) / shareStep
+	held := f.Capacity.Bytes - f.Free.Bytes
+	end := api.Fix{When: now, Text: "end what else holds the device: nvidia-smi lists it", Saves: &held}
+	if share < f.Share*enoughShare {
+		return []api.Fix{end}
+	}
 	x := api.Fix{When: now, Text: fmt.Sprintf("gpu_memory_utilization %s → %s", plain(f.Share), plain(share)), Patch: map[string]any{"gpu_memory_utilization": share}}
 	if saves := f.Requested.Bytes - unit.Bytes(share*float64(f.Capacity.Bytes)); f.Requested.Known && saves > 0 {
 		x.Saves = &saves
 	}
-	held := f.Capacity.Bytes - f.Free.Bytes
-	return []api.Fix{x, {When: now, Text: "end what else holds the device", Saves: &held}}
+	return []api.Fix{x, end}
 }
+
+// enoughShare: with less than this part of the share that was asked for, what is left is the rest of somebody else's device.
+const enoughShare = 0.75
 
 func plain(share float64) string {
 	if share == 0 {
@@ -189,9 +201,6 @@ func (d *diagnosis) ofPlan() (out []api.Fix) {
 		if short := d.missingBytes(); s.Saves <= 0 || short != nil && s.Saves < *short/worthwhile {
 			continue
 		}
-		if !d.helpsThere(&s) {
-			continue
-		}
 		saves := s.Saves
 		out = append(out, api.Fix{When: when(s.Patch), Text: s.Change, Saves: &saves, Patch: s.Patch, Verdict: s.Verdict, Speed: s.Speed, Quality: s.Quality})
 	}
@@ -201,27 +210,6 @@ func (d *diagnosis) ofPlan() (out []api.Fix) {
 
 // phaseOf a step of training is where a place stands.
 var phaseOf = map[diagnose.Place]string{diagnose.Forward: "forward", diagnose.Attention: "forward", diagnose.MLP: "forward", diagnose.Loss: "forward", diagnose.Backward: "backward", diagnose.Optimizer: "optimizer"}
-
-// helpsThere: the change leaves less in the phase of the step in which it failed. One that only lowers another phase does
-// not help.
-func (d *diagnosis) helpsThere(s *api.Suggestion) bool {
-	phase := phaseOf[d.first.Place]
-	if phase == "" || d.train == nil || len(s.Phases) == 0 {
-		return true
-	}
-	before, after := inPhase(d.base.Devices[0].Phases, phase), inPhase(s.Phases, phase)
-	return after < before
-}
-
-// inPhase is the most that phases of a name hold.
-func inPhase(phases []api.PhaseBytes, name string) (most unit.Bytes) {
-	for i := range phases {
-		if strings.HasPrefix(phases[i].Name, name) {
-			most = max(most, phases[i].Bytes)
-		}
-	}
-	return most
-}
 
 // enough ranks a change: 2 for one with which the plan fits, 1 for one that saves at least what was missing.
 func (d *diagnosis) enough(f *api.Fix) int {
@@ -238,7 +226,7 @@ func (d *diagnosis) enough(f *api.Fix) int {
 func (d *diagnosis) changes() []api.Suggestion {
 	switch {
 	case d.train != nil:
-		return d.train.Changes(d.base)
+		return d.train.Changes(d.base, phaseOf[d.first.Place])
 	case d.fit == nil || len(d.base.Devices) == 0 || d.base.Devices[0].Usable == 0:
 		return nil
 	case len(d.base.Suggestions) > 0:
@@ -251,42 +239,10 @@ func (d *diagnosis) changes() []api.Suggestion {
 	return out
 }
 
-// ofKind are fixes in words: of the place where it failed, else of the kind.
-func (d *diagnosis) ofKind() []api.Fix {
-	if at := ofPlace[d.first.Place]; d.first.Kind == diagnose.DeviceMemory && at != nil {
-		return at
-	}
-	return general[d.first.Kind]
-}
-
-// ofPlace are fixes where a shorter context or a smaller batch may not help.
-var ofPlace = map[diagnose.Place][]api.Fix{
-	diagnose.Optimizer: {{When: now, Text: "states that ranks share (ZeRO-1, FSDP), or that lie on the host"}, {When: later, Text: "an optimizer that keeps less (8 bits, Adafactor), or adapters alone"}},
-	diagnose.Loading:   {{When: now, Text: "weights over more devices, or partly on the host"}, {When: later, Text: "weights in fewer bits"}},
-	diagnose.Graphs:    {{When: now, Text: "a smaller share of the device for the engine, or no graphs (--enforce-eager)"}, {When: later, Text: "graphs of fewer sizes, or weights in fewer bits"}},
-	diagnose.Saving:    {{When: now, Text: "sharded checkpoints: no rank gathers the whole model"}, {When: later, Text: "checkpoints that are gathered on the host"}},
-}
-
-// general are fixes of a kind for any program, without figures.
-var general = map[diagnose.Kind][]api.Fix{
-	diagnose.DeviceMemory:    {{When: now, Text: "a shorter context, a smaller batch, or fewer sequences at once"}, {When: later, Text: "weights in fewer bits, or more devices"}},
-	diagnose.AllocationLimit: {{When: now, Text: "smaller single buffers: a smaller batch (-ub 256), flash attention, more parts"}, {When: later, Text: "another backend of the same device"}},
-	diagnose.KVCacheTooSmall: {{When: now, Text: "a shorter context"}, {When: later, Text: "a KV cache in fp8, weights in fewer bits, or more devices"}},
-	diagnose.BudgetAboveFree: {{When: later, Text: "a device of its own for each server"}},
-	diagnose.KVCacheFull:     {{When: now, Text: "fewer sequences at once, so that none is computed twice"}, {When: later, Text: "a KV cache in fp8, or more room for it"}},
-	diagnose.MemoryPressure:  {{When: now, Text: "a smaller micro-batch"}, {When: later, Text: "more recompute, or more sharding"}},
-	diagnose.HostMemory:      {{When: now, Text: "less on the host: a smaller context, fewer layers there, files that are mapped"}, {When: later, Text: "more host memory, or a smaller model"}},
-	diagnose.Killed:          {{When: now, Text: "dmesg or kubectl describe pod: they say who killed it"}, {When: later, Text: "a higher limit, or less in host memory"}},
-	diagnose.PinnedMemory:    {{When: now, Text: "nothing, where it is only a warning; else ulimit -l unlimited"}, {When: later, Text: "less that is offloaded to the host"}},
-	diagnose.Collectives:     {{When: now, Text: "1 GiB more left free: a smaller share for the engine, or NCCL_BUFFSIZE=1048576"}, {When: later, Text: "fewer communicators"}},
-	diagnose.LibraryStart:    {{When: now, Text: "a smaller batch; when that changes nothing, the driver and CUDA versions"}, {When: later, Text: "weights in fewer bits, or more devices"}},
-	diagnose.Growth:          {{When: now, Text: "keep numbers, not tensors: loss.item(), .detach(), and no list of outputs"}, {When: later, Text: "a bound: a window or a length for caches, a restart between jobs"}},
-}
-
 // command runs the plan with the first fix that has a patch; the plan as it was where none has one.
 func (d *diagnosis) command(fixes []api.Fix) string {
 	for i := range fixes {
-		if f := &fixes[i]; f.Patch == nil && f.When == now && d.first.Fix == nil && strings.Contains(f.Text, "=") {
+		if f := &fixes[i]; f.Patch == nil && f.When == now && strings.HasPrefix(f.Text, "PYTORCH_") {
 			return firstWord(f.Text)
 		} else if f.Patch != nil && d.sayable(f) {
 			return d.patched(f)
