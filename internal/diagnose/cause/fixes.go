@@ -178,8 +178,8 @@ func (d *diagnosis) lowerShare() []api.Fix {
 	return []api.Fix{{When: now, Text: fmt.Sprintf("%s %s → %s: a smaller KV pool, and more room beside it", field, plain(*v), plain(share)), Saves: &saves, Patch: map[string]any{field: share}}}
 }
 
-// startFields are those that the arguments of the next start change, without another model file, another device or another result.
-var startFields = []string{"context", "context_total", "prompt_tokens", "output_tokens", "sequences", "ubatch", "batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs", "gpu_memory_utilization", "mem_fraction_static",
+// startFields are those that the arguments of the next start change, without another model file or another device.
+var startFields = []string{"context", "context_total", "kv", "kv_v", "prompt_tokens", "output_tokens", "sequences", "ubatch", "batch_tokens", "gpu_layers", "cpu_moe", "override_tensor", "kv_offload", "fit", "max_num_batched_tokens", "max_num_seqs", "gpu_memory_utilization", "mem_fraction_static",
 	"enforce_eager", "cpu_offload_bytes", "micro_batch", "accumulation", "global_batch", "recompute", "attention", "tensor_split", "swa_full", "sharding"}
 
 // when a patch can be made.
