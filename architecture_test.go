@@ -30,7 +30,7 @@ var houseOrder = []string{
 	"api",
 	"internal/question",
 	"internal/timing",
-	"internal/planner/change internal/planner/plannertest internal/launch",
+	"internal/planner/change internal/planner/plannertest internal/launch internal/advice",
 	"internal/training internal/simulate internal/deploy",
 	"internal/planner",
 	"internal/planner/serve internal/planner/train",

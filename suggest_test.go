@@ -84,18 +84,52 @@ func TestMoreDevicesKeepTheHost(t *testing.T) {
 
 // TestFirstCure: what an expert would say first. Each situation has the fields that his cure sets, and why.
 func TestFirstCure(t *testing.T) {
-	for _, c := range []struct{ model, on, engine, sets, why string }{
+	for _, c := range []struct {
+		model, on, fields string
+		sets, why         string
+	}{
+		// servers
 		{"glm-4.6", "8xh100", "", "weights", "the maker publishes FP8, which loses next to nothing; weights on a server's host slow everybody"},
 		{"llama-3.1-405b", "8xh100", "", "weights", "as Meta serves it"},
 		{"qwen3-235b-a22b", "4xh100", "", "weights", "FP8 is published"},
-		{"llama-3.1-70b", "h100", "vllm", "weights", "four bits fit, eight do not"},
+		{"qwen3-coder-480b-a35b", "8xh100", "", "weights", "FP8 is published"},
+		{"llama-4-maverick", "8xh100", "", "weights", "FP8 is published"},
+		{"deepseek-v3", "8xh100", "", "weights", "four bits fit; eight need H200s or a second node, which cost as much again"},
+		{"llama-3.1-70b", "h100", "engine=vllm", "weights", "four bits fit, eight do not"},
+		{"llama-3.1-70b", "4xa10g", "engine=vllm", "weights", "as such nodes serve it"},
+		{"mixtral-8x7b", "2xrtx-4090", "engine=vllm", "weights", "as two such cards serve it"},
+		{"llama-3.1-8b", "v100-16gb", "engine=vllm", "weights", "four bits run on every card that vLLM runs on"},
+		{"gpt-oss-120b", "h100", "sequences=64", "hardware", "it is there in four bits already: room for the KV cache is another card"},
+		{"qwen2.5-7b", "l4", "engine=vllm context=32768 sequences=32", "hardware", "KV is what is short"},
+		{"llama-3.1-8b", "rtx-4090", "engine=vllm context=131072 sequences=32", "", "512 GiB of KV are no matter of a card like this"},
+		// one card at home: mixtures of experts
 		{"gpt-oss-120b", "rtx-5090", "", "cpu_moe,hardware", "experts on a host of 64 GiB run at reading speed; nobody buys three more cards for it"},
 		{"gpt-oss-120b", "rtx-5090,host=64GiB", "", "cpu_moe", "the host is there"},
+		{"gpt-oss-120b", "rtx-3060", "", "cpu_moe,hardware", "the same, with a larger host"},
+		{"glm-4.5-air", "rtx-3090", "", "cpu_moe,hardware", "the same"},
+		{"minimax-m2", "rtx-4090", "", "cpu_moe,hardware", "memory of a host costs a tenth of seven more cards"},
+		{"qwen3-235b-a22b", "rtx-5090", "", "cpu_moe,hardware", "the same"},
+		{"llama-4-scout", "rtx-4090", "", "cpu_moe,hardware", "the same"},
 		{"qwen3-30b-a3b", "rtx-4070", "", "cpu_moe", "3B are active: experts on the host cost little"},
-		{"qwen3-32b", "rtx-3060", "", "gpu_layers", "two bits lose too much"},
+		{"qwen3-30b-a3b", "rtx-4060-ti-16gb", "", "cpu_moe", "the same"},
+		{"qwen3-next-80b-a3b", "rtx-4090", "", "cpu_moe", "the same"},
 		{"deepseek-r1", "rtx-4090", "", "", "no PC's host holds it"},
+		// one card at home: dense models
+		{"qwen3-32b", "rtx-3060", "", "gpu_layers", "two bits lose too much"},
+		{"llama-3.3-70b", "rtx-4090", "", "gpu_layers", "the same; a second card is the next"},
+		{"qwen3-14b", "rtx-3060", "weights=q8_0", "weights", "four bits lose little and are half again as fast"},
+		{"qwen3-32b", "rtx-4090", "context=32768", "kv", "a cache of eight bits loses next to nothing"},
+		{"gemma-3-27b", "rtx-4090", "context=131072", "kv", "the same"},
+		{"qwen3-next-80b-a3b", "2xrtx-3090", "", "tensor_split", "it fits when layers are shared by what the cards hold: nothing is lost"},
 	} {
-		a, err := Ask(&Request{Ask: "fit", Model: c.model, Hardware: c.on, Plan: plan.Plan{Engine: c.engine}})
+		r := Request{Ask: "fit", Model: c.model, Hardware: c.on}
+		for field := range strings.FieldsSeq(c.fields) {
+			name, value, _ := strings.Cut(field, "=")
+			if err := r.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := Ask(&r)
 		if err != nil {
 			t.Fatal(err)
 		}

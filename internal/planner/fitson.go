@@ -1,17 +1,19 @@
 package planner
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 )
 
 // Offered are devices to name when no hardware is given: common ones, small to large.
 var Offered = []string{
-	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm", "mi300x", "b200-sxm", "m4-max",
+	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-512gb",
 }
 
 var offeredCounts = []int{1, 2, 4, 8}
@@ -29,6 +31,14 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return int64(out[i].Usable)*out[i].Devices < int64(out[j].Usable)*out[j].Devices })
 	return out[:min(len(out), 4)]
+}
+
+// sizeOf is " 512 GB" of a device that is sold with several memories.
+func sizeOf(d *hardware.Device) string {
+	if len(d.Options) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" %d GB", int64(d.Memory.Value)>>30)
 }
 
 func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
@@ -52,5 +62,5 @@ func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
 	if question.WorstVerdict(ranks) != api.Fits || p.DP > 1 {
 		return api.FitsOn{}, false
 	}
-	return api.FitsOn{Hardware: m.Name, Name: ranks[0].Name, Devices: int64(n), Usable: ranks[0].Usable.Bytes(), Needed: ranks[0].Needed().Bytes}, true
+	return api.FitsOn{Hardware: change.HardwareName(n, id), Name: ranks[0].Name + sizeOf(&m.Groups[0].Device), Devices: int64(n), Usable: ranks[0].Usable.Bytes(), Needed: ranks[0].Needed().Bytes}, true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/internal/advice"
 	"github.com/memwall/memwall/internal/planner/change"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/plan"
@@ -30,14 +31,36 @@ func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
 		if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
 			continue
 		}
-		c.Price = s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
-		if c.HostHeadroom != nil && p.base.Host != nil && p.base.Host.Capacity == 0 {
-			c.Price += memoryToBuy
+		c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
+		if advice.Refused(p.cure(&c)) == nil {
+			out = append(out, c)
 		}
-		out = append(out, c)
 	}
 	slices.SortStableFunc(out, func(a, b api.Candidate) int { return cmp.Compare(a.Price, b.Price) })
 	return out
+}
+
+// cure is what advice rests on of a candidate.
+func (p *Planner) cure(c *api.Candidate) *advice.Cure {
+	asked, r := &p.Question.Request, c.Plan
+	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)), Context: float64(r.Context) / float64(max(1, asked.Context)),
+		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine, OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
+	if c.SpeedRatio != nil {
+		x.Speed = *c.SpeedRatio
+	}
+	if c.Speed != nil && c.Speed.Decode != nil {
+		x.Decode = *c.Speed.Decode
+	}
+	for name := range c.Patch {
+		x.Given = x.Given || p.Among[name] != nil
+	}
+	return x
+}
+
+// engineName is an engine without its version.
+func engineName(s string) string {
+	name, _, _ := strings.Cut(s, "@")
+	return name
 }
 
 // helps: the change mends the plan, or saves a good part of what it is short of; where the plan fits, it makes it
@@ -175,7 +198,7 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 		return p.onLargerHost(q, r, h.Needed, words)
 	}
 	c := api.Candidate{Change: words, Patch: change.PatchOf(&p.Asked, r), Plan: a.Plan, Verdict: a.Verdict, Speed: a.Speed,
-		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: question.Faster(p.base.Speed, a.Speed)}
+		Saves: p.base.Devices[0].Needed - a.Devices[0].Needed, Headroom: a.Devices[0].Headroom, SpeedRatio: p.speedRatio(a.Speed)}
 	c.Lacks = c.Headroom
 	if h := a.Host; h != nil && h.Capacity > 0 {
 		c.Lacks, c.HostHeadroom = min(c.Lacks, h.Headroom), &h.Headroom
@@ -187,11 +210,24 @@ func (p *Planner) candidate(r *api.Request, words string) (api.Candidate, bool) 
 	return c, true
 }
 
-// largerHosts are what a PC takes beyond the usual memory.
-var largerHosts = []unit.Bytes{64 * unit.GiB, 128 * unit.GiB}
+// speedRatio compares what all users of the load get together, those that wait for room too; of one user, what it gets.
+func (p *Planner) speedRatio(to *api.Speed) *float64 {
+	if p.Question.Request.Sequences > 1 {
+		return question.MoreTokens(p.base.Speed, to)
+	}
+	return question.Faster(p.base.Speed, to)
+}
 
-// memoryToBuy is the price of more memory than a usual host has.
+// largerHosts are what a PC takes beyond the usual memory.
+var largerHosts = []unit.Bytes{64 * unit.GiB, 128 * unit.GiB, 192 * unit.GiB, 256 * unit.GiB}
+
+// memoryToBuy is the price of a host with twice the memory of a usual one.
 const memoryToBuy = 2
+
+// hostToBuy is the price of a host with so much memory, beside a usual one.
+func hostToBuy(n unit.Bytes) float64 {
+	return memoryToBuy * math.Log2(float64(n)/float64(largerHosts[0]/2))
+}
 
 // spared reports whether the host has so much beside the system, or would usually have where nobody spoke of it.
 func (p *Planner) spared(q *question.Question, n unit.Bytes) bool {
@@ -220,7 +256,9 @@ func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit
 	}
 	to := *r
 	to.Hardware += fmt.Sprintf(",host=%dGiB", n/unit.GiB)
-	return p.candidate(&to, strings.Replace(words, "the host", fmt.Sprintf("a host of %d GiB", n/unit.GiB), 1))
+	c, ok := p.candidate(&to, strings.Replace(words, "the host", fmt.Sprintf("a %d GiB host", n/unit.GiB), 1))
+	c.Price = hostToBuy(n)
+	return c, ok
 }
 
 // addCommandAndCost a candidate with what it takes to run it, and what it costs.

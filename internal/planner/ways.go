@@ -46,7 +46,7 @@ func (p *Planner) ways(loose bool) []Way {
 
 // slowHost is the price of weights on the host of an engine that serves: it copies them to the device for every step, which
 // all of its users wait for.
-const slowHost = 12
+const slowHost = 30
 
 // hostPrice is the price of leaving weights on the host, beside the time that one user waits.
 func (p *Planner) hostPrice() float64 {

@@ -188,6 +188,16 @@ func (q *Question) searchContextLength(sequences int64) *int64 {
 	return &n
 }
 
+// MoreTokens is how many times as many tokens a second all users of a load together get, of those that are asked for and not of
+// those that have room; nil when either is unknown.
+func MoreTokens(a, b *api.Speed) *float64 {
+	if a == nil || b == nil || a.Total == nil || b.Total == nil {
+		return Faster(a, b)
+	}
+	x := *b.Total / *a.Total
+	return &x
+}
+
 // Faster is how many times as fast a user is served; nil when either is unknown.
 func Faster(a, b *api.Speed) *float64 {
 	if a == nil || b == nil || a.Decode == nil || b.Decode == nil {

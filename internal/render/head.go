@@ -64,8 +64,19 @@ func (p *page) follow(x text, endings []string, below int) {
 	}
 	p.para(pad(gap), x[1:])
 	if len(endings) > 0 {
-		p.para(pad(gap), say(capital(strings.TrimLeft(endings[below], ".; "))))
+		p.para(pad(gap), say(p.sentence(endings, below)))
 	}
+}
+
+// sentence is the first ending from below on that fits on a line of its own, else the one below.
+func (p *page) sentence(endings []string, below int) string {
+	own := func(e string) string { return capital(strings.TrimLeft(e, ".; ")) }
+	for _, e := range endings[below:] {
+		if e = own(e); gap+cells(clean(e, p.st.ASCII)) <= p.st.width() {
+			return e
+		}
+	}
+	return own(endings[below])
 }
 
 // needs is "needs 69.5 ±0.6 of 72.8 GiB per GPU".
@@ -221,9 +232,31 @@ func hostShort(m *memwall.Memory) text {
 	return join(x, say(" of "+there))
 }
 
-// cures are what to do: the cheapest change that is sure to help, and how to ask for it; else what the
-// plan would hold.
+// cures are what happens and what to do, the fullest text first.
 func cures(a *memwall.Answer) []string {
+	out := mends(a)
+	w := waiting(a)
+	if w == "" {
+		return out
+	}
+	full := make([]string, 0, len(out)+1)
+	for _, e := range out {
+		full = append(full, w+e)
+	}
+	return append(full, w)
+}
+
+// waiting is ". Starts, holds 6 of 64 users, others wait": an engine that shares out a pool refuses nobody.
+func waiting(a *memwall.Answer) string {
+	k := a.KV
+	if a.Verdict != memwall.DoesNotFit || hostLacks(a) || k == nil || k.Blocks == 0 || k.MaxSequences == nil || *k.MaxSequences < 1 || *k.MaxSequences >= int64(a.Plan.Sequences) {
+		return ""
+	}
+	return fmt.Sprintf(". Starts, holds %s of %s users, others wait", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))
+}
+
+// mends are the cheapest change that is sure to help, and how to ask for it; else what the plan would hold.
+func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
 		slow := slowly(s)
 		return []string{". Fits with " + s.Change + slow + ": " + patchFlags(s), ". Fits with " + patchFlags(s) + slow, ". Fits with " + patchFlags(s)}
@@ -239,7 +272,7 @@ func cures(a *memwall.Answer) []string {
 		f := &a.FitsOn[0]
 		return []string{". Nothing sensible fits here; " + counted(f.Devices, f.Name) + " would do: --on " + on(f), ". Fits on " + counted(f.Devices, f.Name) + ": --on " + on(f)}
 	}
-	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 {
+	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 && k.Blocks == 0 {
 		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}
 	}
 	if k.MaxContext != nil && *k.MaxContext > 0 && *k.MaxContext < int64(a.Plan.Context) {

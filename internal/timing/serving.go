@@ -48,10 +48,10 @@ func serve(q *question.Question, v *api.Speed, cache *api.KV) error {
 	Figure(ms(f.PerToken), &v.TPOT, &v.TPOTLow, &v.TPOTHigh)
 	Figure(ms(f.First), &v.TTFT, &v.TTFTLow, &v.TTFTHigh)
 	Figure(f.PerToken.Inverse(), &v.Decode, &v.DecodeLow, &v.DecodeHigh)
+	Figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 	if q.Brief {
 		return nil
 	}
-	Figure(f.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 	Figure(ms(f.FirstUnloaded), &v.Unloaded, &v.UnloadedLow, &v.UnloadedHigh)
 	shares(v, m, load)
 	v.Bound = f.Bound

@@ -32,6 +32,7 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	if q.Brief {
 		l := predictor.Loop(test, max(1, int64(p.Sequences)))
 		writeLoop(v, &l)
+		Figure(l.Throughput, &v.Total, &v.TotalLow, &v.TotalHigh)
 		return nil
 	}
 	f := predictor.Predict(stream.Test{Prompt: test.Prompt})

@@ -152,31 +152,29 @@ func (d *diagnosis) allocationName() string {
 // usedByOthers: without the other processes it would have had room.
 func (d *diagnosis) usedByOthers() (string, string) {
 	f := d.first
-	short, others := d.missingBytes(), d.others()
-	if short != nil && others >= *short && !d.nothingOwn() {
+	short, others := d.missingBytes(), others(f)
+	if short != nil && others >= *short && !nothingOwn(d.first) {
 		return fmt.Sprintf("other processes hold %s of the device's %s; %s were missing", others, f.Capacity.Bytes, *short), ConfidenceHigh
 	}
-	if d.nothingOwn() {
+	if nothingOwn(d.first) {
 		return fmt.Sprintf("this process holds nothing and %s of %s are free: another process holds the rest", f.Free.Bytes, f.Capacity.Bytes), ConfidenceHigh
 	}
 	return "", ""
 }
 
 // nothingOwn: the process holds no tensor, and the device is not free.
-func (d *diagnosis) nothingOwn() bool {
-	f := d.first
+func nothingOwn(f *diagnose.Finding) bool {
 	return f.Capacity.Known && f.Free.Known && f.Allocated.Known && f.Allocated.Bytes == 0 && f.Free.Bytes < f.Capacity.Bytes
 }
 
 // others is what other processes hold: as the message lists them, else what neither this process nor anybody holds. Below a tenth
 // of the device it is what drivers keep.
-func (d *diagnosis) others() unit.Bytes {
-	f := d.first
+func others(f *diagnose.Finding) unit.Bytes {
 	b := f.Others.Bytes
 	if !f.Others.Known && f.InUse.Known && f.Free.Known && f.Capacity.Known {
 		b = f.Capacity.Bytes - f.InUse.Bytes - f.Free.Bytes
 	}
-	if d.nothingOwn() {
+	if nothingOwn(f) {
 		b = f.Capacity.Bytes - f.Free.Bytes
 	}
 	if b*10 < f.Capacity.Bytes {

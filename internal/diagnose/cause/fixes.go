@@ -88,7 +88,7 @@ func (d *diagnosis) ofMessage() (out []api.Fix) {
 	default:
 		return nil
 	}
-	if short, others := d.missingBytes(), d.others(); short != nil && others >= *short {
+	if short, others := d.missingBytes(), others(f); short != nil && others >= *short {
 		out = append(out, api.Fix{When: now, Text: "end the other processes on " + cmp.Or(f.Device, "the device") + ": nvidia-smi lists them", Saves: &others},
 			api.Fix{When: later, Text: "a device of its own for each program"})
 	}

@@ -128,7 +128,7 @@ var generalRemedies = []remedy{
 
 // inWords are the fixes of the row that holds, for what the message and the plan leave open.
 func (d *diagnosis) inWords() (out []api.Fix) {
-	r := d.remedy()
+	r := findRemedy(d.first, d.trains())
 	if r == nil {
 		return nil
 	}
@@ -142,14 +142,15 @@ func (d *diagnosis) inWords() (out []api.Fix) {
 }
 
 // ofProgram: what trains is a trainer, whatever library says that memory ran out.
-func (d *diagnosis) ofProgram(engines []string) bool {
-	return engines == nil || slices.Contains(engines, d.first.Engine) || &engines[0] == &trainers[0] && d.trains()
+func (r *remedy) ofProgram(engine string, trains bool) bool {
+	return r.engines == nil || slices.Contains(r.engines, engine) || &r.engines[0] == &trainers[0] && trains
 }
 
-func (d *diagnosis) remedy() *remedy {
+// findRemedy is the row of a failure; nil where none holds.
+func findRemedy(f *diagnose.Finding, trains bool) *remedy {
 	for i := range remedies {
 		r := &remedies[i]
-		if r.kind == d.first.Kind && (r.place == "" || r.place == d.first.Place) && d.ofProgram(r.engines) {
+		if r.kind == f.Kind && (r.place == "" || r.place == f.Place) && r.ofProgram(f.Engine, trains) {
 			return r
 		}
 	}

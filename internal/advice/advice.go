@@ -1,0 +1,67 @@
+// Package advice decides which changes are worth saying to somebody whose plan does not do what was asked: candidates in,
+// those that a practitioner would stand behind out, each refusal with its reason. It knows no model and no engine.
+package advice
+
+// Cure is a change of a plan, as far as advice rests on it.
+type Cure struct {
+	// Speed is the share of the tokens a second of all users that the change keeps; 0: nobody knows.
+	Speed float64
+	// Decode is the tokens a second that one user then gets; 0: nobody knows.
+	Decode float64
+	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
+	Users, Context float64
+	// Serves: the engine is one that serves many at once.
+	Serves bool
+	// OtherEngine: it is another program.
+	OtherEngine bool
+	// AskedUsers is how many were asked for.
+	AskedUsers int64
+	// Given: somebody named this change among those to try.
+	Given bool
+}
+
+// Principle is what a cure must keep.
+type Principle struct {
+	Name string
+	// Why a practitioner would not say such a change.
+	Why   string
+	keeps func(*Cure) bool
+}
+
+// Bounds of the principles. They are judgements, not measurements.
+const (
+	servedSpeed = 0.25 // of a server's tokens a second
+	otherSpeed  = 0.5  // of them, with another program
+	asFast      = 0.9  // as before, near enough
+	localSpeed  = 0.25 // of one user's
+	readable    = 2    // tokens a second that somebody still waits for
+	ofTheLoad   = 0.25 // of the users, or of the context
+	fewUsers    = 4    // that a program for one stream serves as well
+)
+
+// Principles, in the order in which a refusal names them.
+var Principles = []Principle{
+	{"load", "a change that drops most of what was asked for answers another question",
+		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofTheLoad }},
+	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
+		func(c *Cure) bool { return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && (c.Decode >= readable || c.Speed >= asFast) }},
+	{"local speed", "nobody waits seconds for a word: another model or another format is what helps",
+		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},
+	{"other program", "another program is no cure where it serves half as much, or many users that it is not made for",
+		func(c *Cure) bool {
+			return !c.OtherEngine || c.AskedUsers <= fewUsers && (c.Speed == 0 || c.Speed >= otherSpeed)
+		}},
+}
+
+// Refused is the first principle that a cure breaks; nil where it breaks none, or somebody asked for it.
+func Refused(c *Cure) *Principle {
+	if c.Given {
+		return nil
+	}
+	for i := range Principles {
+		if p := &Principles[i]; !p.keeps(c) {
+			return p
+		}
+	}
+	return nil
+}

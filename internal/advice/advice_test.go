@@ -1,0 +1,49 @@
+package advice
+
+import "testing"
+
+// TestPrinciples: each principle has a change that it refuses, and one beside it that it lets pass.
+func TestPrinciples(t *testing.T) {
+	whole := Cure{Speed: 1, Decode: 30, Users: 1, Context: 1}
+	with := func(set func(*Cure)) *Cure {
+		c := whole
+		set(&c)
+		return &c
+	}
+	cases := []struct {
+		about, refused string
+		cure           *Cure
+	}{
+		{"as it is", "", &whole},
+		{"6 users of 64", "load", with(func(c *Cure) { c.Users = 6. / 64 })},
+		{"16 users of 64", "", with(func(c *Cure) { c.Users = 16. / 64 })},
+		{"a context of 1k for 128k", "load", with(func(c *Cure) { c.Context = 1. / 128 })},
+		{"44 GiB of a server's weights on the host", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.04, 3 })},
+		{"a server that all wait for", "served speed", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.4, 1.2 })},
+		{"a little of them", "", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0.4, 30 })},
+		{"layers on the host at a word in two seconds", "local speed", with(func(c *Cure) { c.Speed, c.Decode = 0.06, 1.2 })},
+		{"layers on the host at reading speed", "", with(func(c *Cure) { c.Speed, c.Decode = 0.14, 2.7 })},
+		{"experts on the host of a fast card", "", with(func(c *Cure) { c.Speed, c.Decode = 0.2, 35 })},
+		{"llama.cpp for 64 users", "other program", with(func(c *Cure) { c.OtherEngine, c.AskedUsers = true, 64 })},
+		{"llama.cpp at half the speed", "other program", with(func(c *Cure) { c.OtherEngine, c.Speed = true, 0.4 })},
+		{"llama.cpp for one", "", with(func(c *Cure) { c.OtherEngine, c.Speed = true, 0.9 })},
+		{"a speed that nobody knows", "", with(func(c *Cure) { c.Serves, c.Speed, c.Decode = true, 0, 0 })},
+		{"what somebody asked for", "", with(func(c *Cure) { c.Given, c.Users = true, 0.01 })},
+	}
+	seen := map[string]bool{}
+	for _, c := range cases {
+		name := ""
+		if p := Refused(c.cure); p != nil {
+			name = p.Name
+		}
+		seen[name] = true
+		if name != c.refused {
+			t.Errorf("%s: refused for %q, want %q", c.about, name, c.refused)
+		}
+	}
+	for _, p := range Principles {
+		if !seen[p.Name] || p.Why == "" {
+			t.Errorf("%s refuses nothing here, or has no reason", p.Name)
+		}
+	}
+}
