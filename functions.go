@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/timing"
+	"github.com/memwall/memwall/internal/training"
 	"github.com/memwall/memwall/model/family"
 	"github.com/memwall/memwall/speed/serving"
 )
@@ -45,6 +46,11 @@ func (a *Asker) Served(r *Request) (*serving.Model, error) { return timing.Serve
 // changes memory and no field holds, and what it does not know, comes back as it stands. Hardware is not in such a
 // text: the caller adds it.
 func FromCommand(text string) (*Request, []string, error) { return launch.FromCommand(text) }
+
+// FromTraining reads the files and commands that a training run is configured by into a train request: those of torchtune, torchtitan,
+// axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate and Megatron-LM. What no
+// field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is an *Error.
+func FromTraining(texts [][]byte) (*Request, []string, error) { return training.FromConfig(texts) }
 
 // Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an
 // *Error that names it.

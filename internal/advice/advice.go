@@ -44,7 +44,9 @@ var Principles = []Principle{
 	{"load", "a change that drops most of what was asked for answers another question",
 		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofTheLoad }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
-		func(c *Cure) bool { return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && (c.Decode >= readable || c.Speed >= asFast) }},
+		func(c *Cure) bool {
+			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && (c.Decode >= readable || c.Speed >= asFast)
+		}},
 	{"local speed", "nobody waits seconds for a word: another model or another format is what helps",
 		func(c *Cure) bool { return c.Serves || c.Speed == 0 || c.Speed >= localSpeed || c.Decode >= readable }},
 	{"other program", "another program is no cure where it serves half as much, or many users that it is not made for",

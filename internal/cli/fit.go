@@ -28,6 +28,7 @@ type fitFlags struct {
 	// calibration is a file of one's own figures, noCalibration for none, "" for the usual place.
 	calibration string
 	from        string
+	files       []string // that a training run is configured by
 	emit        string
 	quality     string
 }
@@ -121,11 +122,20 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		return nil, nil, err
 	}
 	r, notes, err := &f.request, []memwall.Note(nil), error(nil)
-	if f.from != "" {
-		if r, notes, err = a.fromCommand(f.from); err != nil {
-			return nil, nil, err
-		}
+	switch {
+	case f.from != "":
+		r, notes, err = a.fromCommand(f.from)
+	case len(f.files) > 0:
+		r, notes, err = a.fromTraining(f.files)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if r != &f.request {
 		overlay(c.Flags(), &f.request, r)
+	}
+	if len(f.files) > 0 && r.Model == "" && len(args) == 0 {
+		return nil, nil, usage("model", "", "the files say no model that is known by its name", "memwall train MODEL --from "+f.files[0]+" --on HARDWARE")
 	}
 	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {
 		return nil, nil, err

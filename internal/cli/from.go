@@ -32,6 +32,27 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 	return r, notes, nil
 }
 
+// fromTraining reads the files of a run. Keys that are not counted become one note.
+func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, error) {
+	var texts [][]byte
+	for _, name := range names {
+		text, err := a.pasted(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		texts = append(texts, []byte(text))
+	}
+	r, unread, err := memwall.FromTraining(texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes := []memwall.Note{{Code: "read_as", Severity: "info", Field: "framework", Text: "read as a configuration of " + r.Framework}}
+	if len(unread) > 0 {
+		notes = append(notes, memwall.Note{Code: "unread_keys", Severity: "warn", Field: "from", Text: "not counted, as no field of a plan holds it: " + strings.Join(unread, "; ")})
+	}
+	return r, notes, nil
+}
+
 // maxPasted is the most that is read of a file; commands are shorter.
 const maxPasted = 64<<10 + 1
 
@@ -61,7 +82,7 @@ func namesFile(text string) bool {
 		return false
 	}
 	base := strings.ToLower(text[strings.LastIndexAny(text, `/\`)+1:])
-	for _, end := range []string{".yaml", ".yml", ".sh", ".py", ".txt", ".modelfile"} {
+	for _, end := range []string{".yaml", ".yml", ".json", ".toml", ".sh", ".py", ".txt", ".modelfile"} {
 		if strings.HasSuffix(base, end) {
 			return true
 		}

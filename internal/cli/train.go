@@ -42,6 +42,8 @@ func (a *app) train() *cobra.Command {
 	flags.Lookup("check").NoOptDefVal = "fits"
 	flags.StringVar(&f.svg, "svg", "", "also write what each phase of a step holds as a picture")
 	flags.StringVar(&f.pipeline, "pipeline", "", "also write which stage of the pipeline does what when, and where it waits, as a picture")
+	flags.StringArrayVar(&f.files, "from", nil, "a configuration, script or command of a training framework, once for each file; - for stdin")
+	group(flags.Lookup("from"), groupWhat)
 	for _, name := range []string{"explain", "config", "notes", "svg", "pipeline", "check"} {
 		group(flags.Lookup(name), groupOutput)
 	}

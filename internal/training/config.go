@@ -1,8 +1,10 @@
 package training
 
 import (
+	"cmp"
 	"strings"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/train/config"
 )
@@ -12,6 +14,17 @@ import (
 var configFormats = map[string][]string{
 	"transformers": {"deepspeed", "accelerate", "trl"}, "deepspeed": {"deepspeed"}, "fsdp": {"accelerate"}, "megatron": {"megatron"}, "torchtune": {"torchtune"},
 	"torchtitan": {"torchtitan"}, "axolotl": {"axolotl"}, "llama-factory": {"llama-factory"}, "llamafactory": {"llama-factory"}, "peft": {"trl"},
+}
+
+// FromConfig reads the files and commands that a run is configured by into a train request, in the words of whatever framework they
+// are. What changes memory or speed and no field holds comes back unread, with its value. Hardware is not in such files.
+func FromConfig(texts [][]byte) (*api.Request, []string, error) {
+	found, err := config.Find(texts)
+	if err != nil {
+		return nil, nil, api.AsError(err)
+	}
+	r := &api.Request{Ask: api.AskTrain, Model: cmp.Or(found.Hub, found.Model), Plan: found.Plan, Training: found.Training, Devices: found.Devices}
+	return r, found.Unread, nil
 }
 
 // Config is the configuration of the plan for its framework, by the names of its files. A note says why there is none.

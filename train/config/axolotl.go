@@ -66,7 +66,7 @@ func axolotlRefuses() []refusal {
 
 func axolotlRules() []rule {
 	return joined([]rule{
-		made("base_model", load),
+		loads("base_model"),
 		{put: putAxolotlObjective, get: getAxolotlObjective},
 		{put: putAxolotlMethod, get: getAxolotlMethod},
 	}, ifAdapted(

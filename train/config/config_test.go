@@ -196,7 +196,7 @@ func TestReadOthers(t *testing.T) {
 		{"deepspeed", `{"train_micro_batch_size_per_gpu":"auto","bf16":{"enabled":"auto"},"zero_optimization":{"stage":3,"offload_param":{"device":"cpu"},"reduce_bucket_size":5e8}}`,
 			map[string]any{"sharding": "zero3", "offload.params": "host"}, []string{"zero_optimization.reduce_bucket_size = 5e8"}},
 		{"torchtitan", "# comment\n[model]\nflavor = \"8B\" # size\nconverters = [\n  'quantize.linear.float8',\n]\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 8\n[training]\nseq_len = 8_192\n",
-			map[string]any{"precision": "fp8", "sharding": "fsdp2", "tp": 8.0, "sequence_length": 8192.0}, nil},
+			map[string]any{"precision": "fp8", "sharding": "fsdp2", "tp": 8.0, "sequence_length": 8192.0}, []string{"model.flavor = 8B"}},
 		{"torchtitan", "[model]\nconverters = ['quantize.linear.mx']\n[quantize.linear.mx]\nrecipe_name = 'mxfp8_cublas'\n", map[string]any{"precision": "mxfp8", "sharding": "fsdp2"}, nil},
 		{"torchtitan", "[model]\nconverters = ['float8']\n[quantize.linear.float8]\nrecipe_name = 'rowwise'\n", map[string]any{"precision": "fp8-rowwise", "sharding": "fsdp2"}, nil},
 		{"torchtitan", "[model]\nconverters = ['quantize.linear.float8']\n[quantize.linear.float8]\nrecipe_name = 'another'\n", map[string]any{"precision": "bf16-mixed", "sharding": "fsdp2"}, []string{"model.converters = [quantize.linear.float8]", "quantize.linear.float8.recipe_name = another"}},

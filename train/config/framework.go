@@ -13,6 +13,8 @@ type framework struct {
 	// plan is what Training.Framework calls it, or one of the names that are read for it.
 	plan  string
 	names string
+	// marks are keys of which files that are told from others' have one; "" asks for none.
+	marks string
 	// says has the values of each field that the format has a word for: "*" for all, "~" before a value that goes
 	// without saying, so that reading does not give it back. A field that is missing has no word.
 	says  map[string]string

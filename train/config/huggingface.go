@@ -16,6 +16,26 @@ func trainer(prefix string) []rule {
 		galoreTargets(prefix + "optim_target_modules"),
 		words(prefix+"gradient_checkpointing", recompute, "none=false", "full=true"),
 		flag(prefix+"torch_compile", compiled),
+		{get: func(in *Input, r *reader) { getTrainerFSDP(prefix+"fsdp", in, r) }},
+	}
+}
+
+// getTrainerFSDP reads TrainingArguments.fsdp: "full_shard auto_wrap offload". Sharding of gradients alone has no word here, and stays unread.
+func getTrainerFSDP(key string, in *Input, r *reader) {
+	words := r.list(key)
+	for _, w := range words {
+		switch w {
+		case "full_shard", "true":
+			in.Training.Sharding = "fsdp"
+		case "hybrid_shard":
+			in.Training.Sharding = "hsdp"
+		case "offload":
+			o := offload(in)
+			o.Params, o.Optimizer = "host", "host"
+		case "auto_wrap", "false":
+		default:
+			r.keep(key)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // llamaFactory is LLaMA-Factory's YAML (0.9.5), with DeepSpeed's JSON where ZeRO shards.
 func llamaFactory() *framework {
 	return &framework{
-		name: "llama-factory", title: "LLaMA-Factory", plan: "llama-factory", names: "llamafactory llama_factory",
+		name: "llama-factory", title: "LLaMA-Factory", plan: "llama-factory", names: "llamafactory llama_factory", marks: "stage finetuning_type template cutoff_len dataset_dir",
 		says: map[string]string{
 			"objective": "sft pretrain dpo ppo", "method": "full lora qlora dora", "weights": "nf4 nf4-single", "reference_model": "*", "reward_model": "*",
 			"optimizer": hfOptimizers, "precision": "bf16-mixed bf16 fp16-mixed fp32 tf32 fp8", "sharding": "~none ~ddp zero1 zero2 zero3",
@@ -18,7 +18,7 @@ func llamaFactory() *framework {
 			"lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "modules_to_save": "*", "frozen": "*", "packing": "true", "offload.optimizer": "host nvme", "offload.params": "host nvme",
 		},
 		parts: []part{{
-			name: "train.yaml", keys: "llama-factory transformers", rules: factoryRules(), decode: fromYAML,
+			name: "train.yaml", keys: "llama-factory transformers", rules: append(factoryRules(), processes()), decode: yamlOrArguments,
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(*Input) string { return "llamafactory-cli train train.yaml" },
 		}, deepspeedFile(zero)},
@@ -52,7 +52,7 @@ var factoryParts = []string{"vision=freeze_vision_tower", "projector=freeze_mult
 
 func factoryRules() []rule {
 	return joined([]rule{
-		made("model_name_or_path", load),
+		loads("model_name_or_path"),
 		words("stage", objective, "sft=sft", "pretrain=pt", "dpo=dpo", "ppo=ppo"),
 		fixed("do_train", true),
 		{put: putFactoryMethod, get: getFactoryMethod},

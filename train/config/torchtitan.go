@@ -50,6 +50,18 @@ func titanRefuses() []refusal {
 	}
 }
 
+// getTitanModel finds the model of a flavor; one of somebody's own stays unread.
+func getTitanModel(in *Input, r *reader) {
+	flavor := r.text("model.flavor")
+	for _, m := range titanModels {
+		if m.flavor == flavor && m.name == r.root.textAt("model.name") {
+			in.Hub = m.id
+			return
+		}
+	}
+	r.keep("model.flavor")
+}
+
 // twice tells a schedule that gives each rank two stages, torchtitan's default for them.
 func twice(in *Input) bool { return has("interleaved zbv", in.Training.Schedule) }
 
@@ -57,7 +69,7 @@ func titanRules() []rule {
 	return []rule{
 		fixed("job.dump_folder", "./outputs"),
 		made("model.name", func(in *Input) any { m, _ := titan(in); return m.name }),
-		made("model.flavor", func(in *Input) any { m, _ := titan(in); return m.flavor }),
+		{put: func(in *Input, s *section) { m, _ := titan(in); s.set("model.flavor", m.flavor) }, get: getTitanModel},
 		made("model.hf_assets_path", func(in *Input) any { return "./assets/hf/" + in.Model }),
 		{put: func(in *Input, s *section) {
 			if c, ok := titanNarrow[in.Training.Precision]; ok {

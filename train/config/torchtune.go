@@ -260,6 +260,9 @@ func tuneTargets(in *Input) bool {
 func getTuneModel(in *Input, r *reader) {
 	t := &in.Training
 	name := strings.TrimPrefix(r.text("model._component_"), tuneHead)
+	if id := built(name); id != name {
+		in.Hub = id
+	}
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	switch {
 	case strings.HasPrefix(name, "qlora_"), strings.HasPrefix(name, "lora_") && r.on("model.quantize_base"):

@@ -12,9 +12,15 @@ func trl() *framework {
 	return &framework{
 		name: "trl", title: "a script of TRL", plan: "transformers", names: "transformers peft",
 		says:    says,
-		parts:   []part{script("sft pretrain", "SFT", sft), script("dpo", "DPO", dpo), script("grpo", "GRPO", grpo), script("distill", "GKD", gkd, "trl-sft")},
+		parts:   []part{script("sft pretrain", "SFT", sft), script("dpo", "DPO", dpo), script("grpo", "GRPO", grpo), script("distill", "GKD", gkd, "trl-sft"), argumentsOnly(trlFiles("")[0]), argumentsOnly(trlFiles("")[1]), argumentsOnly(trlFiles("")[2])},
 		refuses: trlRefuses(teacherRefuses...),
 	}
+}
+
+// argumentsOnly is a part that is read where somebody has such a file or command, and never written.
+func argumentsOnly(p part) part {
+	p.needed = func(*Input) bool { return false }
+	return p
 }
 
 // pythonKeys are the arguments of LoraConfig and BitsAndBytesConfig.
@@ -35,6 +41,12 @@ func script(objectives, name string, own func(prefix string) []rule, others ...s
 	return part{
 		name: "train.py", keys: keys + "LoraConfig/peft BitsAndBytesConfig/bitsandbytes",
 		rules: joined(adapters(pythonKeys), []rule{
+			{get: loads("model").get},
+			{get: func(in *Input, r *reader) {
+				if r.on("unsloth") {
+					in.Training.Framework = "unsloth"
+				}
+			}},
 			words(p+"model_init_kwargs.attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
 			{put: func(in *Input, s *section) {
 				if adapted(in) {

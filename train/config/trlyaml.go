@@ -16,8 +16,8 @@ func trlFiles(launch string, extra ...rule) []part {
 	file := func(objectives, list string, own []rule) part {
 		return part{
 			name: "train.yaml", keys: list + " trl-model transformers",
-			rules:  joined(model(), adapters(modelKeys), own, trainer(""), []rule{precisions("", "dtype")}, extra),
-			decode: fromYAML, encode: func(_ *Input, s *section) string { return toYAML(s) },
+			rules:  joined(model(), adapters(modelKeys), own, trainer(""), []rule{precisions("", "dtype"), processes()}, extra),
+			decode: yamlOrArguments, encode: func(_ *Input, s *section) string { return toYAML(s) },
 			run:    func(in *Input) string { return "trl " + program(in) + " --config train.yaml" + launch },
 			needed: func(in *Input) bool { return has(objectives, in.Training.Objective) },
 		}
@@ -37,7 +37,7 @@ func program(in *Input) string {
 // model are the model, its attention and the data.
 func model() []rule {
 	return []rule{
-		made("model_name_or_path", load),
+		loads("model_name_or_path"),
 		fixed("dataset_name", "path/to/dataset"),
 		words("attn_implementation", attention, "flash=flash_attention_2", "sdpa=sdpa", "eager=eager"),
 		also("attn_implementation", attention, "flash=flash_attention_3", "flash=kernels-community/flash-attn2"),

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// Found is what the files and commands of one training run say.
+type Found struct {
+	// Framework is the name of the format whose keys they hold.
+	Framework string
+	// Input has the model as Hub: what the framework loads it by. What nobody says is zero.
+	Input
+	// Unread are keys that no field of a plan has a place for, with their values.
+	Unread []string
+}
+
+// maxFiles is how many files a run may be configured by.
+const maxFiles = 16
+
+// Find reads the files and commands that one run is configured by, in the words of whatever framework has most of their keys. The
+// later file counts where two say the same. Nothing is run and nothing that a file names is opened. The error is a *plan.Problem.
+func Find(texts [][]byte) (*Found, error) {
+	if len(texts) == 0 || len(texts) > maxFiles {
+		return nil, &plan.Problem{Field: "config", Message: "takes the files of one run, 16 at most", Fix: "train.yaml, and what it names, such as ds_config.json"}
+	}
+	f, err := likeliest(texts)
+	if err != nil {
+		return nil, err
+	}
+	out := &Found{Framework: f.name}
+	for _, text := range texts {
+		left, err := f.read(text, &out.Input)
+		if err != nil {
+			return nil, err
+		}
+		out.Unread = append(out.Unread, slices.DeleteFunc(left, idle)...)
+	}
+	out.Training.Framework = cmp.Or(out.Training.Framework, f.plan)
+	if f.settle != nil {
+		f.settle(&out.Input)
+	}
+	return out, nil
+}
+
+// idleKeys move neither memory nor the time of a step: how long a run is, its rates, data, records and names. A word that ends in _ is
+// the beginning of many.
+const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm warmup_steps warmup_ratio warmup max_steps num_train_epochs
+	num_epochs epochs steps seed data_seed shuffle lr_ lr min_lr cosine_ logging_ log_ report_to run_name wandb_ mlflow_ comet_ tensorboard_ use_tensorboard
+	eval_ evals_ evaluation_ do_eval do_train do_predict val_set_size save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
+	resume_ hub_ push_to_hub dataset dataset_ datasets data_ data template overwrite_cache preprocessing_num_workers dataloader_num_workers
+	dataloader_drop_last remove_unused_columns ddp_timeout disable_tqdm strict special_tokens chat_template train_on_inputs group_by_length
+	lora_alpha bias use_rslora task_type plot_loss trust_remote_code metric_logger profiler tokenizer tokenizer_ tokenizer_type plot_ max_samples
+	pad_to_sequence_len xformers_attention early_stopping_patience debug local_rank warmup_steps random_state clip_grad init_method_std`
+
+// idle tells an unread key, "a.b = value", that no answer hangs on.
+func idle(unread string) bool {
+	path, _, _ := strings.Cut(unread, " ")
+	for part := range strings.SplitSeq(path, ".") {
+		key := strings.ReplaceAll(strings.TrimLeft(part, "-"), "-", "_")
+		for w := range strings.FieldsSeq(idleKeys) {
+			if key == w || strings.HasSuffix(w, "_") && strings.HasPrefix(key, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// likeliest is the format that has most of the texts' keys; of those that have as many, the one with the fewest files of its own.
+func likeliest(texts [][]byte) (*framework, error) {
+	var best *framework
+	most := 0
+	var first error
+	for _, f := range all() {
+		held, err := f.holds(texts)
+		if err != nil && first == nil {
+			first = err
+		}
+		if held > 0 && held >= most {
+			best, most = f, held
+		}
+	}
+	switch {
+	case best != nil:
+		return best, nil
+	case first != nil && len(texts) == 1 && !readAsText(texts[0]):
+		return nil, first
+	}
+	return nil, &plan.Problem{
+		Field: "config", Message: "holds no key that a training framework has", Lacking: true,
+		Fix: "a configuration or a command of " + strings.TrimPrefix(readable(), "one of "),
+	}
+}
+
+// readAsText: some format has parsed it, so that what it lacks are keys.
+func readAsText(text []byte) bool {
+	_, err := fromYAML(text)
+	return err == nil
+}
+
+// holds is how many keys of the texts a format has, in halves: a key that it does not have counts half against it. A text of which it
+// has none is not of it.
+func (f *framework) holds(texts [][]byte) (sum int, err error) {
+	marked := f.marks == ""
+	for _, text := range texts {
+		p, n, problem := f.part(text)
+		if problem != nil {
+			return 0, problem
+		}
+		marked = marked || slices.ContainsFunc(n.keys, func(k string) bool { return has(f.marks, k) })
+		held := p.held(n)
+		if held == 0 {
+			return 0, nil
+		}
+		sum += 3*held - n.leaves()
+	}
+	if !marked {
+		return 0, nil
+	}
+	return max(sum, 1), nil
+}
+
+// leaves counts the values of a tree.
+func (n *node) leaves() (count int) {
+	if n.of == nil {
+		return 1
+	}
+	for _, v := range n.of {
+		count += v.leaves()
+	}
+	return count
+}
+
+// isCommand tells a command line, or a script of some, from a file of keys: a line begins with a program, or with a flag.
+func isCommand(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(string(line)), "$ "))
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if strings.HasPrefix(words[0], "--") || launcher(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// launchers begin commands that start training.
+const launchers = "torchrun accelerate deepspeed trl llamafactory-cli axolotl tune swift srun mpirun uv python python3"
+
+// launcher tells a line that starts a program: one of those known, or a variable before it, with an argument behind it.
+func launcher(words []string) bool {
+	for len(words) > 0 && strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-") {
+		words = words[1:] // NAME=value before a command
+	}
+	return len(words) > 1 && has(launchers, words[0]) && !strings.HasPrefix(words[1], "=") && !strings.HasPrefix(words[1], ":")
+}
+
+// yamlOrArguments reads a file of keys, or the flags of a command that takes the same: --lora-r 16 is lora_r: 16.
+func yamlOrArguments(data []byte) (*node, error) {
+	if !isCommand(data) {
+		return fromYAML(data)
+	}
+	n, err := fromShell(data)
+	if err != nil {
+		return nil, err
+	}
+	out := block()
+	for _, key := range n.keys {
+		if name, ok := strings.CutPrefix(key, "--"); ok {
+			out.put(strings.ReplaceAll(name, "-", "_"), n.of[key])
+		}
+	}
+	return out, nil
+}
+
+// processes reads how many processes a launcher starts, and passes over where they meet.
+func processes() rule {
+	return rule{get: func(in *Input, r *reader) {
+		for _, key := range []string{"rdzv_backend", "rdzv_endpoint", "rdzv_id", "node_rank", "machine_rank", "master_addr", "master_port", "main_process_ip", "main_process_port", "standalone", "module", "hostfile"} {
+			r.take(key)
+		}
+		nodes := max(1, first64(r, "nnodes", "num_machines", "num_nodes"))
+		each := first64(r, "nproc_per_node", "num_gpus")
+		total := first64(r, "num_processes")
+		if total == 0 {
+			total = each * nodes
+		}
+		if total > 0 && total <= plan.MaxRanks {
+			in.Devices, in.Nodes = total, nodes
+		}
+	}}
+}
+
+// first64 is the number of the first of several keys that has one.
+func first64(r *reader, keys ...string) int64 {
+	for _, key := range keys {
+		if n, ok := r.optional(key); ok && n > 0 && n <= plan.MaxRanks {
+			return n
+		}
+	}
+	return 0
+}
+
+// loads is the key that says what the model is loaded by.
+func loads(key string) rule {
+	return rule{
+		put: func(in *Input, s *section) { s.set(key, load(in)) },
+		get: func(in *Input, r *reader) {
+			if name := r.text(key); name != "" {
+				in.Hub = name
+			}
+		},
+	}
+}

@@ -1,0 +1,114 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memwall/memwall/plan"
+)
+
+// TestFindRoundTrip: what a framework writes is found to be of it, with the model and the plan that it was written from.
+func TestFindRoundTrip(t *testing.T) {
+	for _, f := range all() {
+		for _, in := range plans(t, f, 2, 60) {
+			files, err := Write(f.name, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var texts [][]byte
+			for _, file := range files {
+				texts = append(texts, []byte(file.Text))
+			}
+			got, err := Find(texts)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", f.name, err, texts)
+			}
+			if got.Framework != f.name || len(got.Unread) > 0 {
+				t.Fatalf("%s is taken for %s, unread %q\n%s", f.name, got.Framework, got.Unread, texts)
+			}
+			if d := cmp.Diff(said(t, f.name, in.Plan, in.Training), said(t, f.name, got.Plan, got.Training)); d != "" {
+				t.Fatalf("%s: wrote -, found +\n%s\n%s", f.name, d, texts)
+			}
+			if f.name != "megatron" && !sameModel(got.Hub, &in) {
+				t.Fatalf("%s: model %q, wrote %q\n%s", f.name, got.Hub, in.Hub, texts)
+			}
+		}
+	}
+}
+
+const unslothScript = `from unsloth import FastLanguageModel
+model, tokenizer = FastLanguageModel.from_pretrained(model_name = "unsloth/Qwen3-14B", max_seq_length = 2048, load_in_4bit = True)
+model = FastLanguageModel.get_peft_model(model, r = 32, target_modules = ["q_proj", "v_proj"], lora_alpha = 32, use_gradient_checkpointing = "unsloth")
+trainer = SFTTrainer(model = model, tokenizer = tokenizer, args = SFTConfig(per_device_train_batch_size = 2, gradient_accumulation_steps = 4, warmup_steps = 5, learning_rate = 2e-4, optim = "adamw_8bit"))
+`
+
+// TestFind: files and commands as people have them, and what they are found to be.
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		texts            []string
+		framework, model string
+		devices          int64
+		want             map[string]any
+		unread           []string
+	}{
+		{"a torchrun command of transformers", []string{"#!/bin/bash\nexport WANDB=x\ntorchrun --nproc_per_node=8 --master_port=1234 train.py \\\n  --model_name_or_path meta-llama/Llama-2-7b-hf --data_path d.json \\\n  --bf16 True --num_train_epochs 3 --per_device_train_batch_size 4 \\\n  --fsdp \"full_shard auto_wrap\" --gradient_checkpointing\n"},
+			"trl", "meta-llama/Llama-2-7b-hf", 8, map[string]any{"sharding": "fsdp", "micro_batch": 4.0, "recompute": "full", "precision": "bf16-mixed", "objective": "sft"}, nil},
+		{"trl sft", []string{"$ trl sft --model_name_or_path Qwen/Qwen3-8B --use_peft --lora_r 16 --load_in_4bit --max_length 4096 --packing --per_device_train_batch_size 2"},
+			"trl", "Qwen/Qwen3-8B", 0, map[string]any{"method": "qlora", "lora_rank": 16.0, "sequence_length": 4096.0, "packing": true, "micro_batch": 2.0, "objective": "sft"}, nil},
+		{"LLaMA-Factory on the command line", []string{"llamafactory-cli train --stage sft --do_train --model_name_or_path Qwen/Qwen2.5-7B --finetuning_type lora --lora-rank 8 --cutoff_len 2048 --per_device_train_batch_size 1 --dataset alpaca"},
+			"llama-factory", "Qwen/Qwen2.5-7B", 0, map[string]any{"method": "lora", "lora_rank": 8.0, "sequence_length": 2048.0, "micro_batch": 1.0, "objective": "sft"}, nil},
+		{"two files of one run", []string{"model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\nbf16: true\ndeepspeed: ds.json\n", `{"train_micro_batch_size_per_gpu":"auto","zero_optimization":{"stage":3,"offload_optimizer":{"device":"cpu"}},"bf16":{"enabled":"auto"}}`},
+			"deepspeed", "Qwen/Qwen2.5-7B", 0, map[string]any{"sharding": "zero3", "offload.optimizer": "host", "micro_batch": 1.0, "precision": "bf16-mixed", "objective": "sft"}, nil},
+		{"Unsloth's notebook", []string{unslothScript}, "trl", "unsloth/Qwen3-14B", 0,
+			map[string]any{"method": "qlora", "weights": "nf4", "lora_rank": 32.0, "lora_targets": []any{"q_proj", "v_proj"}, "sequence_length": 2048.0, "micro_batch": 2.0, "accumulation": 4.0, "optimizer": "adamw-8bit", "recompute": "full", "objective": "sft"}, nil},
+		{"a model that the script loads itself", []string{"model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B', torch_dtype=torch.bfloat16)\nargs = TrainingArguments(per_device_train_batch_size=8, bf16=True)\nSFTTrainer(model=model, args=args)\n"},
+			"trl", "Qwen/Qwen3-4B", 0, map[string]any{"micro_batch": 8.0, "method": "full", "precision": "bf16", "objective": "sft"}, nil},
+		{"torchtitan's flavor", []string{"[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nseq_len = 8192\nlocal_batch_size = 1\n"}, "torchtitan", "meta-llama/Llama-3.1-70B", 0,
+			map[string]any{"sequence_length": 8192.0, "micro_batch": 1.0, "sharding": "fsdp2", "precision": "bf16-mixed"}, nil},
+		{"a key of nobody", []string{"base_model: a/b\nmicro_batch_size: 1\nsequence_lenn: 5\n"}, "axolotl", "a/b", 0, map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"sequence_lenn = 5 (no key of axolotl 0.18.0)"}},
+	} {
+		var texts [][]byte
+		for _, s := range c.texts {
+			texts = append(texts, []byte(s))
+		}
+		got, err := Find(texts)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got.Framework != c.framework || got.Hub != c.model || got.Devices != c.devices || !slices.Equal(got.Unread, c.unread) {
+			t.Errorf("%s: %s of %s on %d devices, unread %q", c.name, got.Framework, got.Hub, got.Devices, got.Unread)
+		}
+		if d := cmp.Diff(c.want, said(t, c.framework, got.Plan, got.Training)); d != "" {
+			t.Errorf("%s: want -, found +\n%s", c.name, d)
+		}
+	}
+}
+
+// TestFindRefuses: what is no configuration of training says so, and names no key of its own.
+func TestFindRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts []string
+		says  string
+	}{
+		"nothing":         {nil, "16 at most"},
+		"another program": {[]string{"services:\n  vllm:\n    image: vllm/vllm-openai\n"}, "no key"},
+		"half a JSON":     {[]string{`{"a":`}, "byte"},
+		"a pickle":        {[]string{"\x80\x02}q\x00."}, ""},
+		"too many":        {make([]string, 17), "16 at most"},
+	} {
+		var texts [][]byte
+		for _, s := range c.texts {
+			texts = append(texts, []byte(s))
+		}
+		_, err := Find(texts)
+		p, ok := err.(*plan.Problem)
+		if !ok || p.Fix == "" || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
