@@ -18,11 +18,19 @@ func (s *Sizer) figures(b *ledger.Book, r *Rank, h *share, top ledger.Total) {
 	if !r.Unlimited {
 		capacity = r.Capacity.V
 	}
-	r.Allocated = t.spread("allocated", name).around(mid, math.Inf(1))
-	reserved, room := t.spread("reserved", name), capacity-r.Drivers.LeastOutside()
+	r.Allocated = s.wider(t.spread("allocated", name)).around(mid, math.Inf(1))
+	reserved, room := s.wider(t.spread("reserved", name)), capacity-r.Drivers.LeastOutside()
 	r.Reserved = reserved.around(max(mid, min(room, reserved.ratio*(mid+t.cached(&r.Drivers)))), room)
-	r.SMI = t.spread("nvidia-smi", name).around(r.Reserved.Mid+max(r.Drivers.LeastOutside(), min(outside, capacity-r.Reserved.Mid)), capacity)
+	r.SMI = s.wider(t.spread("nvidia-smi", name)).around(r.Reserved.Mid+max(r.Drivers.LeastOutside(), min(outside, capacity-r.Reserved.Mid)), capacity)
 	r.Needed = s.needed(b, r, mid)
+}
+
+// wider is the band of methods that were compared with LoRA alone.
+func (s *Sizer) wider(x spread) spread {
+	if tuners[s.j.Training.Method].peft {
+		x.low, x.high = x.low*beyondLoRA.low, x.high*beyondLoRA.high
+	}
+	return x
 }
 
 // drivers of what the allocator keeps. Where its segments expand, freed blocks serve allocations of any size.
