@@ -74,43 +74,32 @@ func (f fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
 // withoutEach fits once for each source that is left out.
 func withoutEach(all []run, f figure) map[string]fold {
 	out := map[string]fold{}
+	wider := f.residuals(all, f.without(all, 1)).widening()
 	for _, r := range pick(all, f.measured) {
 		key := f.source(&r)
 		if _, ok := out[key]; !ok {
-			out[key] = f.without(slices.DeleteFunc(slices.Clone(all), func(r run) bool { return f.source(&r) == key }))
+			out[key] = f.without(slices.DeleteFunc(slices.Clone(all), func(r run) bool { return f.source(&r) == key }), wider)
 		}
 	}
 	return out
 }
 
-// without is the fit to the runs that are left.
-func (f figure) without(rest []run) fold {
+// residuals are what a fold leaves of the runs, or laws that did not see them.
+func (f figure) residuals(rows []run, x fold) ratios {
+	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
+	if f.unseen != nil {
+		ours = f.unseen(pick(rows, func(r *run) float64 { return r.row.SMI }))
+	}
+	return ratiosOf(pick(rows, f.measured), f.measured, ours)
+}
+
+// without is the fit to the runs that are left, its band widened.
+func (f figure) without(rest []run, wider float64) fold {
 	both := pick(rest, func(r *run) float64 { return r.row.SMI })
 	x := fold{law: solve(both), ratio: 1}
-	rows := pick(rest, f.measured)
-	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
 	if f.ratio {
-		x.ratio = max(1, stat.WeightedQuantile(pool(rows, f.measured, ours), 0.5))
+		x.ratio = max(1, stat.WeightedQuantile(f.residuals(rest, x).but(""), 0.5))
 	}
-	if f.unseen != nil {
-		ours = f.unseen(both)
-	}
-	spread := pool(rows, f.measured, ours)
-	x.low, x.high = stat.WeightedQuantile(spread, 0.05), stat.WeightedQuantile(spread, 0.95)
+	x.low, x.high = edges(f.residuals(rest, x).but(""), wider)
 	return x
-}
-
-// pool gives measured over ours of all frameworks with enough runs, each weighing the same.
-func pool(rows []run, measured, ours func(*run) float64) (out []stat.Weighted) {
-	of := map[string]int{}
-	for i := range rows {
-		of[rows[i].framework]++
-	}
-	for i := range rows {
-		r := &rows[i]
-		if n := enough(of[r.framework]); n > 0 {
-			out = append(out, stat.Weighted{Value: measured(r) * gib / ours(r), Weight: 1 / float64(n)})
-		}
-	}
-	return out
 }
