@@ -151,17 +151,16 @@ func (f *filler) remade() ledger.Item {
 		name, bytes, of = "weights of quantised values", 1+bytes, func(k *block) float64 { return k.numbers }
 	}
 	n := f.b.Lit(0)
-	if sum := f.overBlocks(of); sum > 0 && (j.Training.Objective == "qat" || j.Adapters()) {
+	if sum := overBlocks(f.h.blocks, j.recompute().share, of); sum > 0 && (j.Training.Objective == "qat" || j.Adapters()) {
 		n = f.b.Mul(f.b.In("numbers", sum, "sum over blocks that are kept"), f.b.Lit(bytes))
 	}
 	return ledger.Known("workspace", name, n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
 // overBlocks sums over the blocks that are kept, and one of those that are computed again.
-func (f *filler) overBlocks(of func(*block) float64) (sum float64) {
-	again := f.s.j.recompute().share
-	for i := range f.h.blocks {
-		sum += of(&f.h.blocks[i]) * (f.h.blocks[i].count*(1-again) + again)
+func overBlocks(blocks []block, again float64, of func(*block) float64) (sum float64) {
+	for i := range blocks {
+		sum += of(&blocks[i]) * (blocks[i].count*(1-again) + again)
 	}
 	return sum
 }

@@ -9,25 +9,30 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// adapterNumbers are how many numbers of adapters a run holds.
-func adapterNumbers(t *testing.T, method string) float64 {
+// adapterNumbers are how many numbers of adapters a run of a model holds.
+func adapterNumbers(t *testing.T, model, method string, rank plan.Int) float64 {
 	t.Helper()
-	j := ask(t, "llama-2-7b", "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
-		q.Framework, q.Method, q.SequenceLength, q.MicroBatch, q.Recompute = "transformers", method, 512, 1, "none"
+	j := ask(t, model, "h100-sxm-80gb", 1, func(_ *plan.Plan, q *plan.Training) {
+		q.Framework, q.Method, q.LoRARank, q.SequenceLength, q.MicroBatch, q.Recompute = "transformers", method, rank, 512, 1, "none"
 	})
 	return float64(ledger.Find(size(t, j)[0].Phases[0].Items, "lora").Bytes) / 4
 }
 
-// TestTunersTrainWhatIsPublished: 614,400 numbers of IA3 for Llama 7B (arXiv:2205.05638, peft's own list of modules), and what
-// sizes of matrices and tokens say of the others.
+// TestTunersTrainWhatIsPublished: the counts that peft's comparison of methods printed for Llama 3.2 3B
+// (huggingface/peft, method_comparison/MetaMathQA/results), and what sizes of matrices say of the others.
 func TestTunersTrainWhatIsPublished(t *testing.T) {
-	for method, want := range map[string]float64{
-		"lora": 32 * 2 * 8 * 8192, "dora": 32 * 2 * (8*8192 + 4096), "adalora": 32 * 2 * (12*8192 + 12), "vera": 32 * 2 * (256 + 4096),
-		"loha": 32 * 2 * 2 * 8 * 8192, "lokr": 32 * 2 * (64*64 + 8*128), "ia3": 614400, "oft": 32 * 2 * 4096 * 31 / 2, "boft": 32 * 2 * 5 * 4096,
-		"prompt_tuning": 20 * 4096, "prefix_tuning": 20 * 32 * 2 * 4096,
+	for _, c := range []struct {
+		model, method string
+		rank          plan.Int
+		want          float64
+	}{
+		{"llama-3.2-3b", "boft", 4, 802816}, {"llama-3.2-3b", "ia3", 0, 286720}, {"llama-3.2-3b", "loha", 32, 18350080}, {"llama-3.2-3b", "oft", 96, 8171520},
+		{"llama-3.2-3b", "prefix_tuning", 200, 11468800}, {"llama-3.2-3b", "prompt_tuning", 200, 614400},
+		{"llama-2-7b", "lora", 8, 32 * 2 * 8 * 8192}, {"llama-2-7b", "dora", 8, 32 * 2 * (8*8192 + 4096)}, {"llama-2-7b", "adalora", 12, 32 * 2 * (12*8192 + 12)},
+		{"llama-2-7b", "vera", 256, 32 * 2 * (256 + 4096)}, {"llama-2-7b", "lokr", 8, 32 * 2 * (64*64 + 8*128)},
 	} {
-		if got := adapterNumbers(t, method); math.Abs(got-want) > 1 {
-			t.Errorf("%s trains %.0f numbers, want %.0f", method, got, want)
+		if got := adapterNumbers(t, c.model, c.method, c.rank); math.Abs(got-c.want) > 1 {
+			t.Errorf("%s trains %.0f numbers of %s, want %.0f", c.method, got, c.model, c.want)
 		}
 	}
 }
