@@ -99,3 +99,25 @@ func TestStatesLeaveWithTheirParameters(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepSpeedCasts: its engine runs the whole model in 16 bits without autocast, so that a class that computes its loss in the
+// model's format keeps it there, and norms that peft made fp32 are cast back; GPTQ's bases peft leaves alone.
+func TestDeepSpeedCasts(t *testing.T) {
+	of := func(framework, sharding, weights string) map[string]float64 {
+		j := ask(t, "qwen-7b", "a100-sxm-80gb", 1, func(p *plan.Plan, q *plan.Training) {
+			q.Framework, q.Sharding, p.Weights, q.Method, q.Precision = framework, sharding, weights, "qlora", "fp16-mixed"
+			q.SequenceLength, q.MicroBatch, q.Recompute = 8192, 1, "full"
+		})
+		return itemsOf(&size(t, j)[0], 0)
+	}
+	stream, logits := 32*8192*2*4096.0, 8192*151936.0
+	for _, c := range []struct {
+		framework, sharding, weights string
+		stream, loss                 float64
+	}{{"deepspeed", "zero2", "gptq", stream, 8 * logits}, {"deepspeed", "zero2", "nf4", stream, 8 * logits}, {"transformers", "none", "gptq", stream, 12 * logits}, {"transformers", "none", "nf4", 2 * stream, 12 * logits}} {
+		x := of(c.framework, c.sharding, c.weights)
+		if x["inputs of blocks"] != c.stream || x["logits and loss"] != c.loss {
+			t.Errorf("%s over %s keeps %.0f of the stream and %.0f of logits, want %.0f and %.0f", c.framework, c.weights, x["inputs of blocks"], x["logits and loss"], c.stream, c.loss)
+		}
+	}
+}

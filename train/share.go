@@ -2,6 +2,7 @@ package train
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -179,9 +180,10 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	return n / max(1, style.Stream)
 }
 
-// residualsWide: peft casts what is not quantised to fp32 before it trains over a quantised base, on one device.
+// residualsWide: peft casts what is not quantised to fp32 before it trains over a base that bitsandbytes quantised
+// (peft/utils/other.py: prepare_model_for_kbit_training, which leaves GPTQ's out), and DeepSpeed casts it back.
 func (j *Job) residualsWide() bool {
-	return j.Framework.Keep.Kbit && j.quantised() && !sharded(j.Training.Sharding)
+	return j.Framework.Keep.Kbit && j.quantised() && !strings.HasPrefix(j.Plan.Weights, "gptq") && !sharded(j.Training.Sharding) && !j.cast()
 }
 
 func vocabulary(k *model.Kind) (n int64) {

@@ -172,13 +172,13 @@ func (j *Job) loss() float64 {
 	if on(t.Compile) {
 		l.Plain -= l.Compiled
 	}
-	native := nativeLoss[j.Model.Family] && t.Precision == "bf16" && l.Native != l.Plain
+	native := nativeLoss[j.Model.Family] && (t.Precision == "bf16" || j.cast()) && l.Native != l.Plain
 	switch {
 	case j.wide() && !on(t.Fused) && !j.megatron():
 		return 12 // logits, log-softmax and gradient, none of them cast (torch/nn/functional.py: cross_entropy)
-	case native && j.quantised() && on(t.Fused):
+	case native && j.quantised() && !j.cast() && on(t.Fused):
 		return 14
-	case native && j.quantised():
+	case native && j.quantised() && !j.cast():
 		return 18 // all logits in fp32, because the head is cast to it (measured)
 	case native && on(t.Fused):
 		return float64(l.NativeFused)
@@ -190,5 +190,9 @@ func (j *Job) loss() float64 {
 	return float64(l.Plain)
 }
 
+// cast: DeepSpeed's engine casts the whole model to 16 bits and runs it without autocast, which would compute the loss in fp32
+// (deepspeed/runtime/engine.py, _configure_distributed_model; torch_autocast is off by default).
+func (j *Job) cast() bool { return j.Training.ZeROStage() > 0 && !j.wide() }
+
 // nativeLoss are families whose classes compute the loss in the model's format.
-var nativeLoss = map[string]bool{"starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}
+var nativeLoss = map[string]bool{"qwen": true, "starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}

@@ -51,7 +51,8 @@ func folds() ([]byte, error) {
 		for k, f := range kinds {
 			x := [3]float64{}
 			if f.measured(r) > 0 {
-				x = tables[k][f.source(r)].predict(f.ours, r)
+				one := tables[k][f.source(r)]
+				x = one.predict(f.ours, r)
 			}
 			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", x[0], x[1], x[2])
 		}
@@ -64,10 +65,20 @@ func folds() ([]byte, error) {
 type fold struct {
 	law              law
 	ratio, low, high float64
+	// known are frameworks that the law was fitted to, whose ratio is 1.
+	known map[string]bool
 }
 
-func (f fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
-	mid := f.ratio * ours(f.law, r) / gib
+// mid is ours of a run, in bytes.
+func (f *fold) mid(ours func(law, *run) float64, r *run) float64 {
+	if f.known[r.framework] {
+		return ours(f.law, r)
+	}
+	return f.ratio * ours(f.law, r)
+}
+
+func (f *fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
+	mid := f.mid(ours, r) / gib
 	return [3]float64{mid, mid * min(1, f.low), mid * max(1, f.high)}
 }
 
@@ -84,9 +95,24 @@ func withoutEach(all []run, f figure) map[string]fold {
 	return out
 }
 
+// knownOf are the frameworks of runs of which nvidia-smi was read.
+func knownOf(rows []run) map[string]bool {
+	out := map[string]bool{}
+	for _, r := range pick(rows, shown) {
+		out[r.framework] = true
+	}
+	return out
+}
+
+// ratioOf is how much torch reserves of what was said, at least 1: the median of makers who say that they read that counter.
+func ratioOf(rows []run, ours func(*run) float64) float64 {
+	read := counter("reserved")
+	return max(1, stat.WeightedQuantile(ratiosOf(pick(rows, read), read, ours).but(""), 0.5))
+}
+
 // residuals are what a fold leaves of the runs, or laws that did not see them.
 func (f figure) residuals(rows []run, x fold) ratios {
-	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
+	ours := func(r *run) float64 { return x.mid(f.ours, r) }
 	if f.unseen != nil {
 		ours = f.unseen(pick(rows, func(r *run) float64 { return r.row.SMI }))
 	}
@@ -96,9 +122,9 @@ func (f figure) residuals(rows []run, x fold) ratios {
 // without is the fit to the runs that are left, its band widened.
 func (f figure) without(rest []run, wider float64) fold {
 	both := pick(rest, func(r *run) float64 { return r.row.SMI })
-	x := fold{law: solve(both), ratio: 1}
+	x := fold{law: solve(both), ratio: 1, known: knownOf(rest)}
 	if f.ratio {
-		x.ratio = max(1, stat.WeightedQuantile(f.residuals(rest, x).but(""), 0.5))
+		x.ratio = ratioOf(rest, func(r *run) float64 { return f.ours(x.law, r) })
 	}
 	x.low, x.high = edges(f.residuals(rest, x).but(""), wider)
 	return x

@@ -96,10 +96,7 @@ func fit() ([]byte, error) {
 		fmt.Fprintf(&b, "law\t%s\t%d\t%.4f\t0\t0\n", name, len(both), law[i])
 	}
 	writeSpread(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, nil)
-	known := map[string]bool{}
-	for _, r := range pick(all, shown) {
-		known[r.framework] = true
-	}
+	known := knownOf(all)
 	writeSpread(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved, func(framework string) bool { return !known[framework] })
 	writeSpread(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), nil)
 	return b.Bytes(), nil
@@ -138,26 +135,32 @@ func pick(all []run, figure func(*run) float64) (out []run) {
 	return out
 }
 
-// fewest runs of a framework that say how far its figures are off.
+// fewest runs of a framework that say how far its figures are off, and publications that they come from.
 const fewest = 5
 
 // writeSpread writes the band of a figure, which is of makers that are left out: nobody else than one maker measured most
 // frameworks, so that how well rules hold on its runs says little of another's. A framework has a ratio of its own, the median,
-// where that is fitted.
+// where that is fitted to several publications.
 func writeSpread(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio func(framework string) bool) {
-	of := map[string][]stat.Weighted{}
+	of, files := map[string][]stat.Weighted{}, map[string]map[string]bool{}
 	for i := range rows {
 		f := rows[i].framework
 		of[f] = append(of[f], stat.Weighted{Value: measured(&rows[i]) * gib / ours(&rows[i]), Weight: 1})
+		if files[f] == nil {
+			files[f] = map[string]bool{}
+		}
+		files[f][file(&rows[i])] = true
 	}
 	ratios := map[string]float64{"*": 1}
 	if ratio != nil {
-		ratios["*"] = max(1, stat.WeightedQuantile(ratiosOf(rows, measured, ours).but(""), 0.5))
+		ratios["*"] = ratioOf(rows, ours)
 	}
 	for f, x := range of {
 		if ratio != nil && len(x) >= fewest {
-			ratios[f] = 1
-			if ratio(f) {
+			switch ratios[f] = ratios["*"]; {
+			case !ratio(f):
+				ratios[f] = 1 // the law was fitted to it
+			case len(files[f]) >= fewest:
 				ratios[f] = max(1, stat.WeightedQuantile(x, 0.5))
 			}
 		}
