@@ -108,12 +108,34 @@ func stretch(all []margin) float64 {
 	return (usual + math.Sqrt(beyond)) / math.Sqrt(arms)
 }
 
+// flattens: a unit of FSDP may hold its parameters as one, of a type that the optimizer's foreach implementation passes over, so that
+// it steps on one after another and takes no copies (torch/optim/optimizer.py: _default_to_fused_or_foreach;
+// use_orig_params=False of FullyShardedDataParallel). Plans do not say which.
+func (j *Job) flattens() bool {
+	return (j.Training.Sharding == "fsdp" || j.Training.Sharding == "hsdp") && !j.Adapters()
+}
+
+// aboveNext is by how much the largest phase is above the next.
+func (r *Rank) aboveNext() unit.Bytes {
+	next := unit.Bytes(0)
+	for i := range r.Phases {
+		if i != r.Peak {
+			next = max(next, r.Phases[i].Total().Bytes)
+		}
+	}
+	return r.Phases[r.Peak].Total().Bytes - next
+}
+
 // needed is the peak with what allocator, driver and communication take beside it; its lower edge is what the job cannot do
 // without.
 func (s *Sizer) needed(b *ledger.Book, r *Rank, peak float64) []ledger.Item {
 	p := &r.Phases[r.Peak]
-	all := s.margins(r, peak, strings.HasSuffix(p.Name, "optimizer step"))
+	stepping := strings.HasSuffix(p.Name, "optimizer step")
+	all := s.margins(r, peak, stepping)
 	out := append(make([]ledger.Item, 0, len(p.Items)+len(all)), p.Items...)
+	if last := len(p.Items) - 1; stepping && s.j.flattens() && out[last].ID == "workspace" {
+		out[last] = out[last].Band(out[last].Bytes-min(out[last].Bytes, r.aboveNext()), out[last].High)
+	}
 	k := stretch(all)
 	for i := range all {
 		m := &all[i]
