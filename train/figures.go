@@ -67,7 +67,8 @@ type margin struct {
 
 // margins: a driver's context and NCCL's buffers count with the least that they take. The allocator's fragments count with what is
 // usual, and a job may need none of them: PyTorch frees the blocks that it keeps before it gives up
-// (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
+// (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks). They leave room for a peak that is larger than is said: the most is
+// twice what is usual, or how far peaks were off.
 func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	share, context, least := 0.08, 1.0*gib, float64(leastContext)
 	if stepping {
@@ -75,7 +76,7 @@ func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	}
 	n := share * peak
 	out := append(make([]margin, 0, 3),
-		margin{"fragmentation", "fragments of the allocator", ledger.Ephemeral, n, 0, n, n + max(n, r.Allocated.High-r.Allocated.Mid)},
+		margin{"fragmentation", "fragments of the allocator", ledger.Ephemeral, n, 0, n, max(2*n, r.Allocated.High-r.Allocated.Mid)},
 		margin{"driver", "CUDA context and kernels", ledger.Persistent, least, least, context, 2 * context})
 	if s.j.Plan.Ranks() > 1 && !stepping {
 		out = append(out, margin{"collectives", "buffers of NCCL", ledger.Persistent, leastChannels, leastChannels, gib / 2, 1.5 * gib})
