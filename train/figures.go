@@ -66,7 +66,7 @@ type margin struct {
 }
 
 // margins: a driver's context and NCCL's buffers count with the least that they take. The allocator's fragments count with what is
-// usual, and a job may need none of them: PyTorch frees the blocks that it keeps before it gives up
+// usual, no more than torch is said to reserve, and a job may need none of them: PyTorch frees the blocks that it keeps before it gives up
 // (c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks). They leave room for a peak that is larger than is said: the most is
 // twice what is usual, or how far peaks were off.
 func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
@@ -74,9 +74,10 @@ func (s *Sizer) margins(r *Rank, peak float64, stepping bool) []margin {
 	if stepping {
 		share, context, least = 0.05, 0.6*gib, 0.3*gib
 	}
-	n := share * peak
+	room := share * peak
+	n := min(room, r.Reserved.Mid-peak)
 	out := append(make([]margin, 0, 3),
-		margin{"fragmentation", "fragments of the allocator", ledger.Ephemeral, n, 0, n, max(2*n, r.Allocated.High-r.Allocated.Mid)},
+		margin{"fragmentation", "fragments of the allocator", ledger.Ephemeral, n, 0, n, max(2*room, r.Allocated.High-r.Allocated.Mid)},
 		margin{"driver", "CUDA context and kernels", ledger.Persistent, least, least, context, 2 * context})
 	if s.j.Plan.Ranks() > 1 && !stepping {
 		out = append(out, margin{"collectives", "buffers of NCCL", ledger.Persistent, leastChannels, leastChannels, gib / 2, 1.5 * gib})

@@ -21,6 +21,9 @@ func TestNeededIsWhatAJobCannotDoWithout(t *testing.T) {
 			if least := int64(n.Low) - peak; least < 300<<20 || least > 769<<20 {
 				t.Errorf("%s: %d bytes are needed beside a peak of %d", r.Phases[r.Peak].Name, least, peak)
 			}
+			if float64(n.Bytes) > r.SMI.Mid+1 {
+				t.Errorf("%d bytes are needed and nvidia-smi shows %.0f", n.Bytes, r.SMI.Mid)
+			}
 			if usual := float64(peak)*1.05 + 0.6*(1<<30); float64(n.High) < usual {
 				t.Errorf("the band ends at %d bytes, and %.0f are usual", n.High, usual)
 			}
