@@ -9,10 +9,10 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// itemsOf are the bytes of items by name in a phase.
-func itemsOf(r *train.Rank, phase int) map[string]float64 {
+// itemsOf are the bytes of items by name in the forward pass.
+func itemsOf(r *train.Rank) map[string]float64 {
 	out := map[string]float64{}
-	for _, it := range r.Phases[phase].Items {
+	for _, it := range r.Phases[0].Items {
 		if it.Place == ledger.Device {
 			out[it.Name] += float64(it.Bytes)
 		}
@@ -26,7 +26,7 @@ func TestLitgptUntiesTheHead(t *testing.T) {
 		j := ask(t, "llama-3.2-1b", "a10g", 1, func(_ *plan.Plan, q *plan.Training) {
 			q.Framework, q.Method, q.SequenceLength, q.MicroBatch = framework, "lora", 512, 1
 		})
-		return itemsOf(&size(t, j)[0], 0)["weights that do not train"]
+		return itemsOf(&size(t, j)[0])["weights that do not train"]
 	}
 	if got, want := frozen("litgpt")-frozen("transformers"), 2.0*128256*2048; got != want {
 		t.Errorf("the head adds %.0f bytes, want %.0f", got, want)
@@ -39,7 +39,7 @@ func TestLitgptKeepsInputsOfTwoPasses(t *testing.T) {
 		j := ask(t, "llama-2-7b", "a10g", 1, func(_ *plan.Plan, q *plan.Training) {
 			q.Framework, q.Method, q.SequenceLength, q.MicroBatch, q.Packing, q.Recompute = "litgpt", "qlora", 512, 2, &packed, recompute
 		})
-		x := itemsOf(&size(t, j)[0], 0)
+		x := itemsOf(&size(t, j)[0])
 		return x["saved activations"] + x["inputs of blocks"]
 	}
 	inputs := 2.0 * 1024 * 32 * (2*4096 + 11008) // of the output projection and the feed-forward layer
@@ -60,7 +60,7 @@ func TestLitgptAccumulates(t *testing.T) {
 	if j.Training.Accumulation != 4 {
 		t.Errorf("%d passes of 4 ranks", j.Training.Accumulation)
 	}
-	if got, want := itemsOf(&size(t, j)[0], 0)["gradients"], 2*float64(j.Model.Params()); got < want {
+	if got, want := itemsOf(&size(t, j)[0])["gradients"], 2*float64(j.Model.Params()); got < want {
 		t.Errorf("gradients of %.0f bytes, want at least %.0f", got, want)
 	}
 }
@@ -74,7 +74,7 @@ func TestCompiledBlocks(t *testing.T) {
 			q.Framework, q.SequenceLength, q.MicroBatch, q.Recompute, q.Packing = "torchtune", 4096, 2, "none", &yes
 			change(q)
 		})
-		return itemsOf(&size(t, j)[0], 0)
+		return itemsOf(&size(t, j)[0])
 	}
 	plain := of(func(*plan.Training) {})
 	compiled := of(func(q *plan.Training) { q.Compile = &yes })
@@ -94,7 +94,7 @@ func TestStatesLeaveWithTheirParameters(t *testing.T) {
 		j := ask(t, "llama-3.1-70b", "a100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) {
 			q.Framework, q.Sharding, q.SequenceLength, p.Offload = framework, sharding, 2048, &plan.Offload{Params: "host"}
 		})
-		if x := itemsOf(&size(t, j)[0], 0)["states of the optimizer"]; x > 0 {
+		if x := itemsOf(&size(t, j)[0])["states of the optimizer"]; x > 0 {
 			t.Errorf("%s leaves %.0f bytes of states on the device", sharding, x)
 		}
 	}
@@ -108,7 +108,7 @@ func TestDeepSpeedCasts(t *testing.T) {
 			q.Framework, q.Sharding, p.Weights, q.Method, q.Precision = framework, sharding, weights, "qlora", "fp16-mixed"
 			q.SequenceLength, q.MicroBatch, q.Recompute = 8192, 1, "full"
 		})
-		return itemsOf(&size(t, j)[0], 0)
+		return itemsOf(&size(t, j)[0])
 	}
 	stream, logits := 32*8192*2*4096.0, 8192*151936.0
 	for _, c := range []struct {
