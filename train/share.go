@@ -284,7 +284,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 		return
 	}
 	if j.Framework.Keep.QuantisedInputs {
-		b.saved += c.quantisedInputs(k) * j.passesHeld()
+		b.saved += c.quantisedInputs(k) * c.passesHeld()
 	}
 	if j.Framework.Name == "fms-acceleration" && on(j.Training.Fused) {
 		b.saved -= s.stream // its fused product of queries, keys and values keeps the adapters' input once
@@ -295,8 +295,8 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 // pass (bitsandbytes/autograd/_functions.py, ctx.tensors; its change 1270), and litgpt, which asks for 0.42, holds the graph by its loss
 // until the next one (litgpt/finetune/lora.py, fit). The next pass is as long as this one where samples fill the length; the longest
 // of padded ones is followed by a shorter.
-func (j *Job) passesHeld() float64 {
-	if on(j.Training.Packing) && j.recompute().share == 0 {
+func (c *counter) passesHeld() float64 {
+	if on(c.j.Training.Packing) && c.j.recompute().share == 0 {
 		return 2
 	}
 	return 1
