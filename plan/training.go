@@ -5,7 +5,7 @@ package plan
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
 	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,distill,qat" doc:"what is learnt"`
-	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora" doc:"what is trained of the model"`
+	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it"`
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`
@@ -33,7 +33,7 @@ type Training struct {
 	FusedLoss *bool    `json:"fused_loss,omitempty" flag:"fused-loss" asks:"train" doc:"head and loss in chunks, without all logits at once"`
 	Fused     *bool    `json:"fused_kernels,omitempty" flag:"fused-kernels" asks:"train" doc:"fused norms, rotary positions and activations"`
 	Compile   *bool    `json:"compile,omitempty" flag:"compile" asks:"train" doc:"torch.compile"`
-	LoRARank  Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices"`
+	LoRARank  Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices and their kin; the block of OFT and BOFT; the learnt tokens of prompts and prefixes"`
 	LoRA      []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
 	Dropout   *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
 	Masks     *float64 `json:"dropout,omitempty" flag:"dropout" asks:"train" doc:"dropout of the model's own layers and of attention; not that of adapters"`

@@ -141,18 +141,28 @@ func (f *filler) leaked() ledger.Item {
 	return ledger.Known("checkpoints", "inputs and gradients of frozen units", n, ledger.Measured, ledger.SemiPersistent, ledger.Device, phasesPage)
 }
 
-// fakeQuantised: training that learns with quantised weights makes weights of quantised values for every product, in the
-// format that it computes in, which keeps them for its input's gradient, and a mask of one byte for the weights' own (torchao/quantization/qat).
-func (f *filler) fakeQuantised() ledger.Item {
-	n := f.b.Lit(0)
-	if f.s.j.Training.Objective == "qat" {
-		blocks := 0.0
-		for i := range f.h.blocks {
-			blocks += f.h.blocks[i].numbers * (f.h.blocks[i].count*(1-f.s.j.recompute().share) + f.s.j.recompute().share)
-		}
-		n = f.b.Mul(f.b.In("numbers", blocks, "sum over blocks that are kept"), f.b.Lit(1+float64(f.s.j.width())))
+// remade are weights that a pass makes and its backward pass needs: those of quantised values, where a model learns with them, of
+// which every product keeps a copy in the format that it computes in for its input's gradient, and a mask of one byte for the
+// weights' own (torchao/quantization/qat); and those that adapters make of their factors.
+func (f *filler) remade() ledger.Item {
+	j := f.s.j
+	name, bytes, of := "weights that adapters make", float64(j.width()), func(k *block) float64 { return k.delta }
+	if j.Training.Objective == "qat" {
+		name, bytes, of = "weights of quantised values", 1+bytes, func(k *block) float64 { return k.numbers }
 	}
-	return ledger.Known("workspace", "weights of quantised values", n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
+	n := f.b.Lit(0)
+	if sum := overBlocks(f.h.blocks, j.recompute().share, of); sum > 0 && (j.Training.Objective == "qat" || j.Adapters()) {
+		n = f.b.Mul(f.b.In("numbers", sum, "sum over blocks that are kept"), f.b.Lit(bytes))
+	}
+	return ledger.Known("workspace", name, n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
+}
+
+// overBlocks sums over the blocks that are kept, and one of those that are computed again.
+func overBlocks(blocks []block, again float64, of func(*block) float64) (sum float64) {
+	for i := range blocks {
+		sum += of(&blocks[i]) * (blocks[i].count*(1-again) + again)
+	}
+	return sum
 }
 
 // leaks reports whether inputs of frozen units stay until the pass ends.

@@ -13,7 +13,8 @@ func (j *Job) offload() (a away) {
 		return a
 	}
 	off := func(s string) bool { return s == "host" || s == "nvme" }
-	return away{off(o.Optimizer) || off(o.Params) && j.Training.Sharding == "fsdp", off(o.Params), off(o.Activations)}
+	// FSDP moves states with their parameters (torch/distributed/fsdp: CPUOffload, CPUOffloadPolicy)
+	return away{off(o.Optimizer) || off(o.Params) && j.Training.ZeROStage() == 0, off(o.Params), off(o.Activations)}
 }
 
 // awayItem leaves a device: on disk it is a swap file (ZeRO-Infinity, arXiv:2104.07857).

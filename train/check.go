@@ -90,7 +90,7 @@ func checkWords(j *Job) error {
 		field, value string
 		known        []string
 	}{
-		{"method", t.Method, []string{"full", "lora", "qlora", "dora"}},
+		{"method", t.Method, Methods()},
 		{"objective", t.Objective, []string{"pretrain", "sft", "dpo", "ppo", "grpo", "distill", "qat"}},
 		{"precision", t.Precision, []string{"bf16-mixed", "bf16", "fp16-mixed", "fp32", "tf32", "fp8", "fp8-rowwise", "mxfp8", "nvfp4"}},
 		{"sharding", t.Sharding, []string{"none", "ddp", "zero1", "zero2", "zero3", "fsdp", "fsdp2", "hsdp"}},
@@ -131,7 +131,7 @@ func checkTargets(j *Job) error {
 			}
 		}
 	}
-	if adapts := j.adapts(); adapts != nil && !j.anyTensor(adapts) {
+	if adapts := j.adapts(); adapts != nil && tuners[j.Training.Method].count != nil && !j.anyTensor(adapts) {
 		names := strings.Join(j.Training.LoRA, ",")
 		return impossible("lora_targets", names, "--lora-targets all-linear", "lora_targets = %s: %s has no such layers", names, j.Model.ID)
 	}
@@ -243,6 +243,8 @@ func checkMethod(j *Job) error {
 		return impossible("tp", j.Plan.TP, "--tp 1", "4-bit weights are not cut by tensor parallelism in %s", f.Name)
 	case t.Precision == "fp16-mixed" && t.Method == "full" && j.Plan.Weights == "f16":
 		return impossible("precision", t.Precision, "--precision bf16, or --weights f32", "gradients of fp16 weights cannot be unscaled; masters must be in fp32")
+	case tuners[t.Method].peft && !f.peft():
+		return impossible("method", t.Method, "--framework transformers, or --method lora", "%s is a method of peft's (%s), and %s does not train by it", t.Method, tuners[t.Method].source, f.Name)
 	case j.Adapters() && (f.Name == "torchtitan" || f.Name == "megatron-deepspeed"):
 		return impossible("method", t.Method, "--framework transformers, torchtune or megatron-bridge", "%s has no adapters; transformers with peft has", f.Name)
 	}

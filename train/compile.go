@@ -48,6 +48,9 @@ func Compile(j *Job) (*Sizer, error) {
 		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}
 	}
 	s := &Sizer{j: j, store: j.storage(), copies: j.copies(), opt: optimizers[t.Optimizer], loss: j.loss(), micro: max(1, int64(t.Accumulation)), length: float64(j.Sequence()), longest: float64(j.longest())}
+	if tuners[t.Method].virtual {
+		s.length, s.longest = s.length+float64(t.LoRARank), s.longest+float64(t.LoRARank)
+	}
 	s.every = j.shards(groups.DP * groups.CP)
 	s.expert = j.shards(max(1, groups.DP*groups.CP*groups.TP/(groups.EP*max(1, j.expertTP()))))
 	s.tokens = s.length * float64(max(1, t.MicroBatch)) * j.pairs() / float64(groups.CP)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -138,12 +139,16 @@ func (j *Job) adapterDefaults() {
 		return
 	}
 	j.idle("frozen", len(t.Frozen) > 0, "of whole models that train, and beside adapters all else is frozen")
-	j.number("lora_rank", &t.LoRARank, max(8, f.Rank))
+	tune := tuners[t.Method]
+	j.number("lora_rank", &t.LoRARank, cmp.Or(tune.rank, max(8, f.Rank)))
 	if n := int64(t.LoRARank); n > j.Model.Hidden {
 		j.Note("wide_adapters", "warn", "lora_rank", "lora_rank = %d is more than the %d numbers of the stream: the adapters hold more than what they adapt", n, j.Model.Hidden)
 	}
 	if len(t.LoRA) == 0 {
-		if t.LoRA = f.Targets; len(t.LoRA) == 0 {
+		if t.LoRA = tune.targets; len(t.LoRA) == 0 {
+			t.LoRA = f.Targets
+		}
+		if len(t.LoRA) == 0 {
 			t.LoRA = queryValue
 		}
 		j.Default("lora_targets", strings.Join(t.LoRA, ","))
@@ -284,8 +289,12 @@ func (j *Job) batchDefaults() {
 	}
 	j.number("micro_batch", &t.MicroBatch, j.Framework.Batch)
 	if t.Accumulation == 0 {
-		t.Accumulation = max(1, t.GlobalBatch/max(1, t.MicroBatch*plan.Int(dp)))
-		if j.Plan.PP > 1 && t.GlobalBatch == 0 {
+		all := t.GlobalBatch
+		if all == 0 {
+			all = plan.Int(j.Framework.Global)
+		}
+		t.Accumulation = max(1, all/max(1, t.MicroBatch*plan.Int(dp)))
+		if j.Plan.PP > 1 && all == 0 {
 			t.Accumulation = plan.Int(4 * j.Plan.PP)
 		}
 		j.Default("accumulation", t.Accumulation)

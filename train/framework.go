@@ -24,6 +24,8 @@ type Framework struct {
 	Targets                                    []string
 	Dropout                                    float64
 	Batch, Length                              int64
+	// Global is the batch of a step when nothing is said of it; 0 for one pass.
+	Global int64
 	// WithCritic: policy and critic of PPO learn in one step; without it one after the other, each as an engine of its own.
 	WithCritic bool
 	// SequenceParallel: norms are shared wherever tensors are.
@@ -42,8 +44,9 @@ type Framework struct {
 }
 
 // Loss is what logits and their loss hold, in bytes for each token and entry of the vocabulary: the logits, their copies
-// and gradients. Fused is that with a fused cross entropy; in the model's format when Native (no copy in fp32).
-type Loss struct{ Plain, Fused, Native, NativeFused int64 }
+// and gradients. Fused is that with fused kernels; in the model's format when Native (no copy in fp32). Compiled is what a compiled
+// loss saves of Plain, and Chunked what a loss keeps that goes through the logits in chunks; a fused head keeps nothing.
+type Loss struct{ Plain, Fused, Native, NativeFused, Compiled, Chunked int64 }
 
 // Keeping is what differs between frameworks in what blocks keep.
 type Keeping struct {
@@ -62,8 +65,10 @@ type Keeping struct {
 	Kbit bool
 	// Offloads: inputs of blocks lie in host memory where blocks are computed again.
 	Offloads bool
-	// QuantisedInputs: products with 4-bit weights keep their inputs.
+	// QuantisedInputs: products with 4-bit weights keep their inputs, beyond the backward pass.
 	QuantisedInputs bool
+	// OwnHead: the head has a matrix of its own where the model ties it to the embedding.
+	OwnHead bool
 }
 
 // FindFramework by its name or another that people use; nil when unknown.

@@ -21,9 +21,9 @@ var fused = []engine.Since[string]{
 // hfLoss of transformers' causal models: logits in fp32 in the model, shifted copies, log-softmax and gradient; from
 // 4.46 the caller keeps the 16-bit logits beside them, and from 4.51 labels are shifted in place of logits.
 var hfLoss = []engine.Since[Loss]{
-	{From: engine.V(0, 0, 0), Value: Loss{12, 8, 8, 6}, Source: "transformers/models/llama/modeling_llama.py: logits.float(), shift_logits"},
-	{From: engine.V(4, 46, 0), Value: Loss{14, 10, 8, 6}, Source: "transformers/loss/loss_utils.py: ForCausalLMLoss"},
-	{From: engine.V(4, 51, 0), Value: Loss{12, 8, 8, 6}, Source: "transformers/loss/loss_utils.py: shift_labels"},
+	{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/models/llama/modeling_llama.py: logits.float(), shift_logits"},
+	{From: engine.V(4, 46, 0), Value: Loss{Plain: 14, Fused: 10, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: ForCausalLMLoss"},
+	{From: engine.V(4, 51, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: shift_labels"},
 }
 
 var (
@@ -45,66 +45,66 @@ var frameworks = []Framework{
 	{
 		Name: "deepspeed", On: []string{"xtuner", "deepspeed-chat", "openrlhf"}, Latest: engine.V(0, 18, 0),
 		Precision: "bf16-mixed", One: "none", Many: "zero2", Recompute: "none", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 8, Length: 1024, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
 		Name: "ms-swift", Aliases: []string{"swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200, WithCritic: true, // trl's trainer
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 8, 12, 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 8, Native: 12, NativeFused: 8}, Source: "as transformers, whose models it trains"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 4, Native: 6, NativeFused: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
 		Precision: "bf16", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: []engine.Since[string]{{From: engine.V(0, 0, 0), Value: "adamw-8bit", Source: "unsloth notebooks"}},
 		Rank: 16, Targets: allLinear, Batch: 2, Length: 2048, Padded: true, Typical: 600, WithCritic: true, Expands: true, // trl's trainer; unsloth/__init__.py
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "unsloth/kernels/cross_entropy_loss.py"}}, Keep: Keeping{FusedNorm: true, Adapters16: true, Offloads: true, Scores: 2, WideSoftmax: true},
 	},
 	{
 		Name: "torchtune", Latest: engine.V(0, 6, 0),
 		Precision: "bf16", One: "none", Many: "fsdp2", Recompute: "full", Attention: "sdpa", Optimizer: fused, Rank: 8, Targets: []string{"q_proj", "v_proj", "output_proj"}, Batch: 2, Length: 2048, Padded: true, Typical: 1300,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtune/modules/loss"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12, Compiled: 4, Chunked: 2}, Source: "torchtune/modules/transformer.py: logits in fp32; modules/loss: their log-softmax is computed again where the loss is compiled, and chunks of logits live until their gradients"}}, Keep: Keeping{Scores: 2, WideSoftmax: true, Adapters16: true},
 	},
 	{
 		Name: "torchtitan", Latest: engine.V(2026, 3, 0), Oldest: engine.V(2024, 12, 0), // by the month of its main branch
 		Precision: "bf16-mixed", One: "fsdp2", Many: "fsdp2", Recompute: "selective", Attention: "sdpa", Optimizer: fused, Batch: 1, Length: 8192, SequenceParallel: true, Expands: true, // torchtitan/run_train.sh
 		Loss: []engine.Since[Loss]{
-			{From: engine.V(0, 0, 0), Value: Loss{16, 16, 16, 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
-			{From: engine.V(2025, 6, 0), Value: Loss{12, 12, 12, 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},
+			{From: engine.V(0, 0, 0), Value: Loss{Plain: 16, Fused: 16, Native: 16, NativeFused: 16}, Source: "torchtitan/components/loss.py: logits in bf16 and fp32, log-softmax and both gradients"},
+			{From: engine.V(2025, 6, 0), Value: Loss{Plain: 12, Fused: 12, Native: 12, NativeFused: 12}, Source: "torchtitan/components/loss.py: the loss is compiled"},
 		},
 		Keep: Keeping{Scores: 2, WideSoftmax: true},
 	},
 	{
 		Name: "litgpt", Latest: engine.V(0, 5, 0),
-		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "none", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: queryValue, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true},
+		Precision: "bf16", One: "none", Many: "fsdp", Recompute: "none", Attention: "sdpa", Optimizer: foreach, Rank: 8, Targets: queryValue, Dropout: 0.05, Batch: 1, Length: 2048, Global: 16, Padded: true, // litgpt/finetune/full.py: global_batch_size
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true, OwnHead: true},
 	},
 	{
 		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 4, Native: 6, NativeFused: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-bridge", On: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{6, 4, 6, 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 4, Native: 6, NativeFused: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-deepspeed", Aliases: []string{"bigscience"}, Latest: engine.V(0, 5, 0),
 		Precision: "fp16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "eager", Optimizer: fused, Batch: 1, Length: 2048,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{10, 10, 10, 10}, Source: "megatron/mpu/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 10, Fused: 10, Native: 10, NativeFused: 10}, Source: "megatron/mpu/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1},
 	},
 	{
 		Name: "internevo", Aliases: []string{"internlm"}, Latest: engine.V(0, 5, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, WideSoftmax: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "internlm/model/losses: fused cross entropy of flash-attn"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, WideSoftmax: true},
 	},
 	{
 		Name: "llm-foundry", On: []string{"composer", "mosaicml"}, Latest: engine.V(0, 22, 0),
 		Precision: "bf16-mixed", One: "none", Many: "fsdp", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 8, Targets: queryValue, Batch: 1, Length: 2048,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{8, 8, 8, 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 2, WideSoftmax: true},
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "llmfoundry/models/mpt/modeling_mpt.py"}}, Keep: Keeping{FusedNorm: true, Scores: 2, WideSoftmax: true},
 	},
 }

@@ -71,11 +71,15 @@ func TestLongerAndLargerTakesMore(t *testing.T) {
 	})
 }
 
-// TestRecomputeSaves: full recompute takes no more than selective, and selective no more than none.
+// TestRecomputeSaves: full recompute takes no more than selective, where the framework has it, and selective no more than none.
 func TestRecomputeSaves(t *testing.T) {
 	eachRun(t, func(t *testing.T, id string, run func(*plan.Plan, *plan.Training)) {
 		last := 0.0
 		for _, r := range []string{"full", "selective", "every:2", "none"} {
+			j := ask(t, id, "h100-sxm-80gb", 8, func(p *plan.Plan, q *plan.Training) { run(p, q); q.Recompute = r })
+			if r == "selective" && train.Check(j) != nil {
+				continue
+			}
 			x := peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.Recompute = r; q.SequenceLength = 8192 })
 			if r == "every:2" && x > peak(t, id, run, func(_ *plan.Plan, q *plan.Training) { q.Recompute = "none"; q.SequenceLength = 8192 }) {
 				t.Errorf("half of the blocks again take more than none: %.0f", x)
@@ -171,7 +175,7 @@ func TestLedgerSums(t *testing.T) {
 				t.Errorf("the largest phase has %.0f bytes, the peak %.0f", top, b.Allocated.Mid)
 			}
 			checkItems(t, &book, b.Needed)
-			if b.Reserved.Mid < b.Allocated.Mid || b.SMI.Mid < b.Reserved.Mid+1<<30 {
+			if b.Reserved.Mid < b.Allocated.Mid || b.SMI.Mid < b.Reserved.Mid+b.Drivers.LeastOutside() {
 				t.Errorf("%.0f bytes are allocated, %.0f reserved, nvidia-smi shows %.0f", b.Allocated.Mid, b.Reserved.Mid, b.SMI.Mid)
 			}
 			checkItems(t, &book, append(b.Host, b.Disk...))

@@ -226,11 +226,11 @@ func (f *filler) with(name string, grads bool, own ...ledger.Item) Phase {
 }
 
 func (f *filler) forward() Phase {
-	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"), f.fakeQuantised())
+	return f.with("forward and loss", f.s.micro > 1, f.kept(), f.headKept(), f.logits(), f.cast(), f.unit("forward"), f.dequantised("forward"), f.remade())
 }
 
 func (f *filler) begins() Phase {
-	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"), f.fakeQuantised())
+	return f.with("backward, begins", f.s.micro > 1, f.kept(), f.working(), f.cast(), f.unit("begins"), f.dequantised("backward"), f.remade())
 }
 
 func (f *filler) ends() Phase {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
@@ -22,6 +23,7 @@ type share struct {
 	head       float64 // bytes that the final norm and the head keep of a token
 	stream     float64 // bytes of a token between blocks
 	largest    float64 // numbers of the largest matrix of a block
+	rows, cols float64 // of the largest adapted matrices
 }
 
 // holds reports whether another class of ranks, of an earlier stage, holds the same.
@@ -57,6 +59,7 @@ type block struct {
 	products float64 // what selective recompute of operators keeps
 	entry    bool    // the stream that enters it is among them
 	work     float64 // bytes of a token at the worst point of its backward pass
+	delta    float64 // numbers of the matrices that adapters make of their factors
 }
 
 // counter counts tensors under a plan.
@@ -69,6 +72,7 @@ type counter struct {
 	frozen []dtype.Role
 	full   []dtype.Role
 	rank   float64
+	tune   tuner
 	style  model.Style
 	seen   []counted
 }
@@ -80,6 +84,18 @@ type counted struct {
 	block         block
 	dense, expert numbers
 	largest       float64
+	rows, cols    float64 // of the largest adapted matrices
+}
+
+// adapted counts what methods of adapters make beside a matrix that has one.
+func (c *counter) adapted(x *counted, t *model.Tensor) {
+	if c.adapts == nil || !c.adapts(t) {
+		return
+	}
+	x.rows, x.cols = max(x.rows, float64(t.Rows())), max(x.cols, float64(t.Cols))
+	if c.tune.delta {
+		x.block.delta += float64(t.Elems())
+	}
 }
 
 // one counts a layer of a kind, once for all stages that cut it alike.
@@ -98,6 +114,7 @@ func newCounter(j *Job) *counter {
 	c.frozen, _ = roles(j.Training.Frozen)
 	c.full, _ = roles(j.Training.Full)
 	c.style = j.style()
+	c.tune = tuners[j.Training.Method]
 	return c
 }
 
@@ -112,7 +129,7 @@ func (c *counter) share(pl engine.Placed) share {
 	if pl.Post {
 		k := pl.Local(&part.Post)
 		var lent []*model.Tensor
-		if !pl.Pre {
+		if !pl.Pre || c.j.Framework.Keep.OwnHead {
 			lent = lentTo(k)
 		}
 		c.end(&s, k, pl.Weights.Post, lent)
@@ -132,9 +149,22 @@ func (c *counter) share(pl engine.Placed) share {
 		s.expert.add(&x.expert, n)
 		s.layers += n
 		s.largest = max(s.largest, x.largest)
+		s.rows, s.cols = max(s.rows, x.rows), max(s.cols, x.cols)
 	}
+	c.prompts(&s)
 	c.towers(&s)
 	return s
+}
+
+// prompts counts what adapters have once for the model: learnt tokens at its entry, and matrices that all layers share.
+func (c *counter) prompts(s *share) {
+	if c.tune.virtual && s.pl.Pre {
+		n := c.rank * float64(c.j.Model.Hidden)
+		s.dense.add(&numbers{trained: n, lora: n, states: n * (c.opt.Moments*c.store.Moment + c.opt.Fixed)}, 1)
+	}
+	if c.tune.shared {
+		s.dense.stored += 4 * c.rank * (s.rows + s.cols)
+	}
 }
 
 // streamBytes of a token between blocks, in the format that residual streams are kept in.
@@ -150,9 +180,10 @@ func streamBytes(p *model.Part, j *Job, style *model.Style) int64 {
 	return n / max(1, style.Stream)
 }
 
-// residualsWide: peft casts what is not quantised to fp32 before it trains over a quantised base, on one device.
+// residualsWide: peft casts what is not quantised to fp32 before it trains over a base that bitsandbytes quantised
+// (peft/utils/other.py: prepare_model_for_kbit_training, which leaves GPTQ's out), and DeepSpeed casts it back.
 func (j *Job) residualsWide() bool {
-	return j.Framework.Keep.Kbit && j.quantised() && !sharded(j.Training.Sharding)
+	return j.Framework.Keep.Kbit && j.quantised() && !strings.HasPrefix(j.Plan.Weights, "gptq") && !sharded(j.Training.Sharding) && !j.cast()
 }
 
 func vocabulary(k *model.Kind) (n int64) {
@@ -164,7 +195,8 @@ func vocabulary(k *model.Kind) (n int64) {
 	return n
 }
 
-// lentTo lists the tensors that a head reads from another stage, which holds them too.
+// lentTo lists the tensors that a head reads from elsewhere, and that lie here too where that is another stage or the framework
+// unties them (litgpt/model.py: lm_head).
 func lentTo(k *model.Kind) (out []*model.Tensor) {
 	for i := range k.Ops {
 		if k.Ops[i].Kind == model.Head && k.Ops[i].Lent {
@@ -227,6 +259,7 @@ func (c *counter) count(s *share, k *engine.KindCount, stored []model.Stored, st
 			c.tensor(into, t, bytesPerNumber(&stored[i], t), true)
 			x.block.numbers += float64(t.Elems())
 			x.largest = max(x.largest, float64(t.Rows()*t.Cols))
+			c.adapted(&x, t)
 			i++
 		}
 	}
@@ -251,11 +284,22 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 		return
 	}
 	if j.Framework.Keep.QuantisedInputs {
-		b.saved += c.quantisedInputs(k)
+		b.saved += c.quantisedInputs(k) * c.passesHeld()
 	}
 	if j.Framework.Name == "fms-acceleration" && on(j.Training.Fused) {
 		b.saved -= s.stream // its fused product of queries, keys and values keeps the adapters' input once
 	}
+}
+
+// passesHeld: bitsandbytes before 0.44 keeps inputs with the graph and not among its saved tensors, so that they outlive the backward
+// pass (bitsandbytes/autograd/_functions.py, ctx.tensors; its change 1270), and litgpt, which asks for 0.42, holds the graph by its loss
+// until the next one (litgpt/finetune/lora.py, fit). The next pass is as long as this one where samples fill the length; the longest
+// of padded ones is followed by a shorter.
+func (c *counter) passesHeld() float64 {
+	if on(c.j.Training.Packing) && c.j.recompute().share == 0 {
+		return 2
+	}
+	return 1
 }
 
 // quantisedInputs are the inputs of products that a frozen base does not need for a gradient, and that the 4-bit product
@@ -292,10 +336,8 @@ func (c *counter) tensor(n *numbers, t *model.Tensor, stored float64, inBlock bo
 		n.states += c.states(t, inBlock)
 	}
 	if inBlock && c.adapts(t) {
-		a := float64(t.Batch) * c.rank * float64(t.Rows()+t.Cols)
-		if c.j.Training.Method == "dora" {
-			a += float64(t.Batch * t.Rows()) // the magnitude (arXiv:2402.09353)
-		}
+		a := float64(t.Batch) * c.tune.count(t, c.rank)
+		n.stored += 4 * c.tune.kept * a
 		n.trained += a
 		n.lora += a
 		n.states += c.adapterStates(t, a)

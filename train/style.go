@@ -38,16 +38,20 @@ func (j *Job) adapts() func(*model.Tensor) bool {
 	if !j.Adapters() {
 		return nil
 	}
+	if tuners[j.Training.Method].count == nil {
+		return func(*model.Tensor) bool { return false }
+	}
 	named, all := roles(j.Training.LoRA)
 	return func(t *model.Tensor) bool {
 		return t.Adapt && !t.Bias && t.Dims >= 2 && (all && t.Role != dtype.Output && !t.Role.Embedding() || slices.Contains(named, t.Role))
 	}
 }
 
-// style is what blocks keep under the framework and the plan.
+// style is what blocks keep under the framework and the plan. A compiled block computes norms again from their
+// input, as fused kernels do (torch/_functorch/partitioners.py, min_cut_rematerialization_partition).
 func (j *Job) style() model.Style {
 	t, keep := j.Training, &j.Framework.Keep
-	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
+	s := model.Style{Width: j.width(), Frozen: j.Adapters(), FusedNorm: keep.FusedNorm || on(t.Fused) || on(t.Compile), FusedGlu: keep.FusedGlu, Adapts: j.adapts(), Dropout: t.Dropout != nil && *t.Dropout > 0}
 	s.AdapterWidth, s.Magnitudes = j.adapterWidth(s.Dropout), t.Method == "dora"
 	if keep.FusedQKV && s.Adapts != nil {
 		s.Adapts = oneInput(s.Adapts)
@@ -161,17 +165,20 @@ func (j *Job) repeatsKV() bool {
 // loss is what logits hold for each token and entry of the vocabulary.
 func (j *Job) loss() float64 {
 	t := j.Training
-	if on(t.FusedLoss) {
-		return 0
-	}
 	l := engine.At(j.Framework.Loss, j.Version).Value
-	native := nativeLoss[j.Model.Family] && t.Precision == "bf16" && l.Native != l.Plain
+	if on(t.FusedLoss) {
+		return float64(l.Chunked)
+	}
+	if on(t.Compile) {
+		l.Plain -= l.Compiled
+	}
+	native := nativeLoss[j.Model.Family] && (t.Precision == "bf16" || j.cast()) && l.Native != l.Plain
 	switch {
 	case j.wide() && !on(t.Fused) && !j.megatron():
 		return 12 // logits, log-softmax and gradient, none of them cast (torch/nn/functional.py: cross_entropy)
-	case native && j.quantised() && on(t.Fused):
+	case native && j.quantised() && !j.cast() && on(t.Fused):
 		return 14
-	case native && j.quantised():
+	case native && j.quantised() && !j.cast():
 		return 18 // all logits in fp32, because the head is cast to it (measured)
 	case native && on(t.Fused):
 		return float64(l.NativeFused)
@@ -183,5 +190,9 @@ func (j *Job) loss() float64 {
 	return float64(l.Plain)
 }
 
+// cast: DeepSpeed's engine casts the whole model to 16 bits and runs it without autocast, which would compute the loss in fp32
+// (deepspeed/runtime/engine.py, _configure_distributed_model; torch_autocast is off by default).
+func (j *Job) cast() bool { return j.Training.ZeROStage() > 0 && !j.wide() }
+
 // nativeLoss are families whose classes compute the loss in the model's format.
-var nativeLoss = map[string]bool{"starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}
+var nativeLoss = map[string]bool{"qwen": true, "starcoder": true, "gpt2": true, "bloom": true, "falcon": true, "mpt": true, "gptneox": true}

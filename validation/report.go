@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,6 +23,10 @@ type Report struct {
 	Orders []Order
 	// Calls are verdicts beside what reports say of plans, by kind.
 	Calls []Calls
+	// Training has a vote for each who measured, Runs what was said of runs, and Idle why rows are not used.
+	Training []Vote
+	Runs     Verdicts
+	Idle     []Reason
 	// Diagnoses are messages of failures, and logs without any.
 	Diagnoses *Diagnoses
 }
@@ -54,6 +60,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
+	r.Training, r.Runs, r.Idle = TrainingVotes(all), TrainingVerdicts(all), trainingRefused(all)
 	peers, err := Peers()
 	if err != nil {
 		return nil, err
@@ -116,11 +123,11 @@ func (r *Report) count(all []Comparison) {
 	for text, n := range reasons {
 		r.Reasons = append(r.Reasons, Reason{text, n})
 	}
-	sort.Slice(r.Reasons, func(i, j int) bool {
-		a, b := r.Reasons[i], r.Reasons[j]
-		return a.Rows > b.Rows || a.Rows == b.Rows && a.Text < b.Text
-	})
+	slices.SortFunc(r.Reasons, byRows)
 }
+
+// byRows puts the most frequent reasons first.
+func byRows(a, b Reason) int { return cmp.Or(b.Rows-a.Rows, strings.Compare(a.Text, b.Text)) }
 
 // Groupings are the words that Run takes.
 func Groupings() []string { return []string{"set", "source", "hardware", "model", "engine"} }

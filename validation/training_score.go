@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/train"
+	"github.com/memwall/memwall/unit"
 	"github.com/memwall/memwall/validation/packed"
 )
 
@@ -110,39 +111,49 @@ func (r *TrainingRow) compare(row *Row, left folds) (out []Comparison) {
 	return out
 }
 
-// fits is 1 where what a rank needs is no more than its device has.
+// fits is 1 where what a rank needs by the best estimate is no more than its device has, within the edges of its band: 0 at the
+// lower one where the band crosses, and 1 at the upper one.
 func fits(ranks []train.Rank) Range {
+	x := exactly(1)
 	for i := range ranks {
-		if r := &ranks[i]; !r.Unlimited && float64(ledger.At(r.Needed, ledger.Device).Bytes) > r.Usable.V {
-			return exactly(0)
-		}
+		r := &ranks[i]
+		n := ledger.At(r.Needed, ledger.Device)
+		holds := func(bytes unit.Bytes) float64 { return float64(count(r.Unlimited || float64(bytes) <= r.Usable.V)) }
+		x = Range{Low: min(x.Low, holds(n.High)), Mid: min(x.Mid, holds(n.Bytes)), High: min(x.High, holds(n.Low))}
 	}
-	return exactly(1)
+	return x
 }
 
-// Verdicts count what was said of runs against what became of them.
-type Verdicts struct{ RanSaid, RanDenied, OutSaid, OutDenied int }
+// Verdicts count what was said of runs against what became of them: Said is that it fits beyond doubt, Denied that it does not,
+// Tight that the band crosses what the device has. Likely are those that fit by the best estimate.
+type Verdicts struct {
+	Ran, RanSaid, RanTight, RanDenied, RanLikely int
+	Out, OutSaid, OutTight, OutDenied, OutLikely int
+}
 
-// TrainingVerdicts of comparisons: Said is that it fits, Denied that it does not.
+// TrainingVerdicts of comparisons.
 func TrainingVerdicts(all []Comparison) (v Verdicts) {
 	for i := range all {
 		c := &all[i]
 		if c.Measure != &trainFits || c.Refused != "" {
 			continue
 		}
-		ran, said := c.Measured.Mid > 0, c.Ours.Mid > 0
-		v.RanSaid += count(ran && said)
-		v.RanDenied += count(ran && !said)
-		v.OutSaid += count(!ran && said)
-		v.OutDenied += count(!ran && !said)
+		said, denied, likely := c.Ours.Low > 0, c.Ours.High == 0, c.Ours.Mid > 0
+		if c.Measured.Mid > 0 {
+			v.Ran, v.RanSaid, v.RanDenied, v.RanTight, v.RanLikely = v.Ran+1, v.RanSaid+count(said), v.RanDenied+count(denied), v.RanTight+count(!said && !denied), v.RanLikely+count(likely)
+			continue
+		}
+		v.Out, v.OutSaid, v.OutDenied, v.OutTight, v.OutLikely = v.Out+1, v.OutSaid+count(said), v.OutDenied+count(denied), v.OutTight+count(!said && !denied), v.OutLikely+count(likely)
 	}
 	return v
 }
 
-// Balanced is the mean share of right verdicts over runs that ran and runs that did not.
+// Balanced is the mean share of right verdicts over runs that ran and runs that did not, where tight says that it may run.
 func (v Verdicts) Balanced() float64 {
-	return (share(v.RanSaid, v.RanSaid+v.RanDenied) + share(v.OutDenied, v.OutDenied+v.OutSaid)) / 2
+	return (share(v.Ran-v.RanDenied, v.Ran) + share(v.OutDenied, v.Out)) / 2
 }
 
-// SaidButOut is the share of runs that were said to fit and ran out.
-func (v Verdicts) SaidButOut() float64 { return share(v.OutSaid, v.OutSaid+v.RanSaid) }
+// BestEstimate is the same where the middle of what is needed decides.
+func (v Verdicts) BestEstimate() float64 {
+	return (share(v.RanLikely, v.Ran) + share(v.Out-v.OutLikely, v.Out)) / 2
+}

@@ -38,7 +38,7 @@ func Train(a *memwall.Answer, opt FitOptions, st Style) string {
 // trainAsked says what is trained, how, on what and by what.
 func trainAsked(a *memwall.Answer) []string {
 	p := a.Plan
-	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA"}[p.Method]
+	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA", "vera": "VeRA", "loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning", "prefix_tuning": "prefix tuning"}[p.Method]
 	if p.Method != "full" {
 		how += fmt.Sprintf(" r%d", p.LoRARank)
 	}

@@ -51,7 +51,8 @@ func folds() ([]byte, error) {
 		for k, f := range kinds {
 			x := [3]float64{}
 			if f.measured(r) > 0 {
-				x = tables[k][f.source(r)].predict(f.ours, r)
+				one := tables[k][f.source(r)]
+				x = one.predict(f.ours, r)
 			}
 			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", x[0], x[1], x[2])
 		}
@@ -64,53 +65,67 @@ func folds() ([]byte, error) {
 type fold struct {
 	law              law
 	ratio, low, high float64
+	// known are frameworks that the law was fitted to, whose ratio is 1.
+	known map[string]bool
 }
 
-func (f fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
-	mid := f.ratio * ours(f.law, r) / gib
+// mid is ours of a run, in bytes.
+func (f *fold) mid(ours func(law, *run) float64, r *run) float64 {
+	if f.known[r.framework] {
+		return ours(f.law, r)
+	}
+	return f.ratio * ours(f.law, r)
+}
+
+func (f *fold) predict(ours func(law, *run) float64, r *run) [3]float64 {
+	mid := f.mid(ours, r) / gib
 	return [3]float64{mid, mid * min(1, f.low), mid * max(1, f.high)}
 }
 
 // withoutEach fits once for each source that is left out.
 func withoutEach(all []run, f figure) map[string]fold {
 	out := map[string]fold{}
+	wider := f.residuals(all, f.without(all, 1)).widening()
 	for _, r := range pick(all, f.measured) {
 		key := f.source(&r)
 		if _, ok := out[key]; !ok {
-			out[key] = f.without(slices.DeleteFunc(slices.Clone(all), func(r run) bool { return f.source(&r) == key }))
+			out[key] = f.without(slices.DeleteFunc(slices.Clone(all), func(r run) bool { return f.source(&r) == key }), wider)
 		}
 	}
 	return out
 }
 
-// without is the fit to the runs that are left.
-func (f figure) without(rest []run) fold {
-	both := pick(rest, func(r *run) float64 { return r.row.SMI })
-	x := fold{law: solve(both), ratio: 1}
-	rows := pick(rest, f.measured)
-	ours := func(r *run) float64 { return x.ratio * f.ours(x.law, r) }
-	if f.ratio {
-		x.ratio = max(1, stat.WeightedQuantile(pool(rows, f.measured, ours), 0.5))
+// knownOf are the frameworks of runs of which nvidia-smi was read.
+func knownOf(rows []run) map[string]bool {
+	out := map[string]bool{}
+	for _, r := range pick(rows, shown) {
+		out[r.framework] = true
 	}
+	return out
+}
+
+// ratioOf is how much torch reserves of what was said, at least 1: the median of makers who say that they read that counter.
+func ratioOf(rows []run, ours func(*run) float64) float64 {
+	read := counter("reserved")
+	return max(1, stat.WeightedQuantile(ratiosOf(pick(rows, read), read, ours).but(""), 0.5))
+}
+
+// residuals are what a fold leaves of the runs, or laws that did not see them.
+func (f figure) residuals(rows []run, x fold) ratios {
+	ours := func(r *run) float64 { return x.mid(f.ours, r) }
 	if f.unseen != nil {
-		ours = f.unseen(both)
+		ours = f.unseen(pick(rows, func(r *run) float64 { return r.row.SMI }))
 	}
-	spread := pool(rows, f.measured, ours)
-	x.low, x.high = stat.WeightedQuantile(spread, 0.05), stat.WeightedQuantile(spread, 0.95)
-	return x
+	return ratiosOf(pick(rows, f.measured), f.measured, ours)
 }
 
-// pool gives measured over ours of all frameworks with enough runs, each weighing the same.
-func pool(rows []run, measured, ours func(*run) float64) (out []stat.Weighted) {
-	of := map[string]int{}
-	for i := range rows {
-		of[rows[i].framework]++
+// without is the fit to the runs that are left, its band widened.
+func (f figure) without(rest []run, wider float64) fold {
+	both := pick(rest, func(r *run) float64 { return r.row.SMI })
+	x := fold{law: solve(both), ratio: 1, known: knownOf(rest)}
+	if f.ratio {
+		x.ratio = ratioOf(rest, func(r *run) float64 { return f.ours(x.law, r) })
 	}
-	for i := range rows {
-		r := &rows[i]
-		if n := enough(of[r.framework]); n > 0 {
-			out = append(out, stat.Weighted{Value: measured(r) * gib / ours(r), Weight: 1 / float64(n)})
-		}
-	}
-	return out
+	x.low, x.high = edges(f.residuals(rest, x).but(""), wider)
+	return x
 }

@@ -76,14 +76,17 @@ func leftOut(rows []run) func(*run) float64 {
 func (l law) outside(r *run) float64 { return l[0]*r.terms()[0] + l[1]*r.terms()[1] }
 
 // reserved is what torch reserves under a law: what is allocated and what the other terms keep, no more than the device has
-// beside the driver.
+// beside the least that the driver takes.
 func (l law) reserved(r *run) float64 {
 	n, x := r.allocated, r.terms()
 	for i := 2; i < len(x); i++ {
 		n += l[i] * x[i]
 	}
-	return max(r.allocated, min(n, r.capacity-l.outside(r)))
+	return max(r.allocated, min(n, r.capacity-r.drivers.LeastOutside()))
 }
 
-// shown is what nvidia-smi shows under a law.
-func (l law) shown(r *run) float64 { return l.reserved(r) + l.outside(r) }
+// shown is what nvidia-smi shows under a law: with what the driver takes, which is at least what it cannot do without.
+func (l law) shown(r *run) float64 {
+	reserved := l.reserved(r)
+	return reserved + max(r.drivers.LeastOutside(), min(l.outside(r), r.capacity-reserved))
+}

@@ -6,11 +6,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"sort"
+	"slices"
 
 	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/train"
@@ -93,13 +95,10 @@ func fit() ([]byte, error) {
 	for i, name := range lawNames {
 		fmt.Fprintf(&b, "law\t%s\t%d\t%.4f\t0\t0\n", name, len(both), law[i])
 	}
-	writeSpreads(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, nil)
-	known := map[string]bool{}
-	for _, r := range pick(all, shown) {
-		known[r.framework] = true
-	}
-	writeSpreads(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved, func(framework string) bool { return !known[framework] })
-	writeSpreads(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), nil)
+	writeSpread(&b, "allocated", pick(all, counter("allocated")), counter("allocated"), func(r *run) float64 { return r.allocated }, nil)
+	known := knownOf(all)
+	writeSpread(&b, "reserved", pick(all, reserved(law)), reserved(law), law.reserved, func(framework string) bool { return !known[framework] })
+	writeSpread(&b, "nvidia-smi", pick(all, shown), shown, leftOut(both), nil)
 	return b.Bytes(), nil
 }
 
@@ -136,67 +135,43 @@ func pick(all []run, figure func(*run) float64) (out []run) {
 	return out
 }
 
-// fewest runs of a framework that say how far its figures are off.
+// fewest runs of a framework that say how far its figures are off, and publications that they come from.
 const fewest = 5
 
-// writeSpreads writes the 5th and 95th percentile of measured over predicted for each framework, and for all together, in
-// which each framework with enough runs weighs the same. Where the ratio of a framework is fitted it is the median.
-func writeSpreads(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio func(framework string) bool) {
-	of := map[string][]stat.Weighted{}
+// writeSpread writes the band of a figure, which is of makers that are left out: nobody else than one maker measured most
+// frameworks, so that how well rules hold on its runs says little of another's. A framework has a ratio of its own, the median,
+// where that is fitted to several publications.
+func writeSpread(b *bytes.Buffer, figure string, rows []run, measured, ours func(*run) float64, ratio func(framework string) bool) {
+	of, files := map[string][]stat.Weighted{}, map[string]map[string]bool{}
 	for i := range rows {
 		f := rows[i].framework
 		of[f] = append(of[f], stat.Weighted{Value: measured(&rows[i]) * gib / ours(&rows[i]), Weight: 1})
+		if files[f] == nil {
+			files[f] = map[string]bool{}
+		}
+		files[f][file(&rows[i])] = true
 	}
-	names := make([]string, 0, len(of))
-	var pooled []stat.Weighted
+	ratios := map[string]float64{"*": 1}
+	if ratio != nil {
+		ratios["*"] = ratioOf(rows, ours)
+	}
 	for f, x := range of {
-		names = append(names, f)
-		for _, w := range x[:enough(len(x))] {
-			pooled = append(pooled, stat.Weighted{Value: w.Value, Weight: 1 / float64(len(x))})
+		if ratio != nil && len(x) >= fewest {
+			switch ratios[f] = ratios["*"]; {
+			case !ratio(f):
+				ratios[f] = 1 // the law was fitted to it
+			case len(files[f]) >= fewest:
+				ratios[f] = max(1, stat.WeightedQuantile(x, 0.5))
+			}
 		}
 	}
-	sort.Strings(names)
-	line := func(name string, x []stat.Weighted) {
-		mid := 1.0
-		if ratio != nil && ratio(name) {
-			mid = max(1, stat.WeightedQuantile(x, 0.5))
+	left := ratiosOf(rows, measured, func(r *run) float64 { return cmp.Or(ratios[r.framework], ratios["*"]) * ours(r) })
+	low, high := edges(left.but(""), left.widening())
+	for _, f := range slices.Sorted(maps.Keys(ratios)) {
+		n := len(of[f])
+		if f == "*" {
+			n = len(rows)
 		}
-		low, high := stat.WeightedQuantile(x, 0.05), stat.WeightedQuantile(x, 0.95)
-		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, name, len(x), mid, low/mid, high/mid)
+		fmt.Fprintf(b, "%s\t%s\t%d\t%.4f\t%.4f\t%.4f\n", figure, f, n, ratios[f], low, high)
 	}
-	line("*", pooled)
-	for _, f := range names {
-		if len(of[f]) < fewest {
-			continue
-		}
-		x := of[f]
-		if ratio == nil {
-			x = mixed(x, pooled)
-		}
-		line(f, x)
-	}
-}
-
-// mixed weighs a framework's own runs as much as those of all: its rules were checked on its runs, and a run unseen differs
-// from these as one framework's from another's.
-func mixed(own, pooled []stat.Weighted) (out []stat.Weighted) {
-	total := 0.0
-	for _, w := range pooled {
-		total += w.Weight
-	}
-	for _, w := range own {
-		out = append(out, stat.Weighted{Value: w.Value, Weight: 1 / float64(len(own))})
-	}
-	for _, w := range pooled {
-		out = append(out, stat.Weighted{Value: w.Value, Weight: w.Weight / total})
-	}
-	return out
-}
-
-// enough runs to count among all frameworks: all or none.
-func enough(n int) int {
-	if n < fewest {
-		return 0
-	}
-	return n
 }

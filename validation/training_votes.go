@@ -1,0 +1,129 @@
+package validation
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/stat"
+	"github.com/memwall/memwall/train"
+)
+
+// Vote sums up a measure of training memory with one vote for each who measured, however many rows they published: a row weighs
+// the inverse of its maker's rows. Rows has the same figures row by row.
+type Vote struct {
+	Measure *Measure
+	// Group is a framework; "" is all of them.
+	Group   string
+	Makers  int
+	Sources Tally
+	Rows    Tally
+	Used    int
+}
+
+// Tally are errors of a measure, relative to what was measured, and the share of measurements within our bands.
+type Tally struct{ Median, P90, Cover float64 }
+
+// maker is who measured a row: the repository that its source names.
+func maker(r *Row) string { name, _, _ := strings.Cut(r.Source, ":"); return name }
+
+// frameworkOf is the framework by whose rules a training row was sized.
+func frameworkOf(r *Row) string {
+	name, _, _ := strings.Cut(r.Ask.Framework, "@")
+	if f := train.FindFramework(name); f != nil {
+		return f.Name
+	}
+	return name
+}
+
+// TrainingVotes sums up measures of training memory, all frameworks together and each of them.
+func TrainingVotes(all []Comparison) (out []Vote) {
+	for _, m := range TrainingMeasures {
+		if m == &trainFits {
+			continue
+		}
+		of := map[string][]*Comparison{}
+		for i := range all {
+			if c := &all[i]; c.Measure == m && c.Refused == "" {
+				of[""] = append(of[""], c)
+				of[frameworkOf(c.Row)] = append(of[frameworkOf(c.Row)], c)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			out = append(out, vote(m, name, of[name]))
+		}
+	}
+	return out
+}
+
+func vote(m *Measure, group string, all []*Comparison) Vote {
+	rows := map[string]float64{}
+	for _, c := range all {
+		rows[maker(c.Row)]++
+	}
+	return Vote{
+		Measure: m, Group: group, Makers: len(rows), Used: len(all),
+		Sources: tally(all, func(c *Comparison) float64 { return 1 / rows[maker(c.Row)] }),
+		Rows:    tally(all, func(*Comparison) float64 { return 1 }),
+	}
+}
+
+func tally(all []*Comparison, weight func(*Comparison) float64) Tally {
+	errors := make([]stat.Weighted, len(all))
+	var inside, sum float64
+	for i, c := range all {
+		w := weight(c)
+		errors[i] = stat.Weighted{Value: math.Abs(c.Error), Weight: w}
+		sum += w
+		inside += w * float64(count(c.Inside))
+	}
+	return Tally{stat.WeightedQuantile(errors, 0.5), stat.WeightedQuantile(errors, 0.9), inside / sum}
+}
+
+// voteTable writes the votes, and why training rows are not used.
+func voteTable(b *strings.Builder, votes []Vote, v Verdicts, refused []Reason) {
+	b.WriteString("\n## Training memory, a vote for each source\n\nOne benchmark family is most of the rows of training memory. Here a *source* is a repository with all that it measured; its constants and bands\nnever saw it, and each source weighs the same, whatever it published. Rules were read from frameworks' code and checked on these rows, so that a framework\nunseen is harder still. Models are described from catalogs and sources; what is counted as measured was printed by a run.\n\n")
+	b.WriteString("| figure | framework | sources | rows | median by source | p90 | cover | median by row | p90 | cover |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for i := range votes {
+		x := &votes[i]
+		name := x.Group
+		if name == "" {
+			name = "**all**"
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s | %s | %s | %s | %s |\n", strings.TrimPrefix(x.Measure.Name, "training, "), name, x.Makers, x.Used,
+			Percent(x.Sources.Median), Percent(x.Sources.P90), Percent(x.Sources.Cover), Percent(x.Rows.Median), Percent(x.Rows.P90), Percent(x.Rows.Cover))
+	}
+	fmt.Fprintf(b, "\n**Runs or not.** Of %d runs that ran %d are said not to fit (%s), of %d that ran out of memory %d to fit beyond doubt (%s); %d and %d are tight. Counting tight as\nrunning, balanced accuracy is %s; by the best estimate, %s.\n",
+		v.Ran, v.RanDenied, Percent(share(v.RanDenied, v.Ran)), v.Out, v.OutSaid, Percent(share(v.OutSaid, v.Out)), v.RanTight, v.OutTight, Percent(v.Balanced()), Percent(v.BestEstimate()))
+	b.WriteString("\n**Rows that are not used**, by reason:")
+	for i := range refused {
+		sep := ";"
+		if i == 0 {
+			sep = ""
+		}
+		fmt.Fprintf(b, "%s %s (%d)", sep, refused[i].Text, refused[i].Rows)
+	}
+	b.WriteString(".\n")
+}
+
+// trainingRefused counts training rows that are not used, by reason, the most frequent first.
+func trainingRefused(all []Comparison) []Reason {
+	why := map[*Row]string{}
+	for i := range all {
+		if c := &all[i]; c.Row.Set == trainingSet && c.Refused != "" {
+			why[c.Row] = c.Refused
+		}
+	}
+	n := map[string]int{}
+	for _, text := range why {
+		n[text]++
+	}
+	out := make([]Reason, 0, len(n))
+	for text, rows := range n {
+		out = append(out, Reason{text, rows})
+	}
+	slices.SortFunc(out, byRows)
+	return out
+}
