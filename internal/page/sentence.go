@@ -17,7 +17,7 @@ import (
 func (v *view) sentence() {
 	users := v.word("users", "users", "1")
 	tail := all{txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
-	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "llama-3.1-8b"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
+	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
 		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", v.own("engine", "no engine")), txt(", for "), users, tail), "fit")
 }
 
@@ -30,6 +30,7 @@ func (v *view) form(fields part, ask string, more ...part) {
 		}
 	}
 	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+	v.add(v.chips())
 }
 
 // formAt is where a form goes, and how.
