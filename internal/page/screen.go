@@ -120,6 +120,6 @@ func (v *view) asking() {
 	case "sim":
 		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "as many"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "the usual"), txt(" tokens for "), v.word("output", "tokens of an answer", "the usual"), txt("?")), "sim")
 	case "diagnose":
-		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log. A config.json, or the command that runs a model, is asked whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
+		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, when(v.state.paste == exampleLog, set("data-example")), attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log. A config.json, or the command that runs a model, is asked whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
 	}
 }

@@ -109,9 +109,6 @@ func questionAt(path string) *question {
 	return nil
 }
 
-// example is what a first visit shows.
-const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k"
-
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	ask := strings.Trim(path, "/")
@@ -122,7 +119,7 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		ask, query = questionOf(query)
 	}
 	if ask == "" {
-		ask, query = "fit", example
+		return s.start(&view{site: s, ctx: ctx})
 	}
 	ask, ending, exported := strings.Cut(ask, ".")
 	q := questionAt(ask)
@@ -144,15 +141,22 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		v.question.draw(v)
 		return Response{Status: v.status(), HTML: v.document()}
 	}
-	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}
+	return Response{Status: 404, HTML: s.Failure(ctx, "Not here", "There is no such page.", "")}
 }
 
-// questionOf the query of a site that is one page, and what is asked; the example where nothing is.
+// Failure is a page that says why there is none, and what would help.
+func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
+	v := &view{site: s, ctx: ctx, state: (&state{one: s.OnePage}).with(), title: title}
+	v.add(el("h1", id("answer"), txt(message)), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("To the questions"))))
+	return v.document()
+}
+
+// questionOf the query of a site that is one page, and what is asked; "" where nothing is.
 func questionOf(query string) (ask, rest string) {
 	if values, err := url.ParseQuery(query); err == nil && values.Get(askKey) != "" {
 		return values.Get(askKey), query
 	}
-	return "fit", example
+	return "", ""
 }
 
 // view is one page being drawn.
