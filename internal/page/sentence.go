@@ -30,7 +30,7 @@ func (v *view) form(fields part, ask string, more ...part) {
 		}
 	}
 	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
-	v.add(v.chips())
+	v.add(v.loads(), v.chips())
 }
 
 // formAt is where a form goes, and how.
