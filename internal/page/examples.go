@@ -67,30 +67,3 @@ func fieldOf(key string) *memwall.Field {
 	}
 	return nil
 }
-
-// chips are what the question sets, each with the address of the question without it.
-func (v *view) chips() part {
-	out := all{}
-	for _, key := range sortedKeys(v.state) {
-		if !v.question.needed(key) {
-			out = append(out, el("li", el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), attr{"aria-label", "leave out " + v.chip(key)}, txt(v.chip(key)+" ×"))))
-		}
-	}
-	if len(v.dropped) > 0 {
-		out = append(out, el("li", class("m"), txt("left out, as "+v.state.query.Get("engine")+" has no such setting: "+strings.Join(v.dropped, ", "))))
-	}
-	return when(len(out) > 0, el("ul", class("chips"), attr{"aria-label", "What is set"}, out))
-}
-
-// chip is a setting in the words of a command line.
-func (v *view) chip(key string) string {
-	value := []rune(v.state.query.Get(key))
-	const most = 40
-	switch {
-	case string(value) == "true":
-		return key
-	case len(value) > most:
-		return key + " " + string(value[:most]) + "…"
-	}
-	return key + " " + string(value)
-}

@@ -70,7 +70,7 @@ func (v *view) header() part {
 
 func (v *view) footer() part {
 	return el("footer",
-		el("p", txt("memwall "+memwall.Version+" · "+v.privacy())),
+		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),
 		el("button", id("help"), attr{"type", "button"}, set("hidden"), txt("Keys")),
 		el("dialog", id("keys"), attr{"aria-label", "Keys"},
 			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "origin of a number"),
@@ -80,8 +80,8 @@ func (v *view) footer() part {
 }
 
 // privacy says where a question is answered.
-func (v *view) privacy() string {
-	if v.site.OnePage {
+func (s *Site) privacy() string {
+	if s.OnePage {
 		return "answered in this browser: nothing that is typed here leaves it"
 	}
 	return "answered by the memwall that serves this page; it asks nobody else for what the catalog holds"
@@ -106,7 +106,7 @@ func (v *view) failure() part {
 	e := v.err
 	box := el("div", class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(e.Message)))
 	if key := v.keyOfField(e.Field); v.state.query.Has(key) && !v.question.needed(key) {
-		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), txt("leave out "+v.chip(key))))}.into(box)
+		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), txt("leave out "+v.state.chip(key))))}.into(box)
 	}
 	if e.Hint == "" {
 		return box

@@ -116,7 +116,7 @@ func (v *view) asking() {
 	case "train":
 		v.form(el("h1", txt("What does it take to train "), model, txt(" by "), v.word("method", "method", "full"), txt(" on "), on, txt(", with "), v.word("micro-batch", "sequences at once", "1"), txt(" sequences of "), v.word("seq", "length of a sequence", "4k"), txt(" tokens at once?")), "train")
 	case "serve":
-		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"), txt(" users, with the first token in "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" for each further one, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
+		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"), txt(" users, with a TTFT of "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" TPOT, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
 	case "sim":
 		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "as many"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "the usual"), txt(" tokens for "), v.word("output", "tokens of an answer", "the usual"), txt("?")), "sim")
 	case "diagnose":

@@ -58,7 +58,8 @@ func (s *Site) start(v *view) Response {
 	for _, o := range openings() {
 		cards = append(cards, v.opening(&o))
 	}
-	v.add(el("div", class("openings"), cards, v.openFailure()), v.offers())
+	v.question = questionAt("plan") // whose lists the words choose from
+	v.add(el("div", class("openings"), cards, v.openFailure()), v.lists())
 	return Response{Status: 200, HTML: v.document()}
 }
 
@@ -98,10 +99,4 @@ func (v *view) openFailure() part {
 		answer = el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "+under))
 	}
 	return el("section", class("whole"), el("h2", txt("Why did it run out?")), form, answer)
-}
-
-// offers are the lists that the words of the openings choose from.
-func (v *view) offers() part {
-	v.question = questionAt("plan")
-	return v.lists()
 }
