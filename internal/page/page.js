@@ -65,7 +65,7 @@
     next = null;
     busy = true;
     stopper = new AbortController();
-    const { signal } = stopper, done = working();
+    const { signal } = stopper, done = working(), at0 = document.activeElement, sent = { at: at0, value: at0?.value };
     const late = setTimeout(() => root.classList.add('late'), 150);
     try {
       const text = await draw(keep ? url + '&drag=1' : url, pasted, signal);
@@ -73,7 +73,7 @@
       const at = !keep && $('main', page).dataset.at || url;
       if (push && new URL(at, location).href !== location.href) history.pushState(null, '', at); else history.replaceState(null, '', at);
       document.title = page.title;
-      swap(page, keep);
+      swap(page, keep, sent);
     } catch (e) {
       console.info(String(e));
       if (!signal.aborted || !next) tell(signal.aborted ? 'Cancelled.' : 'The server does not answer; this is its last answer.');
@@ -86,7 +86,7 @@
   };
 
   // swap replaces what differs. While something is dragged, only the answer and the pictures follow.
-  const swap = (page, keep) => {
+  const swap = (page, keep, sent) => {
     const old = $('main'), fresh = $('main', page);
     if (keep) {
       for (const id of ['answer', 'picture']) {
@@ -95,11 +95,14 @@
       }
       return;
     }
-    const focus = document.activeElement, path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
+    const focus = document.activeElement, typed = focus?.matches('.word') && focus.value !== focus.defaultValue && (focus !== sent.at || focus.value !== sent.value); // since the question went out
+    const path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
     old.replaceWith(document.adoptNode(fresh));
     $('nav').innerHTML = $('nav', page).innerHTML;
     ready();
-    if (path) $(path)?.focus({ preventScroll: true });
+    const again = path && $(path);
+    again?.focus({ preventScroll: true });
+    if (again && typed) again.value = focus.value;
   };
 
   // url of what the form asks, with one field set

@@ -138,7 +138,7 @@ func (v *view) chips() part {
 	if len(v.dropped) > 0 {
 		out = append(out, el("li", class("m"), txt("left out, as "+v.state.query.Get("engine")+" has no such setting: "+strings.Join(v.dropped, ", "))))
 	}
-	return when(len(out) > 0, el("ul", class("chips"), attr{"aria-label", "What is set"}, out))
+	return when(len(out) > 0, el("ul", id("set"), class("chips"), attr{"aria-label", "What is set"}, out))
 }
 
 // chip is a setting in the words of a command line.
