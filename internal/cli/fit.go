@@ -41,7 +41,7 @@ func (a *app) fit() *cobra.Command {
 	f := &fitFlags{}
 	c := &cobra.Command{
 		Use: "fit MODEL", Short: "does it fit, and where does every byte go",
-		Long: "MODEL is a catalog id (llama-3.1-8b), a GGUF or safetensors file, a folder, a config.json, or a model far away: org/name, repo:Q4_K_M, hf:org/name@revision, ollama:name:tag, modelscope:org/name, https://… " +
+		Long: "MODEL is a catalog id (llama-3.1-8b), a GGUF or safetensors file, a folder, a config.json, or a remote model: org/name, repo:Q4_K_M, hf:org/name@revision, ollama:name:tag, modelscope:org/name, https://… " +
 			"Lengths take k = 1,024; sizes need GB or GiB. Without --on, the answer names hardware that would do.",
 		Example: "memwall fit llama-3.1-70b --on 2xh100\nmemwall fit qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 20k\nmemwall fit llama-3.1-70b --on 2xh100 --users 6 --kv fp8 --check\nmemwall fit llama-3.1-70b --on 2xh100 --explain=kv_cache",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runFit(c, f, args) },

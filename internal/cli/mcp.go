@@ -11,7 +11,7 @@ func (a *app) mcp() *cobra.Command {
 	c := &cobra.Command{
 		Use: "mcp", Short: "tools for an agent, over stdin and stdout",
 		Long: "A server of the Model Context Protocol for one agent, which starts it: tools fit, plan, pick, train, simulate, diagnose, models and hardware, with short answers and links to whole ones. " +
-			"memwall serve has the same at /mcp, for agents far away. Models are those of the catalog, and what --root and --allow let in.",
+			"memwall serve has the same at /mcp, for remote agents. Models are those of the catalog, and what --root and --allow let in.",
 		Example: "memwall mcp\nmemwall mcp --root ./models",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

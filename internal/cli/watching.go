@@ -30,7 +30,7 @@ type watching struct {
 	spent   func() (share float64, ok bool)
 }
 
-// settling is how long one picture waits for what memwall has to say: a model far away is asked for.
+// settling is how long one picture waits for what memwall has to say: a remote model is asked for.
 const settling = 20 * time.Second
 
 // run goes on until a key, an interrupt or --count.

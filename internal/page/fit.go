@@ -138,16 +138,33 @@ func originOf(o *render.Origin) part {
 func (v *view) change() part {
 	a := v.answer
 	out := all{}
-	if rows := v.rungs(); len(rows) > 0 {
+	rows, works := v.rungs()
+	if len(rows) > 0 {
 		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change.")),
 			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("th", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("then"))), rows))
 	} else {
 		out = append(out, el("h2", txt("Run it")))
 	}
-	return el("section", out, v.reasons(a), v.commands(a))
+	return el("section", out, v.reasons(a), v.working(works))
 }
 
-func (v *view) rungs() (rows all) {
+// working is the command of the plan, or that of the first change with which it fits: what fails is not for copying.
+func (v *view) working(works *state) part {
+	if v.answer.Verdict != memwall.DoesNotFit {
+		return v.commands(v.answer)
+	}
+	if works == nil {
+		return all{el("p", class("cap"), txt("No command: none of these changes is enough alone.")), v.atTerminal()}
+	}
+	a := v.fitted(works)
+	if a == nil || a.Verdict == memwall.DoesNotFit {
+		return v.atTerminal()
+	}
+	return all{el("p", class("cap"), txt("with the marked change")), v.commands(a)}
+}
+
+// rungs are the changes, and the plan with the first that makes it fit; nil where none does, or no address can say it.
+func (v *view) rungs() (rows all, works *state) {
 	list := render.RungRows(v.answer)
 	answers := []*memwall.Answer{v.answer}
 	states := make([]*state, len(list))
@@ -164,10 +181,12 @@ func (v *view) rungs() (rows all) {
 	picked := false
 	for i := range list {
 		first := !picked && list[i].Verdict == memwall.Fits
-		picked = picked || first
+		if picked = picked || first; first {
+			works = states[i]
+		}
 		rows = append(rows, rung(&list[i], states[i], answers[i+1], scale, first))
 	}
-	return rows
+	return rows, works
 }
 
 func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, first bool) part {

@@ -41,7 +41,7 @@ func (v *view) document() string {
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", attr{"data-at", v.state.href()}, when(v.live, set("data-live")), when(v.says != "", attr{"data-was", v.says}), v.main),
+			el("main", attr{"data-at", v.state.href()}, when(v.live, set("data-live")), when(v.site.OnePage, set("data-one")), when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 
@@ -70,8 +70,21 @@ func (v *view) header() part {
 
 func (v *view) footer() part {
 	return el("footer",
-		el("p", txt("memwall "+memwall.Version+" · nothing that is typed here leaves this machine")),
-		el("p", class("keys"), txt("keys: "), keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "origin of a number"), keys("s", "share"), keys("t", "theme")))
+		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),
+		el("button", id("help"), attr{"type", "button"}, set("hidden"), txt("Keys")),
+		el("dialog", id("keys"), attr{"aria-label", "Keys"},
+			el("p", keys("m", "model"), keys("h", "hardware"), keys("c", "context"), keys("u", "users"), keys("1–9", "take a change"), keys("e", "origin of a number"),
+				keys("x", "keep to compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"), keys("?", "this")),
+			el("p", el("label", el("input", id("letters"), attr{"type", "checkbox"}, set("checked")), txt(" single letters are keys"))),
+			el("form", attr{"method", "dialog"}, el("button", txt("Close")))))
+}
+
+// privacy says where a question is answered.
+func (s *Site) privacy() string {
+	if s.OnePage {
+		return "answered in this browser: nothing that is typed here leaves it"
+	}
+	return "answered by the memwall that serves this page; it asks nobody else for what the catalog holds"
 }
 
 func keys(key, does string) part {
@@ -92,6 +105,9 @@ func (v *view) likeCount(key, word string) string {
 func (v *view) failure() part {
 	e := v.err
 	box := el("div", class("failure"), attr{"role", "alert"}, el("p", class("ans"), el("span", class("bad"), txt("✗ ")), txt(e.Message)))
+	if key := v.keyOfField(e.Field); v.state.query.Has(key) && !v.question.needed(key) {
+		all{el("p", class("sub"), el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), txt("leave out "+v.state.chip(key))))}.into(box)
+	}
 	if e.Hint == "" {
 		return box
 	}

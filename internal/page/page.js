@@ -24,15 +24,28 @@
   };
 
   // One question is under way at a time; of those that came meanwhile, the last is asked next.
-  let busy = false, next = null;
+  let busy = false, slow = false, next = null, stopper = null;
   const ask = (url, options) => {
     next = { url, ...options };
-    if (!busy) go();
+    if (!busy) go(); else if (slow) stopper.abort(); // a search that nobody waits for any more
+  };
+  // long work says how long it has been under way, and can be cancelled
+  const working = () => {
+    const began = performance.now(), box = document.createElement('p'), words = document.createElement('span'), end = document.createElement('button');
+    const count = () => { words.textContent = `${root.classList.contains('wait') ? 'the core is loading' : 'searching'}, ${Math.round((performance.now() - began) / 1000)} s`; };
+    box.id = 'work';
+    box.setAttribute('role', 'status');
+    end.textContent = 'Cancel';
+    end.onclick = () => stopper?.abort();
+    box.append(words, end);
+    let tick;
+    const shown = setTimeout(() => { slow = true; count(); document.body.append(box); tick = setInterval(count, 1000); }, 500);
+    return () => { clearTimeout(shown); clearInterval(tick); slow = false; box.remove(); };
   };
   // the page of an address: of the core in this browser, where the site brings one, else of the server
-  const draw = async (url, pasted) => {
-    if (window.memwall) return (await window.memwall())(url, pasted);
-    const r = await fetch(url, pasted === undefined ? {} : { method: 'POST', body: new URLSearchParams({ text: pasted }) });
+  const draw = async (url, pasted, signal) => {
+    if (window.memwall) return window.memwall(url, pasted, signal);
+    const r = await fetch(url, pasted === undefined ? { signal } : { signal, method: 'POST', body: new URLSearchParams({ text: pasted }) });
     return r.text();
   };
   // an address to share says what the answer is, so that the page can say what has moved when it is opened
@@ -51,26 +64,29 @@
     const { url, keep, push, pasted } = next;
     next = null;
     busy = true;
+    stopper = new AbortController();
+    const { signal } = stopper, done = working(), at0 = document.activeElement, sent = { at: at0, value: at0?.value };
     const late = setTimeout(() => root.classList.add('late'), 150);
     try {
-      const text = await draw(keep ? url + '&drag=1' : url, pasted);
+      const text = await draw(keep ? url + '&drag=1' : url, pasted, signal);
       const page = new DOMParser().parseFromString(text, 'text/html');
       const at = !keep && $('main', page).dataset.at || url;
-      if (push) history.pushState(null, '', at); else history.replaceState(null, '', at);
+      if (push && new URL(at, location).href !== location.href) history.pushState(null, '', at); else history.replaceState(null, '', at);
       document.title = page.title;
-      swap(page, keep);
+      swap(page, keep, sent);
     } catch (e) {
       console.info(String(e));
-      tell('The server does not answer; this is its last answer.');
+      if (!signal.aborted || !next) tell(signal.aborted ? 'Cancelled.' : 'The server does not answer; this is its last answer.');
     }
     clearTimeout(late);
-    root.classList.remove('late');
+    done();
+    root.classList.remove('late', 'wait');
     busy = false;
     if (next) go();
   };
 
   // swap replaces what differs. While something is dragged, only the answer and the pictures follow.
-  const swap = (page, keep) => {
+  const swap = (page, keep, sent) => {
     const old = $('main'), fresh = $('main', page);
     if (keep) {
       for (const id of ['answer', 'picture']) {
@@ -79,15 +95,22 @@
       }
       return;
     }
-    const focus = document.activeElement, path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
+    const focus = document.activeElement, typed = focus?.matches('.word') && focus.value !== focus.defaultValue && (focus !== sent.at || focus.value !== sent.value); // since the question went out
+    const path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
     old.replaceWith(document.adoptNode(fresh));
+    $('nav').innerHTML = $('nav', page).innerHTML;
     ready();
-    if (path) $(path)?.focus({ preventScroll: true });
+    const again = path && $(path);
+    again?.focus({ preventScroll: true });
+    if (again && typed) again.value = focus.value;
   };
 
   // url of what the form asks, with one field set
   const url = (key, value) => {
-    const form = $('#question'), q = new URLSearchParams();
+    return addressOf($('#question'), key, value);
+  };
+  const addressOf = (form, key, value) => {
+    const q = new URLSearchParams();
     for (const [k, v] of new FormData(form)) if (v && k !== 'text') q.set(k, v);
     for (const b of new URLSearchParams(location.search).getAll('vs')) q.append('vs', b);
     if (key) q.set(key, value);
@@ -101,6 +124,9 @@
     clearTimeout(follow);
     if ('live' in $('main').dataset) follow = setTimeout(() => document.hidden ? live() : ask(location.href, {}), 2000);
   };
+
+  // an example gives way to what is pasted
+  document.addEventListener('focusin', e => { if (e.target.matches?.('textarea[data-example]')) e.target.select(); });
 
   const stop = input => input.dataset.stops.split(',')[input.value];
   const ready = () => {
@@ -126,9 +152,9 @@
     else if (s.form?.id === 'question' && s.form.method === 'get') ask(url(), { push: true });
   });
   document.addEventListener('submit', e => {
-    if (e.target.id !== 'question') return;
+    if (!e.target.matches('#question, form.open')) return;
     e.preventDefault();
-    ask(url(), { push: true, pasted: $('textarea', e.target)?.value });
+    ask(addressOf(e.target), { push: true, pasted: $('textarea', e.target)?.value });
   });
   document.addEventListener('paste', e => {
     const text = e.clipboardData.getData('text');
@@ -157,6 +183,7 @@
     }
     if (e.target.closest('#png')) return png();
     if (e.target.closest('#theme')) return turn();
+    if (e.target.closest('#help')) return help();
     if (e.target.closest('#share')) return copy(shared(), 'The address of this answer is copied.');
     const c = e.target.closest('.copy');
     if (c) copy($('code', c.parentNode).textContent, 'Copied.');
@@ -195,13 +222,17 @@
   document.addEventListener('pointerover', light);
   document.addEventListener('focusin', light);
 
+  const help = () => { const d = $('#keys'); $('#letters').checked = localStorage.getItem('letters') !== 'off'; if (!d.open) d.showModal(); };
+  document.addEventListener('change', e => { if (e.target.id === 'letters') localStorage.setItem('letters', e.target.checked ? 'on' : 'off'); });
   const to = name => { const w = $(`#question [name="${name}"]`); w?.focus(); w?.select(); };
   document.addEventListener('keydown', e => {
     if (e.target.matches('input,textarea,select') || e.ctrlKey || e.metaKey || e.altKey) {
       if (e.key === 'Escape') e.target.blur();
       return;
     }
-    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q, main [aria-expanded]')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
+    if (e.key === 'Escape' && $('#work')) return stopper.abort();
+    if (e.key.length === 1 && e.key !== '?' && localStorage.getItem('letters') === 'off' || $('#keys').open) return;
+    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, '?': help, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q, main [aria-expanded]')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
     const rung = /^[1-9]$/.test(e.key) && all('[data-rung]')[e.key - 1];
     if (rung) rung.click();
     else if (does) does();
@@ -210,5 +241,5 @@
   });
   addEventListener('popstate', () => ask(location.pathname + location.search, {}));
   ready();
-  if (window.memwall && location.search) ask(location.pathname + location.search, {});
+  if (window.memwall && location.search) root.classList.add('wait'), ask(location.pathname + location.search, {});
 })();

@@ -33,9 +33,10 @@ func (v *view) plan() {
 	}
 	blocks := render.Parts(v.answer)
 	if len(v.answer.Devices) > 0 && v.answer.Plan.Hardware != "" {
-		v.title = v.headline()
+		opening := blocks[:1+len(followers(blocks[1:]))]
+		v.parts(opening)
 		v.picture()
-		blocks = blocks[1:]
+		blocks = blocks[len(opening):]
 	}
 	v.parts(blocks)
 	v.add(v.takeAway())
@@ -104,17 +105,9 @@ func (v *view) best() {
 	}
 }
 
-// bound of a time that nobody gave: an example, and none once there is an answer.
-func (v *view) bound(example string) string {
-	if v.answer != nil {
-		return "any time"
-	}
-	return example
-}
-
 // asking is the sentence of each such question.
 func (v *view) asking() {
-	model, on := v.word(modelKey, "model", "llama-3.1-8b"), v.word("on", "hardware", "rtx-4090")
+	model, on := v.word(modelKey, "model", "a model"), v.word("on", "hardware", "this machine")
 	switch v.question.path {
 	case "plan":
 		v.form(el("h1", txt("What must change for "), model, txt(" to run on "), v.word("on", "hardware", "any hardware"), txt(", for "), v.word("users", "users", "1"), txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")), "plan")
@@ -123,10 +116,10 @@ func (v *view) asking() {
 	case "train":
 		v.form(el("h1", txt("What does it take to train "), model, txt(" by "), v.word("method", "method", "full"), txt(" on "), on, txt(", with "), v.word("micro-batch", "sequences at once", "1"), txt(" sequences of "), v.word("seq", "length of a sequence", "4k"), txt(" tokens at once?")), "train")
 	case "serve":
-		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "50"), txt(" users, with the first token in "), v.word("ttft", "time to the first token, 99th percentile", v.bound("2s")), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", v.bound("50ms")), txt(" for each further one, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
+		v.form(el("h1", txt("What is the cheapest way to serve "), model, txt(" to "), v.word("users", "users", "any number of"), txt(" users, with a TTFT of "), v.word("ttft", "time to the first token, 99th percentile", "any time"), txt(" and "), v.word("tpot", "time of each further token, 99th percentile", "any time"), txt(" TPOT, on "), v.word("on", "hardware, or several with commas", "any"), txt("?")), "serve")
 	case "sim":
-		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "4"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "1500"), txt(" tokens for "), v.word("output", "tokens of an answer", "300"), txt("?")), "sim")
+		v.form(el("h1", txt("What happens to "), model, txt(" on "), on, txt(" when "), v.word("rate", "requests a second", "as many"), txt(" requests a second ask with "), v.word("prompt", "tokens of a prompt", "the usual"), txt(" tokens for "), v.word("output", "tokens of an answer", "the usual"), txt("?")), "sim")
 	case "diagnose":
-		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log. A config.json, or the command that runs a model, is asked whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
+		v.form(el("h1", txt("Why did it run out of memory?")), "diagnose", el("textarea", attr{"name", "text"}, attr{"rows", "10"}, when(v.state.paste == exampleLog, set("data-example")), attr{"aria-label", "what the program printed"}, attr{"placeholder", "Paste what the program printed: its message, or its whole log. A config.json, or the command that runs a model, is asked whether it fits."}, attr{"spellcheck", "false"}, txt(v.state.paste)))
 	}
 }

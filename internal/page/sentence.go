@@ -17,7 +17,7 @@ import (
 func (v *view) sentence() {
 	users := v.word("users", "users", "1")
 	tail := all{txt(" users at "), v.word("ctx", "context, in tokens", "8k"), txt(" tokens each?")}
-	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "llama-3.1-8b"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
+	v.form(el("h1", txt("Does "), v.word(modelKey, "model", "a model"), txt(" in "), v.word("weights", "format of the weights", v.own("weights", "its own format")),
 		txt(" fit on "), v.word("on", "hardware", "any hardware"), txt(" with "), v.word("engine", "engine", v.own("engine", "no engine")), txt(", for "), users, tail), "fit")
 }
 
@@ -30,6 +30,7 @@ func (v *view) form(fields part, ask string, more ...part) {
 		}
 	}
 	v.add(el("form", id("question"), v.formAt(ask), fields, kept, all(more), el("button", attr{"type", "submit"}, class("go"), txt("Ask")), v.lists()))
+	v.add(v.loads(), v.chips())
 }
 
 // formAt is where a form goes, and how.
@@ -124,4 +125,31 @@ func (v *view) lists() part {
 		out = append(out, el("datalist", id("list-"+key), raw(b.String())))
 	}
 	return out
+}
+
+// chips are what the question sets, each with the address of the question without it.
+func (v *view) chips() part {
+	out := all{}
+	for _, key := range sortedKeys(v.state) {
+		if !v.question.needed(key) {
+			out = append(out, el("li", el("a", attr{"href", v.state.with(key, "").href()}, set("data-live"), attr{"aria-label", "leave out " + v.state.chip(key)}, txt(v.state.chip(key)+" ×"))))
+		}
+	}
+	if len(v.dropped) > 0 {
+		out = append(out, el("li", class("m"), txt("left out, as "+v.state.query.Get("engine")+" has no such setting: "+strings.Join(v.dropped, ", "))))
+	}
+	return when(len(out) > 0, el("ul", id("set"), class("chips"), attr{"aria-label", "What is set"}, out))
+}
+
+// chip is a setting in the words of a command line.
+func (s *state) chip(key string) string {
+	value := []rune(s.query.Get(key))
+	const most = 40
+	switch {
+	case string(value) == "true":
+		return key
+	case len(value) > most:
+		return key + " " + string(value[:most]) + "…"
+	}
+	return key + " " + string(value)
 }

@@ -40,19 +40,21 @@ type question struct {
 	loads      bool   // it has a load, and a goal for it
 	draw       func(*view)
 	says       []string // what its sentence says
+	needs      []string // without which it has no answer; of several in one text one is enough
+	example    string   // the query that stands in where something needed lacks
 }
 
 // questions in the order of the heading.
 func questions() []question {
 	return []question{
-		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}},
-		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}},
-		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}},
-		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}},
-		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}},
-		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}},
-		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}},
-		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}},
+		{"fit", "Fit", "fit", false, (*view).fit, []string{modelKey, "weights", "on", "engine", "users", "ctx"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090"},
+		{"plan", "Plan", "plan", false, (*view).plan, []string{modelKey, "on", "users", "ctx"}, []string{modelKey}, "m=qwen3-32b&on=rtx-4090&ctx=32k&weights=q4_k_m"},
+		{"serve", "Serve", "plan", true, (*view).serve, []string{modelKey, "users", "ttft", "tpot", "on"}, []string{modelKey, "users rate trace"}, "m=llama-3.1-8b&users=50&ttft=2s&tpot=50ms&on=l40s,h100"},
+		{"pick", "Pick", "pick", false, (*view).pick, []string{"for", "on", "users", "ctx"}, []string{"on"}, "on=rtx-4090"},
+		{"train", "Train", "train", false, (*view).train, []string{modelKey, "on", "method", "seq", "micro-batch"}, []string{modelKey}, "m=llama-3.1-8b&on=rtx-4090&method=qlora"},
+		{"sim", "Simulate", "sim", true, (*view).sim, []string{modelKey, "on", "rate", "prompt", "output"}, []string{modelKey, "rate users trace"}, "m=llama-3.1-8b&on=l40s&rate=1&prompt=1500&output=300"},
+		{"diagnose", "Diagnose", "diagnose", false, (*view).diagnose, []string{modelKey, "on"}, nil, ""},
+		{"learn", "Learn", "learn", false, (*view).learn, []string{topicKey, modelKey, "on"}, nil, ""},
 	}
 }
 
@@ -90,6 +92,7 @@ func RequestOf(path, query string) *memwall.Request {
 	if err != nil {
 		return nil
 	}
+	s.filled()
 	r, _ := s.request() // what is wrong is said by the page
 	for range s.beside {
 		r.Also = append(r.Also, memwall.Request{})
@@ -106,9 +109,6 @@ func questionAt(path string) *question {
 	return nil
 }
 
-// example is what a first visit shows.
-const example = "m=llama-3.1-70b&on=2xh100&users=6&ctx=8k"
-
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	ask := strings.Trim(path, "/")
@@ -119,7 +119,7 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		ask, query = questionOf(query)
 	}
 	if ask == "" {
-		ask, query = "fit", example
+		return s.start(&view{site: s, ctx: ctx})
 	}
 	ask, ending, exported := strings.Cut(ask, ".")
 	q := questionAt(ask)
@@ -141,15 +141,22 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 		v.question.draw(v)
 		return Response{Status: v.status(), HTML: v.document()}
 	}
-	return Response{Status: 404, HTML: (&view{site: s, ctx: ctx, state: &state{one: s.OnePage}, title: "Not here", main: all{el("h1", txt("There is no such page.")), el("p", el("a", attr{"href", (&state{ask: "fit", one: s.OnePage}).href()}, txt("Does a model fit?")))}}).document()}
+	return Response{Status: 404, HTML: s.Failure(ctx, "Not here", "There is no such page.", "")}
 }
 
-// questionOf the query of a site that is one page, and what is asked; the example where nothing is.
+// Failure is a page that says why there is none, and what would help.
+func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
+	v := &view{site: s, ctx: ctx, state: (&state{one: s.OnePage}).with(), title: title}
+	v.add(el("h1", id("answer"), txt(message)), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("To the questions"))))
+	return v.document()
+}
+
+// questionOf the query of a site that is one page, and what is asked; "" where nothing is.
 func questionOf(query string) (ask, rest string) {
 	if values, err := url.ParseQuery(query); err == nil && values.Get(askKey) != "" {
 		return values.Get(askKey), query
 	}
-	return "fit", example
+	return "", ""
 }
 
 // view is one page being drawn.
@@ -164,6 +171,7 @@ type view struct {
 	title    string
 	main     all
 	unread   []string // of a command that was pasted
+	dropped  []string // settings that the engine does not know
 	says     string   // what the answer is, for links that are shared
 	pictures int      // counted for their names
 	live     bool     // it changes by itself
@@ -179,6 +187,8 @@ func (v *view) read(ask, query, pasted string) {
 	}
 	v.state.paste, v.state.one = pasted, v.site.OnePage
 	if err = v.unpacked(); err == nil {
+		v.state.filled()
+		v.dropped = v.state.dropped()
 		v.request, err = v.state.request()
 	}
 	if err != nil {
@@ -187,7 +197,7 @@ func (v *view) read(ask, query, pasted string) {
 	}
 	v.request.Explain = true
 	if v.question.ask == "diagnose" {
-		v.request.Text = v.state.paste
+		v.failed()
 	}
 	if !v.asked() {
 		return
@@ -202,19 +212,15 @@ func (v *view) read(ask, query, pasted string) {
 	}
 }
 
-// asked: there is something to answer.
-func (v *view) asked() bool {
-	switch r := v.request; v.question.path {
-	case "pick":
-		return r.Hardware != ""
-	case "diagnose":
-		return r.Text != ""
-	case "learn":
-		return false // lessons ask for themselves
-	case "serve", "sim":
-		return r.Model != "" && r.Workload != nil && (r.Workload.Rate > 0 || r.Workload.Concurrency > 0)
+// asked: there is something to answer. Lessons ask for themselves.
+func (v *view) asked() bool { return v.question.path != "learn" }
+
+// failed is what a program printed; until something is pasted an example, which is asked alone.
+func (v *view) failed() {
+	if v.state.paste == "" {
+		v.state.paste, v.request = exampleLog, &memwall.Request{Ask: "diagnose", Explain: true}
 	}
-	return v.request.Model != ""
+	v.request.Text = v.state.paste
 }
 
 // fail keeps the reason why there is no answer.

@@ -2,7 +2,7 @@ package render
 
 import kept "github.com/memwall/memwall/source/cache"
 
-// Cache draws what is kept of models far away.
+// Cache draws what is kept of remote models.
 func Cache(c *kept.Contents, st Style) string {
 	p := newPage(st)
 	p.heading(plural(int64(len(c.Entries)), "entry", "entries"), c.Bytes.String()+" of "+c.Limit.String())

@@ -160,7 +160,7 @@ func troubled(t testing.TB) *live.Picture {
 	}
 	first := 0
 	p.Finding = live.Finding{Code: live.MoreThanSaid, Device: &first}
-	p.Engines = append(p.Engines, live.EngineView{Engine: live.Engine{PID: 9, Name: "ollama", Model: "a-model-with-a-long-name:8b"}, Unsaid: "far away"})
+	p.Engines = append(p.Engines, live.EngineView{Engine: live.Engine{PID: 9, Name: "ollama", Model: "a-model-with-a-long-name:8b"}, Unsaid: "remote"})
 	p.Cost, p.Recording = nil, "a-file-with-a-very-long-name-of-its-own.db"
 	for _, text := range []string{"nvidia-smi: has said nothing for 12s", "http://127.0.0.1:8001/metrics: the page holds no metric: is this the address of /metrics?", "three", "four\x1b[31m"} {
 		p.Notes = append(p.Notes, memwall.Note{Severity: "warn", Text: text})

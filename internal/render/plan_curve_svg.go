@@ -130,7 +130,7 @@ func (v *curves) draw(s *svgPage) {
 		bounds map[string]float64
 		of     func(*memwall.CurvePoint) *memwall.Percentiles
 	}{
-		{"time to the first token, ms", g.TTFT, func(p *memwall.CurvePoint) *memwall.Percentiles { return p.TTFT }},
+		{"time to the first token (TTFT), ms", g.TTFT, func(p *memwall.CurvePoint) *memwall.Percentiles { return p.TTFT }},
 		{"time per token, ms", g.TPOT, func(p *memwall.CurvePoint) *memwall.Percentiles { return p.TPOT }},
 	} {
 		c := &chart{svgPage: s, left: frontLeft, top: s.y + 44, width: curveWidth, height: curveHeight}
@@ -235,10 +235,10 @@ func (v *curves) describe() string {
 			p := &c.Fleet.Curve[i]
 			words := v.amount(v.load(p))
 			if p.TTFT != nil {
-				words += fmt.Sprintf(": first token p50 %s, p99 %s", timeWords(p.TTFT.P50), timeWords(p.TTFT.P99))
+				words += fmt.Sprintf(": TTFT p50 %s, p99 %s", timeWords(p.TTFT.P50), timeWords(p.TTFT.P99))
 			}
 			if p.TPOT != nil {
-				words += fmt.Sprintf(", per token p50 %s, p99 %s", timeWords(p.TPOT.P50), timeWords(p.TPOT.P99))
+				words += fmt.Sprintf(", TPOT p50 %s, p99 %s", timeWords(p.TPOT.P50), timeWords(p.TPOT.P99))
 			}
 			out = append(out, words)
 		}

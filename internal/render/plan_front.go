@@ -48,7 +48,7 @@ func (f *front) read() {
 		f.first = len(g.TTFT) > 0 && len(g.TPOT) == 0
 		f.xs, f.ys = "$ an hour", "time per token, p99, ms"
 		if f.first {
-			f.ys = "time to the first token, p99, ms"
+			f.ys = "TTFT p99, ms"
 		}
 	}
 	for i := range a.Candidates {
@@ -212,7 +212,7 @@ func boundsDrawn(a *memwall.Answer) (out []string) {
 	for _, b := range []struct {
 		what   string
 		bounds map[string]float64
-	}{{"first token", g.TTFT}, {"per token", g.TPOT}} {
+	}{{"TTFT", g.TTFT}, {"TPOT", g.TPOT}} {
 		for _, p := range percentilesOf(b.bounds) {
 			out = append(out, fmt.Sprintf("%s %s within %s", b.what, p, timeWords(b.bounds[p])))
 		}

@@ -57,14 +57,14 @@ func (s *screen) fleetsHeld() (n int64) {
 	return n
 }
 
-// boundWords are "first token p99 ≤ 500 ms", as they were given and to the last digit; those that nobody gave say so.
+// boundWords are "TTFT p99 ≤ 500 ms", as they were given and to the last digit; those that nobody gave say so.
 func (s *screen) boundWords() (out []string) {
 	g := s.a.Plan.Goal
 	var assumed []string
 	for _, b := range []struct {
 		what, field string
 		by          map[string]float64
-	}{{"first token", "goal.ttft_ms", g.TTFT}, {"per token", "goal.tpot_ms", g.TPOT}} {
+	}{{"TTFT", "goal.ttft_ms", g.TTFT}, {"TPOT", "goal.tpot_ms", g.TPOT}} {
 		if s.defaulted(b.field) {
 			assumed = append(assumed, b.what)
 		}
@@ -338,7 +338,7 @@ func (s *screen) loads(f *memwall.Fleet) {
 		return
 	}
 	tb := &table{sides: []side{left, right, right, right, right, right}}
-	rows := [][]text{{say("at other loads", bold)}, {say("first token p99, ms")}, {say("per token p99, ms")}, {say("$ a million tokens")}}
+	rows := [][]text{{say("at other loads", bold)}, {say("TTFT p99, ms")}, {say("TPOT p99, ms")}, {say("$ a million tokens")}}
 	for i := range shown {
 		p := &shown[i]
 		sign := markOf(memwall.Fits)

@@ -101,10 +101,10 @@ func (s *screen) simHeadline() {
 		out = append(out, "at the slow edge of the band the queue grows")
 	}
 	if p := v.TTFT; p != nil {
-		out = append(out, "first token "+pair99(p))
+		out = append(out, "TTFT "+pair99(p))
 	}
 	if p := v.TPOT; p != nil {
-		out = append(out, "per token "+pair99(p))
+		out = append(out, "TPOT "+pair99(p))
 	}
 	out = append(out, unserved(s.a)...)
 	s.page.para(pad(gap), say(strings.Join(out, " · ")))
@@ -183,7 +183,7 @@ func (s *screen) waits() {
 	for i, x := range []struct {
 		name, at string
 		p        *memwall.Percentiles
-	}{{"waits", "wait", v.Wait}, {"first token", "ttft", v.TTFT}, {"per token", "tpot", v.TPOT}, {"between tokens", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
+	}{{"waits", "wait", v.Wait}, {"first token (TTFT)", "ttft", v.TTFT}, {"per token (TPOT)", "tpot", v.TPOT}, {"between tokens (ITL)", "itl", v.ITL}, {"end to end", "e2e", v.E2E}} {
 		if x.p == nil {
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/desk"
@@ -47,7 +49,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case err != nil:
-		s.fail(w, problemOf(err))
+		s.refuse(w, r, problemOf(err))
 	case out.Status != http.StatusOK:
 		w.Header().Set("Content-Type", pageType)
 		w.WriteHeader(out.Status)
@@ -55,6 +57,23 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.deliver(w, r, newBody(cmp.Or(out.Type, pageType), []byte(out.HTML)))
 	}
+}
+
+// refuse says what is wrong as a page to who asks for one, and as a problem to programs.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.fail(w, p)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", pageType)
+	h.Set("Cache-Control", "no-store")
+	if p.after > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.after))
+	}
+	w.WriteHeader(p.Status)
+	site := page.Site{Study: s.Study}
+	_, _ = w.Write([]byte(site.Failure(r.Context(), p.Title, p.Detail+".", p.Fix))) // who asked may be gone
 }
 
 // laneOf a page: that of the question it asks; lessons search and simulate too.

@@ -21,8 +21,13 @@ import (
 	"github.com/memwall/memwall/internal/page"
 )
 
-//go:embed start.js
-var start string
+// start is of the page, worker of the core beside it.
+var (
+	//go:embed start.js
+	start string
+	//go:embed core.js
+	worker string
+)
 
 func main() {
 	out := flag.String("out", "site", "folder for the files; it is made")
@@ -54,7 +59,8 @@ func build(out string) error {
 	files := map[string][]byte{
 		"index.html":      []byte(s.Page(context.Background(), "", "", "").HTML),
 		"page.css":        []byte(page.Style()),
-		"page.js":         bytes.Join([][]byte{support, []byte(start), []byte(page.Script())}, []byte("\n;\n")),
+		"page.js":         []byte(start + "\n;\n" + page.Script()),
+		"core.js":         bytes.Join([][]byte{support, []byte(worker)}, []byte("\n;\n")),
 		"memwall.wasm.gz": core,
 	}
 	for name, data := range files {

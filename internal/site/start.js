@@ -1,15 +1,35 @@
-// The core is fetched once the page stands, or as soon as something is asked.
+// The core is fetched once the page stands, or as soon as something is asked, and answers in a worker: the page stays
+// responsive, and a search ends with its worker.
 (() => {
   'use strict';
-  let core;
-  window.memwall = () => core ||= (async () => {
-    const go = new Go();
+  let core, worker, last = 0;
+  const waiting = new Map();
+  const compiled = async () => {
     const packed = await fetch('./memwall.wasm.gz');
     if (!packed.ok) throw new Error(packed.statusText);
     const program = new Response(packed.body.pipeThrough(new DecompressionStream('gzip')), { headers: { 'Content-Type': 'application/wasm' } });
-    const { instance } = await WebAssembly.instantiateStreaming(program, go.importObject);
-    go.run(instance);
-    return window.memwallPage;
-  })();
-  addEventListener('load', () => setTimeout(window.memwall, 50));
+    return WebAssembly.compileStreaming(program);
+  };
+  const hire = module => {
+    worker = new Worker('./core.js');
+    worker.postMessage({ module });
+    worker.onmessage = ({ data }) => { waiting.get(data.id)?.done(data.html); waiting.delete(data.id); };
+    worker.onerror = e => { for (const w of waiting.values()) w.fail(new Error(e.message)); waiting.clear(); };
+  };
+  const ready = () => core ||= compiled().then(module => { hire(module); return module; });
+  window.memwall = async (url, pasted, signal) => {
+    const module = await ready(), id = ++last;
+    signal?.throwIfAborted();
+    return new Promise((done, fail) => {
+      waiting.set(id, { done, fail });
+      signal?.addEventListener('abort', () => {
+        if (!waiting.delete(id)) return;
+        worker.terminate();
+        hire(module);
+        fail(signal.reason);
+      });
+      worker.postMessage({ id, url, pasted });
+    });
+  };
+  addEventListener('load', () => setTimeout(ready, 50));
 })();

@@ -1,0 +1,34 @@
+package page
+
+// preset is a load of a known kind.
+type preset struct {
+	name   string
+	sets   []string // pairs of a key and its value; "" takes one away
+	source string
+}
+
+// presets are medians of published traces. The lengths are the measured thing; how many ask stays the user's.
+func presets() []preset {
+	const conversation, code, long = "medians of the Azure LLM inference trace 2023, conversation, 19,366 requests",
+		"medians of the Azure LLM inference trace 2023, code, 8,819 requests", "medians of the Mooncake trace, conversation, 12,031 requests"
+	return []preset{
+		{"chat", []string{"prompt", "1020", "output", "129"}, conversation},
+		{"code completion", []string{"prompt", "1469", "output", "13"}, code},
+		{"chat with long contexts", []string{"prompt", "6909", "output", "350"}, long},
+		{"batch", []string{"prompt", "1020", "output", "129", "rate", "", "users", "64"}, "64 in flight at any time, lengths of chat"},
+	}
+}
+
+// loads offers presets for the load of the question, and says where that which is set is from.
+func (v *view) loads() part {
+	if !v.question.loads {
+		return all(nil)
+	}
+	out := all{}
+	for _, p := range presets() {
+		s := v.state.with(p.sets...)
+		taken := s.href() == v.state.with().href()
+		out = append(out, el("li", el("a", attr{"href", s.href()}, set("data-live"), attr{"title", p.source}, when(taken, attr{"aria-current", "true"}), txt(p.name))), when(taken, el("li", class("m"), txt(p.source))))
+	}
+	return el("ul", class("chips"), attr{"aria-label", "Kinds of load"}, out)
+}

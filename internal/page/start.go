@@ -1,0 +1,102 @@
+package page
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/unit"
+)
+
+// opening is one of the questions that people come with: what is typed, and what else its example says.
+type opening struct {
+	asks, ask string
+	words     [][3]string // key, label, value
+	kept      [][2]string
+	gist      func(*memwall.Answer) (lead, under string)
+}
+
+// openings in the words of who asks.
+func openings() []opening {
+	return []opening{
+		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil, gist},
+		{"Which GPU do I need?", "plan", [][3]string{{modelKey, "model", "qwen3-32b"}}, nil, gist},
+		{"How many users?", "fit", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "l40s"}}, nil, usersOf},
+		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}}, gist},
+	}
+}
+
+// gist is an answer in two lines.
+func gist(a *memwall.Answer) (lead, under string) {
+	blocks := render.Parts(a)
+	if len(blocks) == 0 {
+		h := render.HeadOf(a)
+		return h.Sign + " " + h.Word + ". " + h.Answer + ".", h.Under + "."
+	}
+	lead = blocks[0].Lead.String()
+	for _, b := range followers(blocks[1:]) {
+		under = b.Words.String()
+	}
+	return lead, under
+}
+
+// usersOf an answer: for how many at once there is room.
+func usersOf(a *memwall.Answer) (lead, under string) {
+	most := maxUsers(a)
+	if most == nil {
+		return gist(a)
+	}
+	_, under = gist(a)
+	return fmt.Sprintf("room for %s at once, %s tokens each", unit.Count(*most), unit.Length(int64(a.Plan.Context))), under
+}
+
+// start is the first page: the questions that people come with, each answered for an example.
+func (s *Site) start(v *view) Response {
+	v.state, v.title = (&state{one: s.OnePage}).with(), "Will it run on my card?"
+	v.add(el("h1", id("answer"), class("lesson"), txt("Where the memory of a language model goes, and whether it fits")))
+	cards := all{}
+	for _, o := range openings() {
+		cards = append(cards, v.opening(&o))
+	}
+	v.question = questionAt("plan") // whose lists the words choose from
+	v.add(el("div", class("openings"), cards, v.openFailure()), v.lists())
+	return Response{Status: 200, HTML: v.document()}
+}
+
+// opening is one question with its words, and its example's answer, which leads to the whole.
+func (v *view) opening(o *opening) part {
+	s := (&state{ask: o.ask, one: v.site.OnePage}).with()
+	fields := all{}
+	for _, w := range o.words {
+		s.query.Set(w[0], w[2])
+		fields = append(fields, el("input", attr{"name", w[0]}, attr{"value", w[2]}, attr{"aria-label", w[1]}, attr{"list", "list-" + w[0]}, attr{"spellcheck", "false"}))
+	}
+	for _, k := range o.kept {
+		s.query.Set(k[0], k[1])
+		fields = append(fields, el("input", attr{"type", "hidden"}, attr{"name", k[0]}, attr{"value", k[1]}))
+	}
+	form := el("form", class("open"), v.formAt(o.ask), fields, el("button", attr{"type", "submit"}, txt("Ask")))
+	return el("section", el("h2", txt(o.asks)), form, v.answerTo(o, s))
+}
+
+// answerTo the example of an opening.
+func (v *view) answerTo(o *opening, s *state) part {
+	a := v.fitted(s)
+	if a == nil {
+		return all(nil)
+	}
+	lead, under := o.gist(a)
+	return el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "+under))
+}
+
+// openFailure is the question of what ran out: what a program printed, pasted.
+func (v *view) openFailure() part {
+	form := el("form", class("open"), v.formAt("diagnose"), el("textarea", attr{"name", "text"}, attr{"rows", "3"}, attr{"aria-label", "what the program printed"}, attr{"spellcheck", "false"}, set("data-example"), txt(exampleLog)), el("button", attr{"type", "submit"}, class("shown"), txt("Ask")))
+	s := (&state{ask: "diagnose", one: v.site.OnePage}).with()
+	answer := part(all(nil))
+	if a, err := v.site.Asker.AskContext(v.ctx, &memwall.Request{Ask: "diagnose", Text: exampleLog}); err == nil {
+		lead, under := gist(a)
+		answer = el("a", class("gist"), set("data-live"), attr{"href", s.href()}, el("b", txt(lead)), txt(" "+under))
+	}
+	return el("section", class("whole"), el("h2", txt("Why did it run out?")), form, answer)
+}
