@@ -31,7 +31,30 @@ func timed(q *question.Question, v *api.Speed, cache *api.KV) error {
 	if engine.ReadsGGUF(q.Engine) {
 		return predictStream(q, v)
 	}
+	if s, ok := q.Sizer.(engine.Sharer); ok && s.Shares() != nil {
+		return generate(q, v, cache)
+	}
 	return serve(q, v, cache)
+}
+
+// generate answers for transformers: prompts are computed by the kernels that engines call, so that their law holds; a token waits for
+// Python to launch each of them, which only its own streams measure.
+func generate(q *question.Question, v *api.Speed, cache *api.KV) error {
+	prompts, explain := api.Speed{}, q.Explain
+	q.Explain = nil
+	err := serve(q, &prompts, cache)
+	q.Explain = explain
+	if err != nil {
+		return err
+	}
+	if err := predictStream(q, v); err != nil {
+		return err
+	}
+	v.Prefill, v.PrefillLow, v.PrefillHigh = prompts.Prefill, prompts.PrefillLow, prompts.PrefillHigh
+	v.Unloaded, v.UnloadedLow, v.UnloadedHigh = prompts.Unloaded, prompts.UnloadedLow, prompts.UnloadedHigh
+	v.TTFT, v.TTFTLow, v.TTFTHigh = prompts.TTFT, prompts.TTFTLow, prompts.TTFTHigh
+	v.PrefillFLOPsFraction = prompts.PrefillFLOPsFraction
+	return nil
 }
 
 // Figure writes a figure in a field and its edges, to four digits: no prediction of time has more.
