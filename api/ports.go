@@ -47,6 +47,8 @@ type Resolved struct {
 	Assumed bool
 	// Guessed: the name left open which of several models is meant, and one was taken.
 	Guessed bool
+	// Derived says how a network was read whose architecture no family has, "" for all others.
+	Derived string
 	// Engine is the program whose names were used, "" for none.
 	Engine string
 	// Spec builds Model; nil when the architecture is unknown.

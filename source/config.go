@@ -92,6 +92,9 @@ func (c *configuration) resolve(id string) (*Resolved, error) {
 	}
 	r.Provenance = fmt.Sprintf("%s (%s)", c.name, spec.Arch)
 	r.Spec, r.Model = spec, spec.Model(id)
+	if r.Derived != "" {
+		note(r, "architecture_unknown", "%s: %s", c.name, r.Derived)
+	}
 	if err := c.store(r); err != nil {
 		return nil, err
 	}
@@ -113,6 +116,11 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 	doubts := c.config.Doubts() // before a reader writes defaults into it
 	spec, err := family.FromConfig(c.config)
 	var unknown *family.UnknownError
+	if errors.As(err, &unknown) {
+		if s, how, bad := family.Generic(c.config); bad == nil {
+			spec, r.Derived, err = s, how, nil
+		}
+	}
 	switch {
 	case errors.As(err, &unknown):
 		return nil, unknown

@@ -16,7 +16,11 @@ func TestContradictingConfig(t *testing.T) {
 	if len(r.Notes) != 1 || r.Notes[0].Code != "class_and_type" || r.Spec.Family != "llama" {
 		t.Errorf("read as %s, notes %+v", r.Spec.Family, r.Notes)
 	}
-	_, err = Config("m", []byte(`{"architectures":["FooForCausalLM"],"auto_map":{"AutoModelForCausalLM":"modeling_foo.FooForCausalLM"},`+dims+`}`))
+	r, err = Config("m", []byte(`{"architectures":["FooForCausalLM"],"auto_map":{"AutoModelForCausalLM":"modeling_foo.FooForCausalLM"},"dtype":"bfloat16",`+dims+`}`))
+	if err != nil || r.Derived == "" || !noted(r.Notes, "remote_code") || !noted(r.Notes, "architecture_unknown") {
+		t.Errorf("usual fields beside code of a repository: %+v %v", r, err)
+	}
+	_, err = Config("m", []byte(`{"architectures":["FooForCausalLM"],"mamba_d_state":16,"auto_map":{"AutoModelForCausalLM":"modeling_foo.FooForCausalLM"},`+dims+`}`))
 	if err == nil || !strings.Contains(err.Error(), "modeling_foo.FooForCausalLM") {
 		t.Errorf("code of a repository: %v", err)
 	}

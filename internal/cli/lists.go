@@ -14,34 +14,39 @@ import (
 // models lists the catalog, or shows the card of one model. A word that names one model gives its card, any
 // other filters.
 func (a *app) models() *cobra.Command {
+	since := ""
 	c := &cobra.Command{
 		Use: "models [ID | FILTER]", Short: "the models of the catalog, or one model's card",
 		Long:    "A model's card says what it is made of, what its cache takes and how large its weights are in common formats. Files and config.json do as well as ids.",
-		Example: "memwall models\nmemwall models qwen3\nmemwall models deepseek-v3\nmemwall models add config.json --hub org/name",
+		Example: "memwall models\nmemwall models qwen3\nmemwall models --since 2026-06\nmemwall models deepseek-v3\nmemwall models add config.json --hub org/name",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			words := strings.Join(args, " ")
-			if words == "" {
-				return a.listModels("")
+			if words == "" || since != "" {
+				return a.listModels(words, since)
 			}
 			switch m, several, err := card.Look(a.Models, words); {
 			case err != nil:
 				return err
 			case several:
-				return a.listModels(words)
+				return a.listModels(words, since)
 			default:
 				return a.show(m, func(st render.Style) string { return render.Model(m, st) })
 			}
 		},
 	}
+	c.Flags().StringVar(&since, "since", "", "only models released in this month (2026-06) or year or later")
 	c.AddCommand(a.addModel())
 	return c
 }
 
-func (a *app) listModels(filter string) error {
-	rows := card.Models(filter)
+func (a *app) listModels(filter, since string) error {
+	rows, err := card.ModelsSince(filter, since)
+	if err != nil {
+		return err
+	}
 	return a.show(rows, func(st render.Style) string { return render.Models(rows, filter, st) })
 }
 

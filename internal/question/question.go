@@ -63,13 +63,16 @@ func (q *Question) assume(r *engine.Rank) {
 		if m := q.mixture; m != nil && m.High > 0 {
 			standing(items, m)
 		}
+		if how := q.Resolved.Derived; how != "" {
+			usual(items, how)
+		}
 	}
 }
 
 // Sizes are the ledgers of a load, without formulas.
 func (q *Question) Sizes(l engine.Load) []engine.Rank {
 	ranks := q.Sizer.Size(nil, l)
-	if q.mixture != nil {
+	if q.mixture != nil || q.Resolved.Derived != "" {
 		for i := range ranks {
 			q.assume(&ranks[i])
 		}

@@ -29,6 +29,9 @@ func (c *Config) Doubts() (out []Doubt) {
 	for _, key := range c.twice {
 		add("field_twice", "%s stands twice in the file, with different values: the last, %s, is read", key, show(c.m[key]))
 	}
+	if sign := c.drafter(); sign != "" {
+		add("drafter", "is a drafter of another model (%s): it is read as an ordinary decoder, and what it shares with its target or adds to read its states is not told apart", sign)
+	}
 	if code := c.remoteCode(); code != "" {
 		add("remote_code", "names code of its own repository (%s): none of it is run, and what is read are fields", code)
 	}

@@ -12,6 +12,8 @@ func TestDoubts(t *testing.T) {
 		`{"architectures":["LlamaForCausalLM"],"model_type":"qwen2",` + dims + `}`:                                                        "class_and_type",
 		`{"architectures":["LlamaForCausalLM","Qwen2ForCausalLM"],` + dims + `}`:                                                          "several_classes",
 		`{"architectures":["LlamaForCausalLM"],"n_embd":128,` + dims + `}`:                                                                "field_twice",
+		`{"architectures":["LlamaForCausalLMEagle3"],"model_type":"llama",` + dims + `}`:                                                  "drafter",
+		`{"architectures":["LlamaForCausalLM"],"draft_vocab_size":32,` + dims + `}`:                                                       "drafter",
 		`{"architectures":["LlamaForCausalLM"],"hidden_size":128,` + dims + `}`:                                                           "field_twice",
 		`{"architectures":["LlamaForCausalLM"],"auto_map":{"AutoModelForCausalLM":"modeling_x.XForCausalLM"},` + dims + `}`:               "remote_code",
 		`{"architectures":["LlamaForCausalLM"],"model_type":"llama","n_layer":2,"hidden_size":64,` + dims + `}`:                           "",

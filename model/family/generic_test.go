@@ -1,0 +1,66 @@
+package family_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
+)
+
+// TestGeneric: every text model of the catalog read as if its family were unknown. What is refused is no answer; of
+// what is answered, the share within 1 % of the family's own count is printed and bounded.
+func TestGeneric(t *testing.T) {
+	read, near := 0, 0
+	for _, e := range catalog.All() {
+		c, err := family.ParseConfig(e.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := family.Generic(c)
+		if err != nil {
+			continue
+		}
+		own, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own.Vision != nil || len(own.Beside) > 0 {
+			continue // the parts beside the text are named, not counted
+		}
+		a, b := s.Model(e.ID), own.Model(e.ID)
+		read++
+		off := math.Abs(float64(a.Params())/float64(b.Params()) - 1)
+		if off <= 0.01 {
+			near++
+		} else {
+			t.Logf("%-28s %-22s %+.1f %%", e.ID, own.Family, 100*(float64(a.Params())/float64(b.Params())-1))
+		}
+	}
+	t.Logf("read %d, within 1 %% %d", read, near)
+	if read < 200 || near*5 < read*4 {
+		t.Errorf("of %d models read by the usual fields %d are within 1 %%: fewer than four in five", read, near)
+	}
+}
+
+// TestGenericRefuses: a mixer of another kind, experts without a number and a class that generates nothing stay unknown.
+func TestGenericRefuses(t *testing.T) {
+	const dims = `"hidden_size":64,"intermediate_size":128,"num_attention_heads":4,"num_hidden_layers":2,"vocab_size":256`
+	for config, want := range map[string]bool{
+		`{"architectures":["FooForCausalLM"],` + dims + `}`:                            true,
+		`{"architectures":["FooForCausalLM"],"mamba_d_state":16,` + dims + `}`:         false,
+		`{"architectures":["FooForCausalLM"],"num_experts_per_tok":2,` + dims + `}`:    false,
+		`{"architectures":["FooModel"],` + dims + `}`:                                  false,
+		`{"architectures":["FooForCausalLM"],"draft_vocab_size":32,` + dims + `}`:      false,
+		`{"architectures":["FooForCausalLM"],"hidden_size":64,"vocab_size":256}`:       false,
+		`{"architectures":["FooForCausalLM"],"num_hidden_layers":-1,"hidden_size":64}`: false,
+	} {
+		c, err := family.ParseConfig([]byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, how, err := family.Generic(c); (err == nil) != want || want && how == "" {
+			t.Errorf("%s: %q %v", config, how, err)
+		}
+	}
+}
