@@ -10,7 +10,7 @@ import (
 )
 
 // small is what a file of one service may be.
-var small = yaml.Limits{Bytes: argv.MaxText, Depth: 32, Holds: "one service"}
+var small = yaml.Limits{Bytes: argv.MaxText, Depth: 32, Expanded: 1 << 16, Holds: "one service"}
 
 // decode gives the documents of a text that is small, shallow and without references.
 func decode(text string) ([]*yaml.Node, error) {
