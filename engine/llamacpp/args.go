@@ -44,9 +44,6 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	}
 	l.hub()
 	l.variables(&cmd, table)
-	if l.Model == "" && c.Program != "ollama" {
-		return nil, argv.Wrong("the "+engineOf(c.Program)+" command", "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
-	}
 	l.values(c.Program)
 	l.lengths(c.Program)
 	if l.Plan.ContextTotal > 0 && l.Plan.Sequences > l.Plan.ContextTotal {

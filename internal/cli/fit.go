@@ -127,6 +127,9 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		}
 		overlay(c.Flags(), &f.request, r)
 	}
+	if f.from != "" && r.Model == "" && len(args) == 0 {
+		return nil, nil, noModel(ask, r, notes)
+	}
 	if args, err = f.arguments(ask, args, r.Model != ""); err != nil {
 		return nil, nil, err
 	}

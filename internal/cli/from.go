@@ -79,3 +79,18 @@ func standsFor(r *memwall.Request) []memwall.Note {
 	r.Weights = weights
 	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", weights, r.Model)}}
 }
+
+// noModel asks for the model of a command that names none, or one that the text does not say, and keeps the rest.
+func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
+	read := append([]string{r.Engine}, notRead(notes)...)
+	return usage("model", "", "the command names no model: "+strings.Join(read, "; "), "memwall "+ask+" MODEL --from …: all else of the command is kept")
+}
+
+// notRead are the arguments that were not read, as they stand.
+func notRead(notes []memwall.Note) (out []string) {
+	const most = 3
+	for _, n := range notes[:min(most, len(notes))] {
+		out = append(out, n.Text)
+	}
+	return out
+}
