@@ -54,7 +54,7 @@ func TestReadFilesErrors(t *testing.T) {
 		{"model = AutoModelForCausalLM.from_pretrained(args.model)", "names no model that the text says"},
 		{"AutoTokenizer.from_pretrained('x')", "names no model"},
 		{"services:\n  a: {image: postgres}\n", `"postgres" is not a program`},
-		{"services:\n  a: &x {image: y}\n  b: *x\n", "holds an anchor"},
+		{"services:\n  a: &x {image: y}\n  b: *x\n", "is not a program"},
 		{"services:\n" + strings.Repeat("[", 2000), "nests deeper than 32 levels"},
 		{"services:\n  a:\n   image: b\n  c\n", "is no YAML"},
 		{"apiVersion: v1\nkind: Secret\n", "holds no command"},

@@ -36,13 +36,30 @@ func (c *Command) Getenv(name string) (string, bool) {
 // Parse splits a text into its commands: separated by lines, ;, &&, || or |. Assignments in front of a
 // command, export lines before it, sudo, nohup, env, time, nice, numactl, uv run, docker run, sh -c and
 // python -m are understood; so are files that the text itself writes from here-documents.
-func Parse(text string) ([]Command, error) { return parse(text, nil, map[string]string{}, 0) }
+//
+// Fences of Markdown and prompts are left out (tidy.go), arrays and variables of the text are put in (expand.go).
+func Parse(text string) ([]Command, error) {
+	if err := small(text); err != nil {
+		return nil, err
+	}
+	return parse(Tidied(text), nil, map[string]string{}, 0)
+}
+
+func small(text string) error {
+	if len(text) > MaxText {
+		return wrong("the command line", "", fmt.Sprintf("has %d bytes", len(text)), fmt.Sprintf("paste one command of at most %d bytes", MaxText))
+	}
+	return nil
+}
 
 func parse(text string, env []Variable, files map[string]string, depth int) ([]Command, error) {
-	if len(text) > MaxText {
-		return nil, wrong("the command line", "", fmt.Sprintf("has %d bytes", len(text)), fmt.Sprintf("paste one command of at most %d bytes", MaxText))
+	if err := small(text); err != nil {
+		return nil, err
 	}
 	l := &lexer{text: text, vars: map[string]string{}}
+	for _, v := range env {
+		l.vars[v.Name] = v.Value
+	}
 	words, err := l.run()
 	if err != nil {
 		return nil, err
@@ -113,7 +130,7 @@ func (s *segment) writes(files map[string]string) bool {
 // parseSegment gives the commands of one segment and the environment that later segments see.
 func parseSegment(seg []string, env []Variable, files map[string]string, depth int) ([]Command, []Variable, error) {
 	seg = prompt(seg)
-	if len(seg) > 0 && (seg[0] == "export" || seg[0] == "set") {
+	if len(seg) > 0 && declares[seg[0]] {
 		for _, w := range seg[1:] {
 			if name, value, ok := assignment(w); ok {
 				env = append(env, Variable{name, value})
@@ -129,6 +146,9 @@ func parseSegment(seg []string, env []Variable, files map[string]string, depth i
 	out, err := c.unwrap(rest, depth)
 	return out, env, err
 }
+
+// declares are words in front of assignments.
+var declares = map[string]bool{"export": true, "set": true, "local": true, "declare": true, "readonly": true}
 
 // prompt drops what a shell printed before the command: "$", "user@host:~$".
 func prompt(seg []string) []string {
@@ -158,6 +178,7 @@ func (c *Command) assign(seg []string) []string {
 // wrappers are programs that run another, with those of their flags that take a value.
 var wrappers = map[string]string{
 	"sudo": "-u --user -g --group -C -p -h", "nohup": "", "time": "-f -o", "env": "-u --unset -C", "exec": "", "command": "", "setsid": "", "eval": "",
+	"then": "", "do": "", "else": "", "!": "", "{": "",
 	"nice": "-n --adjustment", "ionice": "-c -n", "stdbuf": "-i -o -e", "taskset": "-c --cpu-list", "numactl": "-N -m -C -i", "timeout": "-s -k",
 	"uv run": "--python -p --with --extra --group --project", "uvx": "--python --from --with", "poetry run": "", "pipenv run": "", "pixi run": "", "conda run": "-n --name -p --prefix",
 }
@@ -182,6 +203,8 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		if i := shellText(words); i > 0 {
 			return parse(words[i], c.Env, c.Files, depth+1)
 		}
+	case name == "tools.sh" && len(words) > 1 && tools[words[1]] != "":
+		return c.unwrap(append([]string{tools[words[1]]}, words[2:]...), depth+1)
 	case strings.HasPrefix(name, "python") || name == "py":
 		return c.python(words), nil
 	}
@@ -197,6 +220,9 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 	c.visible()
 	return []Command{*c}, nil
 }
+
+// tools are what the script of llama.cpp's full image starts (.devops/tools.sh).
+var tools = map[string]string{"--server": "llama-server", "-s": "llama-server", "--run": "llama-cli", "-r": "llama-cli", "--bench": "llama-bench", "-b": "llama-bench"}
 
 func (c *Command) inner(words []string, depth int) ([]Command, error) {
 	words = c.assign(words)
@@ -279,16 +305,12 @@ func BaseName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".exe"), ".EXE")
 }
 
-// visible counts the devices of CUDA_VISIBLE_DEVICES and its kin.
+// visible counts the devices of CUDA_VISIBLE_DEVICES and its kin, of those that a container has.
 func (c *Command) visible() {
-	if c.Devices > 0 {
-		return
-	}
 	for _, name := range []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"} {
 		if v, ok := c.Getenv(name); ok {
-			if n := countDevices(v); n > 0 {
+			if n := countDevices(v); n > 0 && (c.Devices == 0 || n < c.Devices) {
 				c.Devices = n
-				return
 			}
 		}
 	}

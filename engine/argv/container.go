@@ -106,25 +106,36 @@ func (c *Command) gpus(value string) {
 	}
 }
 
-// images are the entry points of images that people run with the server's own flags.
-var images = []struct{ part, entry string }{
-	{"vllm-openai", "vllm.entrypoints.openai.api_server"},
-	{"llama.cpp:server", "llama-server"},
-	{"llama.cpp:light", "llama-cli"},
-	{"ollama/ollama", "ollama"},
+// images are the entry points of images that people run with the server's own flags; the first whose part an image's name
+// has. A bare word behind the image replaces its program, unless takes says that it is the program's.
+var images = []struct {
+	part, entry string
+	takes       bool
+}{
+	{"vllm-openai", "vllm.entrypoints.openai.api_server", true},
+	{"huggingfaceserver", "huggingfaceserver", false},
+	{"text-generation-inference", "text-generation-launcher", false},
+	{"llama.cpp:server", "llama-server", false},
+	{"llama.cpp:light", "llama-cli", false},
+	{"llama.cpp:full", "tools.sh", false},
+	{"llama-server", "llama-server", false},
+	{"ollama/ollama", "ollama", true},
+	{"vllm", "vllm.entrypoints.openai.api_server", false},
+	{"sglang", "sglang.launch_server", false},
+	{"llama.cpp", "llama-server", false},
+	{"llama-cpp", "llama-server", false},
 }
 
 // entrypoint is what the image runs, unless the arguments name a program themselves.
 func (c *Command) entrypoint(inside []string) string {
-	image := c.Image
 	for _, im := range images {
-		if !strings.Contains(image, im.part) {
+		if !strings.Contains(strings.ToLower(c.Image), im.part) {
 			continue
 		}
-		if len(inside) > 0 && im.entry != "ollama" && !strings.HasPrefix(inside[0], "-") && (isProgram(inside[0]) || im.part != "vllm-openai") {
-			return ""
+		if len(inside) == 0 || strings.HasPrefix(inside[0], "-") || im.takes && !isProgram(inside[0]) {
+			return im.entry
 		}
-		return im.entry
+		return ""
 	}
 	return ""
 }
@@ -133,7 +144,7 @@ func (c *Command) entrypoint(inside []string) string {
 func isProgram(s string) bool {
 	b := BaseName(s)
 	_, wraps := wrappers[b]
-	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm"
+	return wraps || strings.HasPrefix(b, "python") || b == "sh" || b == "bash" || b == "vllm" || b == "ollama"
 }
 
 // Tag is the version that the image's tag states: "0.9.2" of vllm/vllm-openai:v0.9.2, "0.4.6.post1" of

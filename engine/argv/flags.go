@@ -2,6 +2,7 @@ package argv
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -69,6 +70,10 @@ func (r *reader[T]) environment(c *Command) error {
 		if !ok || v == "" {
 			continue
 		}
+		if Open(v) {
+			r.unknown = append(r.unknown, f.Env+"="+Quote(Blotted(v)))
+			continue
+		}
 		if err := Named(f.Set(r.t, v), f.Env, v); err != nil {
 			return err
 		}
@@ -80,7 +85,7 @@ func (r *reader[T]) environment(c *Command) error {
 func (r *reader[T]) next(args []string) ([]string, error) {
 	arg := args[0]
 	if !isFlag(arg) {
-		if r.syntax.Positional == nil || !r.syntax.Positional(arg) {
+		if Open(arg) || r.syntax.Positional == nil || !r.syntax.Positional(arg) {
 			r.unknown = append(r.unknown, Quote(Blotted(arg)))
 		}
 		return args[1:], nil
@@ -92,11 +97,14 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	}
 	values, rest := r.values(f, value, attached, args[1:])
 	if f.Kind == Value && len(values) == 0 {
-		return nil, wrong(flag, "", "has no value", flag+" "+example(f.Names))
+		if f.Set != nil {
+			return nil, wrong(flag, "", "has no value", flag+" "+example(f.Names))
+		}
+		values = nil // what has no bearing on memory may lack it
 	}
 	text := written(arg, values, attached)
 	switch {
-	case f.Unread:
+	case f.Unread, f.Set != nil && slices.ContainsFunc(values, Open): // whose value nobody knows
 		r.unknown = append(r.unknown, text)
 	case f.Set == nil:
 		r.beside = append(r.beside, text)

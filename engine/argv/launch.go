@@ -151,7 +151,7 @@ func ModelRef(v string) (string, error) {
 	switch {
 	case v == "":
 		return "", &Error{Value: v, Problem: "is empty", Fix: "the name or path of a model"}
-	case strings.Contains(v, "$"):
+	case Open(v):
 		return "", &Error{Value: v, Problem: "holds a variable that the text does not set", Fix: "put the model's name in its place"}
 	}
 	return v, nil

@@ -29,6 +29,8 @@ type lexer struct {
 	vars map[string]string
 	out  []word
 	head bool // only assignments so far in this command
+	// list is the array that the words belong to: NAME=( … ).
+	list string
 	size int  // bytes of all words, variables put in
 	// open are the here-documents whose lines begin at the next line break.
 	open []here
@@ -73,6 +75,8 @@ func (l *lexer) step() error {
 			l.documents()
 		}
 		l.end()
+	case c == '<' && l.placeholder() > 0:
+		return l.word()
 	case strings.HasPrefix(l.text[l.at:], "<<") && !strings.HasPrefix(l.text[l.at:], "<<<"):
 		l.delimiter()
 	case c == '>' || c == '<' || c == '&':
@@ -90,6 +94,9 @@ func (l *lexer) comment() {
 }
 
 func (l *lexer) end() {
+	if l.list != "" {
+		return // lines of an array
+	}
 	l.head = true
 	if n := len(l.out); n > 0 && l.out[n-1].kind != separator {
 		l.out = append(l.out, word{kind: separator})
@@ -165,6 +172,11 @@ func (l *lexer) word() error {
 	start := l.at
 	for l.at < len(l.text) {
 		c := l.text[l.at]
+		if n := l.placeholder(); c == '<' && n > 0 {
+			b.WriteString(l.text[l.at : l.at+n])
+			l.at += n
+			continue
+		}
 		if strings.IndexByte(" \t\r\n;&|<>", c) >= 0 || l.continuation() > 0 {
 			break
 		}
@@ -179,15 +191,69 @@ func (l *lexer) word() error {
 	return nil
 }
 
+// placeholder is the length of <your model> at this place, which a shell would take for redirections; 0 for none.
+func (l *lexer) placeholder() int {
+	const most = 60
+	rest := l.text[l.at:min(len(l.text), l.at+most)]
+	n := strings.IndexByte(rest, '>')
+	if n < 2 || rest[0] != '<' || !isName(rest[1]) || rest[n-1] == ' ' || strings.ContainsAny(rest[1:n], "<&|;\n\"'") {
+		return 0
+	}
+	return n + 1
+}
+
 func (l *lexer) add(text string) {
-	l.out = append(l.out, word{text: text})
-	l.size += len(text)
-	name, value, ok := assignment(text)
+	name, value, ok := l.assigned(text)
 	switch {
+	case l.list != "":
+		l.item(text)
+		return
+	case l.head && strings.HasPrefix(value, "("):
+		l.list = name
+		if !strings.Contains(text, "+=") {
+			l.vars[name] = ""
+		}
+		l.item(strings.TrimPrefix(value, "("))
+		return
 	case l.head && ok:
 		l.vars[name] = value
-	case text != "export" && text != "set":
+		text = name + "=" + value
+	case !keepsHead[text]:
 		l.head = false
+	}
+	for _, part := range strings.Split(text, split) {
+		if part != "" || text == "" {
+			l.out = append(l.out, word{text: part})
+			l.size += len(part)
+		}
+	}
+}
+
+// keepsHead are words behind which a shell still takes assignments.
+var keepsHead = map[string]bool{"export": true, "set": true, "local": true, "declare": true, "readonly": true, "then": true, "do": true, "else": true}
+
+// assigned reads NAME=value and NAME+=value, which adds to what is there.
+func (l *lexer) assigned(text string) (name, value string, ok bool) {
+	text = strings.ReplaceAll(text, split, " ")
+	name, value, ok = assignment(text)
+	if before, after, plus := strings.Cut(text, "+="); plus && !ok {
+		if name, _, ok = assignment(before + "="); ok {
+			if value = after; !strings.HasPrefix(after, "(") {
+				value = l.vars[name] + after
+			}
+		}
+	}
+	return name, value, ok
+}
+
+// item adds a word to the array that is open; one that ends with a bracket closes it.
+func (l *lexer) item(text string) {
+	text, closed := strings.CutSuffix(text, ")")
+	if text != "" && len(l.vars[l.list])+len(text) <= maxWord {
+		l.vars[l.list] = strings.TrimPrefix(l.vars[l.list]+split+text, split)
+	}
+	if closed {
+		l.list = ""
 	}
 }
 
@@ -200,7 +266,7 @@ func (l *lexer) piece(b *strings.Builder, c byte) error {
 	case '\\':
 		l.escape(b)
 	case '$':
-		l.dollar(b)
+		l.dollar(b, false)
 	default:
 		b.WriteByte(c)
 		l.at++
@@ -245,7 +311,7 @@ func (l *lexer) double(b *strings.Builder) error {
 			}
 			l.at += 2
 		case c == '$':
-			l.dollar(b)
+			l.dollar(b, true)
 		default:
 			b.WriteByte(c)
 			l.at++
@@ -259,17 +325,18 @@ func (l *lexer) unclosed(quote byte) error {
 	return wrong("the command line", "", fmt.Sprintf("opens a %c at byte %d that nothing closes", quote, l.at), "close the quote, or paste the whole line")
 }
 
-// dollar puts in the value of a variable that the text itself sets; anything else stays as it stands.
-func (l *lexer) dollar(b *strings.Builder) {
-	if strings.HasPrefix(l.text[l.at:], "$(") {
+// dollar puts in the value of a variable that the text itself sets; anything else stays as it stands. Without quotes a
+// shell parts the value at its blanks.
+func (l *lexer) dollar(b *strings.Builder, quoted bool) {
+	value, length := reference(l.text[l.at:], l.vars, 0)
+	switch {
+	case length == 1 && strings.HasPrefix(l.text[l.at:], "$("):
 		l.substitution(b)
 		return
-	}
-	name, length := variable(l.text[l.at:])
-	value, ok := l.vars[name]
-	if length == 0 || !ok || b.Len()+len(value) > maxWord {
-		length = max(1, length)
+	case b.Len()+len(value) > maxWord:
 		value = l.text[l.at : l.at+length]
+	case !quoted && value != l.text[l.at:l.at+length]:
+		value = strings.Join(strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), split)
 	}
 	b.WriteString(value)
 	l.at += length
@@ -292,29 +359,6 @@ func (l *lexer) substitution(b *strings.Builder) {
 		}
 	}
 	b.WriteString(l.text[start:l.at])
-}
-
-// variable reads $NAME, ${NAME} or $env:NAME and says how long that is.
-func variable(s string) (name string, length int) {
-	rest, braces := s[1:], false
-	if strings.HasPrefix(rest, "{") {
-		rest, braces = rest[1:], true
-	}
-	n := 0
-	for n < len(rest) && isName(rest[n]) && (n > 0 || !isDigit(rest[n])) {
-		n++
-	}
-	length = 1 + n
-	if braces {
-		if n == len(rest) || rest[n] != '}' {
-			return "", 0
-		}
-		length += 2
-	}
-	if n == 0 {
-		return "", 0
-	}
-	return rest[:n], length
 }
 
 // assignment reads NAME=value, or $env:NAME=value of PowerShell.

@@ -10,7 +10,7 @@ import (
 
 // Programs are what runs llama.cpp; names before 2024-06 are among them.
 func Programs() []string {
-	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "main", "server", "ollama"}
+	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama"}
 }
 
 type launch struct {
@@ -44,9 +44,6 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	}
 	l.hub()
 	l.variables(&cmd, table)
-	if l.Model == "" && c.Program != "ollama" {
-		return nil, argv.Wrong("the "+engineOf(c.Program)+" command", "", "names no model", "-m model.gguf, or -hf user/repo:Q4_K_M")
-	}
 	l.values(c.Program)
 	l.lengths(c.Program)
 	if l.Plan.ContextTotal > 0 && l.Plan.Sequences > l.Plan.ContextTotal {

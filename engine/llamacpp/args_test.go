@@ -67,7 +67,6 @@ func TestFromArgs(t *testing.T) {
 
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"llama-server -c 8192", "the llama-server command names no model"},
 		{"llama-server -m m.gguf -c 8k", "-c 8k is not a whole number"},
 		{"llama-server -m m.gguf -ngl many", "-ngl many is no number of layers"},
 		{"llama-bench -m m.gguf -ngl 0,99", "-ngl 0,99 is no number of layers"},
@@ -78,7 +77,6 @@ func TestFromArgsErrors(t *testing.T) {
 		{"llama-bench -m m.gguf -pg 512", "-pg 512 is no pair"},
 		{"llama-server -m m.gguf -ub -512", "-ub -512 is negative"},
 		{"llama-server -m", "-m has no value"},
-		{"llama-server -m $M", "-m $M holds a variable that the text does not set"},
 	} {
 		cmds, err := argv.Parse(c.line)
 		if err != nil {

@@ -1,8 +1,10 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
@@ -10,11 +12,51 @@ import (
 )
 
 // small is what a file of one service may be.
-var small = yaml.Limits{Bytes: argv.MaxText, Depth: 32, Holds: "one service"}
+var small = yaml.Limits{Bytes: argv.MaxText, Depth: 32, Expanded: 1 << 16, Holds: "one service"}
 
-// decode gives the documents of a text that is small, shallow and without references.
+var (
+	// directives are lines of a template that hold no value; holes are values that a template puts in.
+	directives = regexp.MustCompile(`(?m)^[ \t]*\{\{-?[ \t]*(if|else|end|range|with|define|include|template|toYaml|/\*|\$\w+ *:=)[^\n]*$`)
+	holes      = regexp.MustCompile(`\{\{[^{}\n]*\}\}`)
+	name       = regexp.MustCompile(`[A-Za-z_.][\w.]*`)
+	border     = regexp.MustCompile(`(?m)^---.*$`)
+)
+
+// filled makes YAML of a template: what a hole stands for nobody knows, and it stays a variable of its name.
+func filled(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	return holes.ReplaceAllStringFunc(directives.ReplaceAllString(text, ""), func(hole string) string {
+		return "$(" + strings.Trim(strings.ReplaceAll(name.FindString(hole), ".", "_"), "_") + ")"
+	})
+}
+
+// documents are those of a text that can be read; the fault is of the first that cannot.
+func documents(text string) (out []*yaml.Node, fault error) {
+	if len(text) > small.Bytes {
+		return decode(text)
+	}
+	text = filled(text)
+	from := 0
+	for _, b := range append(border.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		docs, err := decode(strings.Repeat("\n", strings.Count(text[:from], "\n")) + text[from:b[0]])
+		if err != nil && fault == nil {
+			fault = err
+		}
+		out, from = append(out, docs...), b[1]
+	}
+	return out, fault
+}
+
+// decode gives the documents of a text that is small and shallow.
 func decode(text string) ([]*yaml.Node, error) {
-	docs, err := yaml.Decode(text, small)
+	limits := small
+	limits.Bytes *= 2 // lines of documents before are counted by empty ones
+	if len(strings.TrimLeft(text, "\n")) > small.Bytes {
+		limits = small
+	}
+	docs, err := yaml.Decode(text, limits)
 	e, ok := errors.AsType[*yaml.Error](err)
 	if !ok {
 		return docs, err
@@ -36,6 +78,35 @@ func words(n *yaml.Node) []string {
 		out = append(out, v.Text)
 	}
 	return out
+}
+
+// object is a block as JSON.
+func object(n *yaml.Node) string {
+	data, err := json.Marshal(plain(n, 0))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func plain(n *yaml.Node, depth int) any {
+	switch {
+	case depth > maxDeep:
+		return nil
+	case n.Of != nil:
+		out := map[string]any{}
+		for _, k := range n.Keys {
+			out[k] = plain(n.Of[k], depth+1)
+		}
+		return out
+	case n.List != nil:
+		out := []any{}
+		for _, v := range n.List {
+			out = append(out, plain(v, depth+1))
+		}
+		return out
+	}
+	return n.Scalar
 }
 
 // Settings flattens a block of keys: {a: {b: 1}} is a.b = 1. A list stands as its items with commas.

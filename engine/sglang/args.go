@@ -39,9 +39,6 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Model == "" {
-		return nil, argv.Wrong("sglang", "", "names no model", "--model-path MODEL")
-	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
 	l.finish()
 	return &l.Launch, nil

@@ -50,7 +50,6 @@ func TestFromArgs(t *testing.T) {
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"sglang", "sglang starts no server"},
-		{"python -m sglang.launch_server --tp 2", "sglang names no model"},
 		{"python -m sglang.launch_server --model-path X --tp x", "--tp x is not a whole number"},
 		{"python -m sglang.launch_server --model-path X --mem-fraction-static 1.2", "--mem-fraction-static 1.2 is not a share"},
 		{"python -m sglang.launch_server --model-path X --chunked-prefill-size much", "--chunked-prefill-size much is not a whole number"},

@@ -33,9 +33,6 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err := l.settings(c.Files); err != nil {
 		return nil, err
 	}
-	if l.Model == "" {
-		return nil, argv.Wrong("trtllm-serve", "", "names no model", "trtllm-serve MODEL …")
-	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
 	l.Plan.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	if p := &l.Plan; l.shared {

@@ -48,7 +48,6 @@ func TestFromArgs(t *testing.T) {
 
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"trtllm-serve", "trtllm-serve names no model"},
 		{"trtllm-serve X --tp_size two", "--tp_size two is not a whole number"},
 		{"trtllm-serve X --kv_cache_free_gpu_memory_fraction 95", "--kv_cache_free_gpu_memory_fraction 95 is not a share"},
 		{"trtllm-serve X --max_seq_len -1", "--max_seq_len -1 is negative"},

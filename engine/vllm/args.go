@@ -36,9 +36,6 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Model == "" {
-		return nil, argv.Wrong("vllm serve", "", "names no model", "vllm serve MODEL …")
-	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(unknown, variables(c)...)
 	l.finish()
 	return &l.Launch, nil

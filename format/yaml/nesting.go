@@ -21,6 +21,9 @@ func (l *Limits) check(tokens token.Tokens) error {
 	n := nesting{}
 	for _, t := range tokens {
 		what := references[t.Type]
+		if l.Expanded > 0 && t.Type != token.MappingKeyType {
+			what = ""
+		}
 		if what == "" && l.Plain {
 			what = ornate[t.Type]
 		}

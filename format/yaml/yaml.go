@@ -1,5 +1,6 @@
 // Package yaml decodes small YAML files of anybody: a text becomes a tree of keys, lists and values as they stand,
-// each with its line, and what is large, deep or stands for more than is written is refused before a parser sees it.
+// each with its line. What is large, deep, or stands for more than is written, is refused before a parser sees it; files that may
+// refer to their own parts are bounded by what they stand for.
 //
 // Open yaml.go for the tree and the way in, nesting.go for how depth is told from tokens.
 package yaml
@@ -17,13 +18,15 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of a file. Nodes need none of their own: without references a file has fewer of them than bytes.
+// Limits of a file. Nodes need none of their own without references: a file has fewer of them than bytes.
 type Limits struct {
 	// Bytes of the text: a token takes two hundred times its bytes while it is parsed.
 	Bytes int
 	// Depth is the most columns and open brackets within each other. A list may begin in the column of the key that
 	// holds it, so that a tree is at most twice as deep.
 	Depth int
+	// Expanded is the most nodes that a file may stand for where anchors, aliases and merge keys are read; 0 refuses those.
+	Expanded int
 	// Plain files have no tags, directives and blocks of text either.
 	Plain bool
 	// Holds is what such a file has in it: "one service". Hint, which may be empty, says how it stays small.
@@ -59,6 +62,7 @@ type Node struct {
 	// beyond its range), a float64 or a bool; nil where nothing stands.
 	Text   string
 	Scalar any
+	size   int // of all that it stands for, in nodes
 }
 
 // Place is a line and a column of a file, from 1.
@@ -108,12 +112,14 @@ func Decode(text string, within Limits) ([]*Node, error) {
 		return nil, syntax(err)
 	}
 	var out []*Node
+	b := builder{limits: &within}
 	for _, d := range file.Docs {
 		if d.Body != nil {
-			out = append(out, tree(d.Body))
+			b.anchors = map[string]*Node{} // which are of one document
+			out = append(out, b.tree(d.Body))
 		}
 	}
-	return out, nil
+	return out, b.err
 }
 
 // filled leaves out documents that hold nothing or comments only: the parser would end the file there
@@ -165,35 +171,105 @@ func place(t *token.Token) Place {
 	return Place{t.Position.Line, t.Position.Column}
 }
 
-func tree(n ast.Node) *Node {
+// builder makes nodes of what the parser found. What an alias stands for is shared and not copied.
+type builder struct {
+	limits  *Limits
+	anchors map[string]*Node
+	err     error
+}
+
+func (b *builder) tree(n ast.Node) *Node {
 	if n == nil {
-		return &Node{}
+		return &Node{size: 1}
 	}
 	at := place(n.GetToken())
-	out := &Node{Line: at.Line, Column: at.Column}
+	out := &Node{Line: at.Line, Column: at.Column, size: 1}
 	switch n := n.(type) {
 	case ast.MapNode:
-		out.Of, out.Places = map[string]*Node{}, map[string]Place{}
-		for it := n.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
-			name := it.Key().GetToken().Value
-			out.Keys = append(out.Keys, name)
-			out.Of[name], out.Places[name] = tree(it.Value()), place(it.Key().GetToken())
-		}
-		if len(out.Keys) > 0 {
-			out.Column = out.Places[out.Keys[0]].Column
-		}
+		b.block(n, out)
 	case *ast.SequenceNode:
 		out.List = []*Node{}
 		for _, v := range n.Values {
-			out.List = append(out.List, tree(v))
+			out.List = append(out.List, b.tree(v))
+			b.grow(out, out.List[len(out.List)-1])
 		}
 	case *ast.TagNode:
-		return tree(n.Value)
+		return b.tree(n.Value)
+	case *ast.AnchorNode:
+		return b.named(n)
+	case *ast.AliasNode:
+		return b.referred(n)
 	case *ast.NullNode:
 	default:
 		out.Text, out.Scalar = leaf(n)
 	}
 	return out
+}
+
+func (b *builder) block(n ast.MapNode, out *Node) {
+	out.Of, out.Places = map[string]*Node{}, map[string]Place{}
+	var others []*Node
+	for it := n.MapRange(); it.Next(); { // the parser has refused keys that stand there twice
+		value := b.tree(it.Value())
+		b.grow(out, value)
+		if it.Key().IsMergeKey() {
+			others = append(others, value)
+			continue
+		}
+		key := it.Key().GetToken()
+		out.Keys = append(out.Keys, key.Value)
+		out.Of[key.Value], out.Places[key.Value] = value, place(key)
+	}
+	if len(out.Keys) > 0 {
+		out.Column = out.Places[out.Keys[0]].Column
+	}
+	for _, from := range others { // a block's own keys go before
+		merge(out, from)
+	}
+}
+
+// merge puts the keys of a block, or of each of a list, in where they are missing.
+func merge(out, from *Node) {
+	for _, v := range from.List {
+		merge(out, v)
+	}
+	for _, k := range from.Keys {
+		if _, has := out.Of[k]; !has {
+			out.Keys = append(out.Keys, k)
+			out.Of[k], out.Places[k] = from.Of[k], from.Places[k]
+		}
+	}
+}
+
+func (b *builder) named(n *ast.AnchorNode) *Node {
+	out := b.tree(n.Value)
+	b.anchors[n.Name.GetToken().Value] = out
+	return out
+}
+
+// referred is what stands under an anchor further up.
+func (b *builder) referred(n *ast.AliasNode) *Node {
+	at := place(n.GetToken())
+	name := n.Value.GetToken().Value
+	if out := b.anchors[name]; out != nil {
+		return out
+	}
+	b.fault(at, "refers to &"+name+", which does not stand above it", "write it out")
+	return &Node{Line: at.Line, Column: at.Column, size: 1}
+}
+
+// grow counts what a node stands for, which aliases of aliases could multiply.
+func (b *builder) grow(n, by *Node) {
+	if n.size += by.size; n.size > b.limits.Expanded && b.limits.Expanded > 0 {
+		n.size = b.limits.Expanded
+		b.fault(Place{n.Line, n.Column}, fmt.Sprintf("stands for more than %d values", b.limits.Expanded), b.limits.hinted("fewer aliases"))
+	}
+}
+
+func (b *builder) fault(at Place, text, fix string) {
+	if b.err == nil {
+		b.err = &Error{Line: at.Line, Column: at.Column, Text: text, Fix: fix}
+	}
 }
 
 // leaf gives a text as it stands and what it is taken for.

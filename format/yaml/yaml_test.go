@@ -29,7 +29,7 @@ func TestDecode(t *testing.T) {
 			"e": text(12, "f\ng\n"), "h": text(15, "18446744073709551615"), "i": {Line: 16, Text: "18446744073709551615", Scalar: uint64(18446744073709551615)}, "j": {Line: 17, Text: "7", Scalar: int64(7)},
 		}},
 	}
-	if d := cmp.Diff(want, docs, cmpopts.IgnoreFields(Node{}, "Column", "Places")); d != "" {
+	if d := cmp.Diff(want, docs, cmpopts.IgnoreFields(Node{}, "Column", "Places"), cmpopts.IgnoreUnexported(Node{})); d != "" {
 		t.Errorf("want -, have +\n%s", d)
 	}
 	b := docs[0].At("b")
@@ -169,4 +169,31 @@ func FuzzDecode(f *testing.F) {
 		}
 		lawful(t, text, docs)
 	})
+}
+
+// TestReferences: anchors, aliases and merge keys are read where a file may have them, in shared memory and bounded by
+// what they stand for.
+func TestReferences(t *testing.T) {
+	refers := small
+	refers.Expanded = 1000
+	docs, err := Decode("x: &base\n  a: 1\n  b: 2\ny:\n  <<: *base\n  b: 3\nz:\n  <<: [*base, {c: 4}]\nl: [&w word, *w]\n", refers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := docs[0]
+	got := []string{d.At("x", "b").Value(), d.At("y", "a").Value(), d.At("y", "b").Value(), d.At("z", "b").Value(), d.At("z", "c").Value(), d.At("l").Items()[1].Value()}
+	if strings.Join(got, " ") != "2 1 3 2 4 word" {
+		t.Errorf("merged: %q", got)
+	}
+	laughs := "a: &a [x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 8) + "]\n"
+	}
+	for text, says := range map[string]string{
+		laughs: "stands for more than 1000 values", "a: *b\n": "refers to &b, which does not stand above it", "a: &a [*a]\n": "refers to &a", "x: &x 1\n---\ny: *x\n": "refers to &x", "? [a]\n: b\n": "a complex key",
+	} {
+		if _, err := Decode(text, refers); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.30q: %v, want %q", text, err, says)
+		}
+	}
 }

@@ -134,6 +134,12 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 	if r != &f.request {
 		overlay(c.Flags(), &f.request, r)
 	}
+	if f.from != "" && !c.Flags().Changed("devices") {
+		notes = append(notes, ofThoseDevices(r)...)
+	}
+	if f.from != "" && r.Model == "" && len(args) == 0 {
+		return nil, nil, noModel(ask, r, notes)
+	}
 	if len(f.files) > 0 && r.Model == "" && len(args) == 0 {
 		return nil, nil, usage("model", "", "the files say no model that is known by its name", "memwall train MODEL --from "+f.files[0]+" --on HARDWARE")
 	}

@@ -1,0 +1,58 @@
+package argv
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What stands around a command where people paste it: the fences of Markdown, prompts, numbers of lines.
+
+// fence opens or closes a block of Markdown.
+var fence = regexp.MustCompile("^[ \t>]*(```|~~~)")
+
+// prompts are what a shell prints at the head of a line. A bare # begins a comment.
+var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$#\n]{0,80}[$#] ?|\([\w.-]+\) ?[$#] ?|PS( [^>\n]{0,80})?> ?|[A-Za-z]:\\[^>\n|]{0,80}> ?|[$%❯➜›»] |>>> |> )`)
+
+// Tidied is a text without what stands around its commands: of Markdown with fences what lies within them, of lines what
+// stands behind a prompt.
+func Tidied(text string) string {
+	text = strings.NewReplacer(split, " ", "\u00a0", " ", "\u200b", "", "\ufeff", "", "\r\n", "\n", "“", `"`, "”", `"`).Replace(text)
+	lines := strings.Split(fenced(text), "\n")
+	for i, l := range lines {
+		lines[i] = prompted(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fenced gives what lies within the fences of a text; all of it where there are none.
+func fenced(text string) string {
+	var inside []string
+	open, seen := false, false
+	for _, l := range strings.Split(text, "\n") {
+		switch {
+		case fence.MatchString(l):
+			open, seen = !open, true
+			if inline := strings.Trim(strings.TrimSpace(l), "`"); strings.Count(l, "```") > 1 { // ```cmd``` in one line
+				inside, open = append(inside, inline), false
+			}
+		case open:
+			inside = append(inside, l)
+		}
+	}
+	if !seen || len(inside) == 0 {
+		return text
+	}
+	return strings.Join(inside, "\n")
+}
+
+// prompted is a line without its prompt, without the mark of a list, and without backquotes around all of it.
+func prompted(line string) string {
+	if at := prompts.FindString(line); at != "" {
+		line = line[len(at):]
+	}
+	inner := strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "* "))
+	if n := len(inner); n > 2 && inner[0] == '`' && inner[n-1] == '`' && strings.Count(inner, "`") == 2 {
+		return inner[1 : n-1]
+	}
+	return line
+}

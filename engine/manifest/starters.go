@@ -1,0 +1,110 @@
+package manifest
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/format/yaml"
+)
+
+// Settings of launchers, and of engines themselves, in YAML.
+
+var (
+	swapModels = regexp.MustCompile(`(?m)^models:`)
+	swapCmd    = regexp.MustCompile(`(?m)^\s+"?cmd"?:`)
+)
+
+func isSwap(text string) bool { return swapModels.MatchString(text) && swapCmd.MatchString(text) }
+
+// swapped are the models of llama-swap: each has a command, on several lines without marks, with macros of the file.
+func swapped(_ *file, d *yaml.Node) (out []container) {
+	models := d.At("models")
+	if models == nil {
+		return nil
+	}
+	for _, name := range models.Keys {
+		m := models.Of[name]
+		cmd := m.At("cmd")
+		if cmd == nil {
+			continue
+		}
+		text := macros(macros(cmd.Value(), m.At("macros")), d.At("macros"))
+		text = strings.ReplaceAll(text, "${MODEL_ID}", name)
+		c := container{entry: []string{"sh", "-c", joined(text)}}
+		c.Env = variables(m.At("env"))
+		out = append(out, c)
+	}
+	return out
+}
+
+// macros puts ${name} in; one may hold others that stand before it.
+func macros(text string, n *yaml.Node) string {
+	if n == nil {
+		return text
+	}
+	for i := len(n.Keys) - 1; i >= 0 && len(text) <= argv.MaxText; i-- {
+		text = strings.ReplaceAll(text, "${"+n.Keys[i]+"}", strings.TrimSpace(n.Of[n.Keys[i]].Value()))
+	}
+	return text
+}
+
+// joined makes one line of several, without those that are comments and without marks that continue them.
+func joined(text string) string {
+	var out []string
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSuffix(strings.TrimSpace(l), `\`); !strings.HasPrefix(l, "#") {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+var (
+	settingModel = regexp.MustCompile(`(?m)^(model|model-path|model_path|model_tag|served-model-name):[ \t]+\S`)
+	settingFlag  = regexp.MustCompile(`(?m)^(tensor[-_]parallel[-_]size|max[-_]model[-_]len|gpu[-_]memory[-_]utilization|max[-_]num[-_]seqs|tp[-_]size|tp|mem[-_]fraction[-_]static|context[-_]length|kv[-_]cache[-_]dtype|port|host|dtype):`)
+)
+
+// isSettings tells a file of flags as keys (vllm serve --config FILE, sglang --config FILE).
+func isSettings(text string) bool { return settingModel.MatchString(text) && settingFlag.MatchString(text) }
+
+// settled is such a file: its keys tell the engine.
+func settled(_ *file, d *yaml.Node) []container {
+	if d.At("kind") != nil || d.At("services") != nil || d.At("model").Value()+d.At("model-path").Value()+d.At("model_path").Value() == "" {
+		return nil
+	}
+	for _, k := range []string{"model-path", "model_path", "mem-fraction-static", "mem_fraction_static", "tp-size", "context-length"} {
+		if d.At(k) != nil {
+			return []container{{entry: []string{"python3", "-m", "sglang.launch_server"}, args: Arguments(d)}}
+		}
+	}
+	return []container{{entry: []string{"vllm", "serve"}, args: Arguments(d)}}
+}
+
+// Arguments are the keys of a block as flags: {max_model_len: 8192, enforce_eager: true} is --max-model-len=8192
+// --enforce-eager=true; what lies deeper is JSON.
+func Arguments(n *yaml.Node) (out []string) {
+	for _, k := range n.Keys {
+		v := n.Of[k]
+		flag := "--" + strings.ReplaceAll(k, "_", "-")
+		switch {
+		case v.Null():
+		case v.List != nil:
+			out = append(append(out, flag), words(v)...)
+		case v.Of != nil:
+			out = append(out, flag+"="+object(v))
+		default:
+			out = append(out, flag+"="+v.Text)
+		}
+	}
+	return out
+}
+
+// ConfigArguments are the flags that a file of settings stands for.
+func ConfigArguments(text string) (out []string, err error) {
+	docs, err := decode(text)
+	for _, d := range docs {
+		out = append(out, Arguments(d)...)
+	}
+	return out, err
+}
