@@ -64,6 +64,7 @@ func TestBadLines(t *testing.T) {
 		ask(`{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"fit","arguments":{"model":"qwen3-8b","hardware":"rtx-3060"}}}`)
 	}()
 	until("99")
+	go func() { _, _ = io.Copy(io.Discard, answers) }() // calls are answered in any order, and a pipe that nobody reads holds the server
 	to.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
