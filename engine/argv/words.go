@@ -31,7 +31,7 @@ type lexer struct {
 	head bool // only assignments so far in this command
 	// list is the array that the words belong to: NAME=( … ).
 	list string
-	size int  // bytes of all words, variables put in
+	size int // bytes of all words, variables put in
 	// open are the here-documents whose lines begin at the next line break.
 	open []here
 }

@@ -66,7 +66,9 @@ var (
 )
 
 // isSettings tells a file of flags as keys (vllm serve --config FILE, sglang --config FILE).
-func isSettings(text string) bool { return settingModel.MatchString(text) && settingFlag.MatchString(text) }
+func isSettings(text string) bool {
+	return settingModel.MatchString(text) && settingFlag.MatchString(text)
+}
 
 // settled is such a file: its keys tell the engine.
 func settled(_ *file, d *yaml.Node) []container {
