@@ -21,7 +21,7 @@ func TestName(t *testing.T) {
 // TestScalars: any word comes back from YAML as it was, but for control characters.
 func TestScalars(t *testing.T) {
 	for _, s := range []string{"--host", "0.0.0.0", "8192", "true", "no", "null", "~", "-m", "-", "---", "a: b", "#x", "a #b", "'", `"`, "''", `\`, "{a}", "[1]", "*x", "&x", "!t", "%", "@a", "`", " lead", "trail ", "$HOME", "é", "1e3", "=", "--x=y", "", "|", ">", "?", ":", "a:", "- a", "https://x/y?z=1", "N", "0x1f", "2001-01-01"} {
-		docs, err := decode("a:\n  - " + scalar(s) + "\n")
+		docs, err := decode("a:\n  - "+scalar(s)+"\n", 0)
 		if err != nil || len(docs) != 1 {
 			t.Errorf("%q as %s: %v", s, scalar(s), err)
 			continue
@@ -81,6 +81,17 @@ func TestEmptyDocument(t *testing.T) {
 }
 
 // FuzzRead: any text is read or refused.
+// TestDocuments: what is wrong in a later document is said by its line in the file; thousands of documents take no time for each
+// other's lines.
+func TestDocuments(t *testing.T) {
+	if _, err := Read("kind: Pod\n---\na: 1\n---\nb: [1\n"); err == nil || !strings.Contains(err.Error(), "line 5") {
+		t.Errorf("%v", err)
+	}
+	if cmds, err := Read("kind: Pod\n" + strings.Repeat("---\na: 1\n", 7000)); err != nil || len(cmds) > 0 {
+		t.Errorf("%d commands, %v", len(cmds), err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"services:\n  a: {image: x, command: [y]}\n", "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: x}]}\n", "a: |\n  b\n", "? a\n: b", "- - - a"} {
 		f.Add(s)

@@ -104,7 +104,7 @@ func Arguments(n *yaml.Node) (out []string) {
 
 // ConfigArguments are the flags that a file of settings stands for.
 func ConfigArguments(text string) (out []string, err error) {
-	docs, err := decode(text)
+	docs, err := decode(text, 0)
 	for _, d := range docs {
 		out = append(out, Arguments(d)...)
 	}

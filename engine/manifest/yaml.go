@@ -35,12 +35,13 @@ func filled(text string) string {
 // documents are those of a text that can be read; the fault is of the first that cannot.
 func documents(text string) (out []*yaml.Node, fault error) {
 	if len(text) > small.Bytes {
-		return decode(text)
+		return decode(text, 0)
 	}
 	text = filled(text)
-	from := 0
+	from, lines := 0, 0
 	for _, b := range append(border.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-		docs, err := decode(strings.Repeat("\n", strings.Count(text[:from], "\n")) + text[from:b[0]])
+		docs, err := decode(text[from:b[0]], lines)
+		lines += strings.Count(text[from:b[1]], "\n")
 		if err != nil && fault == nil {
 			fault = err
 		}
@@ -49,21 +50,16 @@ func documents(text string) (out []*yaml.Node, fault error) {
 	return out, fault
 }
 
-// decode gives the documents of a text that is small and shallow.
-func decode(text string) ([]*yaml.Node, error) {
-	limits := small
-	limits.Bytes *= 2 // lines of documents before are counted by empty ones
-	if len(strings.TrimLeft(text, "\n")) > small.Bytes {
-		limits = small
-	}
-	docs, err := yaml.Decode(text, limits)
+// decode gives the documents of a text that is small and shallow, and that stands behind so many lines of its file.
+func decode(text string, above int) ([]*yaml.Node, error) {
+	docs, err := yaml.Decode(text, small)
 	e, ok := errors.AsType[*yaml.Error](err)
 	if !ok {
 		return docs, err
 	}
 	where := "the file"
 	if e.Line > 0 {
-		where = fmt.Sprintf("line %d", e.Line)
+		where = fmt.Sprintf("line %d", above+e.Line)
 	}
 	return nil, argv.Wrong(where, "", e.Text, e.Fix)
 }
@@ -111,7 +107,7 @@ func plain(n *yaml.Node, depth int) any {
 
 // Settings flattens a block of keys: {a: {b: 1}} is a.b = 1. A list stands as its items with commas.
 func Settings(text string) (out []argv.Variable, err error) {
-	docs, err := decode(text)
+	docs, err := decode(text, 0)
 	if err != nil {
 		return nil, err
 	}

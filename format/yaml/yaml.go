@@ -225,14 +225,15 @@ func (b *builder) block(n ast.MapNode, out *Node) {
 	}
 	for _, from := range others { // a block's own keys go before
 		merge(out, from)
+		for _, v := range from.List {
+			merge(out, v)
+		}
 	}
 }
 
-// merge puts the keys of a block, or of each of a list, in where they are missing.
+// merge puts the keys of a block in where they are missing. A list of lists is none (yaml.org/type/merge.html): going down one would
+// take time in what aliases of aliases stand for.
 func merge(out, from *Node) {
-	for _, v := range from.List {
-		merge(out, v)
-	}
 	for _, k := range from.Keys {
 		if _, has := out.Of[k]; !has {
 			out.Keys = append(out.Keys, k)

@@ -190,7 +190,7 @@ func TestReferences(t *testing.T) {
 		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+", ", 8) + "]\n"
 	}
 	for text, says := range map[string]string{
-		laughs: "stands for more than 1000 values", "a: *b\n": "refers to &b, which does not stand above it", "a: &a [*a]\n": "refers to &a", "x: &x 1\n---\ny: *x\n": "refers to &x", "? [a]\n: b\n": "a complex key",
+		laughs: "stands for more than 1000 values", laughs + "z:\n  <<: *j\n": "stands for more than 1000 values", "a: *b\n": "refers to &b, which does not stand above it", "a: &a [*a]\n": "refers to &a", "x: &x 1\n---\ny: *x\n": "refers to &x", "? [a]\n: b\n": "a complex key",
 	} {
 		if _, err := Decode(text, refers); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%.30q: %v, want %q", text, err, says)
