@@ -47,6 +47,10 @@ func (a *Asker) Served(r *Request) (*serving.Model, error) { return timing.Serve
 // text: the caller adds it.
 func FromCommand(text string) (*Request, []string, error) { return launch.FromCommand(text) }
 
+// DevicesOfText settles the hardware of a request that FromCommand read and to which somebody added a machine: a text that gives its
+// server two of eight devices means two of them. A note says what changed.
+func DevicesOfText(r *Request) []Note { return launch.DevicesOfText(r) }
+
 // FromTraining reads the files and commands that a training run is configured by into a train request: those of torchtune, torchtitan,
 // axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate and Megatron-LM. What no
 // field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is an *Error.

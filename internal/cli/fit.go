@@ -135,7 +135,7 @@ func (a *app) requestFor(ask string, c *cobra.Command, f *fitFlags, args []strin
 		overlay(c.Flags(), &f.request, r)
 	}
 	if f.from != "" && !c.Flags().Changed("devices") {
-		notes = append(notes, ofThoseDevices(r)...)
+		notes = append(notes, memwall.DevicesOfText(r)...)
 	}
 	if f.from != "" && r.Model == "" && len(args) == 0 {
 		return nil, nil, noModel(ask, r, notes)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/hardware"
 )
 
 // FromCommand reads the command line of an engine ("vllm serve …") and gives the request that it means and
@@ -100,21 +99,6 @@ func standsFor(r *memwall.Request) []memwall.Note {
 	}
 	r.Weights = weights
 	return []memwall.Note{{Code: "weights_named", Severity: "info", Field: "weights", Text: fmt.Sprintf("weights = %s, as the name of %s says", weights, r.Model)}}
-}
-
-// ofThoseDevices: a text that gives its server so many devices means so many of the kind that --on names, a part of a machine or
-// several machines.
-func ofThoseDevices(r *memwall.Request) []memwall.Note {
-	device, keys, _ := strings.Cut(r.Hardware, ",")
-	for _, way := range []func(string) (int, string, bool){hardware.CountOf, hardware.CountBehind} {
-		n, kind, ok := way(device)
-		if !ok || r.Devices == 0 || int64(n) == r.Devices {
-			continue
-		}
-		r.Hardware = strings.TrimSuffix(kind+","+keys, ",")
-		return []memwall.Note{{Code: "devices_of_text", Severity: "info", Field: "devices", Text: fmt.Sprintf("%d × %s, as the text gives its server, and not %d", r.Devices, kind, n)}}
-	}
-	return nil
 }
 
 // noModel asks for the model of a command that names none, or one that the text does not say, and keeps the rest.

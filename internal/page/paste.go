@@ -65,6 +65,9 @@ func (v *view) unpacked() error {
 	if err != nil || r.Model == "" {
 		return nil // a name with blanks, which the catalog may know
 	}
+	said := v.state.query.Get("on")
+	r.Hardware = said
+	memwall.DevicesOfText(r)
 	change := memwall.Change(r)
 	delete(change, "ask")         // the path says it
 	delete(change, "engine_args") // what no field holds is told as not known
@@ -73,7 +76,7 @@ func (v *view) unpacked() error {
 		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command", Hint: "at a terminal: memwall fit --from '" + text + "'"}
 	}
 	for key := range v.state.query {
-		if key != modelKey {
+		if key != modelKey && !(key == "on" && r.Hardware != said) {
 			s.query.Set(key, v.state.query.Get(key))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // TestGeneric: every text model of the catalog read as if its family were unknown. What is refused is no answer; of
 // what is answered, the share within 1 % of the family's own count is printed and bounded.
 func TestGeneric(t *testing.T) {
-	read, near := 0, 0
+	read, near, within := 0, 0, 0 // within the band that such answers have, internal/question/usualfields.go
 	for _, e := range catalog.All() {
 		c, err := family.ParseConfig(e.Config)
 		if err != nil {
@@ -31,15 +31,18 @@ func TestGeneric(t *testing.T) {
 		a, b := s.Model(e.ID), own.Model(e.ID)
 		read++
 		off := math.Abs(float64(a.Params())/float64(b.Params()) - 1)
+		if off <= 0.1 {
+			within++
+		}
 		if off <= 0.01 {
 			near++
 		} else {
 			t.Logf("%-28s %-22s %+.1f %%", e.ID, own.Family, 100*(float64(a.Params())/float64(b.Params())-1))
 		}
 	}
-	t.Logf("read %d, within 1 %% %d", read, near)
-	if read < 200 || near*5 < read*4 {
-		t.Errorf("of %d models read by the usual fields %d are within 1 %%: fewer than four in five", read, near)
+	t.Logf("read %d, within 1 %% %d, within 10 %% %d", read, near, within)
+	if read < 200 || near*5 < read*4 || within*10 < read*9 {
+		t.Errorf("of %d models read by the usual fields %d are within 1 %% and %d within 10 %%: fewer than four in five, or nine in ten", read, near, within)
 	}
 }
 

@@ -8,6 +8,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/memwall/memwall/plan"
@@ -82,20 +83,24 @@ func ReadAll(framework string, files [][]byte) (plan.Plan, plan.Training, []stri
 	if err != nil {
 		return plan.Plan{}, plan.Training{}, nil, err
 	}
-	var in Input
-	var unread []string
+	in, unread, err := f.readAll(files)
+	return in.Plan, in.Training, unread, err
+}
+
+// readAll reads the files of one run, the later over the earlier.
+func (f *framework) readAll(files [][]byte) (in Input, unread []string, err error) {
 	for _, data := range files {
 		left, err := f.read(data, &in)
 		if err != nil {
-			return plan.Plan{}, plan.Training{}, nil, err
+			return Input{}, nil, err
 		}
 		unread = append(unread, left...)
 	}
-	in.Training.Framework = f.plan
+	in.Training.Framework = cmp.Or(in.Training.Framework, f.plan)
 	if f.settle != nil {
 		f.settle(&in)
 	}
-	return in.Plan, in.Training, unread, nil
+	return in, unread, nil
 }
 
 // read finds the part that a file is, and reads it.

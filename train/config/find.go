@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
@@ -32,38 +31,30 @@ func Find(texts [][]byte) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Found{Framework: f.name}
-	for _, text := range texts {
-		left, err := f.read(text, &out.Input)
-		if err != nil {
-			return nil, err
-		}
-		out.Unread = append(out.Unread, slices.DeleteFunc(left, idle)...)
+	in, unread, err := f.readAll(texts)
+	if err != nil {
+		return nil, err
 	}
-	out.Training.Framework = cmp.Or(out.Training.Framework, f.plan)
-	if f.settle != nil {
-		f.settle(&out.Input)
-	}
-	return out, nil
+	return &Found{Framework: f.name, Input: in, Unread: slices.DeleteFunc(unread, idle)}, nil
 }
 
 // idleKeys move neither memory nor the time of a step: how long a run is, its rates, data, records and names. A word that ends in _ is
-// the beginning of many.
-const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm warmup_steps warmup_ratio warmup max_steps num_train_epochs
-	num_epochs epochs steps seed data_seed shuffle lr_ lr min_lr cosine_ logging_ log_ report_to run_name wandb_ mlflow_ comet_ tensorboard_ use_tensorboard
-	eval_ evals_ evaluation_ do_eval do_train do_predict val_set_size save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
-	resume_ hub_ push_to_hub dataset dataset_ datasets data_ data template overwrite_cache preprocessing_num_workers dataloader_num_workers
-	dataloader_drop_last remove_unused_columns ddp_timeout disable_tqdm strict special_tokens chat_template train_on_inputs group_by_length
-	lora_alpha bias use_rslora task_type plot_loss trust_remote_code metric_logger profiler tokenizer tokenizer_ tokenizer_type plot_ max_samples
-	pad_to_sequence_len xformers_attention early_stopping_patience debug local_rank warmup_steps random_state clip_grad init_method_std`
+// the beginning of many; one with a value is idle with that value alone.
+const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon max_grad_norm clip_grad init_method_std lora_alpha use_rslora bias=none
+	warmup warmup_steps warmup_ratio max_steps steps epochs num_epochs num_train_epochs early_stopping_patience lr lr_ min_lr cosine_
+	seed data_seed random_state shuffle dataset dataset_ datasets data data_path data_files template chat_template train_on_inputs special_tokens max_samples
+	tokenizer tokenizer_ tokenizer_type overwrite_cache preprocessing_num_workers dataloader_num_workers dataloader_drop_last remove_unused_columns
+	logging_ log_ report_to run_name wandb_ mlflow_ comet_ tensorboard_ use_tensorboard metric_logger plot_ profiler disable_tqdm debug
+	eval_ evals_ evaluation_ val_set_size do_train do_eval do_predict save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
+	resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank`
 
 // idle tells an unread key, "a.b = value", that no answer hangs on.
 func idle(unread string) bool {
-	path, _, _ := strings.Cut(unread, " ")
+	path, value, _ := strings.Cut(unread, " = ")
 	for part := range strings.SplitSeq(path, ".") {
 		key := strings.ReplaceAll(strings.TrimLeft(part, "-"), "-", "_")
 		for w := range strings.FieldsSeq(idleKeys) {
-			if key == w || strings.HasSuffix(w, "_") && strings.HasPrefix(key, w) {
+			if key == w || key+"="+value == w || strings.HasSuffix(w, "_") && strings.HasPrefix(key, w) {
 				return true
 			}
 		}
@@ -71,7 +62,8 @@ func idle(unread string) bool {
 	return false
 }
 
-// likeliest is the format that has most of the texts' keys; of those that have as many, the one with the fewest files of its own.
+// likeliest is the format that has most of the texts' keys; of those that have as many the last, which is TRL's own: arguments of its
+// trainers are launched by DeepSpeed and accelerate too.
 func likeliest(texts [][]byte) (*framework, error) {
 	var best *framework
 	most := 0

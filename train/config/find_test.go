@@ -14,14 +14,7 @@ import (
 func TestFindRoundTrip(t *testing.T) {
 	for _, f := range all() {
 		for _, in := range plans(t, f, 2, 60) {
-			files, err := Write(f.name, in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var texts [][]byte
-			for _, file := range files {
-				texts = append(texts, []byte(file.Text))
-			}
+			texts := written(t, f.name, in)
 			got, err := Find(texts)
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", f.name, err, texts)
@@ -69,6 +62,8 @@ func TestFind(t *testing.T) {
 			"trl", "Qwen/Qwen3-4B", 0, map[string]any{"micro_batch": 8.0, "method": "full", "precision": "bf16", "objective": "sft"}, nil},
 		{"torchtitan's flavor", []string{"[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nseq_len = 8192\nlocal_batch_size = 1\n"}, "torchtitan", "meta-llama/Llama-3.1-70B", 0,
 			map[string]any{"sequence_length": 8192.0, "micro_batch": 1.0, "sharding": "fsdp2", "precision": "bf16-mixed"}, nil},
+		{"what moves memory is said", []string{"base_model: a/b\nmicro_batch_size: 1\npad_to_sequence_len: true\nwarmup_steps: 5\nwandb_project: x\n"}, "axolotl", "a/b", 0,
+			map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"pad_to_sequence_len = true"}},
 		{"a key of nobody", []string{"base_model: a/b\nmicro_batch_size: 1\nsequence_lenn: 5\n"}, "axolotl", "a/b", 0, map[string]any{"micro_batch": 1.0, "method": "full", "objective": "sft"}, []string{"sequence_lenn = 5 (no key of axolotl 0.18.0)"}},
 	} {
 		var texts [][]byte

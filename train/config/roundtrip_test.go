@@ -198,19 +198,25 @@ func asksNothing(field string, v any) bool {
 	return false
 }
 
+// written are the files of a framework for an input, as texts.
+func written(t *testing.T, framework string, in Input) (texts [][]byte) {
+	t.Helper()
+	files, err := Write(framework, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		texts = append(texts, []byte(f.Text))
+	}
+	return texts
+}
+
 // TestRoundTrip: what a framework writes, it reads back as the same plan, and leaves nothing unread.
 func TestRoundTrip(t *testing.T) {
 	for _, f := range all() {
 		t.Run(f.name, func(t *testing.T) {
 			for _, in := range plans(t, f, 1, 200) {
-				files, err := Write(f.name, in)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var texts [][]byte
-				for _, file := range files {
-					texts = append(texts, []byte(file.Text))
-				}
+				texts := written(t, f.name, in)
 				p, tr, unread, err := ReadAll(f.name, texts)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, texts)

@@ -308,10 +308,13 @@ func (d *diagnosis) byPlace() (string, string) {
 	return "it failed " + words + d.memoryInUse(), confidenceMedium
 }
 
+// full of fullOf parts of a device: more than that in tensors leaves no room for what comes beside them.
+const full, fullOf = 8, 10
+
 // isFull: the program holds nearly all of the device itself.
 func (d *diagnosis) isFull() (string, string) {
 	f := d.first
-	if !f.Allocated.Known || !f.Capacity.Known || f.Allocated.Bytes*10 < f.Capacity.Bytes*8 {
+	if !f.Allocated.Known || !f.Capacity.Known || f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
 		return "", ""
 	}
 	text := fmt.Sprintf("the device is full: the program's tensors hold %s of %s", f.Allocated.Bytes, f.Capacity.Bytes)
@@ -345,7 +348,7 @@ func (d *diagnosis) withoutFigures() string {
 	case diagnose.LibraryStart:
 		return "a CUDA library could not start, most often because the device is full; a wrong driver does the same"
 	}
-	if f := d.first; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*10 < f.Capacity.Bytes*8 {
+	if f := d.first; f.Requested.Known && f.Allocated.Known && f.Capacity.Known && f.Allocated.Bytes*fullOf < f.Capacity.Bytes*full {
 		return fmt.Sprintf("one allocation of %s found no room beside the %s of %s that are held", f.Requested.Bytes, f.Allocated.Bytes, f.Capacity.Bytes)
 	}
 	return "the device is full" + d.memoryInUse()

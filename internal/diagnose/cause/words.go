@@ -17,8 +17,11 @@ type remedy struct {
 	later   []string
 }
 
-// trainers are programs that train; PyTorch itself trains and infers.
-var trainers = []string{"deepspeed", "megatron", "torchtune", "torchtitan", "axolotl", "unsloth", "llama-factory", "fsdp"}
+// trainer stands for any program whose text shows that it trains: PyTorch itself trains and infers.
+const trainer = "trainer"
+
+// trainers are programs that do nothing else.
+var trainers = []string{trainer, "deepspeed", "megatron", "torchtune", "torchtitan", "axolotl", "unsloth", "llama-factory", "fsdp"}
 
 const (
 	accumulate  = "a smaller micro-batch with more accumulation: the result stays the same"
@@ -109,7 +112,7 @@ var trainingRemedies = []remedy{
 
 var hostRemedies = []remedy{
 	{diagnose.HostMemory, []string{"numpy"}, "", []string{"the array in parts: np.memmap, or chunks", "a smaller type: float32 is half of float64"}, []string{"more host memory"}},
-	{diagnose.HostMemory, []string{"pytorch", "transformers", "deepspeed"}, "", []string{"weights that are loaded shard by shard (safetensors, low_cpu_mem_usage=True), and fewer processes that load at once", "fewer DataLoader workers"}, []string{"more host memory, or nothing offloaded to it"}},
+	{diagnose.HostMemory, append([]string{"pytorch", "transformers"}, trainers...), "", []string{"weights that are loaded shard by shard (safetensors, low_cpu_mem_usage=True), and fewer processes that load at once", "fewer DataLoader workers"}, []string{"more host memory, or nothing offloaded to it"}},
 	{diagnose.HostMemory, nil, "", []string{"fewer processes at once, files that are mapped, less offload to the host"}, []string{"more host memory, or a smaller model"}},
 	{diagnose.Killed, nil, "", []string{"dmesg or kubectl describe pod: they say who killed it"}, []string{"a higher limit, or less in host memory"}},
 	{diagnose.PinnedMemory, nil, "", []string{"nothing, where it is only a warning; else ulimit -l unlimited"}, []string{"less that is offloaded to the host"}},
@@ -141,16 +144,15 @@ func (d *diagnosis) inWords() (out []api.Fix) {
 	return out
 }
 
-// ofProgram: what trains is a trainer, whatever library says that memory ran out.
-func (r *remedy) ofProgram(engine string, trains bool) bool {
-	return r.engines == nil || slices.Contains(r.engines, engine) || &r.engines[0] == &trainers[0] && trains
-}
-
 // findRemedy is the row of a failure; nil where none holds.
 func findRemedy(f *diagnose.Finding, trains bool) *remedy {
+	program := f.Engine
+	if trains {
+		program = trainer
+	}
 	for i := range remedies {
 		r := &remedies[i]
-		if r.kind == f.Kind && (r.place == "" || r.place == f.Place) && r.ofProgram(f.Engine, trains) {
+		if r.kind == f.Kind && (r.place == "" || r.place == f.Place) && (r.engines == nil || slices.Contains(r.engines, program)) {
 			return r
 		}
 	}
