@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -28,6 +29,8 @@ type serveFlags struct {
 	root      string
 	allow     []string
 	limit     time.Duration
+	cert, key string
+	accessLog string
 }
 
 // reach are the flags that say what models may be named.
@@ -47,7 +50,7 @@ func (a *app) serve() *cobra.Command {
 		Long: "Open the address that it prints in a browser. POST /v1/fit and the other questions take the JSON of a request and give that of an answer; /openapi.json describes all. " +
 			"Only this machine can ask, unless --listen says otherwise: then a bearer token is asked of everybody, which --token-file or MEMWALL_TOKEN gives, or which is made and shown once. " +
 			"Requests open no files and no connections; --root and --allow say which models may be read.",
-		Example: "memwall serve\nmemwall serve --listen 127.0.0.1:9000\nmemwall serve --listen 0.0.0.0:8421 --token-file token.txt\ncurl -s localhost:8421/v1/fit -H 'Content-Type: application/json' -d '{\"model\":\"llama-3.1-8b\",\"hardware\":\"rtx-4090\"}'",
+		Example: "memwall serve\nmemwall serve --listen 127.0.0.1:9000\nmemwall serve --listen 0.0.0.0:8421 --token-file token.txt\nmemwall serve --listen 0.0.0.0:8421 --tls-cert cert.pem --tls-key key.pem\ncurl -s localhost:8421/v1/fit -H 'Content-Type: application/json' -d '{\"model\":\"llama-3.1-8b\",\"hardware\":\"rtx-4090\"}'",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return a.runServe(f) },
 	}
@@ -55,6 +58,9 @@ func (a *app) serve() *cobra.Command {
 	c.Flags().StringVar(&f.listen, "listen", usualListen, "address and port to answer at; other addresses than this machine's own ask for a token")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; MEMWALL_TOKEN does as well")
 	c.Flags().StringArrayVar(&f.hosts, "host", nil, "name that clients call the server by, behind a proxy; repeat it for more")
+	c.Flags().StringVar(&f.cert, "tls-cert", "", "file with the certificate and those that vouch for it, in PEM: HTTPS instead of HTTP")
+	c.Flags().StringVar(&f.key, "tls-key", "", "file with the certificate's private key, in PEM")
+	c.Flags().StringVar(&f.accessLog, "access-log", "", "file to which a line of JSON is added for each request, without what was asked; - is standard error")
 	f.reach(c)
 	return c
 }
@@ -73,6 +79,15 @@ func (a *app) runServe(f *serveFlags) error {
 		return &memwall.Error{Code: memwall.BadField, Field: "listen", Value: f.listen, Message: fmt.Sprintf("--listen %s: %v", f.listen, err), Hint: "--listen 127.0.0.1:0 for any free port"}
 	}
 	defer l.Close() //nolint:errcheck // the server closes it
+	certificate, err := a.certificate(f)
+	if err != nil {
+		return err
+	}
+	access, err := a.accessLog(f.accessLog)
+	if err != nil {
+		return err
+	}
+	defer access.Close() //nolint:errcheck // each line was written when it was due
 	made := false
 	if token == "" && (!local(l.Addr()) || len(f.hosts) > 0) {
 		token, made = rand.Text(), true
@@ -81,13 +96,17 @@ func (a *app) runServe(f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Agents: agents.Handler()})
+	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Access: access.to, Agents: agents.Handler()})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stderr, "memwall answers at http://%s/ until it is interrupted\n", l.Addr())
+	scheme := "http"
+	if certificate != nil {
+		scheme, l = "https", tls.NewListener(l, certificate)
+	}
+	fmt.Fprintf(a.Stderr, "memwall answers at %s://%s/ until it is interrupted\n", scheme, l.Addr())
 	if made {
-		fmt.Fprintf(a.Stderr, "token, shown this once: %s\nin a browser: http://%s/?token=%s\n", token, l.Addr(), token)
+		fmt.Fprintf(a.Stderr, "token, shown this once: %s\nin a browser: %s://%s/?token=%s\n", token, scheme, l.Addr(), token)
 	}
 	if a.Env("GOGC") == "" {
 		debug.SetGCPercent(garbage)

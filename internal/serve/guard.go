@@ -32,12 +32,16 @@ func (s *Server) guard(out http.ResponseWriter, r *http.Request) {
 			s.fail(w, problemOf(errFault))
 		}
 		done(r.Pattern, w.status, time.Since(start))
+		s.access.write(r, w, start, s.Token)
 	}()
 	harden(w.Header())
 	body, err := s.admit(w, r)
 	if err != nil {
 		s.fail(w, err)
 		return
+	}
+	if len(r.TransferEncoding) > 0 {
+		w.Header().Set("Connection", "close") // it may have had a length too, by which a proxy finds another end (RFC 9112, 6.3)
 	}
 	if body != nil {
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -239,6 +243,7 @@ type paced struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	status  int
+	sent    int64 // bytes of the body
 }
 
 // WriteHeader sends the header.
@@ -256,7 +261,9 @@ func (p *paced) Write(b []byte) (int, error) {
 		p.status = http.StatusOK
 	}
 	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime))
-	return p.ResponseWriter.Write(b)
+	n, err := p.ResponseWriter.Write(b)
+	p.sent += int64(n)
+	return n, err
 }
 
 // Flush sends what is written.

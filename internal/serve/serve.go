@@ -32,6 +32,8 @@ type Options struct {
 	Hosts []string
 	// Study is shown as a page and at /v1/study; nil: there is none.
 	Study func(context.Context) (*card.Study, error)
+	// Access is told of each request that has ended, in a line of JSON; nil: nobody is.
+	Access io.Writer
 	// Agents answers at /mcp; nil: nobody does.
 	Agents http.Handler
 }
@@ -42,6 +44,7 @@ type Server struct {
 	mux     *http.ServeMux
 	routes  routes
 	metrics counters
+	access  accessLog
 	kept    *kept
 	large   chan struct{}
 	beat    time.Duration // between two words on progress
@@ -63,7 +66,7 @@ const (
 
 // New gives a server.
 func New(o Options) (*Server, error) {
-	s := &Server{Options: o, mux: http.NewServeMux(), large: make(chan struct{}, mostLarge), beat: beat}
+	s := &Server{Options: o, access: accessLog{to: o.Access}, mux: http.NewServeMux(), large: make(chan struct{}, mostLarge), beat: beat}
 	if o.Fixed {
 		s.kept = newKept(keptBytes)
 	}

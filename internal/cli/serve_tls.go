@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/memwall/memwall"
+)
+
+// longestPEM that is read, in bytes: chains are a few KiB.
+const longestPEM = 1 << 20
+
+// certificate is what the server proves its name with; nil where it speaks plain HTTP.
+func (a *app) certificate(f *serveFlags) (*tls.Config, error) {
+	if f.cert == "" && f.key == "" {
+		return nil, nil
+	}
+	if f.cert == "" || f.key == "" {
+		return nil, usage("tls-cert", f.cert, "--tls-cert and --tls-key go together", "--tls-cert cert.pem --tls-key key.pem")
+	}
+	cert, err := a.pem("tls-cert", f.cert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := a.pem("tls-key", f.key)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, &memwall.Error{Code: memwall.BadField, Field: "tls-cert", Value: f.cert, Message: fmt.Sprintf("--tls-cert %s with --tls-key %s: %v", f.cert, f.key, err), Hint: "a certificate and its own key, both in PEM"}
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+func (a *app) pem(flag, name string) ([]byte, error) {
+	file, err := a.OpenFile(name)
+	if err != nil {
+		return nil, usage(flag, name, "--"+flag+" "+name+" cannot be read", "a file in PEM")
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(file, longestPEM))
+	if err != nil {
+		return nil, usage(flag, name, "--"+flag+" "+name+" cannot be read", "a file in PEM")
+	}
+	return data, nil
+}
+
+// accesses is where the lines of the access log go; the zero value is nowhere.
+type accesses struct {
+	to   io.Writer
+	file *os.File
+}
+
+// Close ends the file, if there is one.
+func (l accesses) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// accessLog opens the log of a server: a file of its owner alone, to whose end lines are added.
+func (a *app) accessLog(name string) (accesses, error) {
+	switch name {
+	case "":
+		return accesses{}, nil
+	case "-":
+		return accesses{to: a.Stderr}, nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return accesses{}, usage("access-log", name, "--access-log "+name+" is no regular file", "a file, or - for standard error")
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return accesses{}, usage("access-log", name, "--access-log "+name+" cannot be written", "a file in a folder of yours, or - for standard error")
+	}
+	return accesses{to: file, file: file}, nil
+}
