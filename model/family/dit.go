@@ -6,6 +6,9 @@ import "github.com/memwall/memwall/dtype"
 // Its text encoders and its autoencoder are models of their own, with a config.json each.
 const PartDenoiser = "denoiser"
 
+// PartSecondDenoiser is a further network that takes over at the later steps.
+const PartSecondDenoiser = "second denoiser"
+
 // denoiser is a model of that part alone.
 func (c *Config) denoiser(width int64, before, after []Weight, layers ...[]Layer) *Spec {
 	for i := range before {

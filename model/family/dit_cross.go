@@ -65,7 +65,8 @@ func (x crossed) attention(from int64, text bool, q, k, v, qn, kn, o dtype.Role)
 }
 
 // wan: Wan 2.1 and 2.2 (arXiv:2503.20314; diffusers, transformer_wan.py). Versions that start from an image read it by
-// further keys and values.
+// further keys and values. Those of 2.2 with A in their size have a second network of the same shape for the later steps
+// (diffusers, pipeline_wan.py, transformer_2).
 var wan = &Family{
 	Name: "wan", Classes: []string{"WanTransformer3DModel"},
 	Config: func(c *Config) *Spec {
@@ -88,7 +89,13 @@ var wan = &Family{
 			block = append(block, TextStream.of(branched(mapping(dtype.ImageK, d, w, true)), branched(mapping(dtype.ImageV, d, w, true)), norms(dtype.ImageKNorm, RMS, w))...)
 		}
 		after := []Weight{mixesIn(dtype.SteerTable, 2*w), mapping(dtype.PatchOut, w, patch*c.IntOr(16, "out_channels"), true)}
-		return c.denoiser(w, before, after, rows(c.stack(40, "num_layers"), "cross block", block...))
+		s := c.denoiser(w, before, after, rows(c.stack(40, "num_layers"), "cross block", block...))
+		if c.Has("transformer_2") {
+			second := *s.Beside[0]
+			second.Name = PartSecondDenoiser
+			s.Beside = append(s.Beside, &second)
+		}
+		return s
 	},
 }
 
