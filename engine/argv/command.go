@@ -179,7 +179,7 @@ func (c *Command) assign(seg []string) []string {
 var wrappers = map[string]string{
 	"sudo": "-u --user -g --group -C -p -h", "nohup": "", "time": "-f -o", "env": "-u --unset -C", "exec": "", "command": "", "setsid": "", "eval": "",
 	"then": "", "do": "", "else": "", "!": "", "{": "",
-	"nice": "-n --adjustment", "ionice": "-c -n", "stdbuf": "-i -o -e", "taskset": "-c --cpu-list", "numactl": "-N -m -C -i", "timeout": "-s -k",
+	"nice": "-n --adjustment", "trtllm-llmapi-launch": "", "ionice": "-c -n", "stdbuf": "-i -o -e", "taskset": "-c --cpu-list", "numactl": "-N -m -C -i", "timeout": "-s -k",
 	"uv run": "--python -p --with --extra --group --project", "uvx": "--python --from --with", "poetry run": "", "pipenv run": "", "pixi run": "", "conda run": "-n --name -p --prefix",
 }
 
@@ -238,9 +238,12 @@ func afterName(words []string) []string { return words[min(1, len(words)):] }
 // shellText is the index of the text of sh -c; 0 when there is none.
 func shellText(words []string) int {
 	for i, w := range words[1:] {
-		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") {
-			if i+2 < len(words) {
-				return i + 2
+		if !strings.HasPrefix(w, "-") || strings.HasPrefix(w, "--") || !strings.HasSuffix(w, "c") {
+			continue
+		}
+		for j := i + 2; j < len(words); j++ { // bash -c -i TEXT
+			if !isFlag(words[j]) {
+				return j
 			}
 		}
 	}

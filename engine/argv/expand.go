@@ -113,12 +113,20 @@ func nameLength(s string) (n int) {
 }
 
 // blank are words that stand where the reader of a page is to put one: <MODEL>, {{ model }}, [model], PATH_TO_MODEL.
-var blank = regexp.MustCompile(`^(<[^<>]+>|\[[A-Za-z _-]+\]|\.\.\.|…|(YOUR_|PATH_TO_)?MODEL(_(NAME|PATH|ID|DIR))?(_HERE)?|\?+)$`)
+var blank = regexp.MustCompile(`^(<[^<>]+>|\[[A-Za-z _-]+\]|\.\.\.|…|(YOUR_|PATH_TO_)?MODEL(_(NAME|PATH|ID|DIR|FILE))*(_HERE)?(\.gguf)?|\?+)$`)
+
+// example are paths that stand for those of the reader: /path/to/model.gguf.
+var example = regexp.MustCompile(`(?i)^[./\\]*(path[/\\]to|your[/\\]path|path[/\\]of)[/\\]([\w.-]*[/\\])*(your[-_]?)?model([-_]?(name|file|path|dir|weights))?(\.\w+)?$`)
+
+// Elided reports whether a word stands for arguments that a text leaves out: "...", "[...]", a script's own "$@".
+func Elided(word string) bool {
+	return word == "$@" || word == "$*" || strings.Trim(word, "[](){}.… ") == "" && (strings.Contains(word, "...") || strings.Contains(word, "…"))
+}
 
 // Open reports whether a word holds a variable or a placeholder that the text does not fill: nobody knows its value. Of a path the
 // last part counts, which says the model whatever folder it lies in; in a word with blanks a dollar is one, as it stood in quotes.
 func Open(word string) bool {
-	if blank.MatchString(word) || strings.Contains(word, "{{") {
+	if blank.MatchString(word) || example.MatchString(word) || strings.Contains(word, "{{") || strings.HasPrefix(word, "$(") || Elided(word) {
 		return true
 	}
 	if strings.ContainsAny(word, " \t'") {

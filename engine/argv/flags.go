@@ -2,6 +2,7 @@ package argv
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -85,6 +86,9 @@ func (r *reader[T]) environment(c *Command) error {
 func (r *reader[T]) next(args []string) ([]string, error) {
 	arg := args[0]
 	if !isFlag(arg) {
+		if Elided(arg) {
+			return args[1:], nil
+		}
 		if Open(arg) || r.syntax.Positional == nil || !r.syntax.Positional(arg) {
 			r.unknown = append(r.unknown, Quote(Blotted(arg)))
 		}
@@ -98,21 +102,34 @@ func (r *reader[T]) next(args []string) ([]string, error) {
 	values, rest := r.values(f, value, attached, args[1:])
 	if f.Kind == Value && len(values) == 0 {
 		if f.Set != nil {
-			return nil, wrong(flag, "", "has no value", flag+" "+example(f.Names))
+			return nil, wrong(flag, "", "has no value", flag+" "+sample(f.Names))
 		}
 		values = nil // what has no bearing on memory may lack it
 	}
-	text := written(arg, values, attached)
+	return rest, r.take(f, flag, values, written(arg, values, attached))
+}
+
+// take sets what a flag says; text is all of it as it stands.
+func (r *reader[T]) take(f *Flag[T], flag string, values []string, text string) error {
 	switch {
 	case f.Unread, f.Set != nil && slices.ContainsFunc(values, Open): // whose value nobody knows
 		r.unknown = append(r.unknown, text)
 	case f.Set == nil:
 		r.beside = append(r.beside, text)
 	default:
-		return rest, r.set(f, flag, values)
+		err := r.set(f, flag, values)
+		if err != nil && slices.ContainsFunc(values, holey) {
+			r.unknown, err = append(r.unknown, text), nil
+		}
+		return err
 	}
-	return rest, nil
+	return nil
 }
+
+// hole is a place in a value that the text leaves open: $N, ${N}, $(( … )), <name>.
+var hole = regexp.MustCompile(`\$[\w({]|<[A-Za-z][^<>]*>`)
+
+func holey(value string) bool { return hole.MatchString(value) }
 
 func (r *reader[T]) set(f *Flag[T], flag string, values []string) error {
 	v := strings.Join(values, " ")
@@ -221,7 +238,7 @@ func isBool(s string) bool {
 // isWord: the optional values of flags are numbers and short words, not paths or names of models.
 func isWord(s string) bool { return !strings.ContainsAny(s, "/\\:.") && len(s) < 32 }
 
-func example(names string) string {
+func sample(names string) string {
 	if strings.Contains(names, "size") || strings.Contains(names, "max") || strings.Contains(names, "num") {
 		return "8"
 	}

@@ -13,7 +13,9 @@ type Launch struct {
 	Engine string
 	// Model as the command line refers to it; "" when it names none (ollama serve).
 	Model string
-	Plan  plan.Plan
+	// Served is the name that the server answers to, which may say the model where a variable stands in its place.
+	Served string
+	Plan   plan.Plan
 	// Quant is the quantisation method that the command line names, in the engine's word: what the
 	// weights are stored in follows from it and from the model.
 	Quant string
@@ -114,6 +116,15 @@ func Bool(v string) (bool, error) {
 		return false, nil
 	}
 	return false, &Error{Value: v, Problem: "is neither on nor off", Fix: "1 or 0"}
+}
+
+// Serves keeps the first of the names that a server answers to; it has no bearing on memory.
+func Serves(l *Launch, v string) error {
+	if l.Served == "" && !Open(v) {
+		l.Served, _, _ = strings.Cut(v, " ")
+	}
+	l.Beside = append(l.Beside, "--served-model-name "+Quote(Blotted(v)))
+	return nil
 }
 
 // Into makes a setter of a field and a reader of values.

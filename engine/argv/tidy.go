@@ -11,7 +11,7 @@ import (
 var fence = regexp.MustCompile("^[ \t>]*(```|~~~)")
 
 // prompts are what a shell prints at the head of a line. A bare # begins a comment.
-var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$#\n]{0,80}[$#] ?|\([\w.-]+\) ?[$#] ?|PS( [^>\n]{0,80})?> ?|[A-Za-z]:\\[^>\n|]{0,80}> ?|[$%❯➜›»] |>>> |> )`)
+var prompts = regexp.MustCompile(`^[ \t]*((\([\w.-]+\) )?[\w.-]+@[\w.-]+[:~ ][^$#\n]{0,80}[$#] ?|\([\w.-]+\) ?[$#] ?|(\([\w.-]+\) )?PS( [^>\n]{0,80})?> ?|[A-Za-z]:\\[^>\n|]{0,80}> ?|[$%❯➜›»] |>>> |> )`)
 
 // Tidied is a text without what stands around its commands: of Markdown with fences what lies within them, of lines what
 // stands behind a prompt.

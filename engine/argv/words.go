@@ -248,7 +248,10 @@ func (l *lexer) assigned(text string) (name, value string, ok bool) {
 
 // item adds a word to the array that is open; one that ends with a bracket closes it.
 func (l *lexer) item(text string) {
-	text, closed := strings.CutSuffix(text, ")")
+	closed := strings.Count(text, ")") > strings.Count(text, "(")
+	if closed {
+		text, closed = strings.CutSuffix(text, ")")
+	}
 	if text != "" && len(l.vars[l.list])+len(text) <= maxWord {
 		l.vars[l.list] = strings.TrimPrefix(l.vars[l.list]+split+text, split)
 	}

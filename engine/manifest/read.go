@@ -17,7 +17,43 @@ var heads = regexp.MustCompile(`(?m)^(services|kind|servingEngineSpec|modelArtif
 
 // Is reports whether a text is such a file: a compose file has services, a manifest has a kind, the values of a chart and the
 // settings of a launcher have keys of their own.
-func Is(text string) bool { return heads.MatchString(text) || isSwap(text) || isSettings(text) }
+func Is(text string) bool {
+	text = dedented(text)
+	return heads.MatchString(text) || isSwap(text) || isSettings(text) || plainReader(text) != nil
+}
+
+// plainReader reads a text that is no YAML; nil where it is none of those.
+func plainReader(text string) func(string) ([]argv.Command, error) {
+	switch {
+	case len(text) > small.Bytes:
+		return nil
+	case IsDockerfile(text):
+		return built
+	case isUnit(text):
+		return unitFile
+	case isPresets(text):
+		return routed
+	}
+	return nil
+}
+
+// dedented is a text without what stands in front of all of its lines.
+func dedented(text string) string {
+	first := strings.TrimLeft(text, "\r\n")
+	indent := first[:len(first)-len(strings.TrimLeft(first, " \t"))]
+	if indent == "" {
+		return text
+	}
+	lines := strings.Split(first, "\n")
+	for i, l := range lines {
+		rest, ok := strings.CutPrefix(l, indent)
+		if !ok && strings.TrimSpace(l) != "" {
+			return text
+		}
+		lines[i] = rest
+	}
+	return strings.Join(lines, "\n")
+}
 
 // maxContainers of one file.
 const maxContainers = 64
@@ -25,6 +61,10 @@ const maxContainers = 64
 // Read gives the commands that the containers of a file run, in its order. Documents that cannot be read are left out
 // where others run something.
 func Read(text string) ([]argv.Command, error) {
+	text = dedented(text)
+	if read := plainReader(text); read != nil {
+		return read(text)
+	}
 	docs, fault := documents(text)
 	f := &file{docs: docs}
 	for _, d := range docs {

@@ -143,6 +143,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--stream-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval })},
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
+	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	// Memory that no field of a plan holds.
 	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
 	{Names: "--speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
@@ -150,7 +151,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
-	{Names: "--host --port --api-key --served-model-name --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
+	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
 	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},

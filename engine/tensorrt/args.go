@@ -75,11 +75,12 @@ var argFlags = []argv.Flag[launch]{
 
 	{Names: "--extra-llm-api-options --config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
 
+	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	// Memory that no field of a plan holds.
 	{Names: "--backend --max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding", Unread: true},
 
 	// No bearing on memory.
-	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser --tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint --served-model-name"},
+	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser --tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint"},
 	{Names: "--trust-remote-code --fail-fast-on-attention-window-too-large", Kind: argv.Switch},
 }
 

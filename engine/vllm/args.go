@@ -125,6 +125,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--moe-backend", Set: func(l *launch, v string) error { expertKernels.Read(&l.Launch, "--moe-backend", v); return nil }},
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 
+	{Names: "--served-model-name", Kind: argv.List, Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	// Memory that no field of a plan holds.
 	{Names: "--config --compilation-config -cc --hf-overrides --additional-config --kv-transfer-config --limit-mm-per-prompt --mm-processor-kwargs --rope-scaling --hf-config-path", Unread: true},
 	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --swap-space --num-gpu-blocks-override --decode-context-parallel-size -dcp --prefill-context-parallel-size -pcp --num-redundant-experts --cuda-graph-sizes --max-seq-len-to-capture --kv-offloading-size", Unread: true},
@@ -138,7 +139,6 @@ var flags = []argv.Flag[launch]{
 	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
 	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls --device"},
 	{Names: "--data-parallel-rank -dpn --data-parallel-address -dpa --data-parallel-rpc-port -dpp --data-parallel-backend -dpb --data-parallel-size-local -dpl --data-parallel-start-rank -dpr --api-server-count -asc --nnodes --node-rank --master-addr --master-port"},
-	{Names: "--served-model-name", Kind: argv.List},
 	{Names: "--trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
 	{Names: "--enable-reasoning --async-scheduling --no-async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
 }

@@ -44,7 +44,7 @@ func FromCommand(text string) (*api.Request, []string, error) {
 
 func readLaunch(text string) (*argv.Launch, error) {
 	switch {
-	case llamacpp.IsModelfile(text):
+	case llamacpp.IsModelfile(text) && !manifest.IsDockerfile(text):
 		return llamacpp.FromModelfile(text)
 	case transformers.IsCall(text):
 		return transformers.FromPython(text)
@@ -57,27 +57,65 @@ func readLaunch(text string) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l, err := firstLaunch(cmds); l != nil || err != nil {
+		return l, err
+	}
 	for i := range cmds {
-		for _, r := range commandReaders {
-			if !slices.Contains(r.programs, cmds[i].Program) {
-				continue
-			}
-			if cmds[i].Program == "ollama" {
-				cmds[i] = llamacpp.Joined(cmds)
-			}
-			return r.read(&cmds[i])
+		if l, err := firstLaunch(cmds[i].Inside(starts)); l != nil || err != nil {
+			return l, err
 		}
 	}
 	return nil, noCommand(cmds)
+}
+
+// firstLaunch reads the first command of a server; nil where there is none.
+func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
+	for i := range cmds {
+		read := reader(&cmds[i])
+		if read == nil {
+			continue
+		}
+		if cmds[i].Program == "ollama" {
+			cmds[i] = llamacpp.Joined(cmds)
+		}
+		return read(&cmds[i])
+	}
+	return nil, nil
+}
+
+// reader of a command by its program; nil for those that start no server.
+func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
+	for _, r := range commandReaders {
+		if slices.Contains(r.programs, c.Program) {
+			return r.read
+		}
+	}
+	return nil
+}
+
+// starts tells a server among the words of another program: its name alone may be what is built, copied or killed.
+func starts(c *argv.Command) bool {
+	switch {
+	case reader(c) == nil || len(c.Args) == 0 || c.Program == "main" || c.Program == "server":
+		return false
+	case c.Program == "vllm" || c.Program == "sglang":
+		return c.Args[0] == "serve"
+	case c.Program == "ollama":
+		return c.Args[0] == "run" || c.Args[0] == "serve"
+	}
+	return len(c.Args) > 1 || strings.HasPrefix(c.Args[0], "-")
 }
 
 // requestOf turns a launch into a request. The engine takes a model's whole length when none is given; the
 // catalog knows it for its own models.
 func requestOf(l *argv.Launch) *api.Request {
 	r := &api.Request{Ask: "fit", Model: l.Model, Plan: l.Plan, Devices: l.Devices}
+	if r.Model == "" {
+		r.Model = servedAs(l.Served)
+	}
 	r.Plan.Engine = l.Engine
 	oneDevice(&r.Plan)
-	found, err := question.Catalog{}.Model(l.Model)
+	found, err := question.Catalog{}.Model(r.Model)
 	if err == nil && found.Spec != nil && l.FullContext && found.Spec.Context > 0 {
 		if r.KVUnified != nil && *r.KVUnified {
 			r.ContextTotal = plan.Int(found.Spec.Context) // of all slots together
@@ -85,13 +123,25 @@ func requestOf(l *argv.Launch) *api.Request {
 			r.Context = plan.Int(found.Spec.Context)
 		}
 	}
-	if r.Weights == "" && question.IsHubName(l.Model) {
-		r.Weights, _ = question.StoredAs(l.Quant, l.Model)
+	if r.Weights == "" && question.IsHubName(r.Model) {
+		r.Weights, _ = question.StoredAs(l.Quant, r.Model)
 	}
 	if r.Weights == "" && (found == nil || found.Recipe == "") {
 		r.Weights = l.Cast
 	}
 	return r
+}
+
+// servedAs is the model that a server's own name for it says, where the text leaves the model itself open: a repository, or a
+// name of the catalog. It is listed as not read, with the words that leave it open.
+func servedAs(name string) string {
+	if question.IsHubName(name) && strings.Contains(name, "/") {
+		return name
+	}
+	if r, err := (question.Catalog{}).Model(name); err == nil && !r.Assumed {
+		return name
+	}
+	return ""
 }
 
 // oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so does

@@ -1,0 +1,40 @@
+package argv
+
+import "strings"
+
+// Inside gives the commands that stand among the arguments of a program that nobody knows: srun, mpirun, kubectl exec,
+// ssh, tmux and scripts of one's own start what follows their flags, in words or as one text. The first that satisfies
+// known ends the search.
+func (c *Command) Inside(known func(*Command) bool) []Command {
+	for i, word := range c.Args {
+		inner := *c
+		inner.Args = nil
+		var found []Command
+		if strings.ContainsAny(word, " \t\n") {
+			found, _ = parse(word, c.Env, c.Files, 1)
+		} else if !isFlag(word) {
+			found, _ = inner.inner(c.Args[i:], 0)
+		}
+		for j := range found {
+			if known(&found[j]) {
+				c.lends(&found[j])
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// lends what the program around a command says of it: the image of its container (srun with pyxis).
+func (c *Command) lends(to *Command) {
+	for i, word := range c.Args {
+		flag, value, attached := strings.Cut(word, "=")
+		if flag != "--container-image" || to.Image != "" {
+			continue
+		}
+		if !attached && i+1 < len(c.Args) {
+			value = c.Args[i+1]
+		}
+		to.Image = strings.Replace(value, "#", "/", 1)
+	}
+}

@@ -1,0 +1,162 @@
+package manifest
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+)
+
+// Files of sections with keys, in: units of systemd, and the models of llama-server's router.
+
+var (
+	unitStart   = regexp.MustCompile(`(?m)^[ \t]*ExecStart[ \t]*=`)
+	unitSection = regexp.MustCompile(`(?m)^[ \t]*\[(Service|Container|Unit)\][ \t]*$`)
+	presets     = regexp.MustCompile(`(?m)^[ \t]*\[[^\]\n]+\][ \t]*\n([ \t]*([;#].*)?\n)*[ \t]*[A-Za-z][\w-]*[ \t]*=`)
+	presetKey   = regexp.MustCompile(`(?m)^[ \t]*(model|hf|hf-repo|m|c|ctx-size|ngl|n-gpu-layers|gpu-layers|load-on-startup|mmproj|LLAMA_ARG_\w+)[ \t]*=`)
+)
+
+// isUnit tells a unit of systemd, or its drop-in; those of Podman's Quadlet have a container.
+func isUnit(text string) bool {
+	return unitSection.MatchString(text) && (unitStart.MatchString(text) || strings.Contains(text, "Environment=") || strings.Contains(text, "Image="))
+}
+
+func isPresets(text string) bool { return presets.MatchString(text) && presetKey.MatchString(text) }
+
+// entry is a key of a file of sections.
+type entry struct{ section, key, value string }
+
+// entries of such a file: a backslash continues a line, # and ; begin comments (systemd.syntax(7)).
+func entries(text string) (out []entry) {
+	section := ""
+	var open strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if before, ok := strings.CutSuffix(line, `\`); ok {
+			open.WriteString(before + " ")
+			continue
+		}
+		line = open.String() + line
+		open.Reset()
+		if name, ok := strings.CutPrefix(line, "["); ok && strings.HasSuffix(name, "]") {
+			section = strings.TrimSuffix(name, "]")
+			continue
+		}
+		if key, value, ok := strings.Cut(line, "="); ok {
+			out = append(out, entry{section, strings.TrimSpace(key), strings.TrimSpace(value)})
+		}
+	}
+	return out
+}
+
+// unitFile is the command that a unit of systemd starts (systemd.service(5)): a drop-in may have variables alone, which
+// are Ollama's where they say so. A unit of Quadlet runs a container (podman-systemd.unit(5)).
+func unitFile(text string) ([]argv.Command, error) {
+	var c container
+	start := ""
+	for _, e := range entries(text) {
+		switch e.key {
+		case "Environment":
+			c.Env = append(c.Env, assignments(e.value)...)
+		case "ExecStart":
+			start = strings.TrimLeft(e.value, "-@:+!")
+		case "Exec":
+			start = e.value
+		case "Image":
+			c.Image = e.value
+		}
+	}
+	words := argv.Words(strings.ReplaceAll(start, "%", "%%"))
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "%%", "%")
+	}
+	switch {
+	case c.Image != "":
+		c.args = words
+	case start == "" && len(c.Env) > 0:
+		c.entry = []string{"ollama", "serve"}
+	case start == "":
+		return nil, nil
+	default:
+		c.entry = words
+	}
+	return c.commands()
+}
+
+// assignments are the words NAME=value of one line, each of which may stand in quotes as a whole.
+func assignments(text string) (out []argv.Variable) {
+	for _, w := range argv.Words(text) {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			out = append(out, argv.Variable{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+// routed are the models of llama-server's router (llama.cpp, tools/server/README.md, model presets): a section for each, whose
+// name is a repository where no key names a model, with those of [*] for all.
+func routed(text string) (out []argv.Command, err error) {
+	var all, words []string
+	var env []argv.Variable
+	section, named := "", false
+	flush := func() error {
+		if section == "" || section == "*" {
+			return nil
+		}
+		c := container{entry: []string{"llama-server"}, args: append(append([]string(nil), all...), words...)}
+		if c.Env = env; !named {
+			c.args = append(c.args, "-hf", section)
+		}
+		more, err := c.commands()
+		out = append(out, more...)
+		return err
+	}
+	for _, e := range append(entries(text), entry{section: "\n"}) {
+		if e.section != section {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+			if section == "*" {
+				all = words
+			}
+			section, words, env, named = e.section, nil, nil, false
+		}
+		if strings.HasPrefix(e.key, "LLAMA_ARG_") {
+			env = append(env, argv.Variable{Name: e.key, Value: e.value})
+		} else if section != "" && section != "\n" {
+			words = append(words, preset(e)...)
+		}
+		named = named || namesModel[e.key]
+	}
+	return out, nil
+}
+
+// namesModel are keys that say where a model lies.
+var namesModel = map[string]bool{"model": true, "m": true, "hf": true, "hf-repo": true, "hfr": true, "model-url": true, "LLAMA_ARG_MODEL": true, "LLAMA_ARG_HF_REPO": true}
+
+// preset is a key as a flag: those of one letter or short for several have one dash. Switches say true or false.
+func preset(e entry) []string {
+	switch {
+	case e.key == "load-on-startup" || e.key == "stop-timeout" || e.key == "version":
+		return nil
+	case e.value == "true":
+		return []string{dashed(e.key)}
+	case e.value == "false":
+		return []string{dashed("no-" + e.key)}
+	}
+	return []string{dashed(e.key), e.value}
+}
+
+// short flags of llama.cpp are those of at most five letters that no long one is (common/arg.cpp).
+var longWords = map[string]bool{"model": true, "fit": true, "host": true, "port": true, "jinja": true, "alias": true, "temp": true, "top-k": true, "top-p": true, "min-p": true, "mmap": true, "mlock": true, "color": true, "poll": true, "prio": true, "seed": true, "rpc": true, "lora": true, "numa": true, "slots": true, "props": true, "draft": true}
+
+func dashed(key string) string {
+	const most = 5
+	if len(key) <= most && !longWords[key] && !strings.Contains(key, "_") {
+		return "-" + key
+	}
+	return "--" + key
+}
