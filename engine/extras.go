@@ -11,16 +11,20 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-// What is loaded beside the model: a draft model (arXiv:2211.17192), and LoRA adapters (arXiv:2106.09685).
+// What is loaded beside the model: a draft model (arXiv:2211.17192) or the model's own prediction layers (predictor.go), and
+// LoRA adapters (arXiv:2106.09685).
 
-// WithDraft are a rank's layers and those of the draft model, whose caches lie in the same pool. The draft
+// WithDraft are a rank's layers and those of what drafts, whose caches lie in the same pool. It
 // runs on the last stage.
 func WithDraft(j *Job, pl *Placed, kinds []KindCount) []KindCount {
-	if j.Draft == nil || !pl.Post {
-		return kinds
+	switch {
+	case !pl.Post:
+	case j.Draft != nil:
+		return append(kinds[:len(kinds):len(kinds)], draftShare(j, pl).Kinds...)
+	case j.MTP != nil:
+		return append(kinds[:len(kinds):len(kinds)], j.MTP.share(pl).Kinds...)
 	}
-	d := draftShare(j, pl)
-	return append(kinds[:len(kinds):len(kinds)], d.Kinds...)
+	return kinds
 }
 
 // draftShare is the draft model on one rank: cut as the model is where that divides its heads, else whole.
@@ -39,8 +43,12 @@ func draftShare(j *Job, pl *Placed) *Placed {
 
 // extraItems books what is loaded beside the model.
 func extraItems(b *ledger.Book, j *Job, pl *Placed) (out []ledger.Item) {
-	if j.Draft != nil && pl.Post {
+	switch {
+	case !pl.Post:
+	case j.Draft != nil:
 		out = append(out, draftItem(b, j, pl))
+	case j.MTP != nil:
+		out = append(out, j.MTP.item(b, pl))
 	}
 	if len(j.Plan.Adapters) > 0 {
 		out = append(out, adapterItem(b, j, pl))

@@ -84,12 +84,6 @@ type Job struct {
 	Shared *Shared
 }
 
-// Predictor is a part with multi-token prediction layers, and how many bytes it is stored in.
-type Predictor struct {
-	Part  *model.Part
-	Bytes unit.Bytes
-}
-
 // Checkpoint is a name on the hub or a path, and the recipe that is stored there.
 type Checkpoint struct {
 	Name, Stored string

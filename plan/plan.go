@@ -80,7 +80,7 @@ type LlamaCpp struct {
 	DraftLayers    *Int   `json:"draft_gpu_layers,omitempty" flag:"draft-gpu-layers" unit:"layers" doc:"-ngld: layers of the draft model on the device, -1 for all" engines:"llama.cpp"`
 	DraftKV        string `json:"draft_kv,omitempty" flag:"draft-kv" doc:"-ctkd: format of the draft model's keys, and of its values unless draft_kv_v is given" engines:"llama.cpp"`
 	DraftKVV       string `json:"draft_kv_v,omitempty" flag:"draft-kv-v" doc:"-ctvd: format of the draft model's values" engines:"llama.cpp"`
-	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"--spec-type draft-mtp: the model's own prediction layers draft" engines:"llama.cpp"`
+	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"the model's own prediction layers draft" engines:"llama.cpp,vllm,sglang,tensorrt-llm"`
 	MMProjOffload  *bool  `json:"mmproj_offload,omitempty" flag:"mmproj-offload" doc:"--mmproj-offload: vision projector on the device" engines:"llama.cpp"`
 	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
 }

@@ -33,7 +33,7 @@ func (s *sizer) addMTP(b *ledger.Book, out []ledger.Item, at int, place ledger.P
 		return out
 	}
 	const source = "src/llama-model.cpp (load_mtp)"
-	w := ledger.Known("mtp.weights", "prediction layers", b.Size("layers", s.job.MTP.Bytes, "as the recipe stores them"), ledger.Derived, ledger.Persistent, place, source)
+	w := ledger.Known("mtp.weights", "prediction layers", b.Size("layers", s.job.MTP.Weights.Bytes(), "as the recipe stores them"), ledger.Derived, ledger.Persistent, place, source)
 	out = append(out, w.Band(w.Bytes-w.Bytes/50, w.Bytes+w.Bytes/50))
 	kv := ledger.Known("mtp.kv_cache", "cache of the prediction layers", b.Size("cells", s.mtpCache(sh), "cells × rows of keys and values"), ledger.Derived, ledger.SemiPersistent, place, "src/llama-kv-cache.cpp")
 	if kv.Bytes > 0 {

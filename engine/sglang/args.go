@@ -17,6 +17,7 @@ type launch struct {
 	lora        bool
 	loras, rank plan.Int
 	prefill     plan.Int // --max-prefill-tokens
+	own         *bool    // the model's own layers draft, or what the text repeats
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
@@ -61,6 +62,9 @@ func (l *launch) finish() {
 		p.DP = 0
 	}
 	l.adapters()
+	if p.DraftModel == "" {
+		p.MTP = l.own
+	}
 	switch {
 	case l.prefill == 0:
 	case p.ChunkedPrefill != nil && !*p.ChunkedPrefill:
@@ -91,8 +95,11 @@ func (l *launch) adapters() {
 
 // argAlgorithm: what drafts beside or inside of the model.
 func argAlgorithm(l *launch, v string) error {
-	switch strings.ToUpper(v) {
-	case standalone, ownLayers, repeats:
+	switch v = strings.ToUpper(v); v {
+	case standalone:
+	case ownLayers, repeats:
+		own := v == ownLayers
+		l.own = &own
 	default:
 		l.Unknown = append(l.Unknown, "--speculative-algorithm "+argv.Blotted(v))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -87,7 +86,7 @@ func beside(j *engine.Job) (args []string) {
 	case j.Draft != nil:
 		args = append(args, "--speculative-algorithm "+standalone, "--speculative-draft-model-path "+argv.Quote(j.Draft.CheckpointName()))
 	case p.DraftTokens == 0:
-	case j.Model.Part(model.PartMTP) != nil:
+	case j.MTP != nil:
 		args = append(args, "--speculative-algorithm "+ownLayers)
 	default:
 		args = append(args, "--speculative-algorithm "+repeats)

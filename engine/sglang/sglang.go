@@ -34,6 +34,7 @@ func (Engine) Defaults(j *engine.Job) {
 	}
 	engine.OneFormat(p)
 	engine.DefaultParallel(j, func(tp int64) bool { return cutsKV(j.Model, tp) })
+	engine.DraftDefaults(j)
 	if p.MaxBatchedTokens == 0 {
 		p.MaxBatchedTokens = plan.Int(chunkDefault(j))
 		j.Default("max_num_batched_tokens", int64(p.MaxBatchedTokens))
@@ -86,7 +87,7 @@ func reported(d *hardware.Device) float64 {
 func setupOf(j *engine.Job) *setup {
 	p, d := j.Plan, j.Device(0)
 	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
-		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "", context: int64(p.Context)}
+		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil, context: int64(p.Context)}
 	if r := dtype.FindRecipe(p.Weights); r != nil {
 		s.gguf = r.Store == dtype.GGUF
 	}
@@ -140,6 +141,9 @@ func cutsKV(m *model.Model, tp int64) bool {
 // Check refuses what SGLang refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
 	if err := engine.CheckCross(j, "SGLang"); err != nil {

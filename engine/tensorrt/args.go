@@ -120,7 +120,7 @@ var keys = map[string]string{
 }
 
 // besides are keys without bearing on memory.
-var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "speculative_config.decoding_type": true, "backend": true, "trust_remote_code": true}
+var besides = map[string]bool{"print_iter_log": true, "disable_overlap_scheduler": true, "enable_iter_perf_stats": true, "backend": true, "trust_remote_code": true}
 
 func (l *launch) setting(v argv.Variable) error {
 	if flag, ok := keys[v.Name]; ok {
@@ -139,6 +139,14 @@ func (l *launch) setting(v argv.Variable) error {
 	return nil
 }
 
+// argDrafter: the model's own prediction layers, or what the text repeats; other types name a model.
+func argDrafter(l *launch, v string) error {
+	if own := strings.EqualFold(v, "MTP"); own || strings.EqualFold(v, "NGram") {
+		l.Plan.MTP = &own
+	}
+	return nil
+}
+
 // fileOnly are keys that no flag has.
 var fileOnly = map[string]func(*launch, string) error{
 	"kv_cache_config.enable_block_reuse":          argv.On(true, func(l *launch) **bool { return &l.Plan.PrefixCache }),
@@ -147,6 +155,7 @@ var fileOnly = map[string]func(*launch, string) error{
 	"moe_config.backend":                          func(l *launch, v string) error { expertKernels.Read(&l.Launch, "moe_config.backend:", v); return nil },
 	"stream_interval":                             argNumber(func(p *plan.Plan) *plan.Int { return &p.StreamInterval }),
 	"batch_wait_timeout_iters":                    argNumber(func(p *plan.Plan) *plan.Int { return &p.BatchWait }),
+	"speculative_config.decoding_type":            argDrafter,
 	"speculative_config.max_draft_len":            argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
 	"speculative_config.num_nextn_predict_layers": argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens }),
 	"speculative_config.speculative_model_dir":    argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel }),

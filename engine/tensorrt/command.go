@@ -8,7 +8,6 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
-	"github.com/memwall/memwall/model"
 )
 
 // settingsFile is where the command keeps the settings that have no flag.
@@ -78,7 +77,7 @@ func drafting(j *engine.Job) string {
 		return fmt.Sprintf("decoding_type: Draft_Target, max_draft_len: %d, speculative_model_dir: %q", n, j.Draft.CheckpointName())
 	case j.Plan.DraftTokens == 0:
 		return ""
-	case j.Model.Part(model.PartMTP) != nil:
+	case j.MTP != nil:
 		return fmt.Sprintf("decoding_type: MTP, num_nextn_predict_layers: %d", n)
 	}
 	return fmt.Sprintf("decoding_type: NGram, max_draft_len: %d", n)

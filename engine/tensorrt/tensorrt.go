@@ -52,10 +52,7 @@ func (Engine) Defaults(j *engine.Job) {
 			j.Default(d.name, d.value)
 		}
 	}
-	if j.Draft != nil && p.DraftTokens == 0 { // max_draft_len has no default
-		p.DraftTokens = 1
-		j.Default("draft_tokens", 1)
-	}
+	engine.DraftDefaults(j)
 	engine.EagerNote(j, false)
 	commandNote(j)
 }
@@ -69,6 +66,9 @@ func eightBit(weights string) bool {
 // Check refuses what TensorRT-LLM refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
 	if err := engine.CheckCross(j, "TensorRT-LLM"); err != nil {

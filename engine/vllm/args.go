@@ -174,6 +174,16 @@ func method(v string) (string, error) {
 	return strings.ToLower(v), nil
 }
 
+// ownLayers tells whether a method drafts by the model's own prediction layers, as "mtp", "deepseek_mtp" and their kin do, or by
+// what the text repeats; nil where the model that is named drafts.
+func (d *drafting) ownLayers() *bool {
+	own := d.Method == "mtp" || strings.HasSuffix(d.Method, "_mtp")
+	if repeats := d.Method == "suffix" || strings.HasPrefix(d.Method, "ngram"); d.Model == "" && (own || repeats) {
+		return &own
+	}
+	return nil
+}
+
 // speculative reads {"model":…,"num_speculative_tokens":…}.
 func speculative(l *launch, v string) error {
 	var c drafting
@@ -184,5 +194,6 @@ func speculative(l *launch, v string) error {
 		return &argv.Error{Value: v, Problem: "asks for no possible number of tokens", Fix: "num_speculative_tokens from 1 to 1,024"}
 	}
 	l.Plan.DraftModel, l.Plan.DraftTokens = c.Model, c.Tokens
+	l.Plan.MTP = c.ownLayers()
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
-	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -132,7 +131,7 @@ func speculation(j *engine.Job) *drafting {
 		d.Model = j.Draft.CheckpointName()
 	case j.Plan.DraftTokens == 0:
 		return nil
-	case j.Model.Part(model.PartMTP) != nil:
+	case j.MTP != nil:
 		d.Method = "mtp"
 	default:
 		d.Method = "ngram"

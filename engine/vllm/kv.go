@@ -21,7 +21,7 @@ type spec struct {
 	perTok unit.Bytes // of attention; 0 for states
 	block  int64
 	layers int64
-	states int64  // that a sequence keeps: the current one, and with prefix caching the last cached one
+	states int64  // that a sequence keeps: the current one, with prefix caching the last cached one, and one for each drafted token
 	origin string // of perTok, in words
 }
 

@@ -36,7 +36,7 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 func loaded(r *engine.Rank) budget {
 	var items []ledger.Item
 	for _, it := range r.Items {
-		if it.ID == "weights" || it.ID == "draft.weights" || it.ID == "adapters" {
+		if it.ID == "weights" || it.ID == "draft.weights" || it.ID == "mtp.weights" || it.ID == "adapters" {
 			items = append(items, it)
 		}
 	}

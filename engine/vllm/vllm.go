@@ -41,18 +41,10 @@ func (Engine) Defaults(j *engine.Job) {
 	if p.BlockSize == 0 {
 		p.BlockSize = plan.Int(blockTokens(deviceTraits(j), latent(j), headDim(j.Model)))
 	}
-	draftDefault(j)
+	engine.DraftDefaults(j)
 	engine.EagerNote(j, false)
 	engine.SpeechNote(j)
 	checkpointNote(j)
-}
-
-// draftDefault: vLLM has none, so that a draft model alone drafts the fewest tokens that it can.
-func draftDefault(j *engine.Job) {
-	if p := j.Plan; j.Draft != nil && p.DraftTokens == 0 {
-		p.DraftTokens = 1
-		j.Default("draft_tokens", 1)
-	}
 }
 
 // castSince: fp32 checkpoints are loaded in fp16, later in the first format that the platform lists
@@ -122,6 +114,9 @@ func headDim(m *model.Model) (dim int64) {
 // Check refuses what vLLM refuses.
 func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
+		return err
+	}
+	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
 	if err := checkShare(j); err != nil {
@@ -241,6 +236,7 @@ func (s *sizer) kvBytes() kvBytes {
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
 	}
+	w.states += int64(s.job.Plan.DraftTokens) // one that a rejected token falls back to (MambaSpec, num_speculative_blocks)
 	if s.job.Model.State != nil {
 		w.state = s.job.Model.State.BlockBytes
 	}

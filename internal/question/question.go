@@ -325,11 +325,7 @@ func (q *Question) predictor(m *model.Model, w *model.Weights) {
 	if m == nil || w == nil || !IsTrue(q.Request.MTP) {
 		return
 	}
-	for i := range m.Parts {
-		if m.Parts[i].Name == model.PartMTP {
-			q.Job.MTP = &engine.Predictor{Part: &m.Parts[i], Bytes: w.Parts[i].Bytes()}
-		}
-	}
+	q.Job.MTP = engine.Predicts(m, w)
 }
 
 // IsTrue reports whether a setting was given and is true.

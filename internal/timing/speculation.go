@@ -55,7 +55,7 @@ func speculated(q *question.Question, f *serving.Figures, in *serving.In, l serv
 			drafting = p.Seconds * f.Expected
 		}
 	}
-	who := "heads of the model itself (MTP, EAGLE), whose own time and memory are not counted"
+	who := "heads of the model itself (MTP, EAGLE), whose own time is not counted"
 	if s.Draft != nil {
 		who = q.Job.Draft.Model.ID + ", which takes " + unit.Seconds(drafting).String() + " of the step's " + unit.Seconds(f.Step).String()
 	}

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+	"github.com/memwall/memwall/shard"
+	"github.com/memwall/memwall/unit"
+)
+
+// Predictor is a part with multi-token prediction layers (arXiv:2412.19437, section 2.2), and how they are stored.
+type Predictor struct {
+	Part    *model.Part
+	Weights *model.PartWeights
+}
+
+// Predicts finds the prediction layers of a model; nil when it has none.
+func Predicts(m *model.Model, w *model.Weights) *Predictor {
+	for i := range m.Parts {
+		if m.Parts[i].Name == model.PartMTP {
+			return &Predictor{&m.Parts[i], &w.Parts[i]}
+		}
+	}
+	return nil
+}
+
+// DraftDefaults says who drafts in vLLM, SGLang and TensorRT-LLM: the draft model, else the model's own prediction layers
+// unless mtp is false, else what the text repeats. One token is drafted where the plan asks for a drafter and for no number.
+func DraftDefaults(j *Job) {
+	p := j.Plan
+	if p.DraftTokens == 0 && (j.Draft != nil || Drafts(p.MTP)) {
+		p.DraftTokens = 1
+		j.Default("draft_tokens", 1)
+	}
+	if j.Draft != nil || p.DraftTokens == 0 {
+		return
+	}
+	found := Predicts(j.Model, j.Weights)
+	if p.MTP == nil {
+		has := found != nil
+		p.MTP = &has
+		j.Default("mtp", has)
+	}
+	if *p.MTP {
+		j.MTP = found
+	}
+}
+
+// Drafts reports whether prediction layers are asked for.
+func Drafts(mtp *bool) bool { return mtp != nil && *mtp }
+
+// CheckDrafts refuses prediction layers that are not there, and two drafters.
+func CheckDrafts(j *Job) error {
+	switch {
+	case !Drafts(j.Plan.MTP):
+		return nil
+	case j.Draft != nil:
+		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true, Message: fmt.Sprintf("mtp = true: %s drafts already", j.Draft.Model.ID), Fix: "leave draft_model or mtp out"}
+	case j.MTP == nil:
+		return &plan.Problem{Field: "mtp", Value: "true", Impossible: true, Message: fmt.Sprintf("mtp = true: %s has no prediction layers", j.Model.ID), Fix: "leave it out, or draft_model"}
+	}
+	return nil
+}
+
+// share is what a rank of the last stage holds of the prediction layers: cut as the model is, all of them on that stage.
+// Their embedding and head are the model's own, which engines lend them (vllm/v1/spec_decode, _maybe_share_embeddings and
+// _maybe_share_lm_head; sglang/srt/speculative/eagle_worker.py, set_embed_and_head).
+func (d *Predictor) share(pl *Placed) *Placed {
+	by := pl.Parallel
+	placed, err := Place(d.Part, d.Weights, shard.Parallel{TP: by.TP, EP: by.EP, DP: by.DP})
+	if err != nil { // one stage, cut as the model already is
+		panic(err)
+	}
+	s := &placed[0]
+	s.Coord = pl.Coord
+	s.Kinds = s.LocalKinds()
+	return s
+}
+
+// item books the layers without the tables that are lent.
+func (d *Predictor) item(b *ledger.Book, pl *Placed) ledger.Item {
+	total := b.Lit(0)
+	for i, g := range d.share(pl).WeightGroups() {
+		var own unit.Bytes
+		for t := range g.Tensors {
+			if !g.Tensors[t].Role.Embedding() {
+				own += g.Tensors[t].Local
+			}
+		}
+		n := b.Size(InputName(g.Name), own, "sum over tensors, this rank")
+		if g.Count > 1 {
+			n = b.Mul(b.Int("layers", g.Count, g.Name), n)
+		}
+		if i > 0 {
+			n = b.Add(total, n)
+		}
+		total = n
+	}
+	return ledger.Known("mtp.weights", "prediction layers", total, ledger.Derived, ledger.Persistent, ledger.Device, "tensors as stored, this rank; embedding and head are the model's")
+}
