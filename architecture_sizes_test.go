@@ -44,7 +44,7 @@ var largeTypes = map[string]allowance{
 	"internal/render page":               {110, 30, "one method for each part of a page in HTML"},
 	"internal/render screen":             {120, 16, "one method for each part of a live screen"},
 	"internal/serve Server":              {0, 14, "one file for each route"},
-	"model/family Config":                {180, 65, "one file for each family, whose methods read its keys"},
+	"model/family Config":                {200, 65, "one file for each family, whose methods read its keys"},
 	"model/family Meta":                  {50, 14, "one file for each kind of key"},
 	"model/family layerBuilder":          {80, 16, "one method for each kind of layer"},
 	"sim server":                         {90, 18, "one server's state over simulated time"},
@@ -59,7 +59,7 @@ var largeTypes = map[string]allowance{
 var largePackages = map[string]allowance{
 	"engine/llamacpp": {7400, 0, "three programs that share their buffers and their command line"},
 	"internal/render": {12300, 64, "every screen; its media are to become packages"},
-	"model/family":    {10800, 106, "a file for each family of models"},
+	"model/family":    {12000, 116, "a file for each family of models"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},
 	"source":          {6300, 0, "files of two formats, folders and what lies beside them"},
 }

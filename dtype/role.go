@@ -89,8 +89,11 @@ const (
 	ProjectorIn    Role = "projector_0"
 	ProjectorOut   Role = "projector_2"
 	DeepStackNorm  Role = "deepstack_norm"
-	DeepStackIn    Role = "deepstack_0"
-	DeepStackOut   Role = "deepstack_2"
+	// DraftIn maps a target's states to a drafter's stream (EAGLE-3, DFlash), DraftInNorm normalises them.
+	DraftIn      Role = "draft_fc"
+	DraftInNorm  Role = "draft_fc_norm"
+	DeepStackIn  Role = "deepstack_0"
+	DeepStackOut Role = "deepstack_2"
 
 	RopeFreqs Role = "rope_freqs"
 	RopeLong  Role = "rope_factors_long"

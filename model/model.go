@@ -188,6 +188,7 @@ func (m *Model) Totals() Totals {
 
 func (t *Totals) add(o *Op, count int64) {
 	switch {
+	case o.Kind == Embed && o.Lent: // a drafter's, which is its target's
 	case o.Kind == Head && o.Lent:
 		t.TiedHead = o.W[0].Elems()
 	case o.Kind == Head:

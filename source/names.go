@@ -468,10 +468,13 @@ shared_head.norm                  nextn.shared_head_norm
 shared_head.head                  nextn.shared_head_head
 embed_tokens                      nextn.embed_tokens
 final_layernorm                   nextn.shared_head_norm
+hidden_norm                       nextn.hnorm
 `
 
 // endModules are the modules before and after the layers of the decoder.
 const endModules = `
+fc                                draft_fc
+hidden_norm                       draft_fc_norm
 embed_tokens                      token_embd
 word_embeddings                   token_embd
 embed_in                          token_embd

@@ -148,4 +148,6 @@ func behind(p *filedPart, name string) int {
 }
 
 // isDenoiser reports whether a part is the transformer of a diffusion model.
-func isDenoiser(part string) bool { return part == family.PartDenoiser }
+func isDenoiser(part string) bool {
+	return part == family.PartDenoiser || part == family.PartSecondDenoiser
+}

@@ -113,6 +113,9 @@ func readName(name string) (n tensorName, ok bool) {
 		case isTower(n.part) && isNumber(w) && len(rest) > 0: // of several towers in a list
 		case (w == "context_embedder" || w == "token_refiner") && slices.Contains(rest, "refiner_blocks"): // of HunyuanVideo's text
 		case w == "layers" && len(rest) > 0 && rest[0] == "layers": // PLaMo 2
+		case w == "midlayer" && len(rest) > 0: // the one layer of EAGLE-3
+			n.layer, n.module = 0, masked(rest)
+			return n, true
 		case w == "mtp" && len(rest) > 0:
 			n.part = model.PartMTP
 		case layerWords[w] && len(rest) > 1 && isNumber(rest[0]):

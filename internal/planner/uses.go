@@ -59,7 +59,7 @@ func (u *use) takes(e *catalog.Entry, s *family.Spec, m *model.Model) bool {
 		_, scored := score.Of(e.ID, u.Name)
 		return scored
 	}
-	return m.Samples() && m.Remembers() && (!u.vision || s.Model(e.ID).Part(family.PartVision) != nil)
+	return m.Samples() && m.Remembers() && !s.Drafts() && (!u.vision || s.Model(e.ID).Part(family.PartVision) != nil)
 }
 
 func scoreOf(id string, u *use) *api.PickScore {

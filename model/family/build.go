@@ -1,6 +1,8 @@
 package family
 
 import (
+	"cmp"
+
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 )
@@ -94,7 +96,7 @@ func (s *partBuilder) ends() (pre, post model.Kind) {
 
 func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 	t := matrix(dtype.TokenEmbd, vocabulary(s.Vocab+s.ExtraTokens), whole(s.Hidden))
-	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}})
+	x := b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}, Lent: s.Draft.Embed})
 	if s.Segments > 0 {
 		t := matrix(dtype.TokenTypes, whole(s.Segments), whole(s.Hidden))
 		x = b.add(x, b.op(model.Op{Kind: model.Embed, Role: t.Role, Out: s.Hidden, W: []*model.Tensor{t}}), s.Hidden)
@@ -107,6 +109,7 @@ func (s *partBuilder) embed(b *kindBuilder) *model.Tensor {
 		x = b.scale(x, s.Hidden)
 	}
 	x = b.weights(s.Before, x, s.Hidden)
+	x = b.targetStates(&s.Draft, x, s.Hidden)
 	if s.EmbedNorm != NoNorm {
 		x = b.norm(s.EmbedNorm, dtype.TokenEmbdNorm, x, s.Hidden)
 	}
@@ -171,11 +174,12 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		b.linear(x, matrix(dtype.Score, whole(s.Score), whole(s.Hidden)), s.HeadBias)
 		return
 	}
-	t, lent := matrix(dtype.Output, vocabulary(s.Vocab), whole(s.Hidden)), false
+	rows := cmp.Or(s.Draft.HeadRows, s.Vocab)
+	t, lent := matrix(dtype.Output, vocabulary(rows), whole(s.Hidden)), s.Draft.Head
 	if s.Tied {
 		t, lent = embedding, true
 	}
-	o := model.Op{Kind: model.Head, Role: dtype.Output, Out: s.Vocab, W: []*model.Tensor{t}, Lent: lent}
+	o := model.Op{Kind: model.Head, Role: dtype.Output, Out: rows, W: []*model.Tensor{t}, Lent: lent}
 	v := &model.Tensor{Role: dtype.Output, Bias: true, Batch: 1, Segs: t.Segs, Cols: 1, Dims: 1}
 	if s.HeadBias && !lent {
 		o.W = append(o.W, v)
@@ -298,7 +302,7 @@ func (b *layerBuilder) residual(x, r model.Val) model.Val {
 func (b *layerBuilder) sequential() {
 	r := model.Val(0)
 	if b.l.mixes() {
-		x := b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn))
+		x := b.joined(b.before(dtype.AttnNorm, b.recalled(0, dtype.RecallAttnNorm, dtype.RecallAttn)))
 		o := b.gather(b.gated(dtype.AttnGateScale, b.weighed(dtype.LayerScale1, b.mixer(x))), b.h)
 		r = b.sum(dtype.AttnOutNorm, b.after(dtype.AttnPostNorm, o), 0)
 	}

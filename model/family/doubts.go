@@ -15,7 +15,7 @@ type Doubt struct{ Code, Text string }
 func (c *Config) Doubts() (out []Doubt) {
 	add := func(code, text string, args ...any) { out = append(out, Doubt{code, fmt.Sprintf(text, args...)}) }
 	class, kind := c.Class(), c.Str("model_type")
-	if a, b := ByClass(class, ""), ByClass("", kind); a != nil && b != nil && a != b {
+	if a, b := ByClass(class, ""), ByClass("", kind); a != nil && b != nil && a != b && c.drafter() == nil {
 		add("class_and_type", "architectures names %s and model_type %q, which is of another architecture: it is read by its class, as %s", class, kind, a.Name)
 	}
 	for _, other := range c.otherClasses() {
@@ -29,8 +29,8 @@ func (c *Config) Doubts() (out []Doubt) {
 	for _, key := range c.twice {
 		add("field_twice", "%s stands twice in the file, with different values: the last, %s, is read", key, show(c.m[key]))
 	}
-	if sign := c.drafter(); sign != "" {
-		add("drafter", "is a drafter of another model (%s): it is read as an ordinary decoder, and what it shares with its target or adds to read its states is not told apart", sign)
+	if how := c.draftNote(); how != "" {
+		add("drafter", "%s", how)
 	}
 	if code := c.remoteCode(); code != "" {
 		add("remote_code", "names code of its own repository (%s): none of it is run, and what is read are fields", code)

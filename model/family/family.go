@@ -66,7 +66,10 @@ func ByGGUF(arch string) *Family {
 // FromConfig reads a config.json into a Spec.
 func FromConfig(c *Config) (*Spec, error) {
 	class, kind := c.Class(), c.Str("model_type")
-	f := ByClass(class, kind)
+	f := c.drafter()
+	if f == nil {
+		f = ByClass(class, kind)
+	}
 	if f == nil {
 		if err := c.Err(); err != nil {
 			return nil, err

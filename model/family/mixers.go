@@ -75,7 +75,7 @@ func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
 	a := &b.l.Attn
 	qw, kw, vw := a.Heads*a.DimK, a.KVHeads*a.DimK, a.KVHeads*a.DimV
 	if a.Fused {
-		t := matrix(dtype.AttnQKV, heads(qw, a.DimK), whole(b.h))
+		t := matrix(dtype.AttnQKV, heads(qw, a.DimK), whole(b.from()))
 		t.Segs = append(t.Segs, kvHeads(kw, a.DimK), kvHeads(vw, a.DimV))
 		f := b.linear(x, t, a.BiasQ)
 		return b.slice(f, qw, 0, a.DimK), b.slice(f, kw, qw, a.DimK), b.slice(f, vw, qw+kw, a.DimV)
@@ -84,15 +84,15 @@ func (b *layerBuilder) project(x model.Val) (q, k, v model.Val) {
 	if a.Gate {
 		wide = 2
 	}
-	q = b.linear(x, matrix(dtype.AttnQ, heads(wide*qw, wide*a.DimK), whole(b.h)), a.BiasQ)
+	q = b.linear(x, matrix(dtype.AttnQ, heads(wide*qw, wide*a.DimK), whole(b.from())), a.BiasQ)
 	if a.SharesKV && !a.OwnKV {
 		return q, model.None, model.None
 	}
-	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.h)), a.BiasKV && !a.NoBiasK)
+	k = b.linear(x, matrix(dtype.AttnK, kvHeads(kw, a.DimK), whole(b.from())), a.BiasKV && !a.NoBiasK)
 	if a.KEqV {
 		return q, k, k
 	}
-	return q, k, b.linear(x, matrix(dtype.AttnV, kvHeads(vw, a.DimV), whole(b.h)), a.BiasKV)
+	return q, k, b.linear(x, matrix(dtype.AttnV, kvHeads(vw, a.DimV), whole(b.from())), a.BiasKV)
 }
 
 func (b *layerBuilder) qkNorm(role dtype.Role, x model.Val, dim, n int64, by model.Split) model.Val {
@@ -132,9 +132,9 @@ func (b *layerBuilder) latentQuery(x model.Val) model.Val {
 	a := &b.l.Attn
 	rows := heads(a.Heads*a.DimK, a.DimK)
 	if a.QRank == 0 {
-		return b.linear(x, matrix(dtype.AttnQ, rows, whole(b.h)), false)
+		return b.linear(x, matrix(dtype.AttnQ, rows, whole(b.from())), false)
 	}
-	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.h)), a.BiasQ)
+	qa := b.linear(x, matrix(dtype.AttnQA, whole(a.QRank), whole(b.from())), a.BiasQ)
 	qa = b.norm(RMS, dtype.AttnQANorm, qa, a.QRank)
 	b.index(x, qa, a.QRank)
 	return b.linear(qa, matrix(dtype.AttnQB, rows, whole(a.QRank)), false)
@@ -144,7 +144,7 @@ func (b *layerBuilder) latentQuery(x model.Val) model.Val {
 func (b *layerBuilder) latent(x model.Val) (compressed, rotary model.Val) {
 	a := &b.l.Attn
 	rope := a.DimK - a.Nope
-	kv := b.linear(x, matrix(dtype.AttnKVA, whole(a.KVRank+rope), whole(b.h)), a.BiasKV)
+	kv := b.linear(x, matrix(dtype.AttnKVA, whole(a.KVRank+rope), whole(b.from())), a.BiasKV)
 	c := b.norm(RMS, dtype.AttnKVANorm, b.slice(kv, a.KVRank, 0, 0), a.KVRank)
 	return c, b.rope(b.slice(kv, rope, a.KVRank, rope), rope)
 }

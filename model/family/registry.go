@@ -23,5 +23,6 @@ var families = []*Family{
 	llama4vl, phi3v, phi4mm, minicpmv, deepseekvl2, deepseekOCR, fuyu, persimmon, molmo, locateAnything, videollama3, llavaOneVision15, andesvl, logics, minimaxM3VL, kimiK3, xgenMM, infiMM, cogVLM2, qwenOmni, qwen3Omni, qwen3OmniThinker,
 	bert, distilbert, mpnet, nomicBERT, gteNew, jinaBERT, modernBERT, clip, clipTextModel, clipVisionModel, siglip, siglipVisionModel, vit, dinov2,
 	flux, sd3, qwenImage, hunyuanVideo, pixart, wan, zImage,
+	eagle3, dflash,
 	t5, t5Encoder, bart, mbart, m2m100, pegasus, codet5p, whisper, voxtral, qwen2audio, glmASR,
 }

@@ -57,6 +57,19 @@ type Spec struct {
 	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
+	// Draft is what a network that only proposes tokens takes from the model that verifies them.
+	Draft Draft
+}
+
+// Drafts reports whether the network only proposes tokens for another model.
+func (s *Spec) Drafts() bool { return s.Draft.Embed }
+
+// Draft says which ends a drafter takes from its target, and what it reads of it.
+type Draft struct {
+	Embed, Head bool  // the target's embedding and head are used
+	HeadRows    int64 // of a head for the frequent tokens alone; 0 for the whole vocabulary
+	States      int64 // width of the target's states that are mapped to the drafter's own, 0 for none
+	StatesNorm  bool  // and normalised then
 }
 
 // Source holds what only one of the two sources tells: it says nothing about the network's structure.
@@ -100,6 +113,8 @@ type Layer struct {
 	Laurel int64 // rank of the augmented residual, 0 for none
 	PLE    int64
 	Shared SharedBlock // a block that several layers share, before the mixer; zero Heads: none
+	// Joined: queries, keys and values are made of the stream and the next token's embedding, each normalised (EAGLE-3).
+	Joined bool
 	// Row writes the layer out in place of all else; nil for none.
 	Row *Row
 }
