@@ -278,6 +278,7 @@ var looks = map[string]string{
 	"start": "/", "nothing": "/nowhere", "fit": short, "plan": "/plan?m=llama-3.1-70b&on=2xh100", "hardware": "/plan?m=llama-3.1-8b", "serve": "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s,h100", "pick": "/pick?on=rtx-4090",
 	"train": "/train?m=llama-3.1-70b&on=32xh100&framework=megatron&tp=4&pp=4&accumulation=16", "sim": "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=500&why=/ttft_ms/p99",
 	"learn": "/learn?topic=kv-cache", "diagnose": "/diagnose",
+	"models": "/models?q=qwen3", "model": "/models/qwen3-32b", "devices": "/hardware?q=rtx", "device": "/hardware/rtx-4090", "formats": "/formats", "format": "/formats/bf16",
 }
 
 // letters finds text of pictures that is drawn smaller than 11 pixels, and other text that is.

@@ -3,6 +3,7 @@ package page
 import (
 	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
@@ -31,24 +32,25 @@ func (v *view) document() string {
 		el("head",
 			el("meta", attr{"charset", "utf-8"}),
 			el("meta", attr{"name", "viewport"}, attr{"content", "width=device-width,initial-scale=1"}),
-			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"}, attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'"})),
+			when(v.site.OnePage, el("meta", attr{"http-equiv", "Content-Security-Policy"}, attr{"content", "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'"})),
 			el("title", txt(v.title+" · memwall")),
+			met(v),
 			el("link", attr{"rel", "stylesheet"}, attr{"href", v.asset("page.css")}),
 			when(v.live, el("noscript", el("meta", attr{"http-equiv", "refresh"}, attr{"content", "5"}))),
 			el("link", attr{"rel", "icon"}, attr{"href", "data:,"}),
-			el("script", attr{"src", v.asset("page.js")}, set("defer"))),
+			el("script", attr{"src", v.asset(scriptOf(v))}, set("defer"))),
 		el("body",
 			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
-			el("main", attr{"data-at", v.state.href()}, when(v.live, set("data-live")), when(v.site.OnePage, set("data-one")), when(v.says != "", attr{"data-was", v.says}), v.main),
+			el("main", attr{"data-at", addressOf(v)}, when(v.live, set("data-live")), when(v.site.OnePage && !v.still, set("data-one")), when(v.says != "", attr{"data-was", v.says}), v.main),
 			v.footer())).String()
 }
 
 // asset is the address of a file of the site.
 func (v *view) asset(name string) string {
 	if v.site.OnePage {
-		return "./" + name
+		return "./" + v.site.Up + name
 	}
 	return "/" + name
 }
@@ -56,7 +58,9 @@ func (v *view) asset(name string) string {
 func (v *view) header() part {
 	links := all{}
 	for _, q := range questions() {
-		href := (&state{ask: q.path, query: v.state.carried(q.path), one: v.site.OnePage}).href()
+		to := v.site.state(q.path)
+		to.query = v.state.carried(q.path)
+		href := to.href()
 		links = append(links, el("a", attr{"href", href}, when("/"+q.path == Pasted, set("data-paste")), when(q.path == v.state.ask, attr{"aria-current", "page"}), txt(q.name)))
 	}
 	if v.site.Study != nil {
@@ -69,7 +73,12 @@ func (v *view) header() part {
 }
 
 func (v *view) footer() part {
+	catalog := all{}
+	for _, sh := range shelves() {
+		catalog = append(catalog, el("a", attr{"href", v.asset(sh.path + v.site.folder())}, when(strings.HasPrefix(v.state.ask, sh.path), attr{"aria-current", "page"}), txt(sh.name)))
+	}
 	return el("footer",
+		el("nav", attr{"aria-label", "Catalog"}, catalog),
 		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),
 		el("button", id("help"), attr{"type", "button"}, set("hidden"), txt("Keys")),
 		el("dialog", id("keys"), attr{"aria-label", "Keys"},
@@ -77,6 +86,46 @@ func (v *view) footer() part {
 				keys("x", "keep to compare"), keys("s", "share"), keys("t", "theme"), keys("Backspace", "undo"), keys("Escape", "close or cancel"), keys("?", "this")),
 			el("p", el("label", el("input", id("letters"), attr{"type", "checkbox"}, set("checked")), txt(" single letters are keys"))),
 			el("form", attr{"method", "dialog"}, el("button", txt("Close")))))
+}
+
+// met is what those who list and show pages are told of this one.
+func met(v *view) part {
+	property := func(name, content string) part {
+		return when(content != "", el("meta", attr{"property", "og:" + name}, attr{"content", content}))
+	}
+	out := all{when(v.describes != "", el("meta", attr{"name", "description"}, attr{"content", v.describes}))}
+	if v.site.Base == "" {
+		return out
+	}
+	at := v.site.Base + strings.TrimPrefix(pathOf(v), "/")
+	return append(out, el("link", attr{"rel", "canonical"}, attr{"href", at}), property("title", v.title), property("description", v.describes), property("type", "website"), property("url", at), property("image", v.site.Base+"og.png"))
+}
+
+// script of the page; that of a card has no use for the core.
+func scriptOf(v *view) string {
+	if v.still && v.site.OnePage {
+		return "card.js"
+	}
+	return "page.js"
+}
+
+// path of a page that the site keeps as a file; "" of its first.
+func pathOf(v *view) string {
+	if v.state.ask == "" {
+		return ""
+	}
+	return "/" + v.state.ask + v.site.folder()
+}
+
+// folder ends the path of a card where it is a folder of files.
+func (s *Site) folder() string { return map[bool]string{true: "/"}[s.OnePage] }
+
+// at is the address of the page.
+func addressOf(v *view) string {
+	if v.still {
+		return pathOf(v)
+	}
+	return v.state.href()
 }
 
 // privacy says where a question is answered.

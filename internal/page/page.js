@@ -137,6 +137,10 @@
 
   document.addEventListener('input', e => {
     const s = e.target;
+    if ('filter' in s.dataset) {
+      const words = s.value.toLowerCase().split(/\s+/);
+      for (const row of all('main tbody tr, main table tr:not(:first-child)')) row.hidden = !words.every(w => row.textContent.toLowerCase().includes(w));
+    }
     if (s.dataset.stops) {
       const n = stop(s), words = Number(n).toLocaleString('en-US');
       $('b', s.closest('div.slide').parentNode).textContent = words;

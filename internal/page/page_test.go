@@ -34,9 +34,14 @@ var plans = []string{
 	"/plan?m=llama-3.1-70b&on=2xh100&users=6&ctx=8k", "/pick?on=rtx-4090", "/train?m=llama-3.1-8b&on=8xh100", "/diagnose", "/serve?m=llama-3.1-8b&users=8&tpot=60ms&on=l40s", "/sim?m=llama-3.1-8b&on=l40s&rate=2&prompt=500&output=100&requests=200", "/learn", "/learn?topic=kv-cache", "/learn?topic=roofline&m=qwen3-8b&on=rtx-4090", "/serve", "/sim", "/train", "/pick", "/plan", "/fit",
 }
 
+// shown are pages that ask no question of the contract.
+var shown = []string{
+	"/models", "/models?q=qwen3", "/models/qwen3-32b", "/models/bge-m3", "/hardware", "/hardware/rtx-4090", "/formats", "/formats/bf16", "/formats/q4_k_m",
+}
+
 // TestPages: each is whole, says its title, and refers to nothing outside.
 func TestPages(t *testing.T) {
-	for _, href := range plans {
+	for _, href := range slices.Concat(plans, shown) {
 		r := get(t, href, "")
 		if r.Status != 200 || !strings.HasPrefix(r.HTML, "<!doctype html>") || !strings.HasSuffix(r.HTML, "</html>") {
 			t.Errorf("%s: %d", href, r.Status)

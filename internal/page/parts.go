@@ -23,7 +23,7 @@ func (v *view) parts(blocks []render.Block) {
 		case render.Heading:
 			v.add(el("h2", v.runs(b.Words)))
 		case render.Grid:
-			v.add(el("div", class("wider"), v.grid(b, fmt.Sprintf("t%d", i))))
+			v.add(el("div", class("wider"), v.grid(b)))
 		case render.Words:
 			if i == 0 || blocks[i-1].Kind != render.Title {
 				v.add(el("p", class("cap"), v.runs(b.Words)))
@@ -84,7 +84,8 @@ func (v *view) below(x render.Text) part {
 }
 
 // grid is a table; its first row is the head.
-func (v *view) grid(b *render.Block, name string) part {
+func (v *view) grid(b *render.Block) part {
+	v.tabled++
 	columns := len(b.Rows[0].Cells)
 	rows := all{}
 	for i := range b.Rows {
@@ -95,7 +96,7 @@ func (v *view) grid(b *render.Block, name string) part {
 		}
 		rows = append(rows, el("tr", when(r.Picked, class("pick")), v.cells("td", r, columns)), v.origins(r, columns))
 	}
-	return el("table", id(name), class("grid"), rows)
+	return el("table", id(fmt.Sprintf("t%d", v.tabled)), class("grid"), rows)
 }
 
 // origins of numbers of a row that are open, below it.
@@ -157,6 +158,8 @@ func (v *view) lead(words string, to *render.Place) part {
 		return txt(words)
 	case to.Pointer != "":
 		return v.figure(words, to.Pointer)
+	case to.Page != "":
+		return el("a", class("q"), attr{"href", v.asset(to.Page + v.site.folder())}, txt(words))
 	case len(to.Patch) == 0:
 		return txt(words)
 	}
@@ -168,5 +171,5 @@ func (v *view) lead(words string, to *render.Place) part {
 	if !ok {
 		return txt(words)
 	}
-	return el("a", class("q"), attr{"href", s.href()}, set("data-live"), when(to.Ask == "", set("data-rung")), when(to.Flags != "", attr{"title", to.Flags}), txt(words))
+	return el("a", class("q"), attr{"href", s.href()}, when(!v.still, set("data-live")), when(to.Ask == "", set("data-rung")), when(to.Flags != "", attr{"title", to.Flags}), txt(words))
 }

@@ -22,6 +22,10 @@ type Site struct {
 	Asker *memwall.Asker
 	// OnePage is a site whose questions are all one file: "?ask=fit&m=…" in place of "/fit?m=…".
 	OnePage bool
+	// Up leads from a page of a card to the folder of the site; "" of a server.
+	Up string
+	// Base is the address by which the world knows the site, with a slash at its end; "" is not known.
+	Base string
 	// Study gives a study as far as it is; nil where there is none to show.
 	Study func(context.Context) (*card.Study, error)
 }
@@ -82,6 +86,12 @@ func AskOf(path string) string {
 	return ""
 }
 
+// Searches reports whether the page of a path asks several questions of its own: lessons do, and cards.
+func Searches(path string) bool {
+	_, name := shelfAt(path)
+	return name != "" || AskOf(path) == "learn"
+}
+
 // RequestOf is the question of an address, as far as it can be read; nil where the address is of no page that asks.
 func RequestOf(path, query string) *memwall.Request {
 	path, _, _ = strings.Cut(strings.Trim(path, "/"), ".")
@@ -112,6 +122,9 @@ func questionAt(path string) *question {
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	ask := strings.Trim(path, "/")
+	if sh, name := shelfAt(ask); sh != nil {
+		return s.card(&view{site: s, ctx: ctx}, sh, name, query)
+	}
 	if s.Study != nil && (path == StudyPath || ask == "" && query == "") {
 		return s.study(ctx) // a site that follows a study opens on it
 	}
@@ -132,7 +145,8 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 			v.question = questionAt(ask)
 			v.read(ask, query, pasted)
 		} else {
-			v.state, v.request = &state{ask: ask, paste: pasted, one: s.OnePage}, &memwall.Request{Ask: ask}
+			v.state, v.request = s.state(ask), &memwall.Request{Ask: ask}
+			v.state.paste = pasted
 			v.fail(err)
 		}
 		if exported {
@@ -144,9 +158,14 @@ func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
 	return Response{Status: 404, HTML: s.Failure(ctx, "Not here", "There is no such page.", "")}
 }
 
+// state is a question of the site about which nothing is said yet.
+func (s *Site) state(ask string) *state {
+	return &state{ask: ask, query: url.Values{}, one: s.OnePage, up: s.Up}
+}
+
 // Failure is a page that says why there is none, and what would help.
 func (s *Site) Failure(ctx context.Context, title, message, fix string) string {
-	v := &view{site: s, ctx: ctx, state: (&state{one: s.OnePage}).with(), title: title}
+	v := &view{site: s, ctx: ctx, state: s.state(""), title: title}
 	v.add(el("h1", id("answer"), txt(message)), when(fix != "", el("p", class("sub"), txt("fix: "+fix))), el("p", el("a", attr{"href", v.asset("")}, txt("To the questions"))))
 	return v.document()
 }
@@ -161,31 +180,34 @@ func questionOf(query string) (ask, rest string) {
 
 // view is one page being drawn.
 type view struct {
-	site     *Site
-	ctx      context.Context
-	question *question
-	state    *state
-	request  *memwall.Request
-	answer   *memwall.Answer
-	err      *memwall.Error
-	title    string
-	main     all
-	unread   []string // of a command that was pasted
-	dropped  []string // settings that the engine does not know
-	says     string   // what the answer is, for links that are shared
-	pictures int      // counted for their names
-	live     bool     // it changes by itself
+	site      *Site
+	ctx       context.Context
+	question  *question
+	state     *state
+	request   *memwall.Request
+	answer    *memwall.Answer
+	err       *memwall.Error
+	title     string
+	main      all
+	unread    []string // of a command that was pasted
+	dropped   []string // settings that the engine does not know
+	says      string   // what the answer is, for links that are shared
+	pictures  int      // counted for their names
+	tabled    int      // tables, for theirs
+	live      bool     // it changes by itself
+	still     bool     // its links are followed by the browser itself
+	describes string   // what it says, in a line, to who lists pages
 }
 
 // read the question and ask it.
 func (v *view) read(ask, query, pasted string) {
 	var err error
 	if v.state, err = readState(ask, query); err != nil {
-		v.state, v.request = &state{ask: ask, one: v.site.OnePage}, &memwall.Request{Ask: v.question.ask}
+		v.state, v.request = v.site.state(ask), &memwall.Request{Ask: v.question.ask}
 		v.fail(err)
 		return
 	}
-	v.state.paste, v.state.one = pasted, v.site.OnePage
+	v.state.paste, v.state.one, v.state.up = pasted, v.site.OnePage, v.site.Up
 	if err = v.unpacked(); err == nil {
 		v.state.filled()
 		v.dropped = v.state.dropped()

@@ -52,7 +52,7 @@ func usersOf(a *memwall.Answer) (lead, under string) {
 
 // start is the first page: the questions that people come with, each answered for an example.
 func (s *Site) start(v *view) Response {
-	v.state, v.title = (&state{one: s.OnePage}).with(), "Will it run on my card?"
+	v.state, v.title = s.state(""), "Will it run on my card?"
 	v.add(el("h1", id("answer"), class("lesson"), txt("Where the memory of a language model goes, and whether it fits")))
 	cards := all{}
 	for _, o := range openings() {
@@ -65,7 +65,7 @@ func (s *Site) start(v *view) Response {
 
 // opening is one question with its words, and its example's answer, which leads to the whole.
 func (v *view) opening(o *opening) part {
-	s := (&state{ask: o.ask, one: v.site.OnePage}).with()
+	s := v.site.state(o.ask)
 	fields := all{}
 	for _, w := range o.words {
 		s.query.Set(w[0], w[2])
@@ -92,7 +92,7 @@ func (v *view) answerTo(o *opening, s *state) part {
 // openFailure is the question of what ran out: what a program printed, pasted.
 func (v *view) openFailure() part {
 	form := el("form", class("open"), v.formAt("diagnose"), el("textarea", attr{"name", "text"}, attr{"rows", "3"}, attr{"aria-label", "what the program printed"}, attr{"spellcheck", "false"}, set("data-example"), txt(exampleLog)), el("button", attr{"type", "submit"}, class("shown"), txt("Ask")))
-	s := (&state{ask: "diagnose", one: v.site.OnePage}).with()
+	s := v.site.state("diagnose")
 	answer := part(all(nil))
 	if a, err := v.site.Asker.AskContext(v.ctx, &memwall.Request{Ask: "diagnose", Text: exampleLog}); err == nil {
 		lead, under := gist(a)

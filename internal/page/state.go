@@ -33,6 +33,7 @@ type state struct {
 	paste  string // what a form brought: a log, which no URL says
 	drag   bool   // something is being dragged: the answer and its picture alone
 	one    bool   // of a site that is one page: the question's name stands in the query
+	up     string // from the page to the folder of the site
 }
 
 // mostParameters and mostLetters bound what a URL may say.
@@ -148,7 +149,7 @@ func (s *state) href() string {
 	}
 	path := "/" + s.ask
 	if s.one {
-		path = ""
+		path = s.up
 		q.Set(askKey, s.ask)
 	}
 	if len(q) == 0 {
@@ -162,7 +163,7 @@ func (s *state) plain() string { return s.query.Encode() }
 
 // with is the state with fields set; "" takes one away.
 func (s *state) with(pairs ...string) *state {
-	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside, one: s.one}
+	out := &state{ask: s.ask, query: url.Values{}, beside: s.beside, one: s.one, up: s.up}
 	for k, v := range s.query {
 		out.query[k] = v
 	}
@@ -178,7 +179,7 @@ func (s *state) with(pairs ...string) *state {
 
 // asking is the same question asked of another page; what that has no words for is left out.
 func (s *state) asking(ask string) *state {
-	out := &state{ask: ask, query: url.Values{}, one: s.one}
+	out := &state{ask: ask, query: url.Values{}, one: s.one, up: s.up}
 	to := questionAt(ask)
 	for k, v := range s.query {
 		if to.knows(k) {

@@ -37,6 +37,49 @@ func (p *page) labelled(label, fact string) { p.field(label, say(fact)) }
 
 const labelCells = 15
 
+// goesOn is a command that goes on from a card.
+func (p *page) goesOn(command string) {
+	p.code(join(pad(gap), say("try", dim), pad(labelCells-len("try"))), command)
+}
+
+// onPages is a cell that terminals have no room for.
+func (p *page) onPages(words string) text {
+	if p.st.endless {
+		return say(words)
+	}
+	return nil
+}
+
+// formatName leads to the card of a format.
+func formatName(name string) text { return say(name).leads(&Place{Page: "formats/" + name}) }
+
+// CardParts are the blocks of a card, or of a list that a filter left; none of what is neither.
+func CardParts(c any, filter string) []Block {
+	p := newPage(Style{Width: MaxWidth})
+	p.st.endless = true
+	switch x := c.(type) {
+	case []card.ModelRow:
+		p.models(x, filter)
+	case *card.Model:
+		p.model(x)
+	case *card.HardwareList:
+		p.devices(x.Devices, x.Nodes, filter)
+	case *card.Hardware:
+		p.device(x)
+	case *card.Node:
+		p.node(x)
+	case *card.FormatList:
+		p.formats(x, filter)
+	case *card.Format:
+		p.format(x)
+	case *card.Recipe:
+		p.recipe(x)
+	case *card.Published:
+		p.published(x)
+	}
+	return p.blocks
+}
+
 func (p *page) field(label string, x text) {
 	if strings.TrimSpace(x.string()) == "" {
 		return

@@ -13,13 +13,18 @@ import (
 // Formats draws the list of formats and recipes.
 func Formats(plainOnes, blocks []*card.Format, recipes []*card.Recipe, measured []*card.Published, filter string, st Style) string {
 	p := newPage(st)
+	p.formats(&card.FormatList{Formats: plainOnes, Blocks: blocks, Recipes: recipes, Measured: measured}, filter)
+	return p.String()
+}
+
+func (p *page) formats(l *card.FormatList, filter string) {
+	plainOnes, blocks, recipes, measured := l.Formats, l.Blocks, l.Recipes, l.Measured
 	p.heading(plural(int64(len(plainOnes)+len(blocks)), "format", "formats")+", "+plural(int64(len(recipes)), "recipe", "recipes"), only(measured, filter), matching(filter))
-	p.para(pad(gap), say("a format stores numbers, a recipe says which tensor gets which; memwall formats NAME shows one", dim))
+	p.para(pad(gap), say("a format stores numbers, a recipe says which tensor gets which"+map[bool]string{false: "; memwall formats NAME shows one"}[p.st.endless], dim))
 	p.plainFormats(plainOnes)
 	p.blockFormats(blocks)
 	p.recipes(recipes)
 	p.measuredOnly(measured, filter)
-	return p.String()
 }
 
 func (p *page) plainFormats(list []*card.Format) {
@@ -29,7 +34,7 @@ func (p *page) plainFormats(list []*card.Format) {
 	tb := &table{sides: []side{left, right, decimal, left, right, right, right}}
 	tb.row(say("format", bold), say("bits", dim), say("GiB per 1B", dim), say("± e f", dim), say("largest", dim), say("normal", dim), say("epsilon", dim))
 	for _, f := range list {
-		row := []text{say(f.Name), say(compact(f.Bits)), say(gib(f.PerBillion, 2))}
+		row := []text{formatName(f.Name), say(compact(f.Bits)), say(gib(f.PerBillion, 2))}
 		if x := f.Float; x != nil {
 			row = append(row, say("1 "+strconv.Itoa(x.Exponent)+" "+strconv.Itoa(x.Fraction)), say(power(x.Largest)), say(power(x.SmallestNormal)), say(power(x.Epsilon)))
 		}
@@ -50,7 +55,7 @@ func (p *page) blockFormats(list []*card.Format) {
 		if p.st.width() >= 110 {
 			block += ": " + f.Layout
 		}
-		tb.row(say(f.Name), say(bits(f.Bits)), say(gib(f.PerBillion, 2)), say(block, dim))
+		tb.row(formatName(f.Name), say(bits(f.Bits)), say(gib(f.PerBillion, 2)), say(block, dim))
 	}
 	p.blank()
 	p.add(tb)
@@ -67,7 +72,7 @@ func (p *page) recipes(list []*card.Recipe) {
 		if len(r.On) > 0 {
 			whole = gib(r.On[0].Bytes, 2)
 		}
-		tb.row(say(r.Name), say(bits(r.Bits)), say(whole), say(r.Store), say(r.Note, dim))
+		tb.row(formatName(r.Name), say(bits(r.Bits)), say(whole), say(r.Store), say(r.Note, dim))
 	}
 	p.blank()
 	p.add(tb)
@@ -105,6 +110,11 @@ func power(x float64) string {
 // Format draws the card of a format.
 func Format(f *card.Format, st Style) string {
 	p := newPage(st)
+	p.format(f)
+	return p.String()
+}
+
+func (p *page) format(f *card.Format) {
 	p.heading(f.Name, shape(f), gib(f.PerBillion, 2)+" GiB per 1B parameters")
 	if f.Why != "" {
 		p.para(pad(gap), say(capital(f.Why)))
@@ -125,7 +135,6 @@ func Format(f *card.Format, st Style) string {
 	}
 	p.quality("cache against 16 bits", f.Name, f.CacheQuality)
 	p.method("as a KV cache", f.Cache)
-	return p.String()
 }
 
 // shape is the bits in words.
@@ -192,6 +201,11 @@ func run(glyph string, n, most int) string {
 // Recipe draws the card of a recipe.
 func Recipe(r *card.Recipe, st Style) string {
 	p := newPage(st)
+	p.recipe(r)
+	return p.String()
+}
+
+func (p *page) recipe(r *card.Recipe) {
 	title := r.Title
 	if strings.EqualFold(title, r.Name) {
 		title = ""
@@ -203,8 +217,7 @@ func Recipe(r *card.Recipe, st Style) string {
 	p.method("", r.Method)
 	p.blank()
 	p.labelled("also called", strings.Join(r.Aliases, ", "))
-	p.labelled("try", "memwall fit llama-3.1-8b --weights "+r.Name+" --on rtx-4090")
-	return p.String()
+	p.goesOn("memwall fit llama-3.1-8b --weights " + r.Name + " --on rtx-4090")
 }
 
 // wholeModels is a recipe on common models.

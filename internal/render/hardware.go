@@ -13,9 +13,14 @@ import (
 // Devices draws the list of devices, and of nodes when a filter found some.
 func Devices(rows []card.HardwareRow, nodes []card.Node, filter string, st Style) string {
 	p := newPage(st)
+	p.devices(rows, nodes, filter)
+	return p.String()
+}
+
+func (p *page) devices(rows []card.HardwareRow, nodes []card.Node, filter string) {
 	p.heading(plural(int64(len(rows)), "device", "devices"), matching(filter))
-	p.para(pad(gap), say("memwall hardware NAME shows one; names as people and nvidia-smi write them will do", dim))
-	tb := &table{sides: []side{left, decimal, right, right, right, left}, most: map[int]int{0: 27, 5: max(10, st.width()-55)}}
+	p.elsewhere("memwall hardware NAME shows one; names as people and nvidia-smi write them will do")
+	tb := &table{sides: []side{left, decimal, right, right, right, left}, most: map[int]int{0: 27, 5: max(10, p.st.width()-55)}}
 	tb.row(say("device", dim), say("GiB", dim), say("GB/s", dim), say("TFLOP/s", dim), say("year", dim), nil)
 	for _, r := range rows {
 		memory := "—"
@@ -26,14 +31,13 @@ func Devices(rows []card.HardwareRow, nodes []card.Node, filter string, st Style
 		if r.Year > 0 {
 			year = strconv.Itoa(r.Year)
 		}
-		tb.row(say(r.ID), say(memory), say(in(r.Bandwidth, 1e9)), say(in(r.BF16, 1e12)), say(year), say(r.Name, dim))
+		tb.row(say(r.ID).leads(&Place{Page: "hardware/" + r.ID}), say(memory), say(in(r.Bandwidth, 1e9)), say(in(r.BF16, 1e12)), say(year), say(r.Name, dim))
 	}
 	p.blank()
 	p.add(tb)
 	p.blank()
 	p.para(pad(gap), say("TFLOP/s: dense, 16 bits. — is a figure without a source.", dim))
 	p.nodes(nodes)
-	return p.String()
 }
 
 func (p *page) nodes(nodes []card.Node) {
@@ -47,7 +51,7 @@ func (p *page) nodes(nodes []card.Node) {
 		if strings.EqualFold(name, n.ID) {
 			name = n.Provider
 		}
-		tb.row(say(n.ID), say(unit.Count(int64(n.Devices))+" × "+n.Device), say(name, dim))
+		tb.row(say(n.ID).leads(&Place{Page: "hardware/" + n.ID}), say(unit.Count(int64(n.Devices))+" × "+n.Device), say(name, dim))
 	}
 	p.blank()
 	p.add(tb)
@@ -56,6 +60,11 @@ func (p *page) nodes(nodes []card.Node) {
 // Hardware draws the card of a device.
 func Hardware(h *card.Hardware, st Style) string {
 	p := newPage(st)
+	p.device(h)
+	return p.String()
+}
+
+func (p *page) device(h *card.Hardware) {
 	maker := h.Vendor
 	if h.Year > 0 {
 		maker += ", " + strconv.Itoa(h.Year)
@@ -88,7 +97,6 @@ func Hardware(h *card.Hardware, st Style) string {
 		p.labelled("read as", n)
 	}
 	p.sources(h)
-	return p.String()
 }
 
 // conflicts puts the figures of all sources beside each other.
@@ -241,6 +249,11 @@ func (p *page) sources(h *card.Hardware) {
 // Node draws the card of a node.
 func Node(n *card.Node, st Style) string {
 	p := newPage(st)
+	p.node(n)
+	return p.String()
+}
+
+func (p *page) node(n *card.Node) {
 	p.heading(n.Name, n.Provider, unit.Count(int64(n.Devices))+" × "+n.Device)
 	p.para(pad(gap), say("memwall fit MODEL --on "+n.ID))
 	p.blank()
@@ -252,7 +265,6 @@ func Node(n *card.Node, st Style) string {
 		p.labelled("rent", rent(&r)+", for one of its devices")
 	}
 	p.labelled("note", n.Note)
-	return p.String()
 }
 
 func perDevice(n *card.Node) string {

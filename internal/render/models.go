@@ -12,10 +12,15 @@ import (
 // Models draws the list of models.
 func Models(rows []card.ModelRow, filter string, st Style) string {
 	p := newPage(st)
+	p.models(rows, filter)
+	return p.String()
+}
+
+func (p *page) models(rows []card.ModelRow, filter string) {
 	p.heading(plural(int64(len(rows)), "model", "models"), matching(filter))
-	p.para(pad(gap), say("memwall models ID shows one; memwall fit takes files and config.json too", dim))
-	tb := &table{sides: []side{left, right, right, right, decimal, left}, most: map[int]int{0: 26, 5: max(8, st.width()-55)}}
-	tb.row(say("model", dim), say("params", dim), say("active", dim), say("context", dim), say("KV KiB", dim), say("attention", dim))
+	p.elsewhere("memwall models ID shows one; memwall fit takes files and config.json too")
+	tb := &table{sides: []side{left, right, right, right, decimal, left, left}, most: map[int]int{0: 26, 5: max(8, p.st.width()-55)}}
+	tb.row(say("model", dim), say("params", dim), say("active", dim), say("context", dim), say("KV KiB", dim), say("attention", dim), p.onPages("released"))
 	for _, r := range rows {
 		active, kv := "", ""
 		if r.Active != r.Parameters {
@@ -28,13 +33,12 @@ func Models(rows []card.ModelRow, filter string, st Style) string {
 		if r.Context > 0 {
 			context = unit.Length(r.Context)
 		}
-		tb.row(say(r.ID), say(brief(r.Parameters)), say(active), say(context), say(kv), say(r.Short))
+		tb.row(say(r.ID).leads(&Place{Page: "models/" + r.ID}), say(brief(r.Parameters)), say(active), say(context), say(kv), say(r.Short), p.onPages(r.Released))
 	}
 	p.blank()
 	p.add(tb)
 	p.blank()
 	p.para(pad(gap), say("KV: one more token of a long sequence, in 16 bits. Windows, and the recurrent layers of hybrids, keep a fixed size beside it.", dim))
-	return p.String()
 }
 
 func matching(filter string) string {
@@ -47,6 +51,11 @@ func matching(filter string) string {
 // Model draws the card of a model.
 func Model(m *card.Model, st Style) string {
 	p := newPage(st)
+	p.model(m)
+	return p.String()
+}
+
+func (p *page) model(m *card.Model) {
 	active := "all active"
 	if m.Active != m.Parameters {
 		active = brief(m.Active) + " active"
@@ -78,8 +87,7 @@ func Model(m *card.Model, st Style) string {
 	p.labelled("also called", strings.Join(m.Aliases, ", "))
 	p.storedIn(m.Weights)
 	p.blank()
-	p.labelled("try", "memwall fit "+cmp.Or(m.Reference, m.ID))
-	return p.String()
+	p.goesOn("memwall fit " + cmp.Or(m.Reference, m.ID))
 }
 
 func trained(context int64) string {

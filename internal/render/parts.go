@@ -47,9 +47,10 @@ type Run struct {
 	To          *Place
 }
 
-// Place is where a piece leads: the origin of a number by its pointer, or the answer to a question with a change.
+// Place is where a piece leads: the origin of a number by its pointer, a card, or the answer to a question with a change.
 type Place struct {
 	Pointer string
+	Page    string         // of a card: models/NAME
 	Ask     string         // the page that answers it; "" the same
 	Patch   map[string]any // of the question
 	Flags   string         // the change as arguments of the engine

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -76,7 +77,11 @@ func (s *screen) planHead() {
 	if close > 0 && s.a.Verdict != memwall.Fits {
 		ways += fmt.Sprintf(", %d close", close)
 	}
-	s.page.dotted(join(say(string(m.sign)+" "+ways, m.ink), say("   ")), asked(s.a))
+	about := asked(s.a)
+	if s.a.Plan.Hardware == "" && differ(s.a.Candidates) {
+		about = []string{about[0], "each in a format that suits it"}
+	}
+	s.page.dotted(join(say(string(m.sign)+" "+ways, m.ink), say("   ")), about)
 }
 
 // planBest is line 2: what the plan lacks as asked, and the first change that mends it.
@@ -271,6 +276,13 @@ func (s *screen) nearestMiss() {
 	s.page.para(join(pad(gap), say("nearest  ", dim)), say("with all that was given kept, "+words+lacks+kept))
 }
 
+// differ reports whether plans store weights in different formats.
+func differ(list []memwall.Candidate) bool {
+	return slices.ContainsFunc(list, func(c memwall.Candidate) bool {
+		return c.Plan != nil && list[0].Plan != nil && c.Plan.Weights != list[0].Plan.Weights
+	})
+}
+
 // machines are the smallest hardware of each kind that holds the plan.
 func (s *screen) machines(all bool) {
 	shown := s.a.Candidates
@@ -290,6 +302,9 @@ func (s *screen) machines(all bool) {
 	if s.page.st.width() >= narrow {
 		tb.column(3, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
 		tb.column(4, decimal, say("$ an hour", dim), func(i int) text { return say(rentOf(&shown[i])) })
+	}
+	if s.page.st.width() >= defaultWidth && differ(shown) {
+		tb.column(1, left, say("format", dim), func(i int) text { return say(shown[i].Plan.Weights) })
 	}
 	s.page.blank()
 	s.page.add(tb)

@@ -201,14 +201,14 @@ func (p *page) measuredOnly(list []*card.Published, filter string) {
 		return
 	}
 	p.blank()
-	if filter == "" {
+	if filter == "" && !p.st.endless {
 		p.para(pad(gap), say(plural(int64(len(list)), "more name has", "more names have")+" published quality alone: memwall formats WORD finds them (aqlm, hqq, exl2, kv-turbo).", dim))
 		return
 	}
 	tb := &table{sides: []side{left, left, left, right}}
 	tb.row(say("measured only", bold), say("of", dim), say("bits", dim), say("models", dim))
 	for _, m := range list {
-		tb.row(say(m.Name), say(string(m.Target)), say(publishedBits(m)), say(strconv.Itoa(m.Models)))
+		tb.row(formatName(m.Name), say(string(m.Target)), say(publishedBits(m)), say(strconv.Itoa(m.Models)))
 	}
 	p.add(tb)
 }
@@ -223,6 +223,11 @@ func publishedBits(m *card.Published) string {
 // Published draws a name that publications alone use.
 func Published(m *card.Published, st Style) string {
 	p := newPage(st)
+	p.published(m)
+	return p.String()
+}
+
+func (p *page) published(m *card.Published) {
 	facts := []string{m.Note}
 	if b := publishedBits(m); b != "" {
 		facts = append(facts, b+" bits as published")
@@ -232,9 +237,8 @@ func Published(m *card.Published, st Style) string {
 	p.quality("quality against 16 bits", m.Name, m.Quality)
 	if !shows(m.Quality) {
 		p.blank()
-		p.para(pad(gap), say("its sources print no value without the format: --json has theirs"))
+		p.elsewhere("its sources print no value without the format: --json has theirs")
 	}
-	return p.String()
 }
 
 func standsFor(m *card.Published) string {

@@ -22,7 +22,7 @@ const (
 func (s *Server) pages() {
 	s.file("/page.css", "text/css; charset=utf-8", []byte(page.Style()))
 	s.file("/page.js", "text/javascript; charset=utf-8", []byte(page.Script()))
-	for _, path := range page.Paths() {
+	for _, path := range append(page.Paths(), page.CardPaths()...) {
 		s.routes.add(http.MethodGet, path, "", 0)
 		s.mux.HandleFunc("GET "+path, s.page)
 	}
@@ -41,8 +41,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out page.Response
-	ask := page.AskOf(r.URL.Path)
-	err := s.Desk.Do(r.Context(), client(r), laneOf(r, ask), func(ctx context.Context, asker *memwall.Asker) error {
+	err := s.Desk.Do(r.Context(), client(r), laneOf(r), func(ctx context.Context, asker *memwall.Asker) error {
 		site := page.Site{Asker: asker, Study: s.Study}
 		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
 		return nil
@@ -76,9 +75,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 	_, _ = w.Write([]byte(site.Failure(r.Context(), p.Title, p.Detail+".", p.Fix))) // who asked may be gone
 }
 
-// laneOf a page: that of the question it asks; lessons search and simulate too.
-func laneOf(r *http.Request, ask string) desk.Lane {
-	if ask == "learn" {
+// laneOf a page: that of the question it asks; lessons and cards search too.
+func laneOf(r *http.Request) desk.Lane {
+	if page.Searches(r.URL.Path) {
 		return desk.Medium
 	}
 	if q := page.RequestOf(r.URL.Path, r.URL.RawQuery); q != nil {

@@ -31,19 +31,23 @@ var (
 
 func main() {
 	out := flag.String("out", "site", "folder for the files; it is made")
+	base := flag.String("base", "", "address at which the world will find the folder, https://…; pages then say where they are")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := build(*out); err != nil {
+	if *base != "" && !strings.HasSuffix(*base, "/") {
+		*base += "/"
+	}
+	if err := build(*out, *base); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
 }
 
 // build writes all files of the site.
-func build(out string) error {
+func build(out, base string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -55,20 +59,46 @@ func build(out string) error {
 	if err != nil {
 		return err
 	}
-	s := page.Site{Asker: (&memwall.Asker{}), OnePage: true}
+	s := page.Site{Asker: &memwall.Asker{Models: memwall.Catalog{}}, OnePage: true, Base: base}
 	files := map[string][]byte{
 		"index.html":      []byte(s.Page(context.Background(), "", "", "").HTML),
 		"page.css":        []byte(page.Style()),
+		"card.js":         []byte(page.Script()),
 		"page.js":         []byte(start + "\n;\n" + page.Script()),
 		"core.js":         bytes.Join([][]byte{support, []byte(worker)}, []byte("\n;\n")),
 		"memwall.wasm.gz": core,
 	}
+	for name, data := range cards(s) {
+		files[name] = data
+	}
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
+		at := filepath.Join(out, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(at, data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// cards are the pages of the catalog, each with its badge where it has one.
+func cards(s page.Site) map[string][]byte {
+	files := map[string][]byte{}
+	for _, path := range page.CardNames() {
+		folder, _, _ := strings.Cut(path, "/")
+		for _, list := range []string{folder, path} {
+			s.Up = strings.Repeat("../", 1+strings.Count(list, "/"))
+			if files[list+"/index.html"] == nil {
+				files[list+"/index.html"] = []byte(s.Page(context.Background(), "/"+list, "", "").HTML)
+			}
+		}
+		if badge := s.Page(context.Background(), "/"+path+".svg", "", ""); badge.Status == 200 {
+			files[path+".svg"] = []byte(badge.HTML)
+		}
+	}
+	return files
 }
 
 // core is the program as WebAssembly, packed.
