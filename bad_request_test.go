@@ -42,7 +42,7 @@ var badRequests = []struct {
 	{"tp that cuts recurrent heads", `{"ask":"fit","model":"mamba2-2.7b","tp":3}`, ImpossiblePlan, "tp", "3", "heads of the recurrent layers", "--tp 2"},
 	{"more stages than layers", bare(`"pp":33`), ImpossiblePlan, "pp", "33", "more than the 32 layers", "--pp 32"},
 	{"experts of a dense model", on(`"ep":4`), ImpossiblePlan, "ep", "4", "has no experts", "leave ep out"},
-	{"ep that cuts experts", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"8xh100","ep":3}`, ImpossiblePlan, "ep", "3", "128 experts", "divides"},
+	{"ep that cuts experts", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"6xh100","engine":"sglang","tp":2,"dp":3,"ep":6}`, ImpossiblePlan, "ep", "6", "128 experts", "divides"},
 	{"experts on ranks that are not there", `{"ask":"fit","model":"qwen3-30b-a3b","hardware":"h200","engine":"sglang","ep":8}`, ImpossiblePlan, "ep", "8", "ranks, which are 1 here", "--tp 8"},
 	{"more ranks than devices", `{"ask":"fit","model":"llama-3.1-8b","hardware":"2xh100","tp":4}`, ImpossiblePlan, "devices", "4", "there are 2", "4 devices"},
 	{"stages without devices", on(`"pp":4`), ImpossiblePlan, "devices", "4", "there are 1", "smaller groups"},

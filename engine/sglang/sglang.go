@@ -33,7 +33,7 @@ func (Engine) Defaults(j *engine.Job) {
 		j.Default("kv", p.KV)
 	}
 	engine.OneFormat(p)
-	engine.DefaultParallel(j, func(tp int64) bool { return cutsKV(j.Model, tp) })
+	engine.DefaultParallel(j, func(tp int64) bool { return cutsKV(j.Model, tp) }, engine.KeepsBlocks(j))
 	engine.DraftDefaults(j)
 	if p.MaxBatchedTokens == 0 {
 		p.MaxBatchedTokens = plan.Int(chunkDefault(j))
@@ -144,6 +144,12 @@ func (Engine) Check(j *engine.Job) error {
 		return err
 	}
 	if err := engine.CheckDrafts(j); err != nil {
+		return err
+	}
+	if err := engine.CheckEvenExperts(j); err != nil {
+		return err
+	}
+	if err := engine.CheckBlocks(j, "SGLang", "whole experts on each rank"); err != nil {
 		return err
 	}
 	if err := engine.CheckCross(j, "SGLang"); err != nil {

@@ -71,6 +71,9 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckDrafts(j); err != nil {
 		return err
 	}
+	if err := engine.CheckEvenExperts(j); err != nil {
+		return err
+	}
 	if err := engine.CheckCross(j, "TensorRT-LLM"); err != nil {
 		return err
 	}

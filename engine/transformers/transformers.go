@@ -59,6 +59,9 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckParallel(j); err != nil {
 		return err
 	}
+	if err := engine.CheckEvenExperts(j); err != nil {
+		return err
+	}
 	p := j.Plan
 	switch {
 	case p.TP > 1 && j.Version.Before(tensorParallel):

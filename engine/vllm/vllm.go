@@ -35,7 +35,7 @@ func (Engine) Defaults(j *engine.Job) {
 	if p.KVV == "" {
 		p.KVV = p.KV
 	}
-	engine.DefaultParallel(j)
+	engine.DefaultParallel(j, engine.KeepsBlocks(j))
 	share(j)
 	stepDefaults(j)
 	if p.BlockSize == 0 {
@@ -117,6 +117,9 @@ func (Engine) Check(j *engine.Job) error {
 		return err
 	}
 	if err := engine.CheckDrafts(j); err != nil {
+		return err
+	}
+	if err := engine.CheckBlocks(j, "vLLM", "--enable-expert-parallel"); err != nil {
 		return err
 	}
 	if err := checkShare(j); err != nil {
