@@ -26,7 +26,7 @@ var houseOrder = []string{
 	"engine/manifest engine/pycall engine/torch speed train diagnose quant/quanttest",
 	"speed/stream speed/serving cost train/step train/config sim",
 	"engine/llamacpp/ggml engine/startup/startuptest engine/enginetest",
-	"engine/generic engine/llamacpp engine/sglang engine/tensorrt engine/transformers engine/vllm",
+	"engine/generic engine/llamacpp engine/plain engine/sglang engine/tensorrt engine/transformers engine/vllm",
 	"api",
 	"internal/question",
 	"internal/timing",

@@ -5,7 +5,7 @@ package plan
 
 // Plan says how to run a model. A zero field is one that was not given; an engine's Defaults fill it in.
 type Plan struct {
-	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, transformers or generic; @version picks one, as in vllm@0.19"`
+	Engine       string `json:"engine,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"engine" doc:"vllm, sglang, tensorrt-llm, llama.cpp, llama-server, ollama, ik_llama.cpp, transformers, mlx-lm, exllamav2, exllamav3, tgi, lmdeploy, ktransformers, mlc or generic; @version picks one, as in vllm@0.19"`
 	Weights      string `json:"weights,omitempty" flag:"weights" doc:"format or recipe of the weights, such as bf16, fp8, awq, q4_k_m"`
 	KV           string `json:"kv,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv" doc:"format of cached keys, and of values unless kv_v is given"`
 	KVV          string `json:"kv_v,omitempty" asks:"fit,plan,pick,diff,compare,sim" flag:"kv-v" doc:"format of cached values"`
@@ -88,14 +88,14 @@ type LlamaCpp struct {
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.
 type Serving struct {
 	GPUMemoryUtilization  *float64       `json:"gpu_memory_utilization,omitempty" flag:"gpu-memory-utilization" doc:"share of the device that vLLM takes" engines:"vllm"`
-	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm"`
+	MaxBatchedTokens      Int            `json:"max_num_batched_tokens,omitempty" flag:"max-num-batched-tokens" doc:"tokens of one step" engines:"vllm,sglang,tensorrt-llm,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
 	MaxSeqs               Int            `json:"max_num_seqs,omitempty" flag:"max-num-seqs" doc:"sequences of one step" engines:"vllm,sglang,tensorrt-llm"`
 	EnforceEager          *bool          `json:"enforce_eager,omitempty" flag:"enforce-eager" doc:"no CUDA graphs" engines:"vllm,sglang"`
 	BlockSize             Int            `json:"block_size,omitempty" flag:"block-size" doc:"tokens of one KV page" engines:"vllm,sglang,tensorrt-llm"`
 	KVCacheMemory         Size           `json:"kv_cache_memory_bytes,omitempty" flag:"kv-cache-memory" doc:"size of the KV pool, instead of a utilization" engines:"vllm"`
 	CPUOffload            Size           `json:"cpu_offload_bytes,omitempty" flag:"cpu-offload" doc:"weights of layers that each rank keeps in host memory" engines:"vllm,sglang"`
 	MemFractionStatic     *float64       `json:"mem_fraction_static,omitempty" flag:"mem-fraction-static" doc:"share of the device for weights and KV pool" engines:"sglang"`
-	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm"`
+	FreeGPUMemoryFraction *float64       `json:"free_gpu_memory_fraction,omitempty" flag:"free-gpu-memory-fraction" doc:"share of the free memory for the KV pool" engines:"tensorrt-llm,tgi,lmdeploy"`
 	PrefixCache           *bool          `json:"prefix_cache,omitempty" flag:"prefix-cache" doc:"share pages of equal prefixes" engines:"vllm,sglang,tensorrt-llm"`
 	ChunkedPrefill        *bool          `json:"chunked_prefill,omitempty" flag:"chunked-prefill" doc:"split long prompts over steps" engines:"vllm,sglang,tensorrt-llm"`
 	StreamInterval        Int            `json:"stream_interval,omitempty" flag:"stream-interval" doc:"tokens that the server sends at a time" engines:"vllm,sglang,tensorrt-llm"`

@@ -46,13 +46,13 @@ var programs = []Program{
 	{Names: []string{"llamaswap", "lemonade", "ramalama", "dockermodelrunner"}, Title: "a launcher of llama-server", Engine: ggml},
 	{Names: []string{"openwebui", "msty"}, Title: "a front end of Ollama", Engine: "ollama"},
 	{Names: []string{"ikllamacpp", "ikllama", "ik"}, Title: "ik_llama.cpp", Engine: ggml, Unsized: "sized as llama.cpp: what -mla, -fmoe, -amb and -rtr change is not"},
-	{Names: []string{"mlx", "mlxlm", "mlxvlm"}, Title: "MLX", Engine: floor, Recipes: []string{"mlx-"}, Unsized: unsizedByFloor},
-	{Names: []string{"exllamav2", "exllama2", "exl2", "exllama", "tabbyapi"}, Title: "ExLlamaV2", Engine: floor, Recipes: []string{"exl2-"}, Unsized: unsizedByFloor},
-	{Names: []string{"exllamav3", "exllama3", "exl3"}, Title: "ExLlamaV3", Engine: floor, Recipes: []string{"exl3-"}, Unsized: unsizedByFloor},
-	{Names: []string{"tgi", "textgenerationinference", "hftgi"}, Title: "TGI", Engine: floor, Unsized: unsizedByFloor},
-	{Names: []string{"lmdeploy", "turbomind"}, Title: "LMDeploy", Engine: floor, Unsized: unsizedByFloor + "; its cache takes 0.8 of what is free"},
-	{Names: []string{"ktransformers", "kt"}, Title: "KTransformers", Engine: floor, Unsized: "sized as if all lay on the device; --offload says which experts are kept on the host"},
-	{Names: []string{"mlc", "mlcllm", "webllm"}, Title: "MLC LLM", Engine: floor, Unsized: unsizedByFloor},
+	{Names: []string{"mlx-lm", "mlx", "mlxvlm"}, Title: "MLX", Engine: "mlx-lm", Recipes: []string{"mlx-"}},
+	{Names: []string{"exllamav2", "exllama2", "exl2", "exllama"}, Title: "ExLlamaV2", Engine: "exllamav2", Recipes: []string{"exl2-"}},
+	{Names: []string{"exllamav3", "exllama3", "exl3", "tabbyapi"}, Title: "ExLlamaV3", Engine: "exllamav3", Recipes: []string{"exl3-"}},
+	{Names: []string{"tgi", "textgenerationinference", "hftgi"}, Title: "TGI", Engine: "tgi"},
+	{Names: []string{"lmdeploy", "turbomind"}, Title: "LMDeploy", Engine: "lmdeploy"},
+	{Names: []string{"ktransformers", "kt"}, Title: "KTransformers", Engine: "ktransformers"},
+	{Names: []string{"mlc", "mlcllm", "webllm"}, Title: "MLC LLM", Engine: "mlc"},
 	{Names: []string{"aphrodite", "aphroditeengine"}, Title: "Aphrodite", Engine: "vllm", Unsized: "sized as vLLM, of which it is a fork"},
 	{Names: []string{"max", "modularmax", "candle", "mistralrs", "ctranslate2", "onnxruntime", "openvino", "ovms", "fastllm"}, Title: "this engine", Engine: floor, Unsized: unsizedByFloor},
 }
@@ -105,6 +105,15 @@ func (p *Program) Apply(to *plan.Plan) (set []string) {
 		set = append(set, "attention")
 	}
 	return set
+}
+
+// Kept is the version that somebody asked of the program, where that is its engine under another name and counts as it does;
+// "" else.
+func (p *Program) Kept(version string) string {
+	if fold(p.Names[0]) == fold(p.Engine) {
+		return version
+	}
+	return ""
 }
 
 func fold(s string) string {

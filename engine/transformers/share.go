@@ -1,9 +1,6 @@
 package transformers
 
-import (
-	"github.com/memwall/memwall/engine"
-	"github.com/memwall/memwall/hardware"
-)
+import "github.com/memwall/memwall/engine"
 
 // Shares are the layers of each device, which work one after another; the head lies with the last of them. It is nil under tensor
 // parallelism, where devices share each matrix.
@@ -18,7 +15,7 @@ func (s *sizer) Shares() []engine.Share {
 		for n := range r.Count {
 			at := int(r.Index + n)
 			part := float64(r.Last-r.First) / float64(max(1, all))
-			out = append(out, engine.Share{Device: at, Backend: backend(s.job.Device(int64(at))), Dense: part, Experts: part, Cache: part})
+			out = append(out, engine.Share{Device: at, Backend: engine.TorchBackend(s.job.Device(int64(at))), Dense: part, Experts: part, Cache: part})
 		}
 	}
 	out[len(out)-1].Head = 1
@@ -27,13 +24,3 @@ func (s *sizer) Shares() []engine.Share {
 
 // Flash reports whether attention is fused: all but eager attention is.
 func (s *sizer) Flash() bool { return s.job.Plan.Attention != "eager" }
-
-// backends are what measurements call torch's devices, by who makes them.
-var backends = map[string]string{"NVIDIA": "cuda", "AMD": "rocm", "Apple": "metal", "Intel": "sycl", "Huawei": "cann", "Moore Threads": "musa"}
-
-func backend(d *hardware.Device) string {
-	if d == nil || d.IsCPU() {
-		return "cpu"
-	}
-	return backends[d.Vendor]
-}

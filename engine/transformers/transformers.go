@@ -37,21 +37,8 @@ func (Engine) Defaults(j *engine.Job) {
 		p.Attention = defaultAttention(j.Version)
 		j.Default("attention", p.Attention)
 	}
-	layersOverDevices(j)
+	engine.LayersOverDevices(j, "device_map = auto")
 	engine.EagerNote(j, true)
-}
-
-// layersOverDevices: devices hold whole layers, one after another; what the plan says is kept.
-func layersOverDevices(j *engine.Job) {
-	p := j.Plan
-	if n := j.Devices(); p.TP == 0 && p.PP == 0 && p.DP == 0 && n > 1 {
-		p.PP = min(n, int64(len(j.Model.Decoder().Layers)))
-		j.Default("pp", p.PP)
-		j.Note("naive_pipeline", "info", "pp", "device_map = auto puts whole layers on %d devices, which work one after another", p.PP)
-	}
-	for _, x := range []*int64{&p.TP, &p.PP, &p.DP, &p.CP} {
-		*x = max(1, *x)
-	}
 }
 
 // Check refuses what transformers refuses.

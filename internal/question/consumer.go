@@ -14,6 +14,12 @@ import (
 // handy are the formats that people run on devices of their own, the best first: what is lost to 16 bits is small in all.
 var handy = []string{"q8_0", "q6_k", "q5_k_m", "q4_k_m"}
 
+// handyOf are those of engines that have formats of their own.
+var handyOf = map[string][]string{
+	"mlx-lm": {"mlx-8bit", "mlx-6bit", "mlx-5bit", "mlx-4bit"}, "exllamav2": {"exl2-8.0bpw", "exl2-6.0bpw", "exl2-5.0bpw", "exl2-4.0bpw"}, "exllamav3": {"exl3-8.0bpw", "exl3-6.0bpw", "exl3-5.0bpw", "exl3-4.0bpw"},
+	"ktransformers": handy,
+}
+
 // personal reports whether the machine is one on which somebody runs a model alone: a consumer's card, a Mac, a computer
 // without an accelerator, a card too old for engines that serve.
 func personal(j *engine.Job) bool {
@@ -43,7 +49,13 @@ func (q *Question) chooseFormat() {
 		return
 	}
 	name, _, _ := strings.Cut(q.Original.Engine, "@")
-	if open := name == "" || called.Find(name) != nil; !open || !engine.ReadsGGUF(q.Engine) || !personal(q.Job) {
+	handy := handy
+	if own, ok := handyOf[q.Engine.Name()]; ok {
+		handy = own
+	} else if !engine.ReadsGGUF(q.Engine) {
+		return
+	}
+	if open := name == "" || called.Find(name) != nil; !open || !personal(q.Job) {
 		return
 	}
 	if own := dtype.FindRecipe(q.Resolved.Recipe); own != nil && own.InGGUF() != nil {

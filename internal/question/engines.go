@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/generic"
 	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/tensorrt"
 	"github.com/memwall/memwall/engine/transformers"
@@ -22,7 +23,8 @@ import (
 )
 
 // engines are all that a plan may name. A new one is a line here.
-var engines = []engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, transformers.Engine{}, generic.Engine{}}
+var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama},
+	transformers.Engine{}}, plain.Engines(), []engine.Engine{generic.Engine{}})
 
 // engineNames are other names that people use.
 var engineNames = map[string]string{
@@ -49,8 +51,8 @@ func (q *Question) chooseEngine() error {
 	if canonical, ok := engineNames[name]; ok {
 		name = canonical
 	}
-	if p := called.Find(name); p != nil {
-		name, version = q.calledBy(p), ""
+	if p := called.Find(name); p != nil && p.Engine != name {
+		name, version = q.calledBy(p), p.Kept(version)
 	}
 	for _, e := range engines {
 		if e.Name() == name {

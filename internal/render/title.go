@@ -148,7 +148,10 @@ func counted(n int64, name string) string {
 	return unit.Count(n) + " × " + name
 }
 
-var engineNames = map[string]string{"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "ollama": "Ollama", "generic": "no engine"}
+var engineNames = map[string]string{
+	"vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "ollama": "Ollama", "generic": "no engine",
+	"mlx-lm": "MLX", "exllamav2": "ExLlamaV2", "exllamav3": "ExLlamaV3", "tgi": "TGI", "lmdeploy": "LMDeploy", "ktransformers": "KTransformers", "mlc": "MLC LLM",
+}
 
 // engineText is the engine with its version and how it shares the model out.
 func engineText(a *memwall.Answer) string {

@@ -28,10 +28,11 @@ func Speed(q *question.Question, cache *api.KV) *api.Speed {
 func slow(v *api.Speed) bool { return v.Decode != nil && *v.Decode < 5 }
 
 func timed(q *question.Question, v *api.Speed, cache *api.KV) error {
-	if engine.ReadsGGUF(q.Engine) {
+	s, ok := q.Sizer.(engine.Sharer)
+	switch alone := ok && s.Shares() != nil; {
+	case engine.ReadsGGUF(q.Engine), alone && q.Engine.Name() != question.TransformersEngine:
 		return predictStream(q, v)
-	}
-	if s, ok := q.Sizer.(engine.Sharer); ok && s.Shares() != nil {
+	case alone:
 		return generate(q, v, cache)
 	}
 	return serve(q, v, cache)
