@@ -8,4 +8,4 @@ site:
 
 # release makes the archives of a version: make release VERSION=1.2.3
 release:
-	go run ./internal/release -out dist $(VERSION)
+	scripts/release $(VERSION)

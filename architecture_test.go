@@ -44,7 +44,7 @@ var houseOrder = []string{
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
 	"internal/batch internal/card internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
-	"internal/planfile internal/record internal/release internal/schema internal/screen internal/simfile internal/tty",
+	"internal/planfile internal/record internal/schema internal/screen internal/simfile internal/tty",
 	"internal/detect internal/live internal/measure internal/render internal/study",
 	"internal/mcp internal/page internal/watch",
 	"internal/serve internal/site internal/site/inbrowser",
@@ -52,7 +52,7 @@ var houseOrder = []string{
 	"farm/internal/studyfile",
 	"farm/internal/farm",
 	"farm/internal/farmtest",
-	"validation/fit validation/fit/... cmd/... farm/cmd/...",
+	"validation/fit validation/fit/... cmd/... farm/cmd/... release",
 }
 
 // rowOf is the row of a package, and whether it stands there by its own name.
@@ -109,11 +109,13 @@ func adapter(dir string) bool {
 	if core(dir) {
 		return false
 	}
-	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "farm/") || strings.HasPrefix(dir, "cmd/")
+	return dir == "source" || strings.HasPrefix(dir, "source/") || strings.HasPrefix(dir, "validation/fit") || strings.HasPrefix(dir, "internal/") || strings.HasPrefix(dir, "farm/") || command(dir)
 }
 
 // command tells the packages of programs, of whichever module.
-func command(dir string) bool { return strings.HasPrefix(strings.TrimPrefix(dir, "farm/"), "cmd/") }
+func command(dir string) bool {
+	return dir == "release" || strings.HasPrefix(strings.TrimPrefix(dir, "farm/"), "cmd/")
+}
 
 // testSupport are packages that only tests import.
 func testSupport(dir string) bool { return strings.HasSuffix(dir, "test") }

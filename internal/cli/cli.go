@@ -110,6 +110,9 @@ func Run(c Config) (code int) {
 	return a.exit(root.Execute())
 }
 
+// Commands is the tree of commands, for manuals and completions that are made of it; it runs nothing.
+func Commands() *cobra.Command { return (&app{Config: Config{}.filled()}).root() }
+
 // spelt are the arguments, --version as the command that it is here.
 func spelt(args []string) []string {
 	if len(args) > 0 && (args[0] == "--version" || args[0] == "-V" || args[0] == "-v") {

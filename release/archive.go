@@ -22,23 +22,28 @@ type entry struct {
 	data []byte
 }
 
-// entries are the files of a target's archive, by name.
-func (t target) entries(version, binary string) ([]entry, error) {
-	folder := t.stem(version) + "/"
-	files := []struct {
-		from, to string
-		mode     fs.FileMode
-	}{{"LICENSE", "LICENSE", 0o644}, {"README.md", "README.md", 0o644}, {binary, t.binary(), 0o755}}
-	var out []entry
-	for _, f := range files {
-		data, err := os.ReadFile(f.from)
+// papers are the texts that go with every binary.
+func papers(notices []byte) ([]entry, error) {
+	all := []entry{{"THIRD_PARTY_NOTICES.txt", 0o644, notices}}
+	for _, name := range []string{"LICENSE", "README.md"} {
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, entry{folder + f.to, f.mode, data})
+		all = append(all, entry{name, 0o644, data})
+	}
+	return all, nil
+}
+
+// entries are the files of a target's archive, by name.
+func (t target) entries(version string, binary []byte, lists ...[]entry) []entry {
+	folder := t.stem(version) + "/"
+	out := []entry{{folder + t.binary(), 0o755, binary}}
+	for _, l := range lists {
+		out = append(out, under(folder, l)...)
 	}
 	slices.SortFunc(out, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-	return out, nil
+	return out
 }
 
 // pack makes the archive that the system's own tools open. Every file has the time of the commit, and

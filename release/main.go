@@ -1,9 +1,10 @@
-// Command release builds the archives of a version: one static binary of each program for each system, the licence and
-// the readme, and their checksums. The same commit and Go give the same bytes anywhere.
+// Command release builds what a version is published as: an archive of each program for each system, with licences, manual and
+// completions; packages of Linux systems, npm and Python; files for package managers; a bill of what is in each binary; and checksums.
+// The same commit and Go give the same bytes anywhere.
 //
-//	go run ./internal/release -out dist 1.2.3
+//	scripts/release 1.2.3
 //
-// Start with target.go: what is built, how, and what is asked of it. archive.go packs it.
+// Start with target.go: what is built, how, and what is asked of it. building.go is the order of it.
 package main
 
 import (
@@ -45,6 +46,16 @@ func release(version, out, only string, trial bool) (err error) {
 	if err := checkVersion(version); err != nil {
 		return err
 	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	top, err := git(".", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(top); err != nil {
+		return err
+	}
 	c, err := headCommit(".")
 	if err != nil {
 		return err
@@ -60,51 +71,28 @@ func release(version, out, only string, trial bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	var names []string
+	b := &building{version: version, work: work, out: out, of: c, sums: map[string]string{}}
 	for _, t := range targets() {
 		if !strings.HasPrefix(t.archive(version), only) {
 			continue
 		}
-		name, err := t.release(version, work, out, c)
-		if err != nil {
+		if err := b.target(t); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
-		names = append(names, name)
 	}
-	if len(names) == 0 {
+	if len(b.names) == 0 {
 		return fmt.Errorf("no archive has a name that begins with %q", only)
 	}
-	if err := writeSums(out, names); err != nil {
+	if len(b.sums) == len(systems) {
+		if err := b.whole(); err != nil {
+			return err
+		}
+	}
+	if err := writeSums(out, b.names); err != nil {
 		return err
 	}
-	fmt.Printf("%d archives of commit %s with %s in %s\n", len(names), c.id, runtime.Version(), out)
+	fmt.Printf("%d files of commit %s with %s in %s\n", len(b.names), c.id, runtime.Version(), out)
 	return nil
-}
-
-// release makes the archive of one target and gives its name.
-func (t target) release(version, work, out string, c commit) (string, error) {
-	binary := filepath.Join(work, t.system(), t.binary())
-	if err := t.build(version, binary, c); err != nil {
-		return "", err
-	}
-	if err := t.judge(version, binary); err != nil {
-		return "", err
-	}
-	entries, err := t.entries(version, binary)
-	if err != nil {
-		return "", err
-	}
-	name := t.archive(version)
-	packed, err := t.pack(entries, c.time)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(binary)
-	if err != nil {
-		return "", err
-	}
-	fmt.Printf("%s: %.1f MB, the binary %.1f MB\n", name, float64(len(packed))/1e6, float64(info.Size())/1e6)
-	return name, os.WriteFile(filepath.Join(out, name), packed, 0o644)
 }
 
 // emptyDir makes a folder, or refuses one that holds something already.
