@@ -121,6 +121,9 @@ func (c *configuration) spec(r *Resolved) (*family.Spec, error) {
 			spec, r.Derived, err = s, how, nil
 		}
 	}
+	if s, how, bad := family.Partly(c.config, err); err != nil && bad == nil {
+		spec, r.Derived, err = s, how, nil
+	}
 	switch {
 	case errors.As(err, &unknown):
 		return nil, unknown

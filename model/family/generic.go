@@ -1,28 +1,83 @@
 package family
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/memwall/memwall/dtype"
 )
 
 // Generic reads an architecture that no family has by the fields that decoders have in common: pre-norm, grouped-query
-// or latent attention, a gated MLP or experts. It says what was assumed. The error of a config that has a
+// or latent attention, a gated MLP or experts. A text model that stands in it with a family of its own is read by that,
+// and encoders beside it by their usual fields. It says what was assumed. The error of a config that has a
 // mixer of another kind, or lacks a field, is UnknownError: nothing is guessed of a state's size.
 func Generic(c *Config) (*Spec, string, error) {
 	arch := strings.TrimSpace(c.Class() + " " + c.Str("model_type"))
 	t := c.Text()
-	if t.unusual() != "" || !decodes(c.Class()) {
+	var s *Spec
+	how, known := "from the usual fields", false
+	switch own := ByClass(t.Class(), t.Str("model_type")); {
+	case !decodes(c.Class()):
+	case t != c && own != nil:
+		t.find = ByClass
+		s, how, known = t.language(), "as "+own.Name, true
+	case t.unusual() == "":
+		s = t.generic()
+		s.Family = "unknown"
+	}
+	if s == nil || t.Err() != nil {
 		return nil, "", &UnknownError{Arch: arch}
 	}
-	s := t.generic()
 	if s.Native == nil {
 		s.Native = c.Native()
 	}
-	if t.Err() != nil || s.Check() != nil {
+	s.Arch = arch
+	read, left := c.encoders(t, s)
+	s.Unsure = unsure(s, known, left != "")
+	if s.Check() != nil {
 		return nil, "", &UnknownError{Arch: arch}
 	}
-	s.Arch, s.Family = arch, "unknown"
-	return s, fmt.Sprintf("no model family reads %s: its decoder is read from the usual fields%s", arch, c.leftOut(t)), nil
+	return s, fmt.Sprintf("no model family reads %s: its decoder is read %s%s%s", arch, how, read, left), nil
+}
+
+// Unsure is the share by which the weights of a network that is read by the usual fields may differ from its class's, as text
+// decoders of the catalog differ that are read so (TestGeneric): most by norms, few by an MLP of another form.
+const Unsure = 0.1
+
+// encoderElems is what most encoders have whose sizes a config leaves to its class: SigLIP so400m, Pixtral's and Whisper's large
+// one have 0.4 to 0.65 billion.
+const encoderElems = 0.7e9
+
+// unsure is that share: of a text that is known with encoders read by the usual fields as much as those are, and nearly all in
+// the catalog differ less (TestGenericEncoders); of encoders that are not counted what most have.
+func unsure(s *Spec, known, left bool) float64 {
+	m := s.Model("")
+	all, text := float64(m.Params()), float64(m.Parts[0].Params())
+	share := Unsure
+	if known {
+		share = max(0.005, (all-text)/max(1, all))
+	}
+	if left {
+		share = max(share, min(1, encoderElems/max(1, all)))
+	}
+	return share
+}
+
+// Partly reads a config whose error is that a part beside the text is not described: all else is read as Generic does.
+func Partly(c *Config, err error) (*Spec, string, error) {
+	var lacking *FieldError
+	if !errors.As(err, &lacking) || !lacking.Lacking || c.Text() == c || textParts[strings.Split(lacking.Field, ".")[0]] {
+		return nil, "", err
+	}
+	*c.err = nil
+	s, how, bad := Generic(c)
+	if bad != nil {
+		return nil, "", err
+	}
+	return s, how + "; " + lacking.Error(), nil
 }
 
 // generic is the decoder that the usual fields describe.
@@ -109,21 +164,79 @@ func (c *Config) unnumbered() string {
 // expertCounts are the names of the number of routed experts.
 var expertCounts = []string{"n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"}
 
-// leftOut says which parts of a network of several are not read.
-func (c *Config) leftOut(text *Config) string {
+// encoders reads the parts beside the text by the fields that encoders have in common, and says which were and were not.
+func (c *Config) encoders(text *Config, s *Spec) (read, left string) {
 	if text == c {
-		return ""
+		return "", ""
 	}
-	var parts []string
+	var counted, others []string
 	for _, key := range c.Keys() {
-		if strings.HasSuffix(key, "_config") && c.Sub(key) != nil && c.Sub(key).Has("hidden_size") && !textParts[key] {
-			parts = append(parts, strings.TrimSuffix(key, "_config"))
+		name, part := strings.CutSuffix(key, "_config")
+		m, isMap := c.m[key].(map[string]any)
+		if !part || !isMap || textParts[key] || key == "quantization_config" {
+			continue
+		}
+		v := &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
+		switch {
+		case !v.usualEncoder(name, s):
+			if v.Has("hidden_size") || senses(name) {
+				others = append(others, name)
+			}
+		default:
+			counted = append(counted, name)
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	if len(counted) > 0 {
+		read = "; so are the layers of its encoders and a map to the text: " + strings.Join(counted, ", ")
 	}
-	return "; not counted: " + strings.Join(parts, ", ")
+	if len(others) > 0 {
+		left = "; not counted: " + strings.Join(others, ", ")
+	}
+	return read, left
+}
+
+// senses reports whether a part sees or hears, by its name.
+func senses(name string) bool {
+	for _, w := range []string{"vision", "visual", "image", "video", "vit", "audio", "speech", "sound"} {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// usualEncoder adds a stack of blocks to the network, if the usual fields say its sizes: patches, blocks with an ungated MLP, and two maps to
+// the text's width.
+func (c *Config) usualEncoder(name string, s *Spec) bool {
+	said := func(keys ...string) int64 {
+		for _, k := range keys {
+			for _, prefix := range []string{"", "vt_"} {
+				if n, ok := c.m[prefix+k].(json.Number); ok {
+					if x, err := n.Int64(); err == nil && x > 0 && x <= 1<<20 {
+						return x
+					}
+				}
+			}
+		}
+		return 0
+	}
+	w, n := said("hidden_size", "d_model", "embed_dim", "width"), said("num_hidden_layers", "depth", "encoder_layers", "layers", "num_layers")
+	heads, inner := said("num_attention_heads", "num_heads", "encoder_attention_heads", "heads"), said("intermediate_size", "encoder_ffn_dim", "mlp_dim")
+	if w == 0 || n == 0 || n > maxLayers || heads == 0 || heads > w {
+		return false
+	}
+	p, merge := max(1, min(said("patch_size"), 64)), max(1, min(said("spatial_merge_size", "merge_size"), 8))
+	if k := c.Ints("merge_kernel_size"); len(k) > 0 && merge == 1 {
+		merge = max(1, min(k[0], 8))
+	}
+	t := &Tower{Name: name, Width: w, Layers: blocks(int(n), w, cmp.Or(inner, 4*w), heads), Before: []Weight{mapping(dtype.VisionPatch, 3*p*p, w, true)},
+		After: twoLayers(w*merge*merge, w*merge*merge, s.Hidden, true)}
+	if name == PartVision && s.Vision == nil {
+		s.Vision = t
+	} else {
+		s.Beside = append(s.Beside, t)
+	}
+	return true
 }
 
 // textParts are the names of the decoder's own fields in a network of several parts.

@@ -2,6 +2,7 @@ package family_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/model/catalog"
@@ -43,6 +44,48 @@ func TestGeneric(t *testing.T) {
 	t.Logf("read %d, within 1 %% %d, within 10 %% %d", read, near, within)
 	if read < 200 || near*5 < read*4 || within*10 < read*9 {
 		t.Errorf("of %d models read by the usual fields %d are within 1 %% and %d within 10 %%: fewer than four in five, or nine in ten", read, near, within)
+	}
+}
+
+// TestGenericEncoders: every model of the catalog with encoders beside a text_config, read as if its class were unknown: the
+// text by its own family, encoders by their usual fields. The band that such answers have holds for most.
+func TestGenericEncoders(t *testing.T) {
+	read, near, within, counted := 0, 0, 0, 0
+	for _, e := range catalog.All() {
+		own, err := e.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := []byte(strings.Replace(string(e.Config), `"`+own.Arch+`"`, `"FooForConditionalGeneration"`, 1))
+		c, err := family.ParseConfig(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Text() == c || own.Vision == nil && len(own.Beside) == 0 || !c.Has("vision_config") && !c.Has("audio_config") {
+			continue
+		}
+		s, how, err := family.Generic(c)
+		if err != nil {
+			t.Logf("%-28s refused: %v", e.ID, err)
+			continue
+		}
+		a, b := float64(s.Model(e.ID).Params()), float64(own.Model(e.ID).Params())
+		read++
+		if math.Abs(a/b-1) <= 0.01 {
+			near++
+		}
+		if !strings.Contains(how, "not counted") {
+			counted++
+		}
+		if math.Abs(a/b-1) <= s.Unsure {
+			within++
+		} else {
+			t.Logf("%-28s %-22s %+.1f %%, band %.1f %%: %s", e.ID, own.Family, 100*(a/b-1), 100*s.Unsure, how)
+		}
+	}
+	t.Logf("read %d, all parts counted of %d, within 1 %% %d, within the band %d", read, counted, near, within)
+	if read < 40 || within*10 < read*9 {
+		t.Errorf("of %d models with encoders %d are within the band: fewer than nine in ten", read, within)
 	}
 }
 

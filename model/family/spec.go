@@ -57,6 +57,8 @@ type Spec struct {
 	Recall   bool  // the head reads a weighted sum of earlier blocks' outputs (Kimi K3)
 	PLE      int64 // width of per-layer embeddings (Gemma 3n, 4), 0 for none
 	PLEVocab int64
+	// Unsure is the share by which the weights of a network that no family describes may differ from what is read; 0 for others.
+	Unsure float64
 	// Draft is what a network that only proposes tokens takes from the model that verifies them.
 	Draft Draft
 }
