@@ -134,3 +134,22 @@ func TestCancel(t *testing.T) {
 	script[any](t, ctx, `(() => { const w = document.querySelector('[name=on]'); w.value = 'rtx-3060'; w.form.requestSubmit() })()`)
 	says(t, ctx, "#answer", "rtx-3060")
 }
+
+// TestOffers: names are offered while one is typed, told apart by format, size and date; arrows and Enter take one, Escape none.
+func TestOffers(t *testing.T) {
+	home := host(t)
+	ctx := browse(t, home)
+	open(t, ctx, home+"/fit?m=llama-3.1-8b&on=rtx-4090")
+	act(t, ctx, "type #question [name=m] = qwen3-32")
+	says(t, ctx, "#offers", "qwen3-32b")
+	says(t, ctx, "#offers", "GiB · 2025-04")
+	look(t, ctx, "offers")
+	do(t, ctx, chromedp.KeyEvent("\u0301"), chromedp.KeyEvent("\r")) // arrow down, Enter
+	says(t, ctx, "title", "Qwen3 32B")
+	act(t, ctx, "type #question [name=on] = 3090")
+	says(t, ctx, "#offers", "rtx-3090")
+	do(t, ctx, chromedp.KeyEvent("\x1b"), chromedp.WaitNotPresent(chromedp.CSS("#offers")))
+	if on := script[string](t, ctx, `document.activeElement.name + document.activeElement.value`); on != "on3090" {
+		t.Errorf("after Escape %q", on)
+	}
+}

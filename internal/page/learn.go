@@ -41,7 +41,7 @@ func (v *view) lessons() {
 // example is what the numbers are of, which can be changed.
 func (v *view) example(l *learn.Lesson) part {
 	field := func(key, label, value string) part {
-		return el("input", class("word"), attr{"name", key}, attr{"value", v.state.query.Get(key)}, attr{"placeholder", value}, attr{"aria-label", label}, attr{"list", "list-" + key}, attr{"size", fmt.Sprint(len([]rune(value)))}, attr{"spellcheck", "false"})
+		return el("input", class("word"), attr{"name", key}, attr{"value", v.state.query.Get(key)}, attr{"placeholder", value}, attr{"aria-label", label}, v.site.offered(key), attr{"size", fmt.Sprint(len([]rune(value)))}, attr{"spellcheck", "false"})
 	}
 	here := v.formAt("learn")
 	return el("form", id("question"), here, el("input", attr{"type", "hidden"}, attr{"name", topicKey}, attr{"value", l.Topic}),

@@ -24,8 +24,9 @@
   };
 
   // One question is under way at a time; of those that came meanwhile, the last is asked next.
-  let busy = false, slow = false, next = null, stopper = null;
+  let busy = false, slow = false, swapping = false, under = '', next = null, stopper = null;
   const ask = (url, options) => {
+    if (busy && url === under && options.pasted === undefined && !options.keep) return next = null;
     next = { url, ...options };
     if (!busy) go(); else if (slow) stopper.abort(); // a search that nobody waits for any more
   };
@@ -63,6 +64,7 @@
   const go = async () => {
     const { url, keep, push, pasted } = next;
     next = null;
+    under = keep ? '' : url;
     busy = true;
     stopper = new AbortController();
     const { signal } = stopper, done = working(), at0 = document.activeElement, sent = { at: at0, value: at0?.value };
@@ -97,12 +99,17 @@
     }
     const focus = document.activeElement, typed = focus?.matches('.word') && focus.value !== focus.defaultValue && (focus !== sent.at || focus.value !== sent.value); // since the question went out
     const path = focus && (focus.id ? '#' + CSS.escape(focus.id) : focus.name ? `[name="${CSS.escape(focus.name)}"]` : focus.getAttribute('href') ? `a[href="${CSS.escape(focus.getAttribute('href'))}"]` : null);
+    shut();
+    swapping = true; // a word that is half typed has not changed when its form goes
     old.replaceWith(document.adoptNode(fresh));
+    swapping = false;
     $('nav').innerHTML = $('nav', page).innerHTML;
     ready();
     const again = path && $(path);
     again?.focus({ preventScroll: true });
-    if (again && typed) again.value = focus.value;
+    if (!again || !typed) return;
+    again.value = focus.value;
+    if (again.dataset.offers) offer(again);
   };
 
   // url of what the form asks, with one field set
@@ -128,6 +135,56 @@
   // an example gives way to what is pasted
   document.addEventListener('focusin', e => { if (e.target.matches?.('textarea[data-example]')) e.target.select(); });
 
+  // names are offered while one is typed, the likeliest first: arrows and Enter choose, or a click
+  let typing = 0, turn0 = 0;
+  const shut = () => {
+    turn0++;
+    $('#offers')?.remove();
+    for (const w of all('[aria-expanded=true][data-offers]')) w.setAttribute('aria-expanded', 'false'), w.removeAttribute('aria-activedescendant');
+  };
+  const offer = async w => {
+    shut();
+    const mine = turn0, text = await draw(w.dataset.offers + '&q=' + encodeURIComponent(w.value)).catch(() => '');
+    const list = $('#offers', new DOMParser().parseFromString(text, 'text/html')), at = w.getBoundingClientRect();
+    if (mine !== turn0 || document.activeElement !== w || !list?.firstChild) return;
+    document.body.append(document.adoptNode(list));
+    list.style.top = `${at.bottom + scrollY}px`;
+    list.style.left = `${Math.max(8, Math.min(at.left + scrollX, innerWidth - list.offsetWidth - 8))}px`;
+    w.setAttribute('aria-controls', 'offers');
+    w.setAttribute('aria-expanded', 'true');
+  };
+  const choose = (w, item) => {
+    w.value = item.dataset.value;
+    shut();
+    w.focus();
+    if (w.form.id === 'question') w.form.requestSubmit();
+  };
+  const walk = (w, by) => {
+    const items = all('#offers li'), old = items.findIndex(i => i.ariaSelected === 'true');
+    if (!items.length) return offer(w);
+    items[old]?.removeAttribute('aria-selected');
+    const item = items[(old + by + items.length + (old < 0 && by < 0 ? 1 : 0)) % items.length];
+    item.setAttribute('aria-selected', 'true');
+    w.setAttribute('aria-activedescendant', item.id);
+  };
+  document.addEventListener('input', e => { if (e.target.dataset.offers) clearTimeout(typing), typing = setTimeout(() => document.activeElement?.dataset.offers && offer(document.activeElement), 80); });
+  document.addEventListener('focusout', e => { if (e.target.dataset?.offers) shut(); });
+  document.addEventListener('pointerdown', e => {
+    const item = e.target.closest?.('#offers li');
+    if (item) e.preventDefault(), choose(document.activeElement, item);
+  });
+  // answered where the keys of names are taken: the rest of the page does not see them
+  document.addEventListener('keydown', e => {
+    const w = e.target, item = $('#offers [aria-selected=true]'), by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    if (!w.dataset?.offers) return;
+    if (by) walk(w, by);
+    else if (e.key === 'Enter' && item) choose(w, item);
+    else if (e.key === 'Escape' && $('#offers')) shut();
+    else return e.key === 'Enter' && (clearTimeout(typing), shut());
+    e.preventDefault();
+    e.stopImmediatePropagation();
+  });
+
   const stop = input => input.dataset.stops.split(',')[input.value];
   const ready = () => {
     live();
@@ -152,8 +209,9 @@
   });
   document.addEventListener('change', e => {
     const s = e.target;
+    if (swapping) return;
     if (s.dataset.stops) ask(url(s.dataset.key, stop(s)), { push: true });
-    else if (s.form?.id === 'question' && s.form.method === 'get') ask(url(), { push: true });
+    else if (s.form?.id === 'question' && s.form.method === 'get' && url() !== location.pathname + location.search) ask(url(), { push: true });
   });
   document.addEventListener('submit', e => {
     if (!e.target.matches('#question, form.open')) return;

@@ -7,12 +7,16 @@ type preset struct {
 	source string
 }
 
-// presets are medians of published traces. The lengths are the measured thing; how many ask stays the user's.
+// presets are medians of published traces, and means where a trace says no more. The lengths are the measured thing; how many ask stays the user's.
 func presets() []preset {
 	const conversation, code, long = "medians of the Azure LLM inference trace 2023, conversation, 19,366 requests",
 		"medians of the Azure LLM inference trace 2023, code, 8,819 requests", "medians of the Mooncake trace, conversation, 12,031 requests"
+	const retrieval, agents = "medians of the RAGPulse trace (arXiv 2511.12979), answers from documents at a university, 7,106 requests",
+		"means of the Mooncake trace, tool and agent, 23,608 requests; most of a prompt was in the one before it, which a prefix cache saves"
 	return []preset{
 		{"chat", []string{"prompt", "1020", "output", "129"}, conversation},
+		{"RAG", []string{"prompt", "3140", "output", "234"}, retrieval},
+		{"agents", []string{"prompt", "8596", "output", "182"}, agents},
 		{"code completion", []string{"prompt", "1469", "output", "13"}, code},
 		{"chat with long contexts", []string{"prompt", "6909", "output", "350"}, long},
 		{"batch", []string{"prompt", "1020", "output", "129", "rate", "", "users", "64"}, "64 in flight at any time, lengths of chat"},

@@ -8,9 +8,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/dtype"
-	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
-	"github.com/memwall/memwall/model/catalog"
 )
 
 // sentence is the question as a form whose words can be changed.
@@ -67,7 +65,7 @@ func (v *view) word(key, label, usual string) part {
 		kept, usual, value = el("input", attr{"type", "hidden"}, attr{"name", key}, attr{"value", value}), v.pastedName(), ""
 	}
 	bad := v.err != nil && v.err.Field != "" && v.keyOfField(v.err.Field) == key
-	return all{kept, el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, attr{"list", "list-" + key},
+	return all{kept, el("input", class("word"), attr{"name", key}, attr{"value", value}, attr{"placeholder", usual}, attr{"aria-label", label}, v.site.offered(key),
 		attr{"size", fmt.Sprint(max(2, len([]rune(cmp.Or(value, usual)))))}, attr{"spellcheck", "false"}, when(bad, attr{"aria-invalid", "true"}))}
 }
 
@@ -108,7 +106,7 @@ func (v *view) lists() part {
 		recipes = append(recipes, r.Name)
 	}
 	named := map[string][]string{
-		modelKey: catalog.IDs(), "on": hardware.IDs(), "weights": recipes, "engine": memwall.Engines(),
+		"weights": recipes, "engine": memwall.Engines(),
 		"users": {"1", "4", "16", "64", "256"}, "rate": {"1", "4", "16"}, "ttft": {"500ms", "1s", "2s"}, "tpot": {"25ms", "50ms", "100ms"}, "prompt": {"500", "1500", "lognormal:1500,0.5"}, "output": {"100", "300", "exponential:300"}, "ctx": {"4k", "8k", "16k", "32k", "64k", "128k"},
 	}
 	for i := range memwall.Fields() {
@@ -118,6 +116,9 @@ func (v *view) lists() part {
 	}
 	out := all{}
 	for _, key := range v.said() {
+		if offers[key] != nil {
+			continue
+		}
 		var b strings.Builder
 		for _, name := range named[key] {
 			b.WriteString("<option>" + escapeText.Replace(name))

@@ -121,6 +121,9 @@ func questionAt(path string) *question {
 
 // Page draws the page of a path, such as /fit, and a query. What was pasted comes beside them: it stands in no URL.
 func (s *Site) Page(ctx context.Context, path, query, pasted string) Response {
+	if suggests(path, query, s.OnePage) {
+		return s.suggest(query)
+	}
 	ask := strings.Trim(path, "/")
 	if sh, name := shelfAt(ask); sh != nil {
 		return s.card(&view{site: s, ctx: ctx}, sh, name, query)

@@ -58,8 +58,7 @@ func (s *Site) start(v *view) Response {
 	for _, o := range openings() {
 		cards = append(cards, v.opening(&o))
 	}
-	v.question = questionAt("plan") // whose lists the words choose from
-	v.add(el("div", class("openings"), cards, v.openFailure()), v.lists())
+	v.add(el("div", class("openings"), cards, v.openFailure()))
 	return Response{Status: 200, HTML: v.document()}
 }
 
@@ -69,7 +68,7 @@ func (v *view) opening(o *opening) part {
 	fields := all{}
 	for _, w := range o.words {
 		s.query.Set(w[0], w[2])
-		fields = append(fields, el("input", attr{"name", w[0]}, attr{"value", w[2]}, attr{"aria-label", w[1]}, attr{"list", "list-" + w[0]}, attr{"spellcheck", "false"}))
+		fields = append(fields, el("input", attr{"name", w[0]}, attr{"value", w[2]}, attr{"aria-label", w[1]}, v.site.offered(w[0]), attr{"spellcheck", "false"}))
 	}
 	for _, k := range o.kept {
 		s.query.Set(k[0], k[1])

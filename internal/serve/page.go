@@ -22,7 +22,7 @@ const (
 func (s *Server) pages() {
 	s.file("/page.css", "text/css; charset=utf-8", []byte(page.Style()))
 	s.file("/page.js", "text/javascript; charset=utf-8", []byte(page.Script()))
-	for _, path := range append(page.Paths(), page.CardPaths()...) {
+	for _, path := range append(append(page.Paths(), page.SuggestPath), page.CardPaths()...) {
 		s.routes.add(http.MethodGet, path, "", 0)
 		s.mux.HandleFunc("GET "+path, s.page)
 	}

@@ -1,0 +1,61 @@
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/memwall/memwall/internal/card"
+)
+
+// SuggestPath is where names are offered while they are typed.
+const SuggestPath = "/suggest"
+
+// offers are the fields whose names the core ranks.
+var offers = map[string]func(letters string) []card.Suggestion{modelKey: card.SuggestModels, "on": card.SuggestHardware}
+
+// mostTyped letters are looked at.
+const mostTyped = 100
+
+// suggest is a list of names for a field, as a part of a page.
+func (s *Site) suggest(query string) Response {
+	values, err := url.ParseQuery(query)
+	of, typed := offers[values.Get("key")], strings.TrimSpace(values.Get("q"))
+	if err != nil || of == nil || len(typed) > mostTyped {
+		return Response{Status: 422, HTML: el("p", txt("nothing is offered for that")).String()}
+	}
+	list := all{}
+	for i, o := range of(typed) {
+		list = append(list, el("li", id(fmt.Sprintf("offer-%d", i)), attr{"role", "option"}, attr{"data-value", o.ID}, el("b", txt(o.ID)), txt(" "), el("span", class("m"), txt(particulars(&o)))))
+	}
+	return Response{Status: 200, HTML: el("ul", id("offers"), attr{"role", "listbox"}, attr{"aria-label", "names"}, list).String()}
+}
+
+// particulars tell a name from others: format, size, date.
+func particulars(o *card.Suggestion) string {
+	var out []string
+	if o.Bytes > 0 {
+		out = append(out, strings.TrimSpace(o.Format+" "+o.Bytes.String()))
+	}
+	if o.Date != "" {
+		out = append(out, o.Date)
+	}
+	return strings.Join(out, " · ")
+}
+
+// offered makes a field one whose names are offered, or one that a list of the page has words for.
+func (s *Site) offered(key string) all {
+	if offers[key] == nil {
+		return all{attr{"list", "list-" + key}}
+	}
+	at := SuggestPath + "?key=" + key
+	if s.OnePage {
+		at = "?" + askKey + "=" + strings.Trim(SuggestPath, "/") + "&key=" + key
+	}
+	return all{attr{"role", "combobox"}, attr{"aria-expanded", "false"}, attr{"aria-autocomplete", "list"}, attr{"data-offers", at}}
+}
+
+// suggests reports whether an address asks for names.
+func suggests(path, query string, onePage bool) bool {
+	return path == SuggestPath || onePage && strings.HasPrefix(query, askKey+"="+strings.Trim(SuggestPath, "/")+"&")
+}
