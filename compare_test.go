@@ -381,7 +381,7 @@ func TestCompareTorch(t *testing.T) {
 // TestNotReadFiles: pickles, archives, what is packed twice or not at all.
 func TestNotReadFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"\x80\x04\x95rest": "is a pickle", "PK\x03\x04rest": "is a zip archive", "\x1f\x8b\x08": "is none", `{"traceEvents":[`: "ends before its first event", `{"allocated_bytes.all.peak": "x"}`: "none of the allocator's counters",
+		"\x80\x04\x95rest": "the file ends here", "\x80\x04}.": "no memory snapshot", "PK\x03\x04rest": "is a zip archive", "\x1f\x8b\x08": "is none", `{"traceEvents":[`: "ends before its first event", `{"allocated_bytes.all.peak": "x"}`: "none of the allocator's counters",
 	} {
 		_, err := Compare(text, Request{})
 		var e *Error

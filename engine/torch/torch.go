@@ -1,5 +1,5 @@
 // Package torch reads what PyTorch says of a run: the trace of its profiler, the text of torch.cuda.memory_summary() and
-// the JSON of torch.cuda.memory_stats(). Pickles are refused: to read one is to run it.
+// the JSON of torch.cuda.memory_stats(). Memory snapshots are read by snapshot; archives of torch.save are refused.
 //
 // Open trace.go for traces and what is kept of them, kernel.go for which kernel is whose, link.go for which operator launched
 // it and shape.go for what that multiplied, scan.go for how gigabytes of JSON are read in bounded memory, summary.go and
@@ -64,15 +64,11 @@ func (e *Error) Error() string { return e.Problem }
 
 // Refused is the error of a kind that is never read; nil for others.
 func Refused(k Kind) error {
-	if k != Pickle && k != Archive {
+	if k != Archive {
 		return nil
 	}
-	what := "a pickle, as torch.cuda.memory._dump_snapshot writes"
-	if k == Archive {
-		what = "a zip archive, as torch.save writes"
-	}
-	return &Error{"the file is " + what + ": to read one is to run what it says, so memwall never does",
-		"print(torch.cuda.memory_summary()) into a file, or json.dump(torch.cuda.memory_stats(), file), where the snapshot was taken"}
+	return &Error{"the file is a zip archive, as torch.save writes: to read one is to run what it says, so memwall never does",
+		"torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"), or print(torch.cuda.memory_summary()) into a file"}
 }
 
 func broken(at int64, fix, problem string, args ...any) error {

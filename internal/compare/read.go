@@ -19,6 +19,7 @@ import (
 	"github.com/memwall/memwall/engine/vllm"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/snapshot"
 )
 
 // read tells by its first bytes what a file is.
@@ -44,6 +45,12 @@ func read(text io.Reader) (*startup.Log, error) {
 		return nil, LogError(err)
 	}
 	switch kind {
+	case torch.Pickle:
+		m, err := snapshot.Read(b)
+		if err != nil {
+			return nil, LogError(err)
+		}
+		return m.Report().Log(), nil
 	case torch.TraceFile:
 		t, err := torch.ReadTrace(b)
 		if err != nil {
@@ -83,6 +90,9 @@ func readLog(text io.Reader) (*startup.Log, error) {
 // LogError gives an error of reading a text the form of the contract.
 func LogError(err error) error {
 	if e, ok := errors.AsType[*startup.Error](err); ok {
+		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
+	}
+	if e, ok := errors.AsType[*snapshot.Error](err); ok {
 		return &api.Error{Code: api.BadFile, Field: "text", Message: e.Problem, Hint: e.Fix}
 	}
 	if e, ok := errors.AsType[*torch.Error](err); ok {

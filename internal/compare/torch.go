@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall/api"
@@ -79,6 +80,9 @@ func (c *Comparison) run(f *startup.Figure) estimate {
 	}
 	if id, ok := strings.CutPrefix(f.ID, "memory_"); ok {
 		return c.allocator(id).times(1 / mib)
+	}
+	if id, ok := strings.CutPrefix(f.ID, "held_"); ok {
+		return c.held(id).times(1 / mib)
 	}
 	switch id := strings.TrimPrefix(f.ID, "time_"); {
 	case !strings.HasSuffix(f.Unit, "a step"):
@@ -194,4 +198,49 @@ func (c *Comparison) withNorms() {
 	rest.Value = math.Round((rest.Value+norms.Value)*100) / 100
 	rest.Name, rest.Text = "element-wise and norms", fmt.Sprintf("%.2f", rest.Value)
 	norms.Name = "of these, norms"
+}
+
+// heldItems are the items of a ledger that a group of a memory snapshot is of.
+var heldItems = map[string]string{
+	"parameters": "weights lora adapters reference reward", "optimizer": "optimizer master_weights", "gradients": "gradients collectives",
+	"working": "activations checkpoints logits workspace compute output graphs encoder_cache", "kv_cache": "kv_cache state",
+}
+
+// held is what a plan books for a group of a snapshot, in the phase that the snapshot's peak fell in: "backward_gradients". What no item
+// holds is nothing.
+func (c *Comparison) held(id string) estimate {
+	phase, group, _ := strings.Cut(id, "_")
+	if heldItems[group] == "" {
+		return unknown("")
+	}
+	if len(c.sized.Devices) == 0 {
+		return unknown("not booked")
+	}
+	d := &c.sized.Devices[0]
+	items := d.Ledger
+	if p := phaseLike(d.Phases, phase); p != nil {
+		items = p.Ledger
+	}
+	sum := estimate{known: true, basis: ledger.Derived}
+	for i := range items {
+		it := &items[i]
+		name, _, _ := strings.Cut(it.ID, ".")
+		if it.Place != ledger.Device || !slices.Contains(strings.Fields(heldItems[group]), name) {
+			continue
+		}
+		e := banded(it.Bytes, it.Low, it.High)
+		e.known = !it.Unknown
+		sum = sum.plus(e, 1)
+	}
+	return sum
+}
+
+// phaseLike is the fullest phase of a step whose name begins with a word; nil where none does.
+func phaseLike(phases []api.PhaseBytes, word string) (out *api.PhaseBytes) {
+	for i := range phases {
+		if p := &phases[i]; word != "" && strings.HasPrefix(p.Name, word) && (out == nil || p.Bytes > out.Bytes) {
+			out = p
+		}
+	}
+	return out
 }

@@ -41,7 +41,7 @@ func (p *page) compareHead(a *memwall.Answer) {
 			}
 		}
 	}
-	ran := a.ComparedWith == "trace" || a.ComparedWith == "memory_summary" || a.ComparedWith == "memory_stats"
+	ran := a.ComparedWith == "trace" || strings.HasPrefix(a.ComparedWith, "memory_")
 	good := equal
 	if ran || a.ComparedWith == "server" {
 		good = inside
@@ -77,10 +77,10 @@ func unitsOf(lines []memwall.Line) (out []string) {
 }
 
 // tellers are what the measured figures are of.
-var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics"}
+var tellers = map[string]string{"server": "server", "trace": "trace", "memory_summary": "summary", "memory_stats": "statistics", "memory_snapshot": "snapshot"}
 
 // columnOf is the head of the measured figures.
-var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch"}
+var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch", "memory_snapshot": "held"}
 
 func (p *page) compareTable(lines []memwall.Line, u, with string) {
 	tb := &table{sides: []side{left, decimal, decimal, decimal, left}, remark: true, most: map[int]int{0: 34}}

@@ -1,0 +1,141 @@
+package pickle
+
+// build makes and fills containers; what is neither is refused.
+func (r *Reader) build(op byte) error {
+	switch op {
+	case ']', '}', ')':
+		return r.empty(kindOf(op))
+	case 'l', 'd', 't':
+		items, err := r.marked()
+		if err != nil {
+			return err
+		}
+		return r.made(kindOf(op), items)
+	case 0x85, 0x86, 0x87:
+		n := int(op-0x85) + 1
+		if len(r.stack)-r.floor() < n {
+			return r.wrong(r.at()-1, "a tuple of %d, and fewer are on the stack", n)
+		}
+		items := r.stack[len(r.stack)-n:]
+		r.stack = r.stack[:len(r.stack)-n]
+		return r.made(Tuple, items)
+	case 'a', 's':
+		n := 1
+		if op == 's' {
+			n = 2
+		}
+		if len(r.stack)-r.floor() < n+1 {
+			return r.wrong(r.at()-1, "an item without a list or a dict to go to")
+		}
+		items := r.stack[len(r.stack)-n:]
+		r.stack = r.stack[:len(r.stack)-n]
+		return r.filled(op == 's', items, false)
+	case 'e', 'u':
+		items, err := r.marked()
+		if err != nil {
+			return err
+		}
+		return r.filled(op == 'u', items, op == 'u' && len(items) < 2*batch)
+	}
+	at := r.at() - 1
+	if why, ok := refused[op]; ok {
+		return r.wrong(at, "opcode 0x%02x %s: only plain data is read, and nothing is run", op, why)
+	}
+	return r.wrong(at, "0x%02x is no opcode of a pickle", op)
+}
+
+// kindOf what an opcode makes.
+func kindOf(op byte) Kind {
+	switch op {
+	case ']', 'l':
+		return List
+	case '}', 'd':
+		return Dict
+	}
+	return Tuple
+}
+
+func (r *Reader) empty(k Kind) error {
+	c := &Container{}
+	if n := len(r.spare); n > 0 {
+		c, r.spare = r.spare[n-1], r.spare[:n-1]
+	}
+	c.Kind = k
+	r.push(Value{Kind: k, of: c})
+	return r.Hold(perContainer)
+}
+
+// made is a container of items that stand above the stack.
+func (r *Reader) made(k Kind, items []Value) error {
+	if k == Dict && len(items)%2 != 0 {
+		return r.wrong(r.at()-1, "a dict of %d keys and values", len(items))
+	}
+	c := &Container{Kind: k}
+	if err := r.move(c, items); err != nil {
+		return err
+	}
+	r.push(Value{Kind: k, of: c})
+	return r.Hold(perContainer)
+}
+
+// move moves items into a container: each that is a container itself is whole by then.
+func (r *Reader) move(c *Container, items []Value) error {
+	grown := int64(0)
+	for _, v := range items {
+		if c.add(r.whole(v)) {
+			grown++
+		}
+	}
+	return r.Hold(grown * perItem)
+}
+
+// filled puts items into the list or dict below them; whole: no more will come.
+func (r *Reader) filled(dict bool, items []Value, whole bool) error {
+	at := r.at() - 1
+	if len(r.stack) == r.floor() {
+		return r.wrong(at, "items without a list or a dict to go to")
+	}
+	into := r.stack[len(r.stack)-1]
+	want := List
+	if dict {
+		want = Dict
+	}
+	if into.Kind != want || dict && len(items)%2 != 0 {
+		return r.wrong(at, "items for a list or a dict, and none is there that takes them")
+	}
+	if err := r.move(into.of, items); err != nil {
+		return err
+	}
+	if whole {
+		r.stack[len(r.stack)-1] = r.whole(into)
+	}
+	return nil
+}
+
+// whole is what stands for a container that is whole, as its client has it.
+func (r *Reader) whole(v Value) Value {
+	c := v.of
+	if r.Whole == nil || c == nil || c.Kind == Tuple {
+		return v
+	}
+	packed, ok := r.Whole(c)
+	if !ok {
+		if c.known && !c.kept {
+			c.kept = true
+			r.memo[c.memo] = v
+			r.held += perMemo
+		}
+		return v
+	}
+	r.held -= perContainer + int64(len(c.Items))*perItem
+	if c.known && packed.tag != 0 { // what has tag 0 is not referred to again
+		r.memo[c.memo] = packed
+		r.held += perMemo
+	}
+	const mostSpare = 4096
+	if len(r.spare) < mostSpare {
+		c.Items, c.known, c.kept = c.Items[:0], false, false
+		r.spare = append(r.spare, c)
+	}
+	return packed
+}

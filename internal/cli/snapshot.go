@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/snapshot"
+)
+
+// snapshotted is the answer of snapshot as JSON.
+type snapshotted struct {
+	*snapshot.Report
+	Beside *memwall.Answer `json:"beside,omitempty"`
+}
+
+// snapshot says what a memory snapshot of PyTorch tells.
+func (a *app) snapshot() *cobra.Command {
+	f := &trainFlags{}
+	c := &cobra.Command{
+		Use: "snapshot FILE [MODEL]", Short: "a memory snapshot of PyTorch explained: peak, what held it, what grows, what lies unused",
+		Long: "FILE is what torch.cuda.memory._dump_snapshot wrote; - is standard input. It is read as plain data: nothing in it is run. " +
+			"With MODEL, or with --from a configuration, what was held stands beside what memwall says of the plan.",
+		Example: "memwall snapshot snapshot.pickle\nmemwall snapshot snapshot.pickle --svg memory.svg\nmemwall snapshot snapshot.pickle llama-3.1-8b --on 8xh100 --sharding fsdp --seq 4k\nmemwall snapshot snapshot.pickle --from train.yaml",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("argument", "", "FILE is missing", "memwall snapshot snapshot.pickle, as torch.cuda.memory._dump_snapshot wrote it")
+			}
+			return runSnapshot(a, c, f, args[0], args[1:])
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request, "train", "fit")
+	flags.StringArrayVar(&f.files, "from", nil, "a configuration, script or command of the run's framework, once for each file")
+	group(flags.Lookup("from"), groupWhat)
+	flags.BoolVar(&f.notes, "notes", false, "all stacks, all devices, all notes")
+	flags.StringVar(&f.svg, "svg", "", "also write what was held over time as a picture")
+	for _, name := range []string{"notes", "svg"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	return c
+}
+
+// runSnapshot reads the file, and asks the plan where one is given.
+func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []string) error {
+	a.asking = "snapshot"
+	r, err := readSnapshot(a, name)
+	if err != nil {
+		return err
+	}
+	var beside *memwall.Answer
+	if len(model) > 0 || len(f.files) > 0 {
+		if beside, err = besideSnapshot(a, c, f, r, model); err != nil {
+			return err
+		}
+	}
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.SnapshotSVG(r), nil }); err != nil {
+		return err
+	}
+	return a.show(snapshotted{r, beside}, func(st render.Style) string { return render.Snapshot(r, beside, f.notes, st) })
+}
+
+// mostForSnapshot is where the collector of garbage begins to hurry: what is kept of a gigabyte lies well below.
+const mostForSnapshot = 400 << 20
+
+func readSnapshot(a *app, name string) (*snapshot.Report, error) {
+	file, err := a.open(name)
+	if err != nil {
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, plainError(err)), Hint: "the file that torch.cuda.memory._dump_snapshot wrote"}
+	}
+	defer file.Close()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostForSnapshot))
+	s, err := snapshot.Read(file)
+	if e, ok := errors.AsType[*snapshot.Error](err); ok {
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: e.Problem, Hint: e.Fix}
+	}
+	if err != nil {
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: fmt.Sprintf("%s cannot be read: %v", name, plainError(err)), Hint: "give it again"}
+	}
+	return s.Report(), nil
+}
+
+// besideSnapshot sets the plan's figures beside those of the fullest device.
+func besideSnapshot(a *app, c *cobra.Command, f *trainFlags, r *snapshot.Report, model []string) (*memwall.Answer, error) {
+	q, notes, err := a.requestFor("train", c, &f.fitFlags, model)
+	if err != nil {
+		return nil, err
+	}
+	q.Ask = "fit"
+	if r.Trains() {
+		q.Ask = "train"
+	}
+	answer, err := a.asker.CompareFound(r.Log(), *q)
+	if err != nil {
+		return nil, err
+	}
+	answer.Notes = append(notes, answer.Notes...)
+	return answer, nil
+}
