@@ -8,6 +8,8 @@ type Cure struct {
 	Speed float64
 	// Decode is the tokens a second that one user then gets; 0: nobody knows.
 	Decode float64
+	// Loss is what smaller weights lose, in percent of perplexity.
+	Loss float64
 	// Users and Context are the shares of the users and of the context asked for that it keeps; 1 where it leaves them.
 	Users, Context float64
 	// Serves: the engine is one that serves many at once.
@@ -35,14 +37,20 @@ const (
 	asFast      = 0.9  // as before, near enough
 	localSpeed  = 0.25 // of one user's
 	readable    = 2    // tokens a second that somebody still waits for
-	ofTheLoad   = 0.25 // of the users, or of the context
+	ofTheLoad   = 0.25 // of the users
+	ofContext   = 0.5  // of the context
+	mostLoss    = 20   // percent of perplexity: more than a model of half the size loses (Llama 3.1 70B to 8B apart, sizes of a line differ by less)
 	fewUsers    = 4    // that a program for one stream serves as well
 )
 
 // Principles, in the order in which a refusal names them.
 var Principles = []Principle{
 	{"load", "a change that drops most of what was asked for answers another question",
-		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofTheLoad }},
+		func(c *Cure) bool { return c.Users >= ofTheLoad && c.Context >= ofContext }},
+	{"waiting users", "a server lets those wait for whom there is no room: fewer users are no change of it",
+		func(c *Cure) bool { return !c.Serves || c.OtherEngine || c.Users >= 1 }},
+	{"quality", "a smaller model of the same line is better than one in so few bits",
+		func(c *Cure) bool { return c.Loss <= mostLoss }},
 	{"served speed", "weights that cross a bus in every step make all users wait: another format or another device serves them",
 		func(c *Cure) bool {
 			return !c.Serves || c.OtherEngine || c.Speed == 0 || c.Speed >= servedSpeed && (c.Decode >= readable || c.Speed >= asFast)

@@ -82,7 +82,7 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 			continue
 		}
 		n := p.env.StoredBytes(q.Job.Model, r)
-		if n >= least*97/100 {
+		if n >= least*97/100 || savesNoBits(q, r) {
 			continue
 		}
 		least = n
@@ -92,6 +92,12 @@ func (p *Planner) WeightsAxis(q *question.Question) Axis {
 		a.Settings[i].Price = max(a.Settings[i].Price, a.Settings[i-1].Price)
 	}
 	return a
+}
+
+// savesNoBits: what the makers store in so few bits already is not stored anew in as many.
+func savesNoBits(q *question.Question, r *dtype.Recipe) bool {
+	now := dtype.FindRecipe(q.Request.Weights)
+	return now != nil && !engine.ReadsGGUF(q.Engine) && r.BulkBits() > now.BulkBits()*9/10
 }
 
 // runsFormat reports whether the engine runs a format on the devices, and in formats of 4-bit floats whether these compute
@@ -198,9 +204,17 @@ func attentionAxis(q *question.Question) Axis {
 	return a
 }
 
+// narrowKeys is the price of keys below eight bits beside the loss of perplexity, which is published for short texts: over long
+// ones, for which people narrow the cache, more is lost.
+const narrowKeys = 2
+
 // cacheLoss is the same of the format of keys and values.
 func (p *Planner) cacheLoss(from, to string) float64 {
-	return max(0, p.formatLoss(to)-p.formatLoss(from))
+	loss := max(0, p.formatLoss(to)-p.formatLoss(from))
+	if f := dtype.FindFormat(to); f != nil && f.Bits() < 8 {
+		loss += narrowKeys
+	}
+	return loss
 }
 
 func (p *Planner) formatLoss(name string) float64 {

@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
@@ -18,19 +20,69 @@ var Offered = []string{
 
 var offeredCounts = []int{1, 2, 4, 8}
 
-// fitsOn gives the smallest machines that hold the plan, least memory first.
+// fitsOn gives the smallest machines that hold the plan: the same device with more memory, then others of its class, least memory
+// first.
 func fitsOn(q *question.Question) []api.FitsOn {
 	var out []api.FitsOn
-	for _, id := range Offered {
-		for _, n := range offeredCounts {
-			if f, ok := tryOn(q, id, n); ok {
+	kin := map[string]int{}
+	add := func(id string, counts []int, distance int) {
+		for _, n := range counts {
+			if d, _, err := hardware.Parse(id, 1); err != nil || n > mostOf(&d.Groups[0].Device) {
+				break
+			}
+			if f, ok := tryOn(q, id, n); ok && kin[f.Hardware] == 0 {
+				kin[f.Hardware] = distance
 				out = append(out, f)
 				break
 			}
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return int64(out[i].Usable)*out[i].Devices < int64(out[j].Usable)*out[j].Devices })
+	has := q.Job.Device(0)
+	for _, id := range largerMemories(has) {
+		add(id, offeredCounts[:1], 1)
+	}
+	for _, id := range Offered {
+		if d, _, err := hardware.Parse(id, 1); err == nil {
+			add(id, offeredCounts, 2+classesApart(has, &d.Groups[0].Device))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.FitsOn) int {
+		return cmp.Or(cmp.Compare(kin[a.Hardware], kin[b.Hardware]), cmp.Compare(int64(a.Usable)*a.Devices, int64(b.Usable)*b.Devices))
+	})
 	return out[:min(len(out), 4)]
+}
+
+// classesApart is how far a device is from being what somebody would take instead of another: a computer with one memory, a card of
+// a PC, a card of a server.
+func classesApart(a, b *hardware.Device) int {
+	if a == nil {
+		return 0
+	}
+	class := func(d *hardware.Device) int {
+		switch {
+		case d.Unified != nil:
+			return 0
+		case d.Consumer():
+			return 1
+		}
+		return 2
+	}
+	apart := class(a) - class(b)
+	return max(apart, -apart)
+}
+
+// largerMemories are the ids of a device with the larger memories that it is sold with.
+func largerMemories(d *hardware.Device) (ids []string) {
+	if d == nil {
+		return nil
+	}
+	whole := strings.TrimSuffix(d.ID, fmt.Sprintf("-%dgb", int64(d.Memory.Value)>>30))
+	for _, size := range d.Options {
+		if size > d.Memory.Value {
+			ids = append(ids, fmt.Sprintf("%s-%dgb", whole, int64(size)>>30))
+		}
+	}
+	return ids
 }
 
 // sizeOf is " 512 GB" of a device that is sold with several memories.
@@ -59,7 +111,10 @@ func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
 	}
 	ranks := s.Size(nil, job.Load())
 	question.DecidingFirst(ranks)
-	if question.WorstVerdict(ranks) != api.Fits || p.DP > 1 {
+	there := *q
+	there.Job = job
+	hostHolds := question.UnifiedPool(&m) > 0 || there.HostNeeds(ranks).Bytes <= question.SpareHost(&m)
+	if there.Verdict(ranks) != api.Fits || !hostHolds || p.DP > 1 {
 		return api.FitsOn{}, false
 	}
 	return api.FitsOn{Hardware: change.HardwareName(n, id), Name: ranks[0].Name + sizeOf(&m.Groups[0].Device), Devices: int64(n), Usable: ranks[0].Usable.Bytes(), Needed: ranks[0].Needed().Bytes}, true

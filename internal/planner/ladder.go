@@ -22,22 +22,48 @@ import (
 // Ladder is single changes of what was asked for and the best plan of each way that a search found, the cheapest first, each applied
 // and asked again. Single changes may change what was given, and say so.
 func (p *Planner) Ladder(found []api.Candidate) []api.Candidate {
+	p.single = true
 	out, rungs := firstOfWays(found), p.rungs()
 	for i, s := range rungs {
 		p.reportProgress(api.PhaseLadder, i, len(rungs), 0, 0, found)
-		r := p.Asked
-		s.Set(&r)
-		c, ok := p.candidate(&r, s.Words)
-		if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
-			continue
-		}
-		c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
-		if advice.Refused(p.cure(&c)) == nil {
-			out = append(out, c)
+		out = addRung(p, out, &s)
+	}
+	if c, ok := (joint{p}).withMoreHost(); ok {
+		out = append(out, c)
+	}
+	if p.base.Verdict == api.DoesNotFit {
+		if s := (joint{p}).together(cheapestThatFits(out)); s != nil {
+			out = addRung(p, out, s)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b api.Candidate) int { return cmp.Compare(a.Price, b.Price) })
 	return out
+}
+
+// addRung asks the plan with one more change, and adds it where it helps and a practitioner would say it.
+func addRung(p *Planner, out []api.Candidate, s *change.Setting) []api.Candidate {
+	r := p.Asked
+	s.Set(&r)
+	c, ok := p.candidate(&r, s.Words)
+	if !ok || !p.helps(&c) || slices.ContainsFunc(out, func(o api.Candidate) bool { return reflect.DeepEqual(o.Plan, c.Plan) }) {
+		return out
+	}
+	c.Price += s.Price + p.slowdown(&api.Answer{Speed: c.Speed, Plan: c.Plan})
+	if advice.Refused(p.cure(&c)) == nil {
+		out = append(out, c)
+	}
+	return out
+}
+
+// cheapestThatFits is the least price of changes after which the plan fits; infinite where none does.
+func cheapestThatFits(found []api.Candidate) float64 {
+	least := math.Inf(1)
+	for i := range found {
+		if found[i].Verdict == api.Fits {
+			least = min(least, found[i].Price)
+		}
+	}
+	return least
 }
 
 // cure is what advice rests on of a candidate.
@@ -45,6 +71,9 @@ func (p *Planner) cure(c *api.Candidate) *advice.Cure {
 	asked, r := &p.Question.Request, c.Plan
 	x := &advice.Cure{Users: float64(r.Sequences) / float64(max(1, asked.Sequences)), Context: float64(r.Context) / float64(max(1, asked.Context)),
 		AskedUsers: int64(asked.Sequences), Serves: !p.gguf() && p.Question.Engine.Name() != question.TransformersEngine, OtherEngine: engineName(r.Engine) != engineName(asked.Engine)}
+	if name := r.Weights; name != asked.Weights {
+		x.Loss = p.loss(asked.Weights, name)
+	}
 	if c.SpeedRatio != nil {
 		x.Speed = *c.SpeedRatio
 	}
@@ -105,7 +134,7 @@ func (p *Planner) rungs() (out []change.Setting) {
 		}
 	}
 	if e, ok := p.Question.Engine.(llamacpp.Engine); ok && e.Fits(p.Question.Job) && p.Question.Request.Fit != "on" && p.Spillable(p.Question) {
-		out = append(out, change.Setting{Words: "as llama.cpp's own --fit places it", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: change.PriceNearlyFree})
+		out = append(out, change.Setting{Words: "llama.cpp's own --fit", Short: "", Set: func(r *api.Request) { r.Fit = "on" }, Price: change.PriceNearlyFree})
 	}
 	return append(out, p.moreDevices()...)
 }
@@ -135,7 +164,7 @@ func (p *Planner) placedWords(r *api.Request) string {
 }
 
 // lessIsDear is the price of half the context, or half the users.
-const lessIsDear = 3
+const lessIsDear = 5
 
 // loads are a context or a number of users that memory allows.
 func (p *Planner) loads() (out []change.Setting) {
@@ -154,7 +183,7 @@ func (p *Planner) loads() (out []change.Setting) {
 // moreDevices devices of the same kind: the fewest doublings that hold the plan, else one.
 func (p *Planner) moreDevices() []change.Setting {
 	m := p.Question.Job.Machine
-	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+	if !growsByDevices(m) {
 		return nil
 	}
 	once := p.devices(2 * m.Groups[0].Count)
@@ -168,10 +197,19 @@ func (p *Planner) moreDevices() []change.Setting {
 	return []change.Setting{once}
 }
 
-// mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards.
+// growsByDevices reports whether somebody can put more devices of its kind into a machine, or more of such machines together.
+func growsByDevices(m *hardware.Machine) bool {
+	return m != nil && len(m.Groups) == 1 && m.Node == "" && question.UnifiedPool(m) == 0
+}
+
+// mostOf a device are as many as anybody adds to hold one model: eight nodes of a data centre, one machine of other cards, and what
+// one power supply at home carries.
 func mostOf(d *hardware.Device) int {
 	if strings.HasPrefix(d.Kind, "HBM") {
 		return 64
+	}
+	if d.Consumer() {
+		return 4
 	}
 	return 8
 }
@@ -183,7 +221,7 @@ func (p *Planner) devices(n int) change.Setting {
 	if node := int64(d.PerNode.Value); d.PerNode.Known && int64(n) > node && !p.gguf() {
 		tp, pp = node, int64(n)/node
 	}
-	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "", Set: func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 }, Price: change.PriceOfMoreDevices}
+	return change.Setting{Words: fmt.Sprintf("%d × %s", n, d.Name), Short: "", Set: func(r *api.Request) { r.Hardware, r.Devices, r.TP, r.PP, r.DP = to, 0, tp, pp, 0 }, Price: priceOfDevices(n, p.Question.Job.Machine.Groups[0].Count)}
 }
 
 // candidate asks a changed request; ok is false where it is refused or nothing changes.
@@ -219,7 +257,7 @@ func (p *Planner) speedRatio(to *api.Speed) *float64 {
 }
 
 // largerHosts are what a PC takes beyond the usual memory.
-var largerHosts = []unit.Bytes{64 * unit.GiB, 128 * unit.GiB, 192 * unit.GiB, 256 * unit.GiB}
+var largerHosts = []unit.Bytes{64 * unit.GiB, 96 * unit.GiB, 128 * unit.GiB, 192 * unit.GiB, 256 * unit.GiB}
 
 // memoryToBuy is the price of a host with twice the memory of a usual one.
 const memoryToBuy = 2
@@ -237,11 +275,11 @@ func (p *Planner) spared(q *question.Question, n unit.Bytes) bool {
 // largerHost is the memory of a PC's host that spares so much, where nobody spoke of the host; 0 where no PC has as much.
 func (p *Planner) largerHost(q *question.Question, needed unit.Bytes) unit.Bytes {
 	m := q.Job.Machine
-	if m == nil || m.Host.Memory.Known || m.Nodes > 1 || len(m.Groups) != 1 || !m.Groups[0].Device.Consumer() || !p.gguf() {
+	if m == nil || m.Host.Memory.Known && !p.single || m.Nodes > 1 || len(m.Groups) != 1 || !m.Groups[0].Device.Consumer() || !p.gguf() {
 		return 0
 	}
 	for _, n := range largerHosts {
-		if needed <= n/4*3 {
+		if needed <= question.Spare(n) && (!m.Host.Memory.Known || n > m.Host.Memory.Value) {
 			return n
 		}
 	}
@@ -255,7 +293,7 @@ func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit
 		return api.Candidate{}, false
 	}
 	to := *r
-	to.Hardware += fmt.Sprintf(",host=%dGiB", n/unit.GiB)
+	to.Hardware = withHost(to.Hardware, int64(n/unit.GiB))
 	c, ok := p.candidate(&to, strings.Replace(words, "the host", fmt.Sprintf("a %d GiB host", n/unit.GiB), 1))
 	c.Price = hostToBuy(n)
 	return c, ok

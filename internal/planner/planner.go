@@ -70,6 +70,7 @@ type Planner struct {
 	twice     float64    // points of an answer that takes twice as long
 	brief     bool       // of candidates only what suggestions tell is wanted
 	onHost    unit.Bytes // of the plan that was asked for
+	single    bool       // changes are single ones, which may change what was given
 	evaluated api.Evaluated
 }
 

@@ -38,7 +38,7 @@ func (p *Planner) ways(loose bool) []Way {
 		}
 		return out
 	}
-	if loose || !p.pinned("engine") {
+	if p.single || !p.pinned("weights") && (loose || !p.pinned("engine")) {
 		out = append(out, p.otherEngine()...)
 	}
 	return out
@@ -73,23 +73,43 @@ func Among(r *api.Request) map[string][]string {
 	return out
 }
 
-// engineChange is the price of another program.
-const engineChange = 1
+// engineChange is the price of another program and another file: on a card of a PC, for which llama.cpp is made, and on one of a
+// data centre, where people serve with what they have.
+const engineChange, engineChangeOfServers = 6, 30
+
+// priceOfLlamaCpp is the price of llama.cpp in place of the engine that was asked for.
+func priceOfLlamaCpp(q *question.Question) float64 {
+	if d := q.Job.Device(0); d != nil && d.Consumer() {
+		return engineChange
+	}
+	return engineChangeOfServers
+}
 
 // otherEngine is llama.cpp, where the model was to be served by another engine that needs all on devices.
 func (p *Planner) otherEngine() []Way {
 	s := p.Question.Resolved.Spec
-	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || p.pinned("weights") || p.lacksFields("llama.cpp") {
+	if p.gguf() || s == nil || !llamacpp.Loads(s.Family) || p.lacksFields("llama.cpp") {
 		return nil
 	}
-	set := func(r *api.Request) {
-		r.Engine = "llama.cpp"
-		r.Weights = ""
+	w := inLlamaCpp(p, "")
+	for _, name := range append([]string{""}, usualGGUF...) {
+		if try := inLlamaCpp(p, name); (joint{p}).holds(&change.Setting{Set: try.Set}) {
+			w = try
+			break
+		}
 	}
-	w := Way{words: "llama.cpp", Set: set, price: engineChange}
 	spilling := w
 	spilling.spills = true
 	return []Way{w, spilling}
+}
+
+// inLlamaCpp is the model with llama.cpp, in the format that is named, or as it is published.
+func inLlamaCpp(p *Planner, weights string) Way {
+	set := func(r *api.Request) { r.Engine, r.Weights = "llama.cpp", weights }
+	if weights == "" {
+		return Way{words: "llama.cpp", Set: set, price: priceOfLlamaCpp(p.Question)}
+	}
+	return Way{words: "llama.cpp, " + weights, Set: set, price: priceOfLlamaCpp(p.Question) + p.loss(p.Question.Request.Weights, weights)}
 }
 
 // lacksFields: the request has fields that an engine does not take.

@@ -46,6 +46,16 @@ func UnifiedPool(m *hardware.Machine) (n unit.Bytes) {
 	return n / unit.Bytes(max(1, m.Nodes))
 }
 
+// systemShare is what the system and its screens take of a memory that devices share with the host: a sixteenth, and two GiB at
+// least (assumed; Activity Monitor of a Mac without programs shows some 3 GB wired and compressed). Beyond it a plan is tight.
+func systemShare(m *hardware.Machine) unit.Bytes {
+	pool := UnifiedPool(m)
+	if pool == 0 {
+		return 0
+	}
+	return max(2*unit.GiB, pool/16)
+}
+
 // onDevices is what the ranks of one node take of their devices.
 func (q *Question) onDevices(ranks []engine.Rank) (n unit.Bytes) {
 	for i := range ranks {
@@ -85,7 +95,10 @@ func (q *Question) notePaging(m *api.Memory, ranks []engine.Rank) {
 func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
 	v := WorstVerdict(ranks)
 	if room, ok := q.hostRoom(ranks); ok {
-		v = worse(v, holding(q.HostNeeds(ranks), room))
+		needs := q.HostNeeds(ranks)
+		v = worse(v, holding(needs, room))
+		needs.Low, needs.High = 0, needs.High+systemShare(q.Job.Machine)
+		v = worse(v, holding(needs, room))
 	}
 	if m := q.Job.Machine; m != nil && m.Pool.Capacity.Known {
 		v = worse(v, holding(q.needsOn(ranks, InPool), m.Pool.Capacity.Value))
@@ -118,16 +131,19 @@ const (
 	usualHostShare = 2
 )
 
-// SpareHost is what a plan that is advised may take of a host's memory: a quarter is left to the system and other programs. Where
-// nobody spoke of the host, a usual one is taken.
+// Spare is what a plan that is advised may take of so much memory of a host: a quarter is left to the system and other programs,
+// which do not grow with it beyond eight GiB.
+func Spare(host unit.Bytes) unit.Bytes { return max(host/4*3, host-8*unit.GiB) }
+
+// SpareHost is what a plan that is advised may take of a machine's host. Where nobody spoke of the host, a usual one is taken.
 func SpareHost(m *hardware.Machine) unit.Bytes {
 	switch {
 	case m == nil || UnifiedPool(m) > 0:
 		return 0
 	case m.Host.Memory.Known:
-		return m.Host.Memory.Value / 4 * 3
+		return Spare(m.Host.Memory.Value)
 	case len(m.Groups) > 0 && strings.HasPrefix(m.Groups[0].Device.Kind, "HBM"):
 		return max(UsualHost, usualHostShare*m.Memory()/unit.Bytes(max(1, m.Nodes)))
 	}
-	return UsualHost / 4 * 3
+	return Spare(UsualHost)
 }

@@ -173,7 +173,7 @@ func held(a *memwall.Answer) (out []string) {
 	return out
 }
 
-// perUser is ", 37 tok/s each" of several users, and "; 37 tok/s" of one.
+// perUser is "; 4 get 37 tok/s each" of several users, and "; 37 tok/s" of one.
 func perUser(a *memwall.Answer) string {
 	v := a.Speed
 	if v == nil || v.Decode == nil {
@@ -181,7 +181,7 @@ func perUser(a *memwall.Answer) string {
 	}
 	rate := significant(*v.Decode, 2) + " tok/s"
 	if a.Plan.Sequences > 1 {
-		return ", " + rate + " each of " + unit.Count(int64(a.Plan.Sequences))
+		return "; " + unit.Count(int64(a.Plan.Sequences)) + " get " + rate + " each"
 	}
 	return "; " + rate
 }
@@ -234,16 +234,16 @@ func hostShort(m *memwall.Memory) text {
 
 // cures are what happens and what to do, the fullest text first.
 func cures(a *memwall.Answer) []string {
-	out := mends(a)
-	w := waiting(a)
+	out, w := mends(a), waiting(a)
 	if w == "" {
 		return out
 	}
-	full := make([]string, 0, len(out)+1)
+	var full []string
+	brief, starts := "", ". Starts with "+unit.Count(*a.KV.MaxSequences)+" users"
 	for _, e := range out {
-		full = append(full, w+e)
+		full, brief = append(full, w+e), e
 	}
-	return append(full, w)
+	return append(full, starts+", others wait"+brief, starts+brief, w)
 }
 
 // waiting is ". Starts, holds 6 of 64 users, others wait": an engine that shares out a pool refuses nobody.
@@ -258,7 +258,10 @@ func waiting(a *memwall.Answer) string {
 // mends are the cheapest change that is sure to help, and how to ask for it; else what the plan would hold.
 func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
-		slow := slowly(s)
+		slow, t := slowly(s), firstThat(a, memwall.Tight)
+		if t != nil && a.Verdict == memwall.DoesNotFit && t == &a.Suggestions[0] && replaces(s) && !replaces(t) {
+			return []string{". Tight with " + patchFlags(t) + ", fits with " + patchFlags(s), ". Tight with " + patchFlags(t)}
+		}
 		return []string{". Fits with " + s.Change + slow + ": " + patchFlags(s), ". Fits with " + patchFlags(s) + slow, ". Fits with " + patchFlags(s)}
 	}
 	if s := firstThat(a, memwall.Tight); s != nil && a.Verdict == memwall.DoesNotFit {
@@ -279,6 +282,11 @@ func mends(a *memwall.Answer) []string {
 		return []string{"; holds " + lengthFor(a)}
 	}
 	return nil
+}
+
+// replaces reports whether a cure needs other hardware, or another program.
+func replaces(s *memwall.Suggestion) bool {
+	return s.Patch["hardware"] != nil || s.Patch["engine"] != nil
 }
 
 // slowly is " (4.8 tok/s)" where a cure leaves fewer tokens a second than people read.

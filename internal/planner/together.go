@@ -1,0 +1,156 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/model"
+)
+
+// What no single change mends at a sensible price, smaller formats on more devices often do: they halve the devices that are
+// bought or rented for it.
+
+// joint is a search for changes of several things at once.
+type joint struct{ *Planner }
+
+// together is the cheapest change of formats and of the number of devices at once that holds the plan; none where nothing does
+// for less than a price.
+func (p joint) together(below float64) (best *change.Setting) {
+	m := p.Question.Job.Machine
+	if m == nil || len(m.Groups) != 1 || m.Node != "" {
+		return nil
+	}
+	now, formats := m.Groups[0].Count, p.smallerFormats()
+	consider := func(s change.Setting) {
+		if s.Price < below && p.holds(&s) {
+			best, below = &s, s.Price
+		}
+	}
+	for _, f := range formats {
+		for _, k := range append(p.knobs(), p.attendingApart()...) {
+			consider(bothOf(f, k))
+		}
+	}
+	for n := 2 * now; growsByDevices(m) && n <= mostOf(&m.Groups[0].Device); n *= 2 {
+		for _, f := range formats {
+			for _, k := range p.knobs() {
+				consider(bothOf(bothOf(f, k), p.devices(n)))
+			}
+		}
+	}
+	return best
+}
+
+// attendingApart is the layout in which each rank attends for its own sequences and all share the experts: one latent for all heads is
+// not divided by tensor parallelism, which keeps a copy of it in each rank (SGLang, DP attention for DeepSeek).
+func (p joint) attendingApart() (out []change.Setting) {
+	latent := false
+	for _, k := range p.Question.Job.Model.Decoder().Kinds {
+		k.Caches(func(c model.Cache) { latent = latent || c.Class == model.LatentKV })
+	}
+	n := int64(p.Question.Job.Machine.Devices())
+	if !latent || n > p.Question.Job.PerNode() || int64(p.Question.Request.Sequences) < n || p.gguf() {
+		return nil
+	}
+	for _, w := range p.addLayout(nil, Layout{1, 1, n, n}) {
+		out = append(out, change.Setting{Words: w.words, Short: w.words, Set: w.Set, Price: w.price})
+	}
+	return out
+}
+
+// lastPercent is the price of living on the last percent of a device's memory.
+const lastPercent = 5
+
+// knobs are settings of an engine that give a little room without loss: as given, and all of them at once.
+func (p joint) knobs() []change.Setting {
+	all := change.Setting{Price: lastPercent}
+	for _, a := range []Axis{utilizationAxis(p.Question), batchedAxis(p.Question)} {
+		if len(a.Settings) > 1 && !p.pinned(a.Field) {
+			all = bothOf(all, a.Settings[1])
+		}
+	}
+	if all.Set == nil {
+		return []change.Setting{{}}
+	}
+	return []change.Setting{{}, all}
+}
+
+// smallerFormats are settings of weights and of keys and values together.
+func (p joint) smallerFormats() (out []change.Setting) {
+	for _, w := range p.WeightsAxis(p.Question).Settings {
+		for _, c := range p.CacheAxis(p.Question).Settings {
+			if wide(w.Short, c.Short) {
+				out = append(out, bothOf(w, c))
+			}
+		}
+	}
+	return out
+}
+
+// wide reports whether formats are those that people serve with, and not a last resort: four bits of a weight, eight of a key.
+func wide(weights, cache string) bool {
+	r, f := dtype.FindRecipe(weights), dtype.FindFormat(strings.TrimPrefix(cache, "KV "))
+	return (r == nil || r.BulkBits() >= 4) && (f == nil || f.Bits() >= 8)
+}
+
+// oneMoreChange is the price of a second thing to change, and of a third: one setting is said, tried and undone more easily.
+const oneMoreChange = 3
+
+// bothOf two settings; one that sets nothing leaves the other as it is.
+func bothOf(a, b change.Setting) change.Setting {
+	if a.Set == nil {
+		b.Price += a.Price
+		return b
+	}
+	if b.Set == nil {
+		a.Price += b.Price
+		return a
+	}
+	return change.Setting{Words: a.Words + ", " + b.Words, Short: a.Short + " + " + b.Short, Price: a.Price + b.Price + oneMoreChange,
+		Set: func(r *api.Request) { a.Set(r); b.Set(r) }}
+}
+
+// holds reports whether the plan fits beyond doubt with a setting.
+func (p joint) holds(s *change.Setting) bool {
+	if s.Set == nil {
+		return false
+	}
+	r := p.Asked
+	s.Set(&r)
+	q, ranks, err := p.env.SizedRanks(&r)
+	return err == nil && q.Verdict(ranks) == api.Fits && p.spared(q, q.HostNeeds(ranks).Bytes)
+}
+
+// withMoreHost is the plan on a machine whose host has the memory that it lacks, where that is all that it lacks.
+func (p joint) withMoreHost() (api.Candidate, bool) {
+	h := p.base.Host
+	if h == nil || h.Capacity == 0 || h.Needed <= h.Capacity || p.base.Devices[0].Headroom < 0 {
+		return api.Candidate{}, false
+	}
+	r := p.Asked
+	return p.onLargerHost(p.Question, &r, h.Needed, "the host")
+}
+
+// withHost is a machine's name with so much memory of its host, in place of what it says of that.
+func withHost(hardware string, gib int64) string {
+	parts := strings.Split(hardware, ",")
+	host := fmt.Sprintf("host=%dGiB", gib)
+	for i, part := range parts {
+		if _, rate, ok := strings.Cut(part, "@"); strings.HasPrefix(part, "host=") {
+			if parts[i] = host; ok {
+				parts[i] += "@" + rate
+			}
+			return strings.Join(parts, ",")
+		}
+	}
+	return hardware + "," + host
+}
+
+// priceOfDevices is that of so many devices in place of so many: of each doubling.
+func priceOfDevices(n, now int) float64 {
+	return change.PriceOfMoreDevices * math.Log2(float64(n)/float64(now))
+}
