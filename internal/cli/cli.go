@@ -130,7 +130,7 @@ func (c Config) filled() Config {
 		c.Env = func(string) string { return "" }
 	}
 	if c.WriteFile == nil {
-		c.WriteFile = func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
+		c.WriteFile = writeFile
 	}
 	if c.OpenFile == nil {
 		c.OpenFile = func(name string) (io.ReadCloser, error) { return os.Open(name) }

@@ -78,6 +78,18 @@ What is secret in a pasted command line, a manifest, a Modelfile, a call in Pyth
 sent: by the names of flags, variables and fields, by what keys of services look like, and in addresses. ` + "`go test . -run Secrets`" + ` puts one into every
 place. Recordings, results, settings and caches are files of their owner alone (0600, in folders of 0700).
 
+## Clients of the server
+
+` + "`go test ./internal/serve -run 'Abuse|Connections|IdleAndSlow|Guards' -v`" + ` opens connections as no client does: requests that hide behind a wrong length
+or behind chunks, headers and paths of a megabyte, names and pages of other sites, half a header or half a body a thousand times, and 10,000
+connections at once. Each is refused or left, nothing that hides behind it is answered, and who asks beside them has an answer.
+
+## Faults
+
+` + "`go test ./source/regular -run Faults`" + ` fails or ends the writing of a file at each of its steps, leaves half of a write, fills the disk, and takes
+what was not yet on it away: settings, calibrations and files of answers are then as they were or as they shall be. Recordings are killed in the
+middle (` + "`go test ./internal/record -run 'Killed|Damaged'`" + `), caches damaged (` + "`go test ./source/cache`" + `), and farms parted, filled and lied to (` + "`go -C farm test ./...`" + `).
+
 ## More of it
 
 - Every parser has a fuzz target: ` + "`git grep 'func Fuzz'`" + ` lists them, and ` + "`go test ./format/gguf -fuzz FuzzRead`" + ` runs one.
