@@ -28,7 +28,7 @@ var plausible = map[string][]string{
 	"mtp": {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
 	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"}, "enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
 	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"}, "mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"}, "chunked_prefill": {"true", "false"},
-	"moe_backend": {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"}, "scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "reserved_bytes": {"1073741824"},
+	"moe_backend": {"trtllm", "cutlass", "deepgemm", "triton", "marlin"}, "stream_interval": {"1", "8"}, "scheduler_recv_interval": {"1", "10"}, "batch_wait_timeout_iters": {"4"}, "cuda_graph_max_bs": {"64", "512"}, "language_model_only": {"true"}, "whole_tower": {"true"}, "state_format": {"f32", "bf16"}, "dcp": {"2"}, "redundant_experts": {"8"}, "kv_scales": {"true"}, "reserved_bytes": {"1073741824"},
 }
 
 // plausiblePlan sets a few of the fields that an engine takes.

@@ -16,7 +16,7 @@ import (
 
 // Parallel gives the groups of a plan.
 func Parallel(p *plan.Plan) shard.Parallel {
-	return shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP}.Normal()
+	return shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, Redundant: int64(p.RedundantExperts)}.Normal()
 }
 
 // DefaultParallel: tensor parallelism is the largest divisor of the devices of one node that divides the
@@ -246,10 +246,14 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 	}
 	for i := range j.Model.Parts {
 		part := &j.Model.Parts[i]
-		if i == 0 || part.Name == model.PartMTP || part.Speaks && voice == Silent {
+		if i == 0 || part.Name == model.PartMTP || part.Speaks && voice == Silent || On(j.Plan.TextOnly, false) && part.Name != partEncoder {
 			continue
 		}
-		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], pl.Parallel.TP), "sum over tensors, this rank")
+		tp := pl.Parallel.TP
+		if On(j.Plan.WholeTower, false) {
+			tp = 1
+		}
+		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], tp), "sum over tensors, this rank")
 		out = append(out, ledger.Known("weights", partTitle(part.Name), n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
 	}
 	out = append(out, extraItems(b, j, pl)...)
@@ -260,10 +264,13 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 	return out
 }
 
+// partEncoder is what a decoder attends to: no tower that one could leave out.
+const partEncoder = "encoder"
+
 // partTitle names a part beside the decoder in words.
 func partTitle(part string) string {
 	title := strings.ReplaceAll(part, "_", " ")
-	if part == "encoder" {
+	if part == partEncoder {
 		return title
 	}
 	return title + " tower"
@@ -361,10 +368,19 @@ func PerToken(kinds []KindCount, k, v *dtype.Format) (b unit.Bytes) {
 }
 
 // StateBytes are what one recurrent layer keeps of a sequence: convolution states in elements of conv bytes,
-// scan states in the format that the model's config names, else in elements of scan bytes.
-func StateBytes(m *model.Model, c *model.Cache, conv, scan int64) unit.Bytes {
-	if m.State != nil {
-		scan = m.State.BlockBytes
-	}
+// scan states in the format that the plan names, or the model's config, else in elements of scan bytes.
+func StateBytes(j *Job, c *model.Cache, conv, scan int64) unit.Bytes {
+	scan = StateWidth(j, scan)
 	return unit.Bytes(conv*c.ConvElems + scan*c.StateElems)
+}
+
+// StateWidth is the bytes of an element of a scan's state: of the plan's format, or that of the model's config; usual without either.
+func StateWidth(j *Job, usual int64) int64 {
+	if f := dtype.FindFormat(j.Plan.StateFormat); f != nil && j.Plan.StateFormat != "" {
+		return f.BlockBytes
+	}
+	if j.Model.State != nil {
+		return j.Model.State.BlockBytes
+	}
+	return usual
 }

@@ -44,6 +44,7 @@ func (p *Plan) Check() error {
 		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
 		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext},
 		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
+		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"redundant_experts", int64(p.RedundantExperts), 1 << 20},
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20}, {"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
 		{"kv_cache_memory_bytes", int64(p.KVCacheMemory), 1 << 50}, {"cpu_offload_bytes", int64(p.CPUOffload), 1 << 50},
 	} {

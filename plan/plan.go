@@ -103,5 +103,12 @@ type Serving struct {
 	BatchWait             Int            `json:"batch_wait_timeout_iters,omitempty" flag:"batch-wait-timeout-iters" doc:"steps that prompts wait for others to join them" engines:"tensorrt-llm"`
 	Disaggregated         *Disaggregated `json:"disaggregated,omitempty" doc:"prompts and generation on workers of their own; tp, pp, ep and dp are of one worker" engines:"vllm,sglang,tensorrt-llm"`
 	MoEBackend            string         `json:"moe_backend,omitempty" flag:"moe-backend" enum:"auto,trtllm,cutlass,deepgemm,triton,marlin" doc:"whose kernels multiply routed experts; auto is what the engine takes on the device" engines:"vllm,sglang,tensorrt-llm"`
+	GraphBatch            Int            `json:"cuda_graph_max_bs,omitempty" flag:"cuda-graph-max-bs" doc:"largest batch for which CUDA graphs are captured" engines:"vllm,sglang"`
+	TextOnly              *bool          `json:"language_model_only,omitempty" flag:"language-model-only" doc:"towers for pictures and sound are not loaded" engines:"vllm"`
+	WholeTower            *bool          `json:"whole_tower,omitempty" flag:"whole-tower" doc:"each rank has the whole vision tower and a share of the pictures (--mm-encoder-tp-mode data)" engines:"vllm,sglang"`
+	StateFormat           string         `json:"state_format,omitempty" flag:"state-format" enum:"f32,bf16,f16" doc:"format of recurrent states; without it the model's own" engines:"vllm,sglang"`
+	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"cached keys and values have a scale for each token and head (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
+	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
+	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"experts that are held twice for balance, of all ranks together" engines:"vllm,sglang"`
 	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
 }

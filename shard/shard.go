@@ -17,6 +17,8 @@ type Parallel struct {
 	TP, PP, EP, DP, CP int64
 	// ETP is how many ways one expert's matrices are cut; 0 for what tensor parallelism leaves.
 	ETP int64
+	// Redundant are experts that are held twice, for balance: ranks share them as they share the others.
+	Redundant int64
 	// Stages is how many layers each pipeline stage has; nil divides them evenly.
 	Stages []int
 }
@@ -102,7 +104,7 @@ func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 	shared := true // no dimension is cut: everybody but the first rank of the group holds a replica
 	if t.BatchBy == model.ByExpert {
 		tp, r = p.expertTP(), c.TP%p.expertTP()
-		out.Batch = Part(t.Batch, max(1, p.EP), c.EP)
+		out.Batch = Part(t.Batch+p.Redundant, max(1, p.EP), c.EP)
 	} else if t.BatchBy != model.Whole {
 		out.Batch, _ = cut(t.Batch, t.BatchBy, 1, tp, r)
 		shared = false
@@ -131,6 +133,11 @@ func (p *Parallel) Piece(t *model.Tensor, c Coord) Piece {
 // replicas counts the elements of a piece that other ranks count: a fused tensor may be partly replicated.
 func (p *Parallel) replicas(t *model.Tensor, c Coord) (n int64) {
 	whole := p.Piece(t, c)
+	if t.BatchBy == model.ByExpert && p.Redundant > 0 {
+		once := *p
+		once.Redundant = 0
+		return whole.Elems() - once.Piece(t, c).Elems() + once.replicas(t, c)
+	}
 	if len(t.Segs) == 1 {
 		if whole.Replica {
 			return whole.Elems()

@@ -46,6 +46,30 @@ func Dtype(l *Launch, v string) error {
 	return nil
 }
 
+// torchNames are what PyTorch calls formats that states are kept in.
+var torchNames = map[string]string{"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
+
+// TorchName is what --mamba-ssm-cache-dtype and its kin call a format.
+func TorchName(format string) string {
+	if n := torchNames[format]; n != "" {
+		return n
+	}
+	return format
+}
+
+// Torch reads a format by PyTorch's name; "" for auto.
+func Torch(v string) (string, error) {
+	for format, name := range torchNames {
+		if strings.EqualFold(v, name) {
+			return format, nil
+		}
+	}
+	if strings.EqualFold(v, "auto") {
+		return "", nil
+	}
+	return "", &Error{Value: v, Problem: "is no format of states", Fix: "auto, float32, bfloat16 or float16"}
+}
+
 // Int reads a whole number.
 func Int[N ~int64](v string) (N, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)

@@ -9,7 +9,9 @@ import (
 )
 
 // Programs are what starts SGLang's server.
-func Programs() []string { return []string{"sglang.launch_server", "sglang", "launch_server.py"} }
+func Programs() []string {
+	return []string{"sglang.launch_server", "sglang", "launch_server.py", "dynamo.sglang", "sglang.srt.server"}
+}
 
 type launch struct {
 	argv.Launch
@@ -17,7 +19,9 @@ type launch struct {
 	lora        bool
 	loras, rank plan.Int
 	prefill     plan.Int // --max-prefill-tokens
-	own         *bool    // the model's own layers draft, or what the text repeats
+	// steps of drafting, and branches of a draft
+	steps, branches plan.Int
+	own             *bool // the model's own layers draft, or what the text repeats
 }
 
 // Algorithms of speculation whose memory is known (srt/speculative/spec_info.py): an ordinary model drafts, the
@@ -53,15 +57,21 @@ func (l *launch) positional(word string) bool {
 	return true
 }
 
-// finish: with attention in data parallel groups, --dp-size divides the tensor parallel group and adds no
-// replicas; memwall has no field for that, so it is listed.
+// finish: with attention in data parallel groups, --dp-size divides the tensor parallel group and adds no replicas: a group
+// attends as one, and its ranks share experts with all others (server_args.py; layers/dp_attention.py). Experts of one
+// expert parallel rank are cut over the rest, so that every rank holds as much as with experts of its own.
 func (l *launch) finish() {
 	p := &l.Plan
-	if l.sharedDP {
-		l.Unknown = append(l.Unknown, "--enable-dp-attention")
-		p.DP = 0
+	if all := p.TP; l.sharedDP && p.DP > 1 && all%p.DP == 0 {
+		p.TP, p.EP = all/p.DP, all
 	}
 	l.adapters()
+	switch {
+	case l.branches > 1:
+		l.Unknown = append(l.Unknown, fmt.Sprintf("--speculative-eagle-topk %d", l.branches))
+	case l.steps > 0 && p.DraftTokens == 0: // a chain of drafts, and the token that is checked with them
+		p.DraftTokens = l.steps + 1
+	}
 	if p.DraftModel == "" {
 		p.MTP = l.own
 	}
@@ -97,8 +107,8 @@ func (l *launch) adapters() {
 func argAlgorithm(l *launch, v string) error {
 	switch v = strings.ToUpper(v); v {
 	case standalone:
-	case ownLayers, repeats:
-		own := v == ownLayers
+	case ownLayers, "EAGLE", "EAGLE3", repeats: // without a draft model EAGLE's are the model's own layers (server_args.py)
+		own := v != repeats
 		l.own = &own
 	default:
 		l.Unknown = append(l.Unknown, "--speculative-algorithm "+argv.Blotted(v))
@@ -141,6 +151,8 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--speculative-num-draft-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
 
 	{Names: "--max-prefill-tokens", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.prefill })},
+	{Names: "--speculative-num-steps", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.steps })},
+	{Names: "--speculative-eagle-topk", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.branches })},
 	{Names: "--speculative-algorithm --speculative-algo", Set: argAlgorithm},
 	{Names: "--enable-lora", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.lora = true; return nil }},
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
@@ -151,18 +163,39 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--scheduler-recv-interval", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RecvInterval })},
 
 	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
+	{Names: "--cuda-graph-max-bs", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
+	{Names: "--cuda-graph-bs", Kind: argv.List, Set: argGraphs},
+	{Names: "--ep-num-redundant-experts", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
+	{Names: "--mm-enable-dp-encoder", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.WholeTower })},
+	{Names: "--mamba-ssm-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
+
 	// Memory that no field of a plan holds.
-	{Names: "--max-total-tokens --cuda-graph-max-bs --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-ssm-dtype --mamba-full-memory-ratio", Unread: true},
-	{Names: "--speculative-num-steps --speculative-eagle-topk --hicache-ratio --hicache-size --ep-num-redundant-experts --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
-	{Names: "--cuda-graph-bs --lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-eplb --enable-memory-saver --enable-two-batch-overlap --disable-cuda-graph-padding", Kind: argv.Switch, Unread: true},
+	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-full-memory-ratio", Unread: true},
+	{Names: "--hicache-ratio --hicache-size --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
+	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
+	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-memory-saver --enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
+	{Names: "--nsa-prefill-backend --nsa-decode-backend --dsa-prefill-backend --dsa-decode-backend --fp4-gemm-backend --fp8-gemm-backend --bf16-gemm-backend --linear-attn-backend --mamba-backend --speculative-moe-runner-backend --speculative-moe-a2a-backend --speculative-attention-mode"},
+	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend --hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast --init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
+	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune --enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output --disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
 	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
 	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},
 	{Names: "--enable-nccl-nvls --allow-auto-truncate --skip-server-warmup --disable-shared-experts-fusion --disable-chunked-prefix-cache --enable-flashinfer-allreduce-fusion --triton-attention-reduce-in-fp32 --stream-output", Kind: argv.Switch},
+}
+
+// argGraphs: the largest of the batches with graphs says the others.
+func argGraphs(l *launch, v string) error {
+	for _, word := range strings.Fields(v) {
+		n, err := argv.Count[plan.Int](word)
+		if err != nil {
+			return err
+		}
+		l.Plan.GraphBatch = max(l.Plan.GraphBatch, n)
+	}
+	return nil
 }
 
 // argChunk: -1 switches chunked prefill off.

@@ -21,10 +21,10 @@ func TestFromArgs(t *testing.T) {
 		{"python -m sglang.launch_server --model-path X/Y --kv-cache-dtype fp8_e5m2 --quantization fp8 --dtype bfloat16", "X/Y", `{"kv":"fp8_e5m2"}`, "fp8", ""},
 		{"docker run --gpus all --shm-size 32g -p 30000:30000 -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" --ipc=host lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path X/Y --host 0.0.0.0", "X/Y", `{}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --disable-cuda-graph --disable-radix-cache", "X/Y", `{"enforce_eager":true,"prefix_cache":false}`, "", ""},
-		{"python -m sglang.launch_server --model-path X/Y --tp 8 --dp 8 --enable-dp-attention", "X/Y", `{"tp":8}`, "", "--enable-dp-attention"},
+		{"python -m sglang.launch_server --model-path X/Y --tp 8 --dp 8 --enable-dp-attention", "X/Y", `{"tp":1,"ep":8,"dp":8}`, "", ""},
 		{"python -m sglang.launch_server --model-path X/Y --speculative-algorithm EAGLE --speculative-draft-model-path E/F --speculative-num-draft-tokens 4", "X/Y",
-			`{"draft_model":"E/F","draft_tokens":4}`, "", "--speculative-algorithm EAGLE"},
-		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9}`, "", "--cuda-graph-max-bs 16|--zzz"},
+			`{"draft_model":"E/F","draft_tokens":4}`, "", ""},
+		{"CUDA_VISIBLE_DEVICES=0,1 nohup python -m sglang.launch_server --model-path X/Y --mem-frac 0.9 --cuda-graph-max-bs 16 --zzz > log &", "X/Y", `{"mem_fraction_static":0.9,"cuda_graph_max_bs":16}`, "", "--zzz"},
 		{"python -m sglang.launch_server --model-path X/Y --dtype float32 --lora-paths a b --trust-remote-code", "X/Y", `{"weights":"f32","kv":"f32"}`, "", "--lora-paths a b"},
 	} {
 		cmds, err := argv.Parse(c.line)

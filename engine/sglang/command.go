@@ -16,13 +16,20 @@ import (
 func (Engine) Command(j *engine.Job) string {
 	p := j.Plan
 	args := append([]string{"python -m sglang.launch_server --model-path " + argv.Quote(j.CheckpointName())}, argv.StoredArgs(p.Weights, j.Checkpoint.Stored)...)
+	tp := p.TP
+	if sharesExperts(p) {
+		tp *= p.DP
+	}
 	for _, g := range []struct {
 		flag string
 		n    int64
-	}{{"--tp-size", p.TP}, {"--pp-size", p.PP}, {"--dp-size", p.DP}, {"--ep-size", p.EP}} {
+	}{{"--tp-size", tp}, {"--pp-size", p.PP}, {"--dp-size", p.DP}, {"--ep-size", p.EP}} {
 		if g.n > 1 {
 			args = append(args, fmt.Sprint(g.flag, " ", g.n))
 		}
+	}
+	if sharesExperts(p) {
+		args = append(args, "--enable-dp-attention")
 	}
 	args = append(args, fmt.Sprintf("--context-length %d", p.Context))
 	args = append(args, changed(j)...)
@@ -63,6 +70,20 @@ func changed(j *engine.Job) (args []string) {
 	}
 	if p.RecvInterval > 1 {
 		args = append(args, fmt.Sprintf("--scheduler-recv-interval %d", p.RecvInterval))
+	}
+	for _, f := range []struct {
+		flag string
+		n    int64
+	}{{"--cuda-graph-max-bs", int64(p.GraphBatch)}, {"--ep-num-redundant-experts", int64(p.RedundantExperts)}} {
+		if f.n > 0 {
+			args = append(args, fmt.Sprint(f.flag, " ", f.n))
+		}
+	}
+	if engine.On(p.WholeTower, false) {
+		args = append(args, "--mm-enable-dp-encoder")
+	}
+	if p.StateFormat != "" {
+		args = append(args, "--mamba-ssm-dtype "+argv.TorchName(p.StateFormat))
 	}
 	if name := expertKernels.Name(p.MoEBackend); name != "" {
 		args = append(args, "--moe-runner-backend "+name)

@@ -65,7 +65,7 @@ func (s *sizer) poolOf(kinds []engine.KindCount) pool {
 
 // stateBytes of one layer: convolution states in the model's 16-bit format, scan states in fp32 unless the
 // config says otherwise.
-func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job.Model, c, 2, 4) }
+func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job, c, 2, 4) }
 
 func addRows(to []rows, layers int64, c *model.Cache, f *dtype.Format) []rows {
 	r := rows{layers: layers, bytes: cellBytes(c.K+c.V, f), origin: fmt.Sprintf("2 × %d KV heads × %d, %s", c.KVHeads, c.DimK, f.Name)}

@@ -28,6 +28,7 @@ type setup struct {
 	version     engine.Version
 	mem         float64 // MiB, as nvidia-smi prints; 0 when there is no device
 	tp, pp      int64
+	dp          int64 // groups of attention within tp
 	chunk       int64 // tokens of a prefill step
 	graphs      int64 // largest batch with a CUDA graph; 0 without graphs
 	latent      bool
@@ -124,9 +125,16 @@ func byClass(s *setup) float64 {
 }
 
 // bySteps keeps free what steps are expected to take, in MiB: 512, 1.5 for each token of a prefill step,
-// 2 for each sequence of the largest graph, 128 for each rank, and at least 10 GiB on large devices.
+// 2 for each sequence of the largest graph, 128 for each rank, 3 or 4.5 more for each sequence and group of attention, and at least
+// 10 GiB on large devices.
 func bySteps(s *setup) float64 {
 	keep := 512 + 1.5*float64(max(s.chunk, 2048)) + 2*float64(s.graphs) + 128*float64(s.tp*s.pp)
+	if s.dp > 1 {
+		keep += 3 * float64(s.graphs*s.dp)
+		if s.graphs > 300 {
+			keep += 1.5 * float64(s.graphs*s.dp)
+		}
+	}
 	if s.prefillGraphs() {
 		if s.latent {
 			keep += 1.5 * mibPerGiB

@@ -86,8 +86,11 @@ func reported(d *hardware.Device) float64 {
 
 func setupOf(j *engine.Job) *setup {
 	p, d := j.Plan, j.Device(0)
-	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
+	s := &setup{version: j.Version, mem: reported(d), tp: p.TP, pp: p.PP, dp: 1, chunk: int64(p.MaxBatchedTokens), graphs: graphs(j),
 		latent: latent(j.Model), rocm: d != nil && d.Vendor == "AMD", speculative: p.DraftModel != "" || j.MTP != nil, context: int64(p.Context)}
+	if sharesExperts(p) {
+		s.tp, s.dp = p.TP*p.DP, p.DP
+	}
 	if r := dtype.FindRecipe(p.Weights); r != nil {
 		s.gguf = r.Store == dtype.GGUF
 	}
@@ -97,10 +100,16 @@ func setupOf(j *engine.Job) *setup {
 	return s
 }
 
+// sharesExperts: data parallel groups whose ranks share experts are groups of attention, within one tensor parallel group.
+func sharesExperts(p *plan.Plan) bool { return p.DP > 1 && p.EP > p.TP }
+
 // graphs is the largest batch for which a CUDA graph is captured.
 func graphs(j *engine.Job) int64 {
 	if e := j.Plan.EnforceEager; e != nil && *e {
 		return 0
+	}
+	if n := int64(j.Plan.GraphBatch); n > 0 {
+		return n
 	}
 	c := classOf(j.Version, reported(j.Device(0)))
 	return c.graphs(j.Plan.TP)

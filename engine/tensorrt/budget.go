@@ -74,7 +74,7 @@ func (s *sizer) prepare(pl *engine.Placed) prepared {
 	return p
 }
 
-func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job.Model, c, 2, 2) }
+func (s *sizer) stateBytes(c *model.Cache) unit.Bytes { return engine.StateBytes(s.job, c, 2, 2) }
 
 func (p *prepared) add(layers int64, c *model.Cache, f *dtype.Format) {
 	r := rows{layers: layers, bytes: cellBytes(c.K+c.V, f), origin: fmt.Sprintf("2 × %d KV heads × %d, %s", c.KVHeads, c.DimK, f.Name)}

@@ -79,7 +79,7 @@ func expanded(k *model.Kind, v engine.Version) *model.Attn {
 
 func (s *sizer) stateBytes(c *model.Cache) unit.Bytes {
 	wide := engine.ActivationFormat(s.job.Model).BlockBytes
-	return engine.StateBytes(s.job.Model, c, wide, wide)
+	return engine.StateBytes(s.job, c, wide, wide)
 }
 
 func (c *caches) add(layers int64, m *model.Cache, latent *model.Attn, window bool) {

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/plan"
 )
 
 // Programs are what starts vLLM's server.
 func Programs() []string {
-	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py"}
+	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver"}
 }
 
 // launch is a command line on its way to a plan.
@@ -18,6 +19,8 @@ type launch struct {
 	argv.Launch
 	experts, lora bool
 	loras, rank   plan.Int
+	states        string // of --mamba-cache-dtype
+	swap          string // of --swap-space
 }
 
 // FromArgs reads the arguments of "vllm serve MODEL" and of the module that came before it
@@ -31,13 +34,18 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		}
 		cmd.Args = c.Args[1:]
 	}
+	args, err := configured(&cmd)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Args = argv.Dotted(args)
 	syntax := argv.Syntax{Dashes: true, Prefixes: true, Positional: l.positional}
 	beside, unknown, err := argv.Read(&cmd, syntax, flags, l)
 	if err != nil {
 		return nil, err
 	}
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(unknown, variables(c)...)
-	l.finish()
+	l.finish(before(c.Tag(), v1Default))
 	return &l.Launch, nil
 }
 
@@ -51,8 +59,18 @@ func (l *launch) positional(word string) bool {
 
 // finish settles what several flags say together: experts are spread over all tensor and data parallel
 // ranks; every LoRA slot has the largest rank.
-func (l *launch) finish() {
+func (l *launch) finish(v0 bool) {
 	p := &l.Plan
+	switch {
+	case l.swap == "":
+	case v0:
+		l.Unknown = append(l.Unknown, "--swap-space "+argv.Quote(argv.Blotted(l.swap)))
+	default: // V1 computes again what it evicts (vllm/v1/core/sched/scheduler.py)
+		l.Beside = append(l.Beside, "--swap-space "+argv.Quote(argv.Blotted(l.swap)))
+	}
+	if l.states != "" && p.StateFormat == "" {
+		p.StateFormat = l.states
+	}
 	if l.experts {
 		p.EP = max(1, p.TP) * max(1, p.DP)
 	}
@@ -68,6 +86,12 @@ func (l *launch) finish() {
 	}
 	p.EngineArgs = append(append([]string(nil), l.Beside...), l.Unknown...)
 	l.FullContext = l.FullContext && p.Context == 0
+}
+
+// before reports whether an image's tag states a version before another.
+func before(tag string, v engine.Version) bool {
+	at, err := engine.ParseVersion(tag)
+	return err == nil && tag != "" && at.Before(v)
 }
 
 // variables that change what vLLM reserves.
@@ -95,11 +119,11 @@ func toggle(value bool, field func(*plan.Plan) **bool) func(*launch, string) err
 
 // flags of vllm serve, 0.4 to 0.24.
 var flags = []argv.Flag[launch]{
-	{Names: "--model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "--model --model_id --model-id --model_dir", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
 	{Names: "--tensor-parallel-size -tp", Set: whole(func(p *plan.Plan) *int64 { return &p.TP })},
 	{Names: "--pipeline-parallel-size -pp", Set: whole(func(p *plan.Plan) *int64 { return &p.PP })},
 	{Names: "--data-parallel-size -dp", Set: whole(func(p *plan.Plan) *int64 { return &p.DP })},
-	{Names: "--enable-expert-parallel -ep", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.experts = true; return nil }},
+	{Names: "--enable-expert-parallel --expert-parallel -ep", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.experts = true; return nil }},
 	{Names: "--max-model-len", Set: maxModelLen},
 	{Names: "--max-num-seqs", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--max-num-batched-tokens", Set: human(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
@@ -126,15 +150,31 @@ var flags = []argv.Flag[launch]{
 	{Names: "--max-lora-rank", Set: argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return &l.rank })},
 
 	{Names: "--served-model-name", Kind: argv.List, Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
+	{Names: "--compilation-config -cc", Set: compilation},
+	{Names: "--max-cudagraph-capture-size", Set: human(func(p *plan.Plan) *plan.Int { return &p.GraphBatch })},
+	{Names: "--cudagraph-capture-sizes --cuda-graph-sizes", Kind: argv.List, Set: graphSizes},
+	{Names: "--limit-mm-per-prompt", Kind: argv.List, Set: mediaLimit},
+	{Names: "--language-model-only", Kind: argv.Switch, Set: toggle(true, func(p *plan.Plan) **bool { return &p.TextOnly })},
+	{Names: "--mm-encoder-tp-mode", Set: func(l *launch, v string) error { whole := v == "data"; l.Plan.WholeTower = &whole; return nil }},
+	{Names: "--mamba-ssm-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.Plan.StateFormat })},
+	{Names: "--mamba-cache-dtype", Set: argv.Into(argv.Torch, func(l *launch) *string { return &l.states })},
+	{Names: "--decode-context-parallel-size -dcp", Set: whole(func(p *plan.Plan) *int64 { return &p.DCP })},
+	{Names: "--num-redundant-experts", Set: human(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
+	{Names: "--eplb-config", Set: balancing},
+	{Names: "--swap-space", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.swap })},
+
 	// Memory that no field of a plan holds.
-	{Names: "--config --compilation-config -cc --hf-overrides --additional-config --kv-transfer-config --limit-mm-per-prompt --mm-processor-kwargs --rope-scaling --hf-config-path", Unread: true},
-	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --swap-space --num-gpu-blocks-override --decode-context-parallel-size -dcp --prefill-context-parallel-size -pcp --num-redundant-experts --cuda-graph-sizes --max-seq-len-to-capture --kv-offloading-size", Unread: true},
-	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-eplb --enable-dbo --language-model-only --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales", Kind: argv.Switch, Unread: true},
-	{Names: "--cudagraph-capture-sizes", Kind: argv.List, Unread: true},
-	{Names: "--lora-modules", Kind: argv.List, Unread: true},
-	{Names: "--task --runner --convert --mamba-cache-dtype --mamba-ssm-cache-dtype --mamba-block-size --all2all-backend", Unread: true},
+	{Names: "--config --hf-overrides --additional-config --kv-transfer-config --mm-processor-kwargs --rope-scaling --hf-config-path --mm-processor-cache-gb", Unread: true},
+	{Names: "--cpu-offload-params --offload-backend --offload-group-size --offload-num-in-group --offload-prefetch-step --num-gpu-blocks-override --prefill-context-parallel-size -pcp --max-seq-len-to-capture --kv-offloading-size --kv-cache-dtype-skip-layers", Unread: true},
+	{Names: "--disable-sliding-window --disable-hybrid-kv-cache-manager --enable-dbo --skip-mm-profiling --enable-prompt-embeds --calculate-kv-scales --mm-encoder-only", Kind: argv.Switch, Unread: true},
+	{Names: "--task --runner --convert --mamba-block-size --mamba-cache-mode --all2all-backend --backend --disaggregation-mode", Unread: true},
+	{Names: "--is-prefill-worker --is-decode-worker --multimodal-worker --multimodal-encode-worker", Kind: argv.Switch, Unread: true}, // of Dynamo: a part of the work
 
 	// No bearing on memory.
+	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
+	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
+	{Names: "--lora-modules", Kind: argv.List}, // adapters for the slots that --max-loras reserves
+	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
 	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},
 	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
 	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls --device"},
@@ -155,15 +195,21 @@ func maxModelLen(l *launch, v string) error {
 
 // kvDtype: auto is the format of the unquantised weights.
 func kvDtype(l *launch, v string) error {
-	switch v = strings.ToLower(v); v {
-	case "auto":
+	v = strings.ToLower(v)
+	format, scaled := strings.CutSuffix(v, "_per_token_head")
+	switch {
+	case v == "auto":
 		return nil
-	case "bfloat16":
-		v = "bf16"
-	case "float16", "half":
-		v = "f16"
+	case v == "bfloat16":
+		format = "bf16"
+	case v == "float16" || v == "half":
+		format = "f16"
+	case v == "fp8_ds_mla": // the layout of FP8 in the kernels of sparse attention, which slots.go sizes
+		format = "fp8"
+	case scaled:
+		l.Plan.KVScales = &scaled
 	}
-	l.Plan.KV = v
+	l.Plan.KV = format
 	return nil
 }
 

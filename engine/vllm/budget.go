@@ -119,7 +119,7 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 	peak = b.Add(peak, b.Size("cublas_workspace", workspace(s.t.hopper), "allocated by the first product"))
 	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
 	low, high := it.Bytes-it.Bytes/50, it.Bytes+it.Bytes/50
-	if s.job.Model.Traits.Multimodal {
+	if s.job.Model.Traits.Multimodal && !engine.On(s.job.Plan.TextOnly, false) {
 		high += 2 * unit.GiB // encoder outputs and the encoder's own peak are not modelled
 	}
 	return it.Band(low, high)
@@ -153,16 +153,28 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 		return ledger.Item{}
 	case v.AtLeast(graphsInBudget) && !s.t.rocm:
 		n := b.Size("estimate", gib(graphEstimate.Value), "vLLM captures two graphs and extrapolates; a log with 'Estimated CUDA graph memory' replaces this")
-		return ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, source).Band(graphEstimate.band(1))
+		low, high := graphEstimate.band(1)
+		if p := s.job.Plan; p.GraphBatch > 0 { // one graph more is one second capture more (profile_cudagraph_memory)
+			sizes, usual := s.captured(int64(p.GraphBatch)), s.captured(0)
+			n = b.Floor(b.Div(b.Mul(n, b.Int("batch_sizes", sizes, "captured")), b.Int("usual_sizes", usual, "that the estimate is of")))
+			low, high = low*unit.Bytes(min(sizes, usual))/unit.Bytes(usual), high*unit.Bytes(max(sizes, usual))/unit.Bytes(usual)
+		}
+		return ledger.Known("graphs", "CUDA graphs", n, ledger.Assumed, ledger.SemiPersistent, ledger.Device, source).Band(low, high)
 	}
 	if c, ok := allGraphs(v, &s.t); ok {
 		n := b.Size("graphs", gib(c.Value), c.source())
 		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
-	sizes, layers := captureSizes(v, s.job.Model.Family, int64(s.job.Plan.MaxSeqs), int64(s.job.Plan.MaxBatchedTokens)), int64(p.pl.Last-p.pl.First)
+	sizes, layers := s.captured(int64(s.job.Plan.GraphBatch)), int64(p.pl.Last-p.pl.First)
 	n := b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", sizes, "captured"), b.Add(b.Int("layers", layers, "this rank"), b.Lit(1))))
 	return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, source).Band(c.band(float64(sizes * (layers + 1))))
+}
+
+// captured counts the batch sizes with graphs up to a largest one; 0 is the version's own.
+func (s *sizer) captured(largest int64) int64 {
+	p := s.job.Plan
+	return captureSizes(s.job.Version, s.job.Model.Family, largest, int64(p.MaxSeqs), int64(p.MaxBatchedTokens))
 }
 
 // kvCache is what the load takes of the pool.
@@ -229,7 +241,7 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 	if s.job.Version.AtLeast(tokensByConcurrency) {
 		return int64(concurrency(g, blocks, l, s.batched()) * float64(l.Context))
 	}
-	return blocks / g.total() * g.block
+	return blocks / g.total() * g.block * max(1, g.over)
 }
 
 // tokensByConcurrency: the printed size is concurrency × length (#41069, 2026-04-28).

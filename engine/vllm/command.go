@@ -51,7 +51,7 @@ func changed(j *engine.Job) (args []string) {
 		args = append(args, "--cpu-offload-gb "+strconv.FormatFloat(unit.Bytes(p.CPUOffload).GiB(), 'f', -1, 64))
 	}
 	if p.KV != kvDefault(j) {
-		args = append(args, "--kv-cache-dtype "+cacheName(p.KV))
+		args = append(args, "--kv-cache-dtype "+cacheName(p.KV)+map[bool]string{true: "_per_token_head"}[engine.On(p.KVScales, false)])
 	}
 	if int64(p.MaxBatchedTokens) != tokens {
 		args = append(args, fmt.Sprintf("--max-num-batched-tokens %d", p.MaxBatchedTokens))
@@ -61,6 +61,26 @@ func changed(j *engine.Job) (args []string) {
 	}
 	if p.StreamInterval > 1 {
 		args = append(args, fmt.Sprintf("--stream-interval %d", p.StreamInterval))
+	}
+	for _, f := range []struct {
+		flag string
+		n    int64
+	}{{"--max-cudagraph-capture-size", int64(p.GraphBatch)}, {"--decode-context-parallel-size", p.DCP}} {
+		if f.n > 0 {
+			args = append(args, fmt.Sprint(f.flag, " ", f.n))
+		}
+	}
+	if p.RedundantExperts > 0 {
+		args = append(args, "--enable-eplb", fmt.Sprintf(`--eplb-config '{"num_redundant_experts":%d}'`, p.RedundantExperts))
+	}
+	if engine.On(p.TextOnly, false) {
+		args = append(args, "--language-model-only")
+	}
+	if engine.On(p.WholeTower, false) {
+		args = append(args, "--mm-encoder-tp-mode data")
+	}
+	if p.StateFormat != "" {
+		args = append(args, "--mamba-ssm-cache-dtype "+argv.TorchName(p.StateFormat))
 	}
 	if name := expertKernels.Name(p.MoEBackend); name != "" && j.Version.AtLeast(NamesKernels) {
 		args = append(args, "--moe-backend "+name)

@@ -34,6 +34,8 @@ type groups struct {
 	// joined: layers of several pages that all keep every token are one layer of the pool. padded: pages that do not
 	// divide each other were rounded up, because vLLM's own layout of them is not described.
 	joined, padded bool
+	// over is how many ranks of a tensor parallel group share a sequence's tokens (decode context parallelism); 0 is one.
+	over int64
 }
 
 // total is the number of groups.
@@ -59,6 +61,7 @@ type kvBytes struct {
 	state   int64   // of a scan's state
 	states  int64   // that a sequence keeps
 	heads   bool    // of every head in place of latents
+	scaled  bool    // a scale in f32 for each token and head, of keys and of values
 	slots   bool    // sparse layers keep their rows in the layout of fp8_ds_mla
 }
 
@@ -96,6 +99,10 @@ func specOf(c model.Cache, block int64, w kvBytes) spec {
 	}
 	s.perTok = unit.Bytes(float64(c.K+c.V) * w.element)
 	s.origin = fmt.Sprintf("2 × %d KV heads × %d × %g B", c.KVHeads, c.DimK, w.element)
+	if w.scaled {
+		s.perTok += unit.Bytes(2 * c.KVHeads * 4) // vllm/v1/kv_cache_interface.py, real_page_size_bytes
+		s.origin += fmt.Sprintf(" + 2 × %d scales in f32", c.KVHeads)
+	}
 	if c.Class == model.LatentKV {
 		s.origin = fmt.Sprintf("latent of %d × %g B, not divided by tp", c.K, w.element)
 	}
@@ -276,9 +283,18 @@ func (s *spec) pages(length, batched int64) int64 {
 // perRequest is how many blocks of the pool one request takes, all groups together.
 func (g *groups) perRequest(length, batched int64) (n int64) {
 	for i := range g.specs {
-		n += g.count[i] * g.specs[i].pages(length, batched)
+		n += g.count[i] * g.specs[i].pages(g.held(&g.specs[i], length), batched)
 	}
 	return n
+}
+
+// held is how many tokens of a sequence a rank keeps in layers of a spec (kv_cache_interface.py, FullAttentionSpec.
+// max_memory_usage_bytes).
+func (g *groups) held(s *spec, length int64) int64 {
+	if g.over <= 1 || !s.keepsAll() {
+		return length
+	}
+	return unit.CeilDiv(length, g.over)
 }
 
 // blocks of a pool of the given size.
@@ -293,7 +309,7 @@ func (g *groups) blocks(pool unit.Bytes) int64 {
 func (g *groups) perToken() (b unit.Bytes) {
 	for i, s := range g.specs {
 		if s.keepsAll() {
-			b += unit.Bytes(g.count[i]*g.size) * s.page / unit.Bytes(s.block)
+			b += unit.Bytes(g.count[i]*g.size) * s.page / unit.Bytes(s.block*max(1, g.over))
 		}
 	}
 	return b

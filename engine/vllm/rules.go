@@ -166,11 +166,15 @@ func blockTokens(t traits, latent bool, dimK int64) int64 {
 	return 16
 }
 
-// captureSizes counts the batch sizes for which graphs are captured; some families have a limit of their own.
-func captureSizes(v engine.Version, family string, seqs, tokens int64) int64 {
+// captureSizes counts the batch sizes for which graphs are captured, up to a largest one where the plan says it; some families have
+// a limit of their own.
+func captureSizes(v engine.Version, family string, largest, seqs, tokens int64) int64 {
 	top := min(2*seqs, 512)
 	if family == "gpt-oss" { // vllm/model_executor/models/config.py
 		top = 1024
+	}
+	if largest > 0 {
+		top = largest
 	}
 	if v.AtLeast(engine.V(0, 11, 1)) {
 		top = min(top, tokens)

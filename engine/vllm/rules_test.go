@@ -164,7 +164,7 @@ func TestCaptureSizes(t *testing.T) {
 		{engine.V(0, 12, 0), "llama", 256, 2048, 51}, {engine.V(0, 12, 0), "llama", 256, 256, 35}, {engine.V(0, 12, 0), "gpt-oss", 64, 2048, 83},
 		{engine.V(0, 10, 2), "llama", 256, 2048, 67}, {engine.V(0, 11, 0), "llama", 1024, 8192, 67}, {engine.V(0, 12, 0), "llama", 1, 2048, 2},
 	} {
-		if got := captureSizes(c.version, c.family, c.seqs, c.tokens); got != c.want {
+		if got := captureSizes(c.version, c.family, 0, c.seqs, c.tokens); got != c.want {
 			t.Errorf("vLLM %s, %s with %d sequences, %d tokens: %d sizes, want %d", c.version, c.family, c.seqs, c.tokens, got, c.want)
 		}
 	}

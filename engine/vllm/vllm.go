@@ -122,8 +122,10 @@ func (Engine) Check(j *engine.Job) error {
 	if err := engine.CheckBlocks(j, "vLLM", "--enable-expert-parallel"); err != nil {
 		return err
 	}
-	if err := checkShare(j); err != nil {
-		return err
+	for _, check := range []func(*engine.Job) error{checkShare, checkOver, checkRedundant} {
+		if err := check(j); err != nil {
+			return err
+		}
 	}
 	p := j.Plan
 	if n := p.BlockSize; n > 256 || n < 1 || n&(n-1) != 0 {
@@ -146,9 +148,12 @@ func (Engine) Check(j *engine.Job) error {
 
 func checkKV(p *plan.Plan) error {
 	for _, f := range []struct{ field, value string }{{"kv", p.KV}, {"kv_v", p.KVV}} {
-		if e := dtype.FindFormat(f.value); e == nil || e.BlockElems != 1 || e.BlockBytes > 4 {
+		if e := dtype.FindFormat(f.value); f.value != "nvfp4" && (e == nil || e.BlockElems != 1 || e.BlockBytes > 4) {
 			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("vLLM keeps no cache in %s", f.value), Fix: "bf16, fp16 or fp8"}
 		}
+	}
+	if f := dtype.FindFormat(p.KV); engine.On(p.KVScales, false) && f != dtype.FP8E4M3 && f != dtype.I8 {
+		return &plan.Problem{Field: "kv_scales", Value: "true", Message: fmt.Sprintf("vLLM keeps scales of each head beside int8 and fp8, not beside %s", p.KV), Fix: "--kv fp8 or int8, or leave kv_scales out"}
 	}
 	if p.KV != p.KVV {
 		return &plan.Problem{Field: "kv_v", Value: p.KVV, Message: "vLLM keeps keys and values in one format", Fix: "leave kv_v out"}
@@ -169,6 +174,7 @@ func (Engine) Sizer(j *engine.Job) (engine.Sizer, error) {
 	s := &sizer{job: j, t: deviceTraits(j)}
 	all := s.specs(allKinds(j, &placed[0]))
 	g, err := group(all, j.Version, int64(j.Plan.BlockSize))
+	g.over = max(1, j.Plan.DCP)
 	if err != nil {
 		return nil, &plan.Problem{Field: "engine", Value: "vllm@" + j.Version.String(), Impossible: true, Message: err.Error(), Fix: "vllm@" + Latest.String()}
 	}
@@ -233,16 +239,14 @@ func (s *sizer) specs(kinds []engine.KindCount) []spec {
 
 func (s *sizer) kvBytes() kvBytes {
 	e := dtype.FindFormat(s.job.Plan.KV)
-	w := kvBytes{element: e.Bits() / 8, conv: 2, state: 2, states: 1}
+	w := kvBytes{element: e.Bits() / 8, conv: 2, state: engine.StateWidth(s.job, 2), states: 1}
 	w.heads = s.job.Version.Before(latentCaches)
+	w.scaled = engine.On(s.job.Plan.KVScales, false)
 	w.slots = e.Bits() == 8 && s.job.Version.AtLeast(sparseSlots)
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
 	}
 	w.states += int64(s.job.Plan.DraftTokens) // one that a rejected token falls back to (MambaSpec, num_speculative_blocks)
-	if s.job.Model.State != nil {
-		w.state = s.job.Model.State.BlockBytes
-	}
 	return w
 }
 
@@ -267,7 +271,7 @@ type stored struct {
 type loadedKey struct {
 	weights  *model.Weights
 	version  engine.Version
-	parallel [5]int64 // tp, pp, ep, dp, cp; the rank has the layers of its stage
+	parallel [6]int64 // tp, pp, ep, dp, cp and experts held twice; the rank has the layers of its stage
 	rank     shard.Rank
 	traits   traits
 	offload  plan.Size
@@ -276,7 +280,7 @@ type loadedKey struct {
 // load sums up what the class stores, once for the jobs of a search.
 func (s *sizer) load(p *prepared) {
 	by := &p.pl.Parallel
-	key := loadedKey{s.job.Weights, s.job.Version, [5]int64{by.TP, by.PP, by.EP, by.DP, by.CP}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
+	key := loadedKey{s.job.Weights, s.job.Version, [6]int64{by.TP, by.PP, by.EP, by.DP, by.CP, by.Redundant}, p.pl.Rank, s.t, s.job.Plan.CPUOffload}
 	l := engine.Once(s.job, key, func() stored { return s.stored(p) })
 	p.weights, p.scalars, p.rests, p.hosted = l.weights, l.scalars, l.rests, l.hosted
 }

@@ -123,6 +123,9 @@ func requestOf(l *argv.Launch) *api.Request {
 			r.Context = plan.Int(found.Spec.Context)
 		}
 	}
+	if err == nil && found.Spec != nil && r.EP > r.TP && r.DP > 1 && found.Spec.Model(found.ID).Traits.Experts == 0 {
+		r.TP, r.EP, r.DP = r.TP*r.DP, 0, 1 // groups of attention of a dense model, whose other layers are cut over all ranks
+	}
 	if r.Weights == "" && question.IsHubName(r.Model) {
 		r.Weights, _ = question.StoredAs(l.Quant, r.Model)
 	}
