@@ -344,6 +344,17 @@ post_layernorm                    vision_post_norm
 mm_soft_emb_norm                  projector_norm
 mm_input_projection_weight        projector_0
 merger.norm                       projector_norm
+merger.post_projection_norm       projector_norm
+merger.proj                       projector_1
+merger.gate_proj                  projector_0
+merger.up_proj                    projector_0
+merger.down_proj                  projector_2
+downsample                        patch_merger
+post_conv_layernorm               pre_norm
+patch_dense                       patch_embd
+patch_ln1                         pre_norm
+patch_ln2                         vision_post_norm
+pos_embedding                     vision_position_embd
 merger.linear_fc1                 projector_0
 merger.linear_fc2                 projector_2
 deepstack_merger_list.#.norm      deepstack_norm

@@ -66,7 +66,7 @@ var wrappers = words(`model language_model text_model transformer backbone encod
 // towers are words that begin the parts which see or hear, and the part.
 var towers = map[string]string{"visual": family.PartVision, "vision": family.PartVision, "vision_tower": family.PartVision, "vision_towers": family.PartVision,
 	"vision_model": family.PartVision, "vision_encoder": family.PartVision, "vision_backbone": family.PartVision, "vision_embed_tokens": family.PartVision,
-	"img_processor": family.PartVision, "embed_vision": family.PartVision, "multi_modal_projector": family.PartVision, "vpm": family.PartVision,
+	"img_processor": family.PartVision, "embed_vision": family.PartVision, "vision_embedder": family.PartVision, "multi_modal_projector": family.PartVision, "vpm": family.PartVision,
 	"qwen2_model": family.PartVision, "sam_model": family.PartPage, "audio_tower": family.PartAudio, "audio_encoder": family.PartAudio,
 	"embed_audio": family.PartAudio}
 

@@ -41,6 +41,29 @@ var cohere2 = &Family{
 	},
 }
 
+// cohere2MoE: Command A+ and North: the same with experts beside the attention, dense layers first (transformers,
+// models/cohere2_moe).
+var cohere2MoE = &Family{
+	Name: "cohere2-moe", Classes: []string{"Cohere2MoeForCausalLM"}, Types: []string{"cohere2_moe"},
+	Config: func(c *Config) *Spec {
+		s := c.base(true)
+		n := c.Layers()
+		e := MoE{Experts: c.Int("num_experts"), Used: c.Int("num_experts_per_tok"), Inner: c.Int("intermediate_size"), Gated: true, Norm: c.Bool(true, "norm_topk_prob"),
+			Sigmoid: c.Str("expert_selection_fn") == "sigmoid"}
+		e.Shared = e.Inner * c.IntOr(0, "num_shared_experts")
+		f := MLP{Inner: c.IntOr(c.Int("intermediate_size"), "prefix_dense_intermediate_size"), Gated: true}
+		layers := denseFirst(n, int(c.IntOr(0, "first_k_dense_replace")), 1, Layer{Attn: c.heads()}, f, e)
+		window := c.IntOr(4096, "sliding_window")
+		for i, slides := range c.sliding(n, 4) {
+			if layers[i].Attn.NoRope = !slides; slides {
+				layers[i].Attn.Window = window
+			}
+		}
+		cohereSpec(s, layers)
+		return s
+	},
+}
+
 func cohere2Layers(l Layer, window int64, slides []bool) []Layer {
 	out := repeat(l, len(slides))
 	for i := range out {

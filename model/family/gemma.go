@@ -176,24 +176,7 @@ func gemma3nSpec(s *Spec, n int, a Attention, f MLP, window int64, slides []bool
 var gemma4 = &Family{
 	Name: "gemma4", Classes: []string{"Gemma4ForCausalLM", "Gemma4ForConditionalGeneration"}, Types: []string{"gemma4", "gemma4_text"},
 	Config: func(c *Config) *Spec {
-		t := c.Text()
-		s := t.base(true)
-		n := t.Layers()
-		sw := t.heads()
-		full := sw
-		full.DimK = t.IntOr(sw.DimK, "global_head_dim")
-		full.DimV = full.DimK
-		full.KVHeads = t.IntOr(sw.KVHeads, "num_global_key_value_heads")
-		full.KEqV = t.Bool(false, "attention_k_eq_v")
-		sw.Window = t.IntOr(1024, "sliding_window")
-		moe := MoE{}
-		if t.Bool(false, "enable_moe_block") {
-			moe = MoE{Experts: t.Int("num_experts"), Used: t.Int("top_k_experts"), Inner: t.Int("moe_intermediate_size", "expert_intermediate_size")}
-		}
-		s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
-		slides, shared := t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers")
-		gemma4Spec(s, sw, full, t.gated(), moe, slides, shared)
-		s.sharesKV(shared, t.Bool(false, "use_double_wide_mlp"))
+		s := gemma4Text(c.Text())
 		s.Vision = c.gemma4Vision(s.Hidden)
 		if a := c.Sub("audio_config"); a != nil {
 			a.defaults(map[string]int64{"output_proj_dims": 1536})
@@ -203,28 +186,74 @@ var gemma4 = &Family{
 		}
 		return c.outerTie(s)
 	},
-	Header: func(m *Meta) *Spec {
-		s := m.base()
-		s.Tables = nil // the factors follow from the family
-		n := m.Layers()
-		slides := m.windows(n, 6)
-		sw, full := m.gemma4Heads(slides)
-		moe := MoE{}
-		if e := m.IntOr(0, "expert_count"); e > 0 {
-			moe = MoE{Experts: e, Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length")}
+	Header: gemma4Header,
+}
+
+// gemma4Unified: Gemma 4 12B: the same decoder without encoders: patches and frames of sound are mapped to its width as they are
+// (transformers, models/gemma4_unified).
+var gemma4Unified = &Family{
+	Name: "gemma4-unified", Classes: []string{"Gemma4UnifiedForConditionalGeneration"}, Types: []string{"gemma4_unified"},
+	Config: func(c *Config) *Spec {
+		s := gemma4Text(c.Text())
+		s.Family = "gemma4"
+		if v := c.Sub("vision_config"); v != nil {
+			side := v.IntOr(16, "patch_size") * v.IntOr(3, "pooling_kernel_size")
+			w := v.IntOr(3840, "mm_embed_dim")
+			s.Vision = &Tower{Width: w, Before: []Weight{norms(dtype.VisionPreNorm, LayerNormBias, 3*side*side), mapping(dtype.VisionPatch, 3*side*side, w, true),
+				norms(dtype.VisionPostNorm, LayerNormBias, w), table(dtype.VisionPosition, 2*v.IntOr(1120, "mm_posemb_size"), w)},
+				After: []Weight{mapping(dtype.ProjectorIn, w, s.Hidden, false)}}
 		}
-		s.PLE, s.PLEVocab = m.IntOr(0, "embedding_length_per_layer_input"), m.Rows("per_layer_token_embd.weight")
-		inner, _ := m.PerLayer("feed_forward_length", n)
-		gemma4Spec(s, sw, full, MLP{Inner: 1, Gated: true}, moe, slides, m.IntOr(0, "attention.shared_kv_layers"))
-		for i := range s.Layers {
-			l := &s.Layers[i]
-			l.Attn.OwnKV = l.Attn.SharesKV && m.InLayer(i, "attn_k.weight")
-			if l.FFN.Inner = 1; i < len(inner) {
-				l.FFN.Inner = inner[i]
-			}
+		if a := c.Sub("audio_config"); a != nil {
+			w := a.IntOr(640, "audio_embed_dim")
+			s.Beside = []*Tower{{Name: PartAudio, Width: w, After: []Weight{mapping(dtype.ProjectorIn, w, s.Hidden, false)}}}
 		}
-		return s
+		return c.outerTie(s)
 	},
+}
+
+// gemma4Text is the decoder of a text_config.
+func gemma4Text(t *Config) *Spec {
+	s := t.base(true)
+	n := t.Layers()
+	sw := t.heads()
+	full := sw
+	full.DimK = t.IntOr(sw.DimK, "global_head_dim")
+	full.DimV = full.DimK
+	full.KVHeads = t.IntOr(sw.KVHeads, "num_global_key_value_heads")
+	full.KEqV = t.Bool(false, "attention_k_eq_v")
+	sw.Window = t.IntOr(1024, "sliding_window")
+	moe := MoE{}
+	if t.Bool(false, "enable_moe_block") {
+		moe = MoE{Experts: t.Int("num_experts"), Used: t.Int("top_k_experts"), Inner: t.Int("moe_intermediate_size", "expert_intermediate_size")}
+	}
+	s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
+	slides, shared := t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers")
+	gemma4Spec(s, sw, full, t.gated(), moe, slides, shared)
+	s.sharesKV(shared, t.Bool(false, "use_double_wide_mlp"))
+	return s
+}
+
+func gemma4Header(m *Meta) *Spec {
+	s := m.base()
+	s.Tables = nil // the factors follow from the family
+	n := m.Layers()
+	slides := m.windows(n, 6)
+	sw, full := m.gemma4Heads(slides)
+	moe := MoE{}
+	if e := m.IntOr(0, "expert_count"); e > 0 {
+		moe = MoE{Experts: e, Used: m.Int("expert_used_count"), Inner: m.Int("expert_feed_forward_length")}
+	}
+	s.PLE, s.PLEVocab = m.IntOr(0, "embedding_length_per_layer_input"), m.Rows("per_layer_token_embd.weight")
+	inner, _ := m.PerLayer("feed_forward_length", n)
+	gemma4Spec(s, sw, full, MLP{Inner: 1, Gated: true}, moe, slides, m.IntOr(0, "attention.shared_kv_layers"))
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		l.Attn.OwnKV = l.Attn.SharesKV && m.InLayer(i, "attn_k.weight")
+		if l.FFN.Inner = 1; i < len(inner) {
+			l.FFN.Inner = inner[i]
+		}
+	}
+	return s
 }
 
 // sharesKV: the last layers use an earlier cache; their files hold keys' and values' matrices all the same, and in the smallest

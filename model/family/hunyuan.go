@@ -51,6 +51,22 @@ var hunyuanMoE = &Family{
 	},
 }
 
+// hy3: Tencent's Hy3: normalised queries and keys, a dense layer, then routed experts chosen with a bias beside a shared one
+// (transformers, models/hy_v3).
+var hy3 = &Family{
+	Name: "hy-v3", Classes: []string{"HYV3ForCausalLM"}, Types: []string{"hy_v3"},
+	Config: func(c *Config) *Spec {
+		s := c.base(false)
+		b := c.Bool(false, "attention_bias")
+		e := MoE{Experts: c.Int("num_experts", "num_local_experts"), Used: c.Int("num_experts_per_tok"), Inner: c.Int("moe_intermediate_size"), Gated: true, Sigmoid: true,
+			ChoiceBias: true, Norm: true, Scaled: true}
+		e.Shared = e.Inner * c.IntOr(0, "num_shared_experts")
+		c.mixed(s, c.Layers(), normed(c.heads().bias(b, b, b)), e, 1)
+		s.MTP = s.mtpOf(c.IntOr(0, "num_nextn_predict_layers"))
+		return s
+	},
+}
+
 func (c *Config) hunyuanHeads() Attention {
 	a := c.heads()
 	b := c.Bool(false, "attention_bias")

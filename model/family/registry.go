@@ -4,11 +4,11 @@ package family
 var families = []*Family{
 	llama,
 	qwen2, qwen2moe, qwen3, qwen3moe, qwen3next, qwen35, qwen35moe,
-	gemma, gemma2, gemma3, gemma3n, gemma4,
+	gemma, gemma2, gemma3, gemma3n, gemma4, gemma4Unified,
 	phi2, phi3,
 	deepseek2, minicpm3,
 	gptoss, minimaxM2, olmoe, openMoE,
-	chatglm, glm4, glm4moe,
+	chatglm, glm4, glm4moe, glm4v, glm4vMoE, laguna, mellum, hy3, cohere2MoE,
 	commandR, cohere2, olmo2, stablelm, starcoder2, bloom, opt,
 	gptneox, gptneo, gpt2, rugpt3xl, gptbigcode, codeshell, gptj, codegen, falcon, mpt, dbrx,
 	xverse, aquila, yi, ministral3, pangu, smollm3, arcee, seedOSS, orion, olmo, baichuan, internlm, internlm2, internlm3,
