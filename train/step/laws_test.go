@@ -193,3 +193,41 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestHybridShards: with shards within the node and replicas across, a slow fabric carries an eighth of the gradients in place of all
+// weights and gradients: the step is shorter than where all ranks share, by more the slower the fabric; on one node both are the same.
+func TestHybridShards(t *testing.T) {
+	seconds := func(machine, sharding string) float64 {
+		in := input(t, "llama-2-7b", machine)
+		in.Training.Sharding = sharding
+		return predict(t, in).Seconds.Mid
+	}
+	gain := func(machine string) float64 { return seconds(machine, "fsdp2") / seconds(machine, "hsdp") }
+	if one := gain("8xa100-sxm-80gb"); one != 1 {
+		t.Errorf("on one node FSDP takes %g times HSDP's", one)
+	}
+	fast, slow := gain("128xa100-sxm-80gb,fabric=ib:25GB/s"), gain("128xa100-sxm-80gb,fabric=ib:6.25GB/s")
+	if !(1 <= fast && fast < slow && slow > 1.1) {
+		t.Errorf("FSDP takes %g times HSDP's over 25 GB/s, %g times over 6.25", fast, slow)
+	}
+}
+
+// TestPackedIsNeverFaster: weights in 4 bits are unpacked for each product, which ones in 16 are not: where no weights are sent, QLoRA
+// takes no less than LoRA on any device and with any framework.
+func TestPackedIsNeverFaster(t *testing.T) {
+	for _, id := range []string{"llama-3.1-8b", "qwen3-30b-a3b"} {
+		for _, on := range []string{"rtx-4090", "rtx-3090", "h100", "8xa100-sxm-80gb"} {
+			for _, name := range []string{"transformers", "unsloth", "axolotl", "torchtune", "litgpt", "deepspeed"} {
+				seconds := func(method, weights string) float64 {
+					in := input(t, id, on)
+					in.Training.Framework, in.Training.Method, in.Training.LoRARank, in.Training.Sharding, in.Training.Precision = name, method, 16, "ddp", "bf16"
+					in.Weights = in.Model.Store(dtype.FindRecipe(weights))
+					return predict(t, in).Seconds.Mid
+				}
+				if lora, qlora := seconds("lora", "bf16"), seconds("qlora", "nf4"); qlora < lora {
+					t.Errorf("%s on %s with %s: QLoRA %.3g s, LoRA %.3g s", id, on, name, qlora, lora)
+				}
+			}
+		}
+	}
+}

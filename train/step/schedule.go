@@ -120,6 +120,7 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 		} else {
 			layers.gather += seconds
 		}
+		layers.replicate += m.replicates(held, replicas, gradient) / pp
 	}
 	if gradient == 0 {
 		return
@@ -132,7 +133,7 @@ func (m *Model) share(layers *work, held *weightSum, replicas int64, gradient fl
 			o.reduce += g.around(elements*(gradient+2), replicas)
 		}
 	}
-	shards := float64(m.optimizerShards(replicas))
+	shards := float64(m.optimizerShards(m.sharing(replicas)))
 	o.update += elements / shards * speed.AdamBytes / memory
 	if m.in.Training.Sharding == "zero1" && m.class() == sharded {
 		o.buckets += shards * elements / bucket
@@ -169,7 +170,27 @@ func (m *Model) gathers(held *weightSum, replicas int64, gradient float64) float
 	if m.in.Extras.GatherFP8 {
 		stored /= 2
 	}
-	return g.around(stored+gradient*held.elements, replicas)
+	bytes, sharing := stored+gradient*held.elements, m.sharing(replicas)
+	if sharing < replicas {
+		return bytes * ring(sharing) / g.fast
+	}
+	return g.around(bytes, replicas)
+}
+
+// replicates is what a pass takes to sum the shares of gradients among groups that share the same weights, of so many replicas.
+func (m *Model) replicates(held *weightSum, replicas int64, gradient float64) float64 {
+	sharing := m.sharing(replicas)
+	return 2 * gradient * held.elements / float64(sharing) * ring(replicas/sharing) / m.groups.slow
+}
+
+// sharing are the ranks that hold shares of the same weights, of so many replicas: all, or those of a node with HSDP, which
+// gathers within it and all-reduces the shares of gradients across nodes (PyTorch, torch/distributed/fsdp, HYBRID_SHARD).
+func (m *Model) sharing(replicas int64) int64 {
+	g := &m.groups
+	if m.in.Training.Sharding != "hsdp" {
+		return replicas
+	}
+	return min(replicas, max(1, g.domain/(g.tp*g.pp)))
 }
 
 // gathered is how often a pass gathers the weights. PyTorch's SHARD_GRAD_OP, which frameworks call zero2, keeps

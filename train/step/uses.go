@@ -179,7 +179,7 @@ var usedBy = sync.OnceValue(func() map[string]uint64 {
 func (m *Model) settingLevels(out []coef.Level) []coef.Level {
 	family, name, release := Family(m.device), m.format.name, m.release()
 	reach := "node"
-	if m.groups.devices > m.groups.domain {
+	if m.groups.devices > m.groups.domain && m.in.Training.Sharding != "hsdp" {
 		reach = "across"
 	}
 	out = append(out, coef.Level{Name: "class-family", Key: m.class() + "/" + family}, coef.Level{Name: "reach", Key: reach}, coef.Level{Name: "fabric", Key: m.fabric()})

@@ -28,6 +28,7 @@ type work struct {
 	accumulate     float64 // gradients of weights summed
 	tensor         float64 // sent in the tensor group
 	gather         float64 // weights gathered and gradients reduced for each pass
+	replicate      float64 // shares of gradients summed across nodes, beside the backward pass
 	inside, across float64 // tokens sent to experts, in a domain and between
 	ring, hop      float64 // of context parallelism, and between stages
 	launches       float64 // operators started, a number
@@ -38,9 +39,9 @@ type work struct {
 }
 
 // fields lists all summands, so that sums need no second list of names.
-func (w *work) fields() [26]*float64 {
+func (w *work) fields() [27]*float64 {
 	return [...]*float64{&w.wide, &w.narrow, &w.experts, &w.small, &w.smallExperts, &w.waves, &w.misaligned, &w.operands, &w.quantise, &w.attend, &w.edges, &w.scores, &w.elementwise, &w.adapters,
-		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.inside, &w.across, &w.ring, &w.hop}
+		&w.loss, &w.permute, &w.scan, &w.unpack, &w.unpackSteps, &w.accumulate, &w.tensor, &w.gather, &w.replicate, &w.inside, &w.across, &w.ring, &w.hop}
 }
 
 // counts are fields that are no seconds.
