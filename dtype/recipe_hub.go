@@ -87,6 +87,9 @@ func Packed(bits *Format, group int64) *Scheme {
 		{Name: "weight_shape", Elem: I64, Fixed: 2}}}
 }
 
+// W4A8AWQ: 4-bit codes of AWQ whose products take activations in fp8, as ModelOpt writes them for TensorRT-LLM (W4A8_AWQ).
+var W4A8AWQ = &Scheme{Name: "w4a8-awq", Elem: I4, With: []Companion{{Name: "weight_scale", Elem: F32, Rows: 1, Cols: 128}, {Name: "pre_quant_scale", Elem: F32, Cols: 1}}}
+
 // MXFP4Split: e2m1 codes with one e8m0 scale per 32 columns, in tensors of their own (gpt-oss; OCP MX
 // specification 1.0).
 var MXFP4Split = &Scheme{Name: "mxfp4-split", Elem: FP4E2M1, With: []Companion{{Name: "scales", Elem: E8M0, Rows: 1, Cols: 32}}}
@@ -146,6 +149,7 @@ func hubRecipes() []*Recipe {
 		hub("gptq-int8", "8-bit, groups of 128", I8, GPTQ(I8, g128), "gptq-8bit"),
 		hub("awq", "4-bit with zero points, groups of 128", I4, AWQ(g128), "awq-int4", "awq-4bit"),
 		hub("int4", "4-bit symmetric, groups of 128", I4, Packed(I4, g128), "int4_wo", "w4a16", "int4-g128", "i4"),
+		hub("w4a8-awq", "4-bit, groups of 128, activations in fp8", I4, W4A8AWQ, "w4a8_awq", "w4a8"),
 		hub("int4-g32", "4-bit symmetric, groups of 32", I4, Packed(I4, 32), "w4a16-g32"),
 		{Name: "int4-g32-experts", Base: I4, FType: NoGGML, Note: "experts only, symmetric, groups of 32", Pick: expertsOnly(Packed(I4, 32))},
 		hub("int4-g64", "4-bit symmetric, groups of 64", I4, Packed(I4, 64), "w4a16-g64"),

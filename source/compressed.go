@@ -304,7 +304,9 @@ func modelOptScheme(algo string, q *family.Config) (name string, s *dtype.Scheme
 		return "mxfp4-all", mxfp4(or(32))
 	case "MXFP8":
 		return "mxfp8", &dtype.Scheme{Name: "mxfp8", Elem: dtype.FP8E4M3, With: dtype.MXFP8.With}
-	case "W4A16_AWQ", "INT4_AWQ", "W4A8_AWQ":
+	case "W4A8_AWQ":
+		return dtype.W4A8AWQ.Name, dtype.W4A8AWQ
+	case "W4A16_AWQ", "INT4_AWQ":
 		s := &dtype.Scheme{Name: schemeName("int4-awq", or(128)), Elem: dtype.I4, With: []dtype.Companion{perGroup("weight_scale", dtype.F32, or(128)), {Name: "pre_quant_scale", Elem: dtype.F32, Cols: 1}}}
 		return s.Name, s
 	case "W8A8_SQ_PER_CHANNEL", "INT8_SQ":

@@ -38,7 +38,7 @@ func operands(d *hardware.Device, s *dtype.Scheme) []string {
 		return append([]string{"fp8"}, wide...)
 	case s == dtype.NVFP4Split:
 		return append([]string{"fp4", "fp8"}, wide...)
-	case strings.HasPrefix(s.Name, "fp8") || strings.HasPrefix(s.Name, "mxfp8"):
+	case strings.HasPrefix(s.Name, "fp8") || strings.HasPrefix(s.Name, "mxfp8") || s == dtype.W4A8AWQ:
 		return append([]string{"fp8"}, wide...)
 	case s == dtype.Int8Channel || s == dtype.LLMInt8:
 		return append([]string{"int8"}, wide...)

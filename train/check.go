@@ -325,7 +325,12 @@ func checkPipeline(j *Job) error {
 	case !slices.Contains([]string{"megatron", "megatron-bridge", "ms-swift-megatron", "megatron-deepspeed", "torchtitan", "deepspeed", "internevo"}, j.Framework.Name):
 		return impossible("pp", p.PP, "--framework megatron or torchtitan", "%s has no pipeline; megatron, torchtitan and deepspeed have", j.Framework.Name)
 	}
-	if l := int64(len(j.Model.Decoder().Layers)); t.VPP > 1 && l < p.PP*t.VPP {
+	// Megatron may count embedding and head as a layer each (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split)
+	l, ends := int64(len(j.Model.Decoder().Layers)), int64(0)
+	if strings.Contains(j.Framework.Name, "megatron") {
+		ends = 2
+	}
+	if t.VPP > 1 && l+ends < p.PP*t.VPP {
 		return impossible("vpp", t.VPP, fmt.Sprintf("--vpp %d", max(1, l/p.PP)), "pp %d × vpp %d are more chunks than the %d layers", p.PP, t.VPP, l)
 	}
 	return nil

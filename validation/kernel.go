@@ -2,6 +2,8 @@ package validation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,20 +13,23 @@ import (
 	"github.com/memwall/memwall/validation/packed"
 )
 
-// Predictions of each kernel by coefficients that were fitted without it: without any kernel of its device, and
-// without any of about its size; and what the datasheet allows. The fit (validation/fit/serving -study) writes them,
-// in microseconds.
+// Predictions of each kernel by coefficients that were fitted without it: without any kernel of its device, without
+// any of about its size, and without any of its report; by the table that answers are made of; and what the datasheet
+// allows. The fit (validation/fit/serving -study) writes them, in microseconds.
 const kernelFolds packed.File = "rows/kernel-folds.tsv"
 
 // Columns of kernelFolds.
 const (
 	ofDevices   = 0
 	ofSizes     = 1
-	ofDatasheet = 2
-	kernelCols  = 3
+	ofReports   = 2
+	ofShipped   = 3
+	ofDatasheet = 4
+	kernelCols  = 5
 )
 
-// kernelMeasures are the measures of a kind of kernel. The coefficients of each comparison never saw the row.
+// kernelMeasures are the measures of a kind of kernel. But for those of the shipped table, the coefficients of each
+// comparison never saw the row.
 type kernelMeasures struct{ sizes, devices Measure }
 
 var kernelKinds = map[string]*kernelMeasures{
@@ -41,10 +46,52 @@ func kernelsOf(name, about string) *kernelMeasures {
 	}
 }
 
+// reportMeasures are those of a report of kernels, told apart by format where it matters.
+type reportMeasures struct{ reports, shipped Measure }
+
+var kernelReports = map[string]*reportMeasures{
+	"gemm 16 bits":   reportsOf("products in 16 bits", 0.06),
+	"gemm fp8":       reportsOf("products in fp8", 0.08),
+	"gemm fp8_block": reportsOf("products in blocks of fp8", 0.08),
+	"gemm nvfp4":     reportsOf("products in nvfp4", 0.12),
+	"gemm integers":  reportsOf("products with weights in integers", 0.12),
+	"prefill":        reportsOf("attention of prompts", 0.10),
+	"decode":         reportsOf("attention of answers", 0.10),
+	"allreduce":      reportsOf("all-reduce", 0.08),
+}
+
+func reportsOf(name string, target float64) *reportMeasures {
+	return &reportMeasures{
+		Measure{Name: name + ", new report", About: "microseconds; what a release of a program took on a device left out of the fit", Target: target, Bandless: true},
+		Measure{Name: name + ", as shipped", About: "microseconds by the table that answers are made of, which rests on these rows too", Target: target, Bandless: true},
+	}
+}
+
+// reportKey of a kernel in kernelReports.
+func reportKey(k *kernels.Row) string {
+	if k.Kind != "gemm" {
+		return k.Kind
+	}
+	switch k.Format {
+	case "fp8", "fp8_block", "nvfp4":
+		return "gemm " + k.Format
+	case "bf16", "fp16":
+		return "gemm 16 bits"
+	}
+	return "gemm integers"
+}
+
 // KernelMeasures in the order of the report.
-var KernelMeasures = []*Measure{
-	&kernelKinds["gemm"].sizes, &kernelKinds["gemm"].devices, &kernelKinds["prefill"].sizes, &kernelKinds["prefill"].devices,
-	&kernelKinds["decode"].sizes, &kernelKinds["decode"].devices, &kernelKinds["allreduce"].sizes, &kernelKinds["allreduce"].devices,
+var KernelMeasures = kernelMeasureList()
+
+func kernelMeasureList() (out []*Measure) {
+	for _, kind := range []string{"gemm", "prefill", "decode", "allreduce"} {
+		out = append(out, &kernelKinds[kind].sizes, &kernelKinds[kind].devices)
+	}
+	for _, key := range slices.Sorted(maps.Keys(kernelReports)) {
+		out = append(out, &kernelReports[key].reports, &kernelReports[key].shipped)
+	}
+	return out
 }
 
 // kernelRefit says why a kernel has no prediction.
@@ -65,13 +112,13 @@ func CompareKernels() (Set, []Comparison, error) {
 	for i := range rows {
 		k := &rows[i]
 		set.Rows[i] = kernelRow(k)
-		out = append(out, f.kernel(k.Kind, &set.Rows[i])...)
+		out = append(out, f.kernel(k, &set.Rows[i])...)
 	}
 	return set, out, nil
 }
 
-func (f folds) kernel(kind string, row *Row) []Comparison {
-	c := Comparison{Row: row, Figure: kind, Measured: row.Got[kind]}
+func (f folds) kernel(k *kernels.Row, row *Row) []Comparison {
+	c := Comparison{Row: row, Figure: k.Kind, Measured: row.Got[k.Kind]}
 	if x, ok := f[row.Line]; ok {
 		c.Naive = x[ofDatasheet]
 	}
@@ -79,8 +126,8 @@ func (f folds) kernel(kind string, row *Row) []Comparison {
 		c.Measure = m
 		return f.compare(c, column, kernelRefit)
 	}
-	m := kernelKinds[kind]
-	return []Comparison{of(&m.sizes, ofSizes), of(&m.devices, ofDevices)}
+	m, report := kernelKinds[k.Kind], kernelReports[reportKey(k)]
+	return []Comparison{of(&m.sizes, ofSizes), of(&m.devices, ofDevices), of(&report.reports, ofReports), of(&report.shipped, ofShipped)}
 }
 
 func kernelRow(k *kernels.Row) Row {
@@ -108,4 +155,20 @@ func kernelText(k *kernels.Row) string {
 		text += " · cache " + k.KV
 	}
 	return text
+}
+
+// KernelVotes sums up what reports of kernels that were left out are off, one vote each.
+func KernelVotes(all []Comparison) (out []Vote) {
+	for _, m := range KernelMeasures {
+		var of []*Comparison
+		for i := range all {
+			if c := &all[i]; c.Measure == m && c.Refused == "" {
+				of = append(of, c)
+			}
+		}
+		if len(of) > 0 {
+			out = append(out, vote(m, "", of, func(r *Row) string { return r.Ask.Engine + " " + r.Ask.Hardware }))
+		}
+	}
+	return out
 }

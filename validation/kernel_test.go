@@ -64,3 +64,27 @@ func TestWhyKernel(t *testing.T) {
 		}
 	}
 }
+
+// TestKernelVotes: of reports that were left out, each with one vote, kernels are off by no more than the goals say, and the
+// table that answers are made of is no further off than that: whole engines do not bend what was measured of kernels.
+func TestKernelVotes(t *testing.T) {
+	_, all, err := CompareKernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goals := map[string]float64{
+		"products in 16 bits": 0.06, "products in fp8": 0.08, "products in blocks of fp8": 0.08, "products in nvfp4": 0.12,
+		"all-reduce": 0.10, "attention of prompts": 0.12, "attention of answers": 0.06,
+	}
+	for _, v := range KernelVotes(all) {
+		name, way, _ := strings.Cut(v.Measure.Name, ", ")
+		goal, ok := goals[name]
+		if !ok || way != "new report" && way != "as shipped" {
+			continue
+		}
+		t.Logf("%-45s %3d reports: %4.1f / %4.1f %%", v.Measure.Name, v.Makers, 100*v.Sources.Median, 100*v.Sources.P90)
+		if v.Sources.Median > goal || v.Makers < 10 {
+			t.Errorf("%s: %.1f %% of %d reports, want %.0f", v.Measure.Name, 100*v.Sources.Median, v.Makers, 100*goal)
+		}
+	}
+}

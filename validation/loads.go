@@ -21,8 +21,8 @@ import (
 var (
 	ownToken = Measure{Name: "simulated TPOT, steps of the log", About: "mean time of an output token, the law of steps fitted to the same log: the scheduler alone", Target: 0.02, Bandless: true, Fitted: true}
 	ownFirst = Measure{Name: "simulated TTFT, steps of the log", About: "mean time to the first token, the law of steps fitted to the same log: the scheduler alone", Target: 0.10, Bandless: true, Fitted: true}
-	simToken = Measure{Name: "simulated TPOT", About: "mean time of an output token, end to end; no row is fitted to", Target: 0.05, Bandless: true}
-	simFirst = Measure{Name: "simulated TTFT", About: "mean time to the first token, end to end; no row is fitted to", Target: 0.15, Bandless: true}
+	simToken = Measure{Name: "simulated TPOT", About: "mean time of an output token, end to end, played at both edges of a step; no row is fitted to", Target: 0.05}
+	simFirst = Measure{Name: "simulated TTFT", About: "mean time to the first token, end to end, played at both edges of a step; no row is fitted to", Target: 0.15}
 )
 
 // SimulationMeasures in the order of the report.
@@ -110,8 +110,8 @@ func CompareLoads() (Set, []Comparison, error) {
 		if law, ok := laws[r.trace()]; ok {
 			r.Fit = true
 			tpot, ttft, err := Alone(r, law)
-			out = append(out, r.simulated(&ownToken, "tpot_ms", tpot, err)...)
-			out = append(out, r.simulated(&ownFirst, "ttft_ms", ttft, err)...)
+			out = append(out, r.simulated(&ownToken, "tpot_ms", exactly(tpot), err)...)
+			out = append(out, r.simulated(&ownFirst, "ttft_ms", exactly(ttft), err)...)
 		}
 		tpot, ttft, err := whole(r)
 		out = append(out, r.simulated(&simToken, "tpot_ms", tpot, err)...)
@@ -129,12 +129,12 @@ func (r *Row) trace() string {
 }
 
 // simulated compares a figure of a run, if the row has it.
-func (r *Row) simulated(m *Measure, figure string, ours float64, err error) []Comparison {
+func (r *Row) simulated(m *Measure, figure string, ours Range, err error) []Comparison {
 	v, ok := r.Got[figure]
 	if !ok {
 		return nil
 	}
-	c := Comparison{Measure: m, Row: r, Figure: figure, Measured: v, Ours: exactly(ours), Refused: r.Refused}
+	c := Comparison{Measure: m, Row: r, Figure: figure, Measured: v, Ours: ours, Refused: r.Refused}
 	if err != nil {
 		c.Refused = err.Error()
 	}
@@ -145,8 +145,8 @@ func (r *Row) simulated(m *Measure, figure string, ours float64, err error) []Co
 	return []Comparison{c}
 }
 
-// whole run, end to end: milliseconds of an output token and to the first one.
-func whole(r *Row) (tpot, ttft float64, err error) {
+// whole run, end to end: milliseconds of an output token and to the first one, from the fast edge of a step to the slow one.
+func whole(r *Row) (tpot, ttft Range, err error) {
 	ask, none := r.Ask, plan.Int(0) // those who measured counted all requests
 	if w := ask.Workload; w != nil && w.Warmup == nil {
 		counted := *w
@@ -155,11 +155,17 @@ func whole(r *Row) (tpot, ttft float64, err error) {
 	a, err := (&memwall.Asker{Traces: Traces{}}).Ask(&ask)
 	switch {
 	case err != nil:
-		return 0, 0, err
+		return tpot, ttft, err
 	case a.Simulated == nil || a.Simulated.TTFT == nil || a.Simulated.TPOT == nil:
-		return 0, 0, errors.New("the plan does not fit")
+		return tpot, ttft, errors.New("the plan does not fit")
 	}
-	return a.Simulated.TPOT.Mean, a.Simulated.TTFT.Mean, nil
+	s := a.Simulated
+	tpot, ttft = exactly(s.TPOT.Mean), exactly(s.TTFT.Mean)
+	if s.Low != nil && s.High != nil && s.Low.TTFT != nil && s.High.TTFT != nil {
+		tpot.Low, tpot.High = s.Low.TPOT.Mean, s.High.TPOT.Mean
+		ttft.Low, ttft.High = s.Low.TTFT.Mean, s.High.TTFT.Mean
+	}
+	return tpot, ttft, nil
 }
 
 // Alone plays a log by the rules of its engine, with steps of a law.

@@ -56,7 +56,7 @@ func TestVotesWeighSources(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	v := vote(&trainAllocated, "", all)
+	v := vote(&trainAllocated, "", all, maker)
 	if v.Makers != 2 || math.Abs(v.Sources.Cover-0.5) > 1e-9 || v.Rows.Cover != 0.9 || v.Rows.Median != 0.01 || v.Sources.P90 <= v.Rows.Median {
 		t.Errorf("%+v", v)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/memwall/memwall/train"
 )
 
-// Vote sums up a measure of training memory with one vote for each who measured, however many rows they published: a row weighs
+// Vote sums up a measure with one vote for each who measured, however many rows they published: a row weighs
 // the inverse of its maker's rows. Rows has the same figures row by row.
 type Vote struct {
 	Measure *Measure
@@ -52,13 +52,14 @@ func TrainingVotes(all []Comparison) (out []Vote) {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(of)) {
-			out = append(out, vote(m, name, of[name]))
+			out = append(out, vote(m, name, of[name], maker))
 		}
 	}
 	return out
 }
 
-func vote(m *Measure, group string, all []*Comparison) Vote {
+// vote counts those who measured by what maker calls them.
+func vote(m *Measure, group string, all []*Comparison, maker func(*Row) string) Vote {
 	rows := map[string]float64{}
 	for _, c := range all {
 		rows[maker(c.Row)]++

@@ -7,6 +7,7 @@ import (
 	"github.com/memwall/memwall/speed"
 	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/speed/stream"
+	"github.com/memwall/memwall/unit"
 )
 
 // FirstToken, token and whole are times of an edge; nil where it was not played.
@@ -48,8 +49,25 @@ func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
 	high, err := s.edge(slow)
 	if err == nil && s.Ctx.Err() == nil { // else they were stopped
 		out.Low, out.High = low, high
+		s.knee(out)
 	}
 	return err
+}
+
+// steep is how many times longer the first token may take at the slow edge of a step than at the fast one before a load is at the knee: away
+// from it both grow about alike, and bands of steps are narrower than that.
+const steep = 4
+
+// knee says that a load is where waiting grows without bound within what is not known of a step: there is no one time to the first token.
+func (s *Simulation) knee(out *api.Simulated) {
+	fast, slow := out.Low.TTFT, out.High.TTFT
+	if fast == nil || slow == nil {
+		return
+	}
+	if turns := out.Low.Holds && !out.High.Holds; turns || slow.P50 > steep*fast.P50 {
+		s.Question.Job.Note("knee", "warn", "workload.rate", "at the knee: half of all first tokens take at most %s ms with steps at the fast edge and %s at the slow one; a few percent less load moves them most",
+			unit.Fixed(fast.P50, 0), unit.Fixed(slow.P50, 0))
+	}
 }
 
 // Extremes are the plan at both edges of the time of a step and, where drafting is assumed to succeed so often, of that

@@ -14,6 +14,7 @@ func ExplainSpeed(x *question.Explainer, v *api.Speed, source string) {
 	if x == nil || v == nil {
 		return
 	}
+	source += x.Nearest
 	const at = "/speed/"
 	var names []string
 	var inputs []api.ExplainInput

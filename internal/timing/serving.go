@@ -103,6 +103,7 @@ func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Lo
 	if q.Explain == nil {
 		return
 	}
+	q.Explain.Nearest = nearest(m, l)
 	f := m.Formulas(l)
 	if p, err := pools(q, m); err == nil && p != nil {
 		f = p.Formulas(l)
@@ -116,6 +117,18 @@ func formulas(q *question.Question, v *api.Speed, m *serving.Model, l serving.Lo
 		f = append(f, totals(v, l))
 	}
 	q.Explain.Timing = append(q.Explain.Timing, f...)
+}
+
+// nearest names the two measured runs that are most like a load.
+func nearest(m *serving.Model, l serving.Load) string {
+	text := fmt.Sprintf("; %d measured runs of this engine on it; nearest: ", m.RunsOf())
+	for i, r := range m.Nearest(l, 2) {
+		if i > 0 {
+			text += "; "
+		}
+		text += r.String()
+	}
+	return text
 }
 
 // Copied reports whether a step waits for copies over a link, beside which figures of the loop alone do not stand.

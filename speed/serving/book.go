@@ -9,6 +9,7 @@ type book struct {
 	era             string // "" for an engine of today
 	moe             string // back end of mixtures that the plan names
 	shared          bool   // experts are spread over the ranks of data parallelism
+	whole           bool   // of a step rather than of a kernel that is timed alone
 	uses            []coef.Use
 	known           map[use][]coef.Level
 }
@@ -72,10 +73,10 @@ func (b *book) mixtures(class, format string) []coef.Level {
 }
 
 // levelsOfKernel are as many as one can have.
-const levelsOfKernel = 13
+const levelsOfKernel = 14
 
 func (b *book) list(class string) []coef.Level {
-	return b.aged(append(make([]coef.Level, 0, levelsOfKernel),
+	l := append(make([]coef.Level, 0, levelsOfKernel),
 		coef.Level{Name: "class", Key: class},
 		coef.Level{Name: "memory", Key: b.memory()},
 		coef.Level{Name: "family", Key: b.family},
@@ -83,6 +84,11 @@ func (b *book) list(class string) []coef.Level {
 		coef.Level{Name: "device", Key: b.id},
 		coef.Level{Name: "engine", Key: b.engine},
 		coef.Level{Name: "engine.class", Key: b.engine + "/" + class},
+		coef.Level{Name: "kernel", Key: b.engine + "/" + b.family + "/" + class})
+	if !b.whole {
+		return l
+	}
+	return b.aged(append(l,
 		coef.Level{Name: "step", Key: "all"},
 		coef.Level{Name: "step.family", Key: b.family},
 		coef.Level{Name: "step.engine", Key: b.engine},
@@ -104,4 +110,8 @@ func (b *book) hostLevels() []coef.Level {
 		{Name: "version", Key: b.engine + "@" + b.version},
 		{Name: "family", Key: b.family},
 	})
+}
+
+func (b *book) overlapLevels() []coef.Level {
+	return b.aged([]coef.Level{{Name: "engine", Key: b.engine}, {Name: "family", Key: b.family}, {Name: "engine.family", Key: b.engine + "/" + b.family}})
 }

@@ -132,7 +132,7 @@ func (c *Clock) perAll(n float64) (seconds float64) {
 	for i := range c.stages {
 		for j := range c.stages[i].mixed {
 			o := &c.stages[i].mixed[j]
-			seconds += o.count * o.seconds(&p, &c.m.device, c.m.c)
+			seconds += c.m.times(o) * o.seconds(&p, &c.m.device, c.m.c)
 		}
 	}
 	return seconds
@@ -143,7 +143,7 @@ func (c *Clock) jointly(tokens, outputs float64) (seconds float64) {
 	for i := range c.stages {
 		for j := range c.stages[i].joint {
 			o := &c.stages[i].joint[j]
-			seconds += o.count * o.seconds(&p, &c.m.device, c.m.c)
+			seconds += c.m.times(o) * o.seconds(&p, &c.m.device, c.m.c)
 		}
 	}
 	return seconds
@@ -162,7 +162,7 @@ func (c *Clock) going(b speed.Batch) (seconds float64) {
 	for i := range c.stages {
 		f, _ := c.stages[i].stage.rank.Apart(b)
 		for _, a := range c.stages[i].apart {
-			seconds += a.count * a.law.decoding(&f, &c.m.device, c.m.c)
+			seconds += c.m.c[c.m.host.overlap] * a.count * a.law.decoding(&f, &c.m.device, c.m.c)
 		}
 	}
 	return seconds
@@ -174,7 +174,7 @@ func (s *clockStage) prompts(m *Model, p *point) (seconds float64) {
 	b.Decodes = 0
 	_, p.prefill = s.stage.rank.Apart(b)
 	for _, a := range s.apart {
-		seconds += a.count * a.law.prefilling(p, &m.device, m.c)
+		seconds += m.c[m.host.overlap] * a.count * a.law.prefilling(p, &m.device, m.c)
 	}
 	return seconds
 }

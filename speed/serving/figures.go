@@ -31,6 +31,9 @@ const (
 	SpreadThroughput = "throughput"
 )
 
+// Near marks the spread of figures where other servers of the same model, engine and device were measured.
+const Near = "-near"
+
 // Closed gives the steady state of a load.
 func (m *Model) Closed(l Load) Figures {
 	p, c, e := m.elasticities(l)
@@ -91,6 +94,9 @@ func variance(elasticity, vars []float64) (v float64) {
 func (m *Model) band(kind string, mid, variance float64) speed.Figure {
 	if own, ok := m.table.Own(m.Own(kind)); ok {
 		return band(m.table, OwnSpread+kind, "", mid, own)
+	}
+	if m.measured() {
+		kind += Near
 	}
 	return band(m.table, kind, m.in.Engine, mid, variance)
 }

@@ -90,11 +90,11 @@ func (m *Model) parts(b speed.Batch, l *loop) (out []speed.Formula) {
 		p, kernels := m.point(s, b, 1), 0.0
 		for j := range s.ops {
 			o := &s.ops[j]
-			t := o.count * o.seconds(&p, &m.device, m.c)
+			t := m.times(o) * o.seconds(&p, &m.device, m.c)
 			if kernels += t; t > 0 {
 				w := of(o.part)
 				w.stage, w.p = i, p
-				w.terms = append(w.terms, w.in("times", o.count, "a step")+" × ("+w.kernel(o.law)+")")
+				w.terms = append(w.terms, w.in("times", o.count, "a step")+" × "+w.fitted("overlap", m.host.overlap)+" × ("+w.kernel(o.law)+")")
 			}
 		}
 		w := of("host")
@@ -139,14 +139,15 @@ func (w *writer) kernel(l law) string {
 }
 
 func (w *writer) product(g *product) string {
-	rows := w.p.tokens
-	if g.output {
-		rows = w.p.outputs
-	}
+	rows := g.tokens(&w.p)
 	work, _ := g.sides(rows, &w.m.device, w.m.c)
 	arithmetic := fmt.Sprintf("%s / (%s × %s × %s) × %s", w.in("operations", 2*rows*g.rows*g.cols, "of a product"), w.in("peak", g.peak, "operations a second"), w.share("compute", g.at[2]),
 		w.in("filled", fill(rows, g.rows, w.m.device.sms), "share of the tiles and of the last wave that is of use"), w.in("slower", heated(work, w.m.c[g.at[3]])/work, "times as long at the clock that it can keep"))
-	return w.overlapped(g.at[0], arithmetic, g.bytes(rows), w.share("share", g.at[1]))
+	text := w.overlapped(g.at[0], arithmetic, g.bytes(rows), w.share("share", g.at[1]))
+	if g.quantise {
+		text += fmt.Sprintf(" + %s / (%s × %s)", w.in("quantised", g.quantising(rows), "bytes of activations that are quantised"), w.bandwidth(), w.share("quantise", g.at[4]))
+	}
+	return text
 }
 
 // overlapped is floor + overlap(arithmetic, bytes / (memory rate × share)).
@@ -160,7 +161,7 @@ func (w *writer) experts(e *experts) string {
 	arithmetic := fmt.Sprintf("%s / (%s × %s × %s / (%s + %s))", w.in("operations", 2*rows*e.rows*e.cols, "of the chosen experts"), w.in("peak", e.peak, "operations a second"), w.share("compute", e.at.compute),
 		each, each, w.fitted("half", e.at.half))
 	memory := fmt.Sprintf("min(1, %s × %s)", w.fitted("product_share", e.at.product), w.fitted("kept", e.at.memory))
-	return w.overlapped(e.at.floor, arithmetic, e.bytes(rows, touched), memory)
+	return w.in("groups", e.groups, "square root of the experts of a token over 8") + " × " + w.overlapped(e.at.floor, arithmetic, e.bytes(rows, touched), memory)
 }
 
 func (w *writer) attention(a *attention) string {
@@ -174,12 +175,12 @@ func (w *writer) collective(l *collective) string {
 	if bytes == 0 {
 		return call
 	}
-	sent, rate, ring := w.in("bytes", bytes, "of the activations of a step"), w.in("link_rate", l.rate, "bytes a second, one way"), w.share("ring_share", l.at.ring)
+	sent, rate, ring := w.in("bytes", bytes, "of the activations of a step"), w.in("link_rate", l.rate, "bytes a second, one way"), w.in("ring_share", l.share(l.at.ring, l.at.grow, w.m.c), "fitted: link.ring, link.grow")
 	if l.reach > 0 {
 		return fmt.Sprintf("%s + %s × %s / (%s × %s)", call, w.in("reach", l.reach, "other ranks that a token goes to"), sent, rate, ring)
 	}
 	ranks := w.in("ranks", l.ranks, "that take part")
-	once := fmt.Sprintf("(%s - 1) × %s / (%s × %s)", ranks, sent, rate, w.share("once_share", l.at.once))
+	once := fmt.Sprintf("(%s - 1) × %s / (%s × %s)", ranks, sent, rate, w.in("once_share", l.share(l.at.once, l.at.crowd, w.m.c), "fitted: link.once, link.crowd"))
 	around := fmt.Sprintf("(%s + 2 × (%s - 1) / %s × %s / (%s × %s))", w.fitted("start", l.at.start), ranks, ranks, sent, rate, ring)
 	return fmt.Sprintf("%s + 1 / overlap(1 / (%s), 1 / %s)", call, once, around)
 }

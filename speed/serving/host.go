@@ -16,6 +16,7 @@ type hostCoefs struct {
 	burst                        int
 	stream, batch                int // shares of what sending and batching may hold the first token back
 	launch                       int // of a kernel without CUDA graphs
+	overlap                      int // of a step's kernels: the time that they take together over the sum of what each takes alone
 }
 
 func (b *book) host() hostCoefs {
@@ -24,7 +25,8 @@ func (b *book) host() hostCoefs {
 		layer: b.need("host.layer", l), step: b.need("host.step", l), request: b.need("host.request", l), prompt: b.need("host.prompt", l),
 		front: b.need("front.base", l), wait: b.need("front.steps", l), burst: b.need("loop.burst", l), token: b.need("front.token", l),
 		stream: b.need("front.stream", l[:2]), batch: b.need("front.batch", l[:2]),
-		launch: b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
+		launch:  b.need("host.launch", []coef.Level{{Name: "device", Key: b.id}}),
+		overlap: b.need("step.overlap", b.overlapLevels()),
 	}
 }
 
@@ -68,10 +70,13 @@ func (m *Model) step(b speed.Batch, prompting float64) (seconds float64) {
 func (m *Model) stageSeconds(s *stage, b speed.Batch, prompting float64) (seconds float64) {
 	p := m.point(s, b, prompting)
 	for j := range s.ops {
-		seconds += s.ops[j].count * s.ops[j].seconds(&p, &m.device, m.c)
+		seconds += m.times(&s.ops[j]) * s.ops[j].seconds(&p, &m.device, m.c)
 	}
 	return m.withHost(s, &p, seconds)
 }
+
+// times that a step runs a kernel, less what it overlaps with others.
+func (m *Model) times(o *op) float64 { return o.count * m.c[m.host.overlap] }
 
 // withHost is a stage's step of which the kernels take so long.
 func (m *Model) withHost(s *stage, p *point, seconds float64) float64 {
@@ -100,7 +105,7 @@ func (m *Model) partsOf(b speed.Batch, prompting float64) (out []speed.Part) {
 		kernels := 0.0
 		for j := range s.ops {
 			o := &s.ops[j]
-			t := o.count * o.seconds(&p, &m.device, m.c)
+			t := m.times(o) * o.seconds(&p, &m.device, m.c)
 			kernels += t
 			if t > 0 {
 				add(o.part, t, m.bound(o, &p))
@@ -160,7 +165,7 @@ func (m *Model) floor(o *op) float64 {
 	case *product:
 		return m.c[l.at[0]]
 	case *experts:
-		return m.c[l.at.floor]
+		return l.groups * m.c[l.at.floor]
 	case *attention:
 		return m.c[l.at.floor]
 	case *scan:

@@ -14,7 +14,7 @@ type collective struct {
 	at    collectiveCoefs
 }
 
-type collectiveCoefs struct{ call, peer, once, ring, start int }
+type collectiveCoefs struct{ call, peer, once, ring, start, grow, crowd int }
 
 // Links that behave alike.
 func linkClass(name string) string {
@@ -29,7 +29,7 @@ func linkClass(name string) string {
 
 func (b *book) collective(link string, rate float64, ranks int64) *collective {
 	l := b.levels(linkClass(link))
-	return &collective{ranks: float64(ranks), rate: rate * b.wired(link, ranks), at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l)}}
+	return &collective{ranks: float64(ranks), rate: rate * b.wired(link, ranks), at: collectiveCoefs{b.need("link.call", l), b.need("link.peer", l), b.need("link.once", l), b.need("link.ring", l), b.need("link.start", l), b.need("link.grow", l), b.need("link.crowd", l)}}
 }
 
 // wired is the share of a device's links that reach other ranks of a group: where each pair of devices has a link of its
@@ -44,7 +44,7 @@ func (d *device) wired(link string, ranks int64) float64 {
 }
 
 func (l *collective) uses() []int {
-	return []int{l.at.call, l.at.peer, l.at.once, l.at.ring, l.at.start}
+	return []int{l.at.call, l.at.peer, l.at.once, l.at.ring, l.at.start, l.at.grow, l.at.crowd}
 }
 
 func (l *collective) seconds(p *point, _ *device, c []float64) float64 {
@@ -62,7 +62,15 @@ func reached(n, k float64) float64 { return (n - 1) * (1 - math.Pow(1-1/n, k)) }
 //
 //	call + (n-2) × peer + reach × bytes / (rate × ring)
 func (l *collective) exchange(bytes float64, c []float64) float64 {
-	return c[l.at.call] + (l.ranks-2)*c[l.at.peer] + l.reach*bytes/(l.rate*share(c[l.at.ring]))
+	return c[l.at.call] + (l.ranks-2)*c[l.at.peer] + l.reach*bytes/(l.rate*l.share(l.at.ring, l.at.grow, c))
+}
+
+// share of the link's rate that a way reaches among so many ranks: switches that add up on the way let more ranks reach
+// more of it, hosts that stand between let them reach less.
+//
+//	min(1, share × (ranks/2)^(grow - 1))
+func (l *collective) share(way, grow int, c []float64) float64 {
+	return share(c[way] * math.Pow(l.ranks/2, c[grow]-1))
 }
 
 // of is an all-reduce of some bytes. Small ones read every peer's whole copy in one go; larger ones go
@@ -76,8 +84,8 @@ func (l *collective) of(bytes float64, c []float64) float64 {
 		return 0
 	}
 	call := c[l.at.call] + (n-2)*c[l.at.peer]
-	once := (n - 1) * bytes / (l.rate * share(c[l.at.once]))
-	ring := c[l.at.start] + 2*(n-1)/n*bytes/(l.rate*share(c[l.at.ring]))
+	once := (n - 1) * bytes / (l.rate * l.share(l.at.once, l.at.crowd, c))
+	ring := c[l.at.start] + 2*(n-1)/n*bytes/(l.rate*l.share(l.at.ring, l.at.grow, c))
 	return call + least(once, ring)
 }
 

@@ -17,7 +17,7 @@ func (m *Model) Operators(l Load) (out []speed.Operator) {
 		at := m.point(&s, batch, 1)
 		for j := range s.ops {
 			o := &s.ops[j]
-			for _, x := range o.apart(told, j, &at, o.count*o.seconds(&at, &m.device, m.c)/p.expected) {
+			for _, x := range o.apart(told, j, &at, m.times(o)*o.seconds(&at, &m.device, m.c)/p.expected) {
 				out = speed.PutOperator(out, x)
 			}
 		}

@@ -16,14 +16,14 @@ type product struct {
 	peak       float64 // operations a second
 	in         float64 // bytes of an activation that goes in
 	quantise   bool    // activations come in 16 bits and are quantised first
-	// at are the coefficients: floor, memory, compute, heat.
-	at [4]int
+	// at are the coefficients: floor, memory, compute, heat, quantise.
+	at [5]int
 }
 
 // productMemory is the share of the memory's rate that products reach.
 const productMemory = "product.memory"
 
-var productCoefs = [4]string{"product.floor", productMemory, "product.compute", "product.heat"}
+var productCoefs = [5]string{"product.floor", productMemory, "product.compute", "product.heat", "product.quantise"}
 
 func (b *book) product(s *dtype.Scheme, rows, cols int64, stored unit.Bytes) product {
 	p := product{rows: float64(rows), cols: float64(cols), weights: float64(stored)}
@@ -59,8 +59,8 @@ func Class(s *dtype.Scheme) string {
 	return "int4" // weights alone in few bits
 }
 
-// Tiles of a product on tensor cores, in elements.
-const tileRows, tileCols = 128, 128
+// Rows of a tile on tensor cores: of attention, and of products of few rows.
+const tileRows, smallTile = 128, 64
 
 func (g *product) seconds(p *point, d *device, c []float64) float64 {
 	if g.output && p.outputs == 0 {
@@ -82,9 +82,10 @@ func (g *product) tokens(p *point) float64 {
 // products run at a lower clock, so that the rate falls with the time they take.
 //
 //	floor + ((FLOPs / (peak × compute × fill × (1 + t/100 us)^-heat))^p + (bytes / (bandwidth × memory))^p)^(1/p)
+//	 + bytes of activations that are quantised / (bandwidth × quantise)
 func (g *product) of(m float64, d *device, c []float64) float64 {
 	work, bytes := g.sides(m, d, c)
-	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes)
+	return c[g.at[0]] + norm(heated(work, c[g.at[3]]), bytes) + g.quantised(m, d, c)
 }
 
 // sides are the times of arithmetic at the full clock and of memory.
@@ -95,20 +96,26 @@ func (g *product) sides(m float64, d *device, c []float64) (work, memory float64
 // bytes that the product of m rows moves.
 func (g *product) bytes(m float64) float64 {
 	b := g.weights + m*(g.cols*g.in+2*g.rows)
-	if g.quantise {
-		b += m * g.cols * (2 + g.in)
-	}
 	return b
+}
+
+func (g *product) quantised(m float64, d *device, c []float64) float64 {
+	return g.quantising(m) / (d.bandwidth * share(c[g.at[4]]))
+}
+
+// quantising is what passes through memory where activations of 16 bits are quantised: a kernel of its own.
+func (g *product) quantising(m float64) float64 {
+	if !g.quantise {
+		return 0
+	}
+	return m * g.cols * (2 + g.in)
 }
 
 // heated is the time of work at the clock that a device keeps for so long.
 func heated(work, heat float64) float64 { return work * math.Exp(heat*math.Log1p(work/1e-4)) }
 
 func (g *product) slopes(p *point, d *device, c, out []float64, times float64) float64 {
-	m := p.tokens
-	if g.output {
-		m = p.outputs
-	}
+	m := g.tokens(p)
 	if m == 0 && g.output {
 		return 0
 	}
@@ -129,7 +136,9 @@ func (g *product) slopes(p *point, d *device, c, out []float64, times float64) f
 		}
 		out[g.at[3]] += byWork * heat * math.Log1p(x)
 	}
-	return floor + t
+	quantised := g.quantised(m, d, c)
+	slowed(g.at[4], times*quantised, c, out)
+	return floor + t + quantised
 }
 
 func fourth(x float64) float64 { return x * x * x * x }
@@ -146,20 +155,32 @@ func norm(a, b float64) float64 {
 	return a * math.Sqrt(math.Sqrt(1+x*x))
 }
 
-// fill is the share of the multiprocessors' work that is of use: rows are padded to a tile, which is as small as the
-// rows allow, of 64 while the tiles are fewer than the multiprocessors, and the last wave of tiles is not full.
+// tilings are tiles, in rows and columns, among which libraries choose, and what of the arithmetic each reaches. That
+// each halving of a tile costs some 3 %, for operands that are read from shared memory more often, is set by hand: of
+// none to a quarter it fits the products of validation/kernels best.
+var tilings = [...]struct{ rows, cols, reach float64 }{
+	{256, 128, 1}, {128, 256, 1}, {128, 128, 0.966}, {64, 256, 0.966}, {64, 128, 0.933}, {64, 64, 0.901},
+}
+
+// fill is the share of the multiprocessors' work that is of use with the best of the tilings: rows and columns are padded
+// to a tile, and the last wave of tiles is not full. Few rows take a tile as small as they allow, and their sums are
+// divided among the multiprocessors.
 func fill(m, n, sms float64) float64 {
-	tile := 16.0
-	for tile < m && tile < tileRows {
-		tile *= 2
+	if m <= smallTile {
+		tile := 16.0
+		for tile < m {
+			tile *= 2
+		}
+		return m / tile
 	}
-	rows := math.Ceil(m / tile)
-	tiles := rows * math.Ceil(n/tileCols)
-	if tiles < sms {
-		tile = math.Min(tile, 64)
-		return m / (tile * math.Ceil(m/tile))
+	best := 0.0
+	for i := range tilings {
+		t := &tilings[i]
+		tiles := math.Ceil(m/t.rows) * math.Ceil(n/t.cols)
+		waves := math.Ceil(tiles / sms)
+		best = math.Max(best, t.reach*m*n/(t.rows*t.cols*waves*sms))
 	}
-	return m / (rows * tile) * tiles / (math.Ceil(tiles/sms) * sms)
+	return best
 }
 
 // share of a datasheet's rate: a coefficient never takes more than there is.

@@ -18,8 +18,9 @@ func (m *Model) slopes(b speed.Batch, prompting float64, c, out []float64) (seco
 		p := m.point(s, b, prompting)
 		kernels := 0.0
 		for j := range s.ops {
-			kernels += s.ops[j].count * m.slopesOf(&s.ops[j], &p, c, out)
+			kernels += m.times(&s.ops[j]) * m.slopesOf(&s.ops[j], &p, c, out)
 		}
+		out[m.host.overlap] += kernels
 		m.hostSlopes(float64(s.rank.Layers), &p, out)
 		seconds += m.withHost(s, &p, kernels)
 	}
@@ -42,14 +43,14 @@ type nudged interface {
 // slopesOf a kernel, and its time.
 func (m *Model) slopesOf(o *op, p *point, c, out []float64) float64 {
 	if g, ok := o.law.(sloped); ok {
-		return g.slopes(p, &m.device, c, out, o.count)
+		return g.slopes(p, &m.device, c, out, m.times(o))
 	}
 	t := o.seconds(p, &m.device, c)
 	if n, ok := o.law.(nudged); ok {
 		for _, k := range n.uses() {
 			was := c[k]
 			c[k] = was * (1 + nudge)
-			out[k] += o.count * (o.seconds(p, &m.device, c) - t) / nudge
+			out[k] += m.times(o) * (o.seconds(p, &m.device, c) - t) / nudge
 			c[k] = was
 		}
 	}

@@ -139,7 +139,7 @@ func CompileWith(in *In, t *coef.Table) (*Model, error) {
 func (m *Model) book() *book {
 	in := &m.in
 	b := newBook(m.device, in.Engine, versionKey(in.Engine, in.Version))
-	b.era, b.moe, b.shared = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in)
+	b.era, b.moe, b.shared, b.whole = eraOf(&m.device, in.Engine, in.Version), in.MoE, shares(in), true
 	return b
 }
 

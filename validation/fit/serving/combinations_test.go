@@ -15,6 +15,11 @@ func TestCombinations(t *testing.T) {
 		t.Fatal(err)
 	}
 	fittest.Fresh(t, "serving", "speed/serving/runs.tsv", s.combinations())
+	runs, err := s.nearest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.Fresh(t, "serving", "speed/serving/nearest.tsv", runs)
 	fitted, h100 := 0, 0
 	for _, r := range s.rows {
 		if r.fit {

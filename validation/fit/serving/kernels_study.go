@@ -8,7 +8,8 @@ import (
 	"github.com/memwall/memwall/validation/fit/internal/study"
 )
 
-// kernelWays are how kernels are left out of a fit: all of their device, or all of about their size.
+// kernelWays are how kernels are left out of a fit: all of their device, all of about their size, or all that one report
+// has of them: one release of a program on one device.
 var kernelWays = []struct {
 	name string
 	key  func(k *kernelRows, i int) string
@@ -19,6 +20,7 @@ var kernelWays = []struct {
 		r := k.rows[i]
 		return fmt.Sprint(r.Kind, r.Size[len(r.Size)/3:])
 	}, 8},
+	{"reports out", func(k *kernelRows, i int) string { return k.rows[i].By + " " + k.rows[i].Device }, 12},
 }
 
 // leftOut gives for each way the seconds that a fit without the kernel predicts.
@@ -54,12 +56,20 @@ func (k *kernelRows) study(b *bytes.Buffer, left [][]float64) {
 	}
 }
 
-// folds lists what kernels were predicted to take by fits that lacked them, in microseconds: each way in turn, and
-// last what the datasheet allows.
-func (k *kernelRows) folds(left [][]float64) []byte {
-	b := bytes.NewBufferString("line\tdevices out: us\tsizes out: us\tdatasheet: us\n")
+// folds lists what kernels were predicted to take by fits that lacked them, in microseconds: each way in turn; then by a
+// table, and last what the datasheet allows.
+func (k *kernelRows) folds(left [][]float64, t *coef.Table) []byte {
+	b := bytes.NewBufferString("line\t")
+	for _, way := range kernelWays {
+		b.WriteString(way.name + ": us\t")
+	}
+	b.WriteString("shipped: us\tdatasheet: us\n")
 	for i, r := range k.rows {
-		fmt.Fprintf(b, "%d\t%.4g\t%.4g\t%.4g\n", r.Line, 1e6*left[0][i], 1e6*left[1][i], 1e6*k.roof[i])
+		fmt.Fprint(b, r.Line)
+		for w := range kernelWays {
+			fmt.Fprintf(b, "\t%.4g", 1e6*left[w][i])
+		}
+		fmt.Fprintf(b, "\t%.4g\t%.4g\n", 1e6*valueOf(t, &k.fits[i]), 1e6*k.roof[i])
 	}
 	return b.Bytes()
 }
@@ -71,4 +81,13 @@ func valueOf(t *coef.Table, r *coef.Row) float64 {
 		c[i] = t.At(r.Uses[i]).Value
 	}
 	return r.Predict(c)
+}
+
+// shipped lists the errors of the table that answers are made of, on the rows of single kernels.
+func (k *kernelRows) shipped(b *bytes.Buffer, t *coef.Table) {
+	groups := study.Groups{}
+	for i, r := range k.rows {
+		groups.Of("kernel\t"+r.Kind+" "+r.Format).Add(valueOf(t, &k.fits[i]), r.Seconds)
+	}
+	lines(b, "in sample", groups)
 }

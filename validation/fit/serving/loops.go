@@ -170,6 +170,13 @@ var unseen = []fold{
 	{name: "model out", key: network, k: 4},
 }
 
+// siblings is the fold of bands where a model was measured on a device with an engine: one way to place it there, with lengths of its own, left
+// out while others of it stay. What has no other stays in no fit of this fold.
+var siblings = fold{name: "server out", key: func(r *servingRow) string {
+	p := &r.Ask.Plan
+	return fmt.Sprint(network(r), r.device, r.Ask.Engine, r.Ask.Weights, r.Ask.Hardware, p.TP, p.PP, p.EP, p.DP, p.Disaggregated != nil, r.load.Prompt, r.load.Output)
+}, k: 4}
+
 // wholesale are further folds of a study.
 var wholesale = []fold{
 	{name: "device out", key: func(r *servingRow) string { return r.device }, k: 5, hardware: true},

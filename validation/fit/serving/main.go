@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/speed/serving"
 	"github.com/memwall/memwall/validation/fit/internal/tables"
 )
 
@@ -35,6 +36,7 @@ type fitted struct {
 	known   *coef.Table // of kernels alone
 	table   *coef.Table
 	left    []map[*servingRow]left // each way of unseen
+	near    map[*servingRow]left   // of servers whose siblings were seen
 }
 
 func run(out, folds string, study bool) error {
@@ -46,7 +48,12 @@ func run(out, folds string, study bool) error {
 	if err != nil {
 		return err
 	}
+	nearest, err := f.rows.nearest()
+	if err != nil {
+		return err
+	}
 	for _, err := range []error{
+		write(out, "nearest.tsv", nearest),
 		write(folds, "serving-folds.tsv", f.rows.folds(f.left, f.table)),
 		write(folds, "throughput-folds.tsv", mostFolds(most)),
 		write(out, "fitted.tsv", f.table.Write()),
@@ -83,7 +90,11 @@ func fitAll() (f fitted, err error) {
 			return f, err
 		}
 	}
-	f.rows.spreads(f.table, f.left)
+	if f.near, err = f.rows.outOfFold(f.kernels, f.known, siblings); err != nil {
+		return f, err
+	}
+	f.rows.spreads(f.table, "", f.left...)
+	f.rows.spreads(f.table, serving.Near, f.near)
 	f.rows.own(f.table, f.left)
 	return f, nil
 }
@@ -91,10 +102,12 @@ func fitAll() (f fitted, err error) {
 // accuracy lists the errors on rows that were fitted, and on those left out.
 func (f *fitted) accuracy() []byte {
 	b := bytes.NewBufferString(studyHeader)
-	f.rows.study(b, "in sample", f.rows.predict(f.table, nil), f.table)
+	f.rows.study(b, "in sample", serving.Near, f.rows.predict(f.table, nil), f.table)
 	for i, way := range unseen {
-		f.rows.study(b, way.name, f.left[i], f.table)
+		f.rows.study(b, way.name, "", f.left[i], f.table)
 	}
+	f.rows.study(b, siblings.name, serving.Near, f.near, f.table)
+	f.kernels.shipped(b, f.table)
 	return b.Bytes()
 }
 
@@ -106,7 +119,7 @@ func (f *fitted) leaveOut(out, folds string, most []most) error {
 		if err != nil {
 			return err
 		}
-		f.rows.study(b, way.name, p, f.table)
+		f.rows.study(b, way.name, "", p, f.table)
 	}
 	mostStudy(b, most)
 	left, err := f.kernels.leftOut()
@@ -114,7 +127,7 @@ func (f *fitted) leaveOut(out, folds string, most []most) error {
 		return err
 	}
 	f.kernels.study(b, left)
-	if err := write(folds, "kernel-folds.tsv", f.kernels.folds(left)); err != nil {
+	if err := write(folds, "kernel-folds.tsv", f.kernels.folds(left, f.table)); err != nil {
 		return err
 	}
 	return write(out, "leftout.tsv", b.Bytes())

@@ -18,13 +18,13 @@ const coverage = 0.9
 // enough rows for a spread of an engine's own.
 const enough = 100
 
-// spreads adds how far rows that were left out are off, of all engines and of each.
-func (s *servingRows) spreads(t *coef.Table, ways []map[*servingRow]left) {
+// spreads adds how far rows that were left out are off, of all engines and of each, where evidence is so near.
+func (s *servingRows) spreads(t *coef.Table, near string, ways ...map[*servingRow]left) {
 	errs := map[string]*coef.Errors{}
 	for _, out := range ways {
 		for _, r := range s.rows { // in order: sums depend on it
 			if l, ok := out[r]; ok && r.fit {
-				r.errors(errs, l)
+				r.errors(errs, near, l)
 			}
 		}
 	}
@@ -36,9 +36,9 @@ func (s *servingRows) spreads(t *coef.Table, ways []map[*servingRow]left) {
 }
 
 // errors adds what a row says of each kind of figure, for all engines and for its own.
-func (r *servingRow) errors(errs map[string]*coef.Errors, l left) {
+func (r *servingRow) errors(errs map[string]*coef.Errors, near string, l left) {
 	for kind, measured := range r.measured() {
-		for _, name := range []string{kind, kind + "/" + r.group()} {
+		for _, name := range []string{kind + near, kind + near + "/" + r.group()} {
 			if errs[name] == nil {
 				errs[name] = &coef.Errors{}
 			}

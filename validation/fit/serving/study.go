@@ -28,8 +28,8 @@ func lines(b *bytes.Buffer, way string, groups study.Groups) {
 	}
 }
 
-// study lists the errors of predictions, of all engines and of each; with a table that has spreads, their bands.
-func (s *servingRows) study(b *bytes.Buffer, way string, p map[*servingRow]left, t *coef.Table) {
+// study lists the errors of predictions, of all engines and of each; with a table that has spreads, their bands where evidence is so near.
+func (s *servingRows) study(b *bytes.Buffer, way, near string, p map[*servingRow]left, t *coef.Table) {
 	groups := study.Groups{}
 	for _, r := range s.rows {
 		l, ok := p[r]
@@ -40,7 +40,7 @@ func (s *servingRows) study(b *bytes.Buffer, way string, p map[*servingRow]left,
 			mid := l.figures[kind]
 			for _, g := range r.groups() {
 				e := groups.Of(r.figureName(kind) + "\t" + g)
-				if spread, ok := r.spread(t, kind); ok {
+				if spread, ok := r.spread(t, kind+near); ok {
 					low, high := spread.Band(mid, l.vars[kind])
 					e.AddBand(low, mid, high, measured)
 				} else {
