@@ -17,7 +17,7 @@ type Explainer struct {
 	Book *ledger.Book
 	Out  map[string]api.Explain
 	// Timing are the formulas of the parts of a step; assumed: no measurement is behind them.
-	Timing  []speed.Formula
+	Timing []speed.Formula
 	// Nearest are the measured runs that are most like what is asked, in words.
 	Nearest string
 	Assumed bool
