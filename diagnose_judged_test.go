@@ -2,8 +2,11 @@ package memwall
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/diagnose"
 )
 
 // torchFull is PyTorch's message of a card that its own tensors fill.
@@ -130,5 +133,57 @@ func TestFirstCureOfFailures(t *testing.T) {
 		if c.never != "" && strings.Contains(all, c.never) {
 			t.Errorf("%s: %q is no part of such an answer: %s", c.name, c.never, all)
 		}
+	}
+}
+
+// unescaped is a text of a table, whose lines are parted by \n.
+func unescaped(s string) string {
+	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(s)
+}
+
+// TestMessages: what a practitioner would say first of messages in the shapes of many programs.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	rows := judged(t, "messages.tsv")
+	agreed := 0
+	for _, c := range rows {
+		a, err := Diagnose(unescaped(c["text"]), Request{})
+		if err != nil {
+			t.Errorf("%s: %v", c["name"], err)
+			continue
+		}
+		said := a.Diagnosed.Cause
+		for _, f := range a.Diagnosed.Fixes[:min(2, len(a.Diagnosed.Fixes))] {
+			said += "\n" + f.Text
+		}
+		if a.Diagnosed.Kind != diagnose.None && regexp.MustCompile("(?i)"+c["says"]).MatchString(said) {
+			agreed++
+		} else {
+			t.Logf("%s: %q, want %q", c["name"], said, c["says"])
+		}
+		if all := fmt.Sprint(a.Diagnosed.Cause, a.Diagnosed.Fixes, a.Diagnosed.Command); c["never"] != "" && strings.Contains(all, c["never"]) {
+			t.Errorf("%s: %q is no part of such an answer: %s", c["name"], c["never"], all)
+		}
+	}
+	t.Logf("%d of %d", agreed, len(rows))
+	if len(rows) < 60 || agreed*20 < len(rows)*19 {
+		t.Errorf("%d of %d messages are answered as a practitioner would", agreed, len(rows))
+	}
+}
+
+// TestQuietTexts: texts that tell of no failure for lack of memory raise no alarm. A full disk is named, and said to be none.
+func TestQuietTexts(t *testing.T) {
+	t.Parallel()
+	rows := judged(t, "quiet.tsv")
+	for _, c := range rows {
+		a, err := Diagnose(unescaped(c["text"]), Request{})
+		if err != nil {
+			t.Errorf("%q: %v", c["text"], err)
+		} else if k := a.Diagnosed.Kind; k != diagnose.None && k.Weight() != diagnose.NotMemory {
+			t.Errorf("%q: %s", c["text"], k)
+		}
+	}
+	if len(rows) < 60 {
+		t.Errorf("only %d texts", len(rows))
 	}
 }

@@ -101,6 +101,7 @@ const (
 	Input     Place = "input"
 	Library   Place = "library"     // the workspace of a library, outside of the allocator's pool
 	Working   Place = "working_set" // all that a command of the GPU touches
+	Adapters  Place = "adapters"    // room for LoRA adapters of a server, for all that it may hold at once
 	Waking    Place = "wake_up"     // of an engine that slept: weights and cache are mapped again
 )
 

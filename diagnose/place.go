@@ -24,6 +24,7 @@ var frames = []struct {
 	words string
 	place Place
 }{
+	{"create_lora_weights", Adapters}, {"lora/layers", Adapters}, {"add_lora", Adapters},
 	{"determine_num_available_blocks", Profiling}, {"determine_available_memory", Profiling}, {"profile_run", Profiling}, {"_dummy_run", Profiling}, {"profile_num_available", Profiling},
 	{"capture_model", Graphs}, {"Capturing CUDA graph", Graphs}, {"Capturing batches", Graphs}, {"capturing graphs", Graphs}, {"cuda_graph_runner", Graphs}, {"graph_capture", Graphs}, {"CUDAGraph", Graphs},
 	{"_dummy_sampler_run", Sampler}, {"sampler.py", Sampler}, {"logits_processor", Sampler}, {"compute_logits", Sampler},
@@ -35,7 +36,7 @@ var frames = []struct {
 	{"cross_entropy", Loss}, {"ForCausalLMLoss", Loss}, {"loss_function", Loss}, {"logits.float()", Loss}, {"lm_head(", Loss}, {"log_softmax", Loss}, {"selective_log_softmax", Loss}, {"compute_loss", Loss},
 	{"loss.backward", Backward}, {"run_backward", Backward}, {".backward(", Backward}, {"Backward0", Backward},
 	{"optimizer.step", Optimizer}, {"exp_avg", Optimizer}, {"_init_group", Optimizer}, {"adamw.py", Optimizer}, {"adam.py", Optimizer}, {"initialize_optimizer_states", Optimizer}, {"single_partition_of_fp32", Optimizer},
-	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving}, {"full_state_dict", Saving},
+	{"save_checkpoint", Saving}, {"save_pretrained", Saving}, {"_save_checkpoint", Saving}, {"gather_full_state", Saving}, {"_state_dict_utils", Saving}, {"summon_full_params", Saving}, {"full_state_dict", Saving},
 	{"pin_memory", Input}, {"forward_extend", Prefill}, {"forward_decode", Decode},
 	{".forward(", Forward}, {"training_step", Forward},
 }
@@ -43,8 +44,8 @@ var frames = []struct {
 // makers are what only one program prints, the surest first.
 var makers = []struct{ words, engine string }{
 	{"sglang", "sglang"}, {"TpModelWorker", "sglang"}, {"text_generation_server", "tgi"}, {"text-generation-launcher", "tgi"}, {"text_generation_launcher", "tgi"}, {"text_generation_router", "tgi"},
-	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"}, {"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"}, {"vLLM API server", "vllm"},
-	{"ollama", "ollama"}, {"llama_model_loader:", "llama.cpp"}, {"ggml_cuda_init", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama_context:", "llama.cpp"}, {"ggml-cuda", "llama.cpp"}, {"ggml_", "llama.cpp"},
+	{"[TensorRT-LLM]", "tensorrt-llm"}, {"tensorrt_llm", "tensorrt-llm"}, {"vllm/", "vllm"}, {"vllm.", "vllm"}, {"VllmWorker", "vllm"}, {"EngineCore", "vllm"}, {"multiproc_executor.py", "vllm"}, {"multiproc_worker_utils.py", "vllm"}, {"[core.py:", "vllm"}, {"[gpu_model_runner.py:", "vllm"}, {"[gpu_worker.py:", "vllm"}, {"(Worker_TP", "vllm"}, {"vllm serve", "vllm"}, {"vLLM API server", "vllm"},
+	{"exllamav2", "exllama"}, {"exllamav3", "exllama"}, {"ollama", "ollama"}, {"llama_model_loader:", "llama.cpp"}, {"ggml_cuda_init", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama_context:", "llama.cpp"}, {"ggml-cuda", "llama.cpp"}, {"ggml_", "llama.cpp"},
 	{"deepspeed", "deepspeed"}, {"DeepSpeed", "deepspeed"}, {"megatron/", "megatron"}, {"pretrain_gpt.py", "megatron"}, {"torchtune", "torchtune"}, {"torchtitan", "torchtitan"}, {"axolotl", "axolotl"}, {"unsloth", "unsloth"}, {"llamafactory", "llama-factory"}, {"distributed/fsdp", "fsdp"},
 	{"transformers/trainer.py", "transformers"}, {"trl/trainer", "transformers"}, {"transformers/models", "transformers"}, {"jaxlib", "jax"}, {"jax/_src", "jax"}, {"jax.errors", "jax"}, {"tensorflow/", "tensorflow"},
 }

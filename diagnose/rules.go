@@ -101,6 +101,9 @@ var conditions = []string{"if you", "in case", "avoid", "prevent", "may cause", 
 
 // advice reports whether a text is about failures and not one.
 func advice(before string) bool {
+	if start := strings.TrimSpace(before); strings.HasPrefix(start, "# ") || start == "#" || strings.HasPrefix(start, "//") {
+		return true // a comment
+	}
 	before = strings.ToLower(before[max(0, len(before)-120):])
 	for _, c := range conditions {
 		if strings.Contains(before, c) {

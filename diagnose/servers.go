@@ -2,6 +2,8 @@ package diagnose
 
 // TensorRT-LLM, text-generation-inference, Ollama.
 
+var blocksFix = &Fix{Now: "fewer sequences at once: a smaller max_batch_size", Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}
+
 var serverRules = []rule{
 	{words: "Requested amount of GPU memory (", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true, figures: []figure{{requested, "GPU memory (", "", true}}},
 	{words: "CUDA runtime error in …out of memory", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda"},
@@ -11,6 +13,10 @@ var serverRules = []rule{
 	{words: "OutOfMemory: no further information", kind: DeviceMemory, engine: "tensorrt-llm", backend: "cuda", follows: true},
 	{words: "Impossible to fit …kvCache", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache,
 		fix: &Fix{Now: "a shorter max_seq_len", Later: "a larger free_gpu_memory_fraction, or a KV cache in fp8"}},
+	{words: "No free block found", kind: KVCacheFull, engine: "tensorrt-llm", place: Decode, fix: blocksFix},
+	{words: "t allocate new blocks. No free blocks left", kind: KVCacheFull, engine: "tensorrt-llm", place: Decode, fix: blocksFix},
+	{words: "for node due to insufficient workspace", kind: WorkspaceSize, engine: "tensorrt-llm",
+		fix: &Fix{Now: "a larger workspace while the engine is built: --memPoolSize=workspace:4096 (trtexec), or set_memory_pool_limit", Later: "a GPU that nothing else uses while it is built"}},
 	{words: "Impossible to fit any sequence in", kind: KVCacheTooSmall, engine: "tensorrt-llm", place: KVCache},
 	{words: "Not enough memory to handle …prefill tokens", kind: DeviceMemory, engine: "tgi", backend: "cuda", place: Profiling, figures: []figure{{needed, "Not enough memory to handle ", "", false}},
 		fix: &Fix{Now: "a smaller --max-batch-prefill-tokens", Later: "weights in fewer bits: --quantize"}},

@@ -71,7 +71,7 @@ var plainCauses = map[diagnose.Kind]string{
 	diagnose.ContextLength:   "the request is longer than the server takes: no lack of memory%[1]s%[2]s",
 	diagnose.DiskFull:        "the disk is full, not the memory%[1]s%[2]s",
 	diagnose.LockLimit:       "pages may not be locked%[1]s: a limit of the shell or the container%[2]s; the program goes on without",
-	diagnose.WorkspaceSize:   "a buffer of fixed size is too small for the batch%[1]s: no lack of device memory%[2]s",
+	diagnose.WorkspaceSize:   "a buffer of fixed size is too small%[1]s: no lack of device memory%[2]s",
 	diagnose.FixedPool:       "an old build's own pool has no room for a tensor%[1]s: no lack of memory%[2]s",
 	diagnose.BadAccess:       "a kernel reached outside of its memory: a fault of a program, and no lack of memory%[1]s%[2]s",
 	diagnose.Unscheduled:     "no node has as much memory free as the pod's requests ask for%[1]s%[2]s",
@@ -296,8 +296,9 @@ var placeWords = map[diagnose.Place]string{
 	diagnose.Compute: "in the compute buffer, which grows with the batch and, without flash attention, with the context", diagnose.Graphs: "while CUDA graphs were captured, on top of a full KV pool",
 	diagnose.Sampler: "in the sampler, which grows with sequences × vocabulary", diagnose.Vision: "in the vision encoder, which grows with the image", diagnose.Prefill: "while a prompt was computed", diagnose.Decode: "while tokens were generated",
 	diagnose.Forward: "in the forward pass: activations", diagnose.Attention: "in attention", diagnose.MLP: "in the MLP, which grows with the tokens of a batch", diagnose.Loss: "in the loss: logits are tokens × vocabulary",
-	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while a batch was moved", diagnose.Library: "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device", diagnose.Working: "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
-	diagnose.Waking: "while the engine mapped its memory again after a sleep",
+	diagnose.Backward: "in the backward pass: saved activations and gradients together", diagnose.Optimizer: "in the optimizer's step, where its states are first made", diagnose.Saving: "while a checkpoint was gathered", diagnose.Input: "while host memory was page-locked", diagnose.Library: "in a library of CUDA, whose workspace lies outside of PyTorch's pool: the pool holds the rest of the device", diagnose.Working: "because all that the GPU uses at once (weights, cache, buffers) is more than the system lets it hold",
+	diagnose.Adapters: "where a server makes room for all LoRA adapters that it may hold at once, each at the largest rank",
+	diagnose.Waking:   "while the engine mapped its memory again after a sleep",
 }
 
 func (d *diagnosis) byPlace() (string, string) {

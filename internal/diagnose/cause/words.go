@@ -46,6 +46,8 @@ var servingRemedies = []remedy{
 		[]string{"shorter prefill steps: --max-num-batched-tokens 2048", "fewer sequences at once: --max-num-seqs"}, []string{"weights in FP8, AWQ or GPTQ, or --tensor-parallel-size over more GPUs"}},
 	{diagnose.DeviceMemory, []string{"vllm"}, diagnose.Loading,
 		[]string{"--tensor-parallel-size over more GPUs: each loads a part of the weights"}, []string{"weights in FP8, AWQ or GPTQ"}},
+	{diagnose.DeviceMemory, []string{"vllm", "sglang"}, diagnose.Adapters,
+		[]string{"fewer adapters at once: --max-loras (SGLang: --max-loras-per-batch), each at its own rank: --max-lora-rank", "a smaller KV pool"}, []string{"adapters merged into the weights"}},
 	{diagnose.DeviceMemory, []string{"vllm"}, diagnose.Waking,
 		[]string{"free what others hold before the engine wakes: of a trainer on the same GPU its parameters, states and cache (torch.cuda.empty_cache())", "a smaller KV pool: --gpu-memory-utilization"}, []string{"a device of its own for the engine"}},
 	{diagnose.DeviceMemory, []string{"vllm"}, "",
@@ -87,6 +89,8 @@ var localRemedies = []remedy{
 		[]string{"a smaller num_ctx", "other models out of memory: ollama ps, ollama stop", "OLLAMA_FLASH_ATTENTION=1 with OLLAMA_KV_CACHE_TYPE=q8_0"}, []string{"fewer layers on the GPU (num_gpu), or a model of fewer bits"}},
 	{diagnose.DeviceMemory, []string{"mlx"}, "",
 		[]string{"a shorter context, or a KV cache of 8 bits: --kv-bits 8", "a higher limit for the GPU: sudo sysctl iogpu.wired_limit_mb=…, which leaves less for other programs"}, []string{"weights in fewer bits"}},
+	{diagnose.DeviceMemory, []string{"exllama"}, "",
+		[]string{"a shorter context: max_seq_len", "a cache of 8 or 4 bits: cache_mode Q8 or Q4"}, []string{"weights of fewer bits, or a second GPU: gpu_split"}},
 	{diagnose.HostMemory, []string{"ollama", "lm-studio"}, "",
 		[]string{"a shorter context", "other programs and models closed"}, []string{"a smaller model, or a file of fewer bits"}},
 	{diagnose.HostMemory, []string{"llama.cpp"}, "",
@@ -95,6 +99,7 @@ var localRemedies = []remedy{
 
 var trainingRemedies = []remedy{
 	{diagnose.DeviceMemory, nil, diagnose.Library, []string{"a smaller batch, or a smaller share for the engine: the library's workspace lies outside of PyTorch's pool"}, []string{fewerBits}},
+	{diagnose.DeviceMemory, []string{trainer, "deepspeed", "pytorch"}, diagnose.Input, []string{"less that is page-locked: pin_memory off in the offload or the loader, a higher ulimit -l"}, []string{"more host memory, or nothing offloaded to it"}},
 	{diagnose.DeviceMemory, nil, diagnose.Optimizer, []string{shardStates, "an optimizer that keeps less: 8-bit Adam, Adafactor, or paged on the host"}, []string{"adapters alone: LoRA"}},
 	{diagnose.DeviceMemory, nil, diagnose.Loss, []string{"a loss that never makes all logits: a fused or chunked cross-entropy (Liger Kernel)", accumulate}, []string{"shorter sequences"}},
 	{diagnose.DeviceMemory, nil, diagnose.Backward, []string{checkpoint, accumulate}, []string{shardStates, "adapters alone: LoRA, or QLoRA"}},
@@ -131,6 +136,9 @@ var generalRemedies = []remedy{
 
 // inWords are the fixes of the row that holds, for what the message and the plan leave open.
 func (d *diagnosis) inWords() (out []api.Fix) {
+	if text, _ := d.largerThanAll(); text != "" && len(d.matches) == 0 && d.first.Kind == diagnose.DeviceMemory {
+		out = append(out, api.Fix{When: now, Text: "flash attention or SDPA, which never make all scores at once: attn_implementation=\"sdpa\"; else smaller images or shorter sequences"})
+	}
 	r := findRemedy(d.first, d.trains())
 	if r == nil {
 		return nil
