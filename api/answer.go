@@ -129,8 +129,11 @@ func (d *Device) Sum(ids ...string) (b unit.Bytes) {
 type Memory struct {
 	Capacity   unit.Bytes `json:"capacity_bytes,omitempty"`
 	Needed     unit.Bytes `json:"needed_bytes"`
-	NeededLow  unit.Bytes `json:"needed_low_bytes"`
-	NeededHigh unit.Bytes `json:"needed_high_bytes"`
+	NeededLow  unit.Bytes `json:"needed_bytes_low"`
+	NeededHigh unit.Bytes `json:"needed_bytes_high"`
+	// FormerLow and FormerHigh say the band once more under the names that it had at first.
+	FormerLow  unit.Bytes `json:"needed_low_bytes" deprecated:"needed_bytes_low"`
+	FormerHigh unit.Bytes `json:"needed_high_bytes" deprecated:"needed_bytes_high"`
 	// Headroom is what a known capacity leaves; pages of mapped files take none of it.
 	Headroom unit.Bytes `json:"headroom_bytes,omitempty"`
 	Ledger   []Item     `json:"ledger"`
@@ -139,6 +142,11 @@ type Memory struct {
 	OptimizerCheckpoint unit.Bytes `json:"optimizer_checkpoint_bytes,omitempty"`
 	// Swap is what training moves to and from disk in every step.
 	Swap unit.Bytes `json:"swap_bytes,omitempty"`
+}
+
+// MemoryOf books items that need so much.
+func MemoryOf(needs ledger.Total, items []Item) *Memory {
+	return &Memory{Needed: needs.Bytes, NeededLow: needs.Low, NeededHigh: needs.High, FormerLow: needs.Low, FormerHigh: needs.High, Ledger: items}
 }
 
 // Item is a line of a ledger.

@@ -113,7 +113,7 @@ func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep 
 		return nil
 	}
 	n := ledger.Sum(items)
-	return &api.Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: q.Items(x, at, items)}
+	return api.MemoryOf(n, q.Items(x, at, items))
 }
 
 // Repeated is an item of one rank for as many ranks, which are so and so.

@@ -293,6 +293,9 @@ func (w *writer) field(f *reflect.StructField, omitted bool) object {
 	if doc := f.Tag.Get("doc"); doc != "" {
 		out = append(out, member{"description", doc})
 	}
+	if name := f.Tag.Get("deprecated"); name != "" {
+		out = append(out, member{"deprecated", true}, member{"description", "read " + name})
+	}
 	pointer := f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Slice || f.Type.Kind() == reflect.Map
 	if pointer && !omitted {
 		return object{{"anyOf", []object{out, {{"type", "null"}}}}}

@@ -261,3 +261,26 @@ func TestShape(t *testing.T) {
 		t.Error("a schema of a question")
 	}
 }
+
+// TestDeprecated: a former name is said to be one, names the field to read, and has that field's value.
+func TestDeprecated(t *testing.T) {
+	text, err := Of("answer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(string(text)), "")
+	if !strings.Contains(flat, `"needed_low_bytes":{"type":"integer","deprecated":true,"description":"readneeded_bytes_low"}`) {
+		t.Error("needed_low_bytes is not said to be a former name")
+	}
+	r, err := memwall.Decode([]byte(`{"ask":"fit","model":"gpt-oss-120b","hardware":"rtx-4090","engine":"llama.cpp","cpu_moe":36}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := memwall.Ask(r)
+	if err != nil || a.Host == nil {
+		t.Fatal(err)
+	}
+	if h := a.Host; h.FormerLow != h.NeededLow || h.FormerHigh != h.NeededHigh || h.NeededLow == 0 {
+		t.Errorf("%+v", h)
+	}
+}

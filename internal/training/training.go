@@ -319,7 +319,7 @@ func (t *Training) disk(ranks []train.Rank) *api.Memory {
 		}
 	}
 	n := ledger.Sum(items)
-	m := &api.Memory{Needed: n.Bytes, NeededLow: n.Low, NeededHigh: n.High, Ledger: t.Question.Items(t.Question.Explain, "/disk/ledger", items)}
+	m := api.MemoryOf(n, t.Question.Items(t.Question.Explain, "/disk/ledger", items))
 	for i := range items {
 		switch it := &items[i]; strings.TrimPrefix(it.ID, "critic.") {
 		case "checkpoints":
