@@ -29,7 +29,8 @@ var folded = sync.OnceValue(func() (f struct {
 	return f
 })
 
-// near gives up to three ids: those that begin with the name, which is short of a size, then those spelt nearly like it.
+// near gives up to three ids: those that begin with the name, which is short of a size, then those spelt nearly like it, or
+// those that begin like it.
 func near(name string) []string {
 	var out []string
 	all, n := folded(), fold(name)
@@ -46,5 +47,34 @@ func near(name string) []string {
 			out = append(out, id)
 		}
 	}
+	if len(out) == 0 {
+		return alike(n)
+	}
 	return out
+}
+
+// alike are ids whose names begin with as many letters of a name as any does, at least three.
+func alike(n string) (out []string) {
+	n = n[strings.LastIndexByte(n, '/')+1:]
+	all, most := folded(), 3
+	for _, f := range all.names {
+		switch k := common(n, f); {
+		case k > most:
+			out, most = []string{all.owner[f]}, k
+		case k == most && len(out) < suggested && !slices.Contains(out, all.owner[f]):
+			out = append(out, all.owner[f])
+		}
+	}
+	return out
+}
+
+// common is how many letters two names begin with alike.
+func common(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }

@@ -187,11 +187,21 @@ func (q *question) named() []place {
 	for i := range spellings {
 		for _, name := range tries {
 			if hits := spellings[i].find(name); len(hits) > 0 {
-				return q.chosen(hits)
+				hits = q.chosen(hits)
+				q.usual(hits[0].head.id())
+				return hits
 			}
 		}
 	}
 	return nil
+}
+
+// usual is the format of a name in the manner of Ollama's library that the table lacks and that states none: the library's usual one.
+func (q *question) usual(id string) {
+	if q.said.Ollama && q.said.Format == "" && q.said.Org == "" {
+		q.format = usualFormat
+		q.why = fmt.Sprintf("%s is no known name of Ollama's library: taken for %s in %s, which is usual there", q.text, id, usualFormat)
+	}
 }
 
 // chosen puts the place that is meant first: of several the one that was released last. The others are named.
