@@ -300,7 +300,9 @@ func modelOptScheme(algo string, q *family.Config) (name string, s *dtype.Scheme
 		return "nvfp4", nvfp4(or(16), true)
 	case "W4A16_NVFP4":
 		return "nvfp4-w4a16", nvfp4(or(16), false)
-	case "MXFP4", "W4A8_MXFP4_FP8":
+	case "W4A8_NVFP4_FP8":
+		return "nvfp4-w4a16", nvfp4(or(32), false)
+	case "MXFP4", "W4A8_MXFP4_FP8", "W4A16_MXFP4":
 		return "mxfp4-all", mxfp4(or(32))
 	case "MXFP8":
 		return "mxfp8", &dtype.Scheme{Name: "mxfp8", Elem: dtype.FP8E4M3, With: dtype.MXFP8.With}
@@ -343,10 +345,13 @@ func readQuark(q *family.Config) (*quantisation, error) {
 }
 
 func quarkScheme(c *family.Config) *dtype.Scheme {
-	if c == nil || c.Sub("weight") == nil {
+	if c == nil {
 		return nil
 	}
-	w := c.Sub("weight")
+	w := lastOf(c, "weight")
+	if w == nil {
+		return nil
+	}
 	in := c.Sub("input_tensors")
 	static := in != nil && !in.Bool(false, "is_dynamic")
 	channel, size := strings.HasPrefix(w.Str("qscheme"), "per_channel"), groupOf(w, 0, "group_size")
@@ -357,6 +362,12 @@ func quarkScheme(c *family.Config) *dtype.Scheme {
 		return float8("fp8-tensor", dtype.F32, 0, 0, static)
 	case kind == "fp4" && (size == 32 || size == 0):
 		return mxfp4(32)
+	case kind == "int4" || kind == "uint4":
+		s := &dtype.Scheme{Name: schemeName("quark-"+kind, size), Elem: dtype.I4, With: []dtype.Companion{perGroup("weight_scale", dtype.F32, size)}}
+		if kind == "uint4" {
+			s.With = append(s.With, perGroup("weight_zero_point", dtype.I4, size))
+		}
+		return s
 	case kind == "int8":
 		return &dtype.Scheme{Name: "int8-channel", Elem: dtype.I8, With: []dtype.Companion{perGroup("weight_scale", dtype.F32, 0)}}
 	}

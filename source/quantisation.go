@@ -19,6 +19,7 @@ type quantisation struct {
 	reach  reach
 	groups []group
 	keep   []string // modules left alone
+	mean   bool     // its bits are an average over matrices of several
 }
 
 // group is a scheme and the modules that it is for.
@@ -108,7 +109,9 @@ func readMethod(q *family.Config, native *dtype.Format) (*quantisation, error) {
 		return simple("fp8", dtype.FP8E4M3, headless, float8("fp8-channel", dtype.F32, 1, 0, false), q.Strs("modules_to_not_convert")), nil
 	case "compressed-tensors":
 		return readCompressed(q, native)
-	case "gptq", "gptq-marlin", "auto-round", "intel/auto-round":
+	case "auto-round", "intel/auto-round", "inc":
+		return readAutoRound(q)
+	case "gptq", "gptq-marlin":
 		return readGPTQ(q)
 	case "awq", "awq-marlin":
 		return readAWQ(q)
@@ -116,7 +119,7 @@ func readMethod(q *family.Config, native *dtype.Format) (*quantisation, error) {
 		return readBitsAndBytes(q), nil
 	case "mxfp4":
 		return simple("mxfp4", dtype.FP4E2M1, experts, dtype.MXFP4Split, q.Strs("modules_to_not_convert")), nil
-	case "modelopt", "modelopt-fp4", "modelopt-mixed", "nvfp4":
+	case "modelopt", "modelopt-fp4", "modelopt-mixed", "modelopt-mxfp8", "nvfp4":
 		return readModelOpt(q)
 	case "quark":
 		return readQuark(q)
@@ -124,6 +127,9 @@ func readMethod(q *family.Config, native *dtype.Format) (*quantisation, error) {
 		return readTorchAO(q, native)
 	case "":
 		return readUnnamed(q)
+	}
+	if read := rarer[method]; read != nil {
+		return read(q, native)
 	}
 	return nil, unknownMethod(method)
 }

@@ -24,6 +24,9 @@ func (q *quantisation) recipe(m *model.Model) (*dtype.Recipe, error) {
 	case named != nil:
 		r.Name += " (config.json)"
 	}
+	if q.mean {
+		r.StandsFor, r.Low, r.High = "bits differ from layer to layer, and so many are their average", 0.97, 1.05
+	}
 	r.Note = fmt.Sprintf("as the checkpoint's configuration says, with %d exceptions", len(q.keep))
 	return r, nil
 }

@@ -320,6 +320,11 @@ func (c *Config) Sub(key string) *Config {
 	return &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
 }
 
+// Nested is an object out of a list of a field.
+func (c *Config) Nested(key string, m map[string]any) *Config {
+	return &Config{m: m, path: c.path + key + ".", err: c.err, find: c.find}
+}
+
 // subs gives a list of nested objects, nil when absent.
 func (c *Config) subs(key string) []*Config {
 	return list(c, key, func(v any) (*Config, bool) {
