@@ -43,7 +43,7 @@ var houseOrder = []string{
 	"source/remote",
 	"validation/kernels",
 	"validation validation/fit/internal/tables",
-	"internal/batch internal/card internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
+	"internal/batch internal/card internal/check internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/planfile internal/record internal/schema internal/screen internal/simfile internal/tty",
 	"internal/detect internal/live internal/measure internal/render internal/study",
 	"internal/mcp internal/page internal/watch",

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/check"
+	"github.com/memwall/memwall/internal/render"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct{ base, format string }
+
+// check judges the plans that a repository lists.
+func (a *app) check() *cobra.Command {
+	f := &checkFlags{}
+	c := &cobra.Command{
+		Use: "check [FILE]", Short: "the plans of a repository's memwall.yaml: does what must hold hold, and what changed",
+		Long: "FILE lists plans: a command or a manifest (from), the files of a training run, or a model with fields (set), each with what must hold: " +
+			"fits, headroom, needs, users, ttft, tpot, days, dollars. Without FILE it is memwall.yaml. --base is the JSON of an earlier run, or a revision of git at which the same files are read. " +
+			"Exit code 3: something does not hold; 1: unknown, or not answered.",
+		Example: "memwall check\nmemwall check deploy/memwall.yaml --base origin/main --format markdown\nmemwall check --json > before.json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.asking = "check"
+			if len(args) > 1 {
+				return usage("argument", args[1], fmt.Sprintf("check takes one FILE, and %q was given beside it", args[1]), "memwall check memwall.yaml")
+			}
+			return runCheck(a, f, append(args, check.Name)[0])
+		},
+	}
+	c.Flags().SortFlags = false
+	c.Flags().StringVar(&f.base, "base", "", "what changed since: the JSON of an earlier run, or a revision of git")
+	c.Flags().StringVar(&f.format, "format", "text", "how to write it: "+strings.Join(check.Formats(), ", "))
+	for _, name := range []string{"base", "format"} {
+		group(c.Flags().Lookup(name), groupOutput)
+	}
+	completeWith(c, map[string]func() []string{"format": check.Formats})
+	return c
+}
+
+func runCheck(a *app, f *checkFlags, name string) error {
+	if err := oneOf(f.format, check.Formats()); err != nil {
+		return usage("format", f.format, "--format: "+err.Error(), "--format markdown")
+	}
+	run, err := (&check.Checker{Asker: a.asker, File: func(n string) ([]byte, error) { return readOf(a, n) }}).Check(name)
+	if err != nil {
+		return checkError(name, err)
+	}
+	if f.base != "" {
+		base, err := baseOf(a, f.base, name)
+		if err != nil {
+			return err
+		}
+		run.Since(base, f.base)
+	}
+	if err := writeCheck(a, f.format, run); err != nil {
+		return err
+	}
+	switch run.Outcome {
+	case check.Holds:
+		return nil
+	case check.Fails:
+		return verdictError(doesNotFit)
+	}
+	return verdictError(unanswered)
+}
+
+// writeCheck writes a run in a format.
+func writeCheck(a *app, format string, run *check.Run) error {
+	if a.json {
+		format = "json"
+	}
+	var text []byte
+	var err error
+	switch format {
+	case "json":
+		return writeJSON(a.Stdout, run, true)
+	case "markdown":
+		text = run.Markdown()
+	case "sarif":
+		text, err = run.SARIF()
+	case "junit":
+		text, err = run.JUnit()
+	default:
+		text = []byte(render.Check(run, a.style()))
+	}
+	if err != nil {
+		return err
+	}
+	return a.print(strings.TrimRight(string(text), "\n") + "\n")
+}
+
+// readOf reads a small file.
+func readOf(a *app, name string) ([]byte, error) {
+	f, err := a.open(name)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPasted))
+	return text, plainError(err)
+}
+
+// mostBase bounds the JSON of an earlier run.
+const mostBase = 16 << 20
+
+// baseOf is an earlier run: of a file of JSON, or of the files as git has them at a revision.
+func baseOf(a *app, base, name string) (*check.Run, error) {
+	if strings.HasSuffix(base, ".json") || base == "-" {
+		f, err := a.open(base)
+		if err != nil {
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("%s cannot be read: %v", base, plainError(err)), Hint: "what memwall check --json wrote, or a revision of git"}
+		}
+		defer f.Close()
+		var run check.Run
+		if err := json.NewDecoder(io.LimitReader(f, mostBase)).Decode(&run); err != nil || run.Schema == "" {
+			return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: base + " is not the JSON of a run of memwall check", Hint: "memwall check --json > " + base}
+		}
+		return &run, nil
+	}
+	at := func(n string) ([]byte, error) { return gitShow(base, n) }
+	if _, err := at(name); err != nil && !errors.Is(err, errNotThere) {
+		return nil, &memwall.Error{Code: memwall.BadFile, Field: "base", Value: base, Message: fmt.Sprintf("--base %s: %v", base, err), Hint: "a revision such as origin/main, in a checkout that has it (fetch-depth: 0), or the JSON of an earlier run"}
+	}
+	run, err := (&check.Checker{Asker: a.asker, File: at}).Check(name)
+	if err != nil {
+		return &check.Run{}, nil // the base has no such file: all plans are new
+	}
+	return run, nil
+}
+
+// errNotThere is of a revision without the file.
+var errNotThere = errors.New("no such file at that revision")
+
+// gitShow reads a file as git has it at a revision.
+func gitShow(revision, name string) ([]byte, error) {
+	if strings.HasPrefix(revision, "-") || strings.ContainsAny(revision, " :\n") {
+		return nil, errors.New("no name of a revision")
+	}
+	var out, problem bytes.Buffer
+	c := exec.Command("git", "show", "--no-textconv", revision+":./"+name)
+	c.Stdout, c.Stderr = &out, &problem
+	if err := c.Run(); err != nil {
+		text := strings.TrimSpace(problem.String())
+		if strings.Contains(text, "does not exist in") || strings.Contains(text, "exists on disk, but not in") {
+			return nil, errNotThere
+		}
+		if text == "" {
+			text = err.Error()
+		}
+		first, _, _ := strings.Cut(text, "\n")
+		return nil, errors.New(first)
+	}
+	return out.Bytes(), nil
+}
+
+func checkError(name string, err error) error {
+	e, ok := errors.AsType[*check.Error](err)
+	if !ok {
+		return err
+	}
+	return &memwall.Error{Code: memwall.BadFile, Field: "file", Value: name, Message: name + ": " + e.Error(), Hint: e.Fix}
+}
