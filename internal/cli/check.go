@@ -19,8 +19,8 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct{ base, format string }
 
-// check judges the plans that a repository lists.
-func (a *app) check() *cobra.Command {
+// checkCommand judges the plans that a repository lists.
+func checkCommand(a *app) *cobra.Command {
 	f := &checkFlags{}
 	c := &cobra.Command{
 		Use: "check [FILE]", Short: "the plans of a repository's memwall.yaml: does what must hold hold, and what changed",

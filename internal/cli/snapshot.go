@@ -18,8 +18,8 @@ type snapshotted struct {
 	Beside *memwall.Answer `json:"beside,omitempty"`
 }
 
-// snapshot says what a memory snapshot of PyTorch tells.
-func (a *app) snapshot() *cobra.Command {
+// snapshotCommand says what a memory snapshot of PyTorch tells.
+func snapshotCommand(a *app) *cobra.Command {
 	f := &trainFlags{}
 	c := &cobra.Command{
 		Use: "snapshot FILE [MODEL]", Short: "a memory snapshot of PyTorch explained: peak, what held it, what grows, what lies unused",
