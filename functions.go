@@ -52,8 +52,8 @@ func FromCommand(text string) (*Request, []string, error) { return launch.FromCo
 func DevicesOfText(r *Request) []Note { return launch.DevicesOfText(r) }
 
 // FromTraining reads the files and commands that a training run is configured by into a train request: those of torchtune, torchtitan,
-// axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate and Megatron-LM. What no
-// field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is an *Error.
+// axolotl, LLaMA-Factory, TRL and Unsloth (YAML, arguments, Python, which is not run), DeepSpeed, accelerate, Megatron-LM, litgpt, ms-swift,
+// verl, OpenRLHF and NeMo-RL. What no field holds comes back as it stands. Hardware is not in such files: the caller adds it. The error is an *Error.
 func FromTraining(texts [][]byte) (*Request, []string, error) { return training.FromConfig(texts) }
 
 // Decode reads a request in JSON. A field that does not exist, stands twice or has a wrong value is an

@@ -33,7 +33,7 @@ var (
 
 var frameworks = []Framework{
 	{ // blocks are computed again as in trl's trainers (SFTConfig.gradient_checkpointing); one sequence at a time is the least
-		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
+		Name: "transformers", Aliases: []string{"hf", "huggingface"}, On: []string{"trl", "accelerate", "peft", "axolotl", "llama-factory", "llamafactory", "open-instruct", "fsdp", "verl", "nemo-rl"}, Latest: engine.V(4, 57, 0), Oldest: engine.V(4, 45, 0),
 		Precision: "bf16-mixed", One: "none", Many: "ddp", Recompute: "full", Attention: "sdpa", Optimizer: hfOptimizer, Rank: 8, Targets: queryValue, Batch: 1, Length: 1024, Padded: true, WithCritic: true, // trl/trainer/ppo_trainer.py: PolicyAndValueWrapper
 		Loss: hfLoss, Keep: Keeping{Scores: 2, WideSoftmax: true, Kbit: true},
 	},

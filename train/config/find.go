@@ -46,6 +46,8 @@ const idleKeys = `learning_rate weight_decay adam_beta1 adam_beta2 adam_epsilon 
 	tokenizer tokenizer_ tokenizer_type overwrite_cache preprocessing_num_workers dataloader_num_workers dataloader_drop_last remove_unused_columns
 	logging_ log_ report_to run_name wandb_ mlflow_ comet_ tensorboard_ use_tensorboard metric_logger plot_ profiler disable_tqdm debug
 	eval_ evals_ evaluation_ val_set_size do_train do_eval do_predict save_ saves_ load_best_model_at_end output_dir overwrite_output_dir logging_dir
+	out_dir save_path ckpt_path max_epochs total_epochs input_key output_key prompt_key use_wandb project_name experiment_name logger logger_name
+	save_freq test_freq critic_warmup train_files val_files val_ checkpointing env loss_fn kl_coef kl_loss_ entropy_coeff
 	resume_ hub_ push_to_hub trust_remote_code task_type strict ddp_timeout local_rank`
 
 // idle tells an unread key, "a.b = value", that no answer hangs on.
@@ -68,9 +70,9 @@ func likeliest(texts [][]byte) (*framework, error) {
 	var best *framework
 	most := 0
 	var first error
-	for _, f := range all() {
+	for i, f := range reads() {
 		held, err := f.holds(texts)
-		if err != nil && first == nil {
+		if err != nil && first == nil && i >= len(others()) {
 			first = err
 		}
 		if held > 0 && held >= most {
@@ -143,7 +145,7 @@ func isCommand(text []byte) bool {
 }
 
 // launchers begin commands that start training.
-const launchers = "torchrun accelerate deepspeed trl llamafactory-cli axolotl tune swift srun mpirun uv python python3"
+const launchers = "litgpt ray torchrun accelerate deepspeed trl llamafactory-cli axolotl tune swift srun mpirun uv python python3"
 
 // launcher tells a line that starts a program: one of those known, or a variable before it, with an argument behind it.
 func launcher(words []string) bool {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -87,7 +88,7 @@ func find(name string) (*framework, error) {
 // readable are the formats that Read takes.
 func readable() string {
 	var names []string
-	for _, f := range all() {
+	for _, f := range slices.Concat(all(), others()) {
 		for i := range f.parts {
 			if f.parts[i].decode != nil {
 				names = append(names, f.name)

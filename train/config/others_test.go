@@ -1,0 +1,71 @@
+package config
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestOthers: recipes of the formats that are read alone, as their repositories have them.
+func TestOthers(t *testing.T) {
+	for _, c := range []struct {
+		name, text, framework, model string
+		devices                      int64
+		want                         map[string]any
+	}{
+		{"litgpt's lora.yaml", "checkpoint_dir: checkpoints/meta-llama/Llama-2-7b-hf\nout_dir: out/lora\nprecision: bf16-true\nquantize:\ndevices: 2\nlora_r: 32\nlora_alpha: 16\nlora_dropout: 0.05\nlora_query: true\nlora_key: false\nlora_value: true\nlora_mlp: false\ndata:\n  class_path: litgpt.data.AlpacaGPT4\n  init_args:\n    seed: 42\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\n  max_seq_length: 512\n  epochs: 1\noptimizer: AdamW\nseed: 1337\n",
+			"litgpt", "meta-llama/Llama-2-7b-hf", 2, map[string]any{"method": "lora", "objective": "sft", "precision": "bf16", "lora_rank": 32.0, "lora_dropout": 0.05, "lora_targets": []any{"q_proj", "v_proj"}, "global_batch": 8.0, "micro_batch": 2.0, "sequence_length": 512.0, "optimizer": "adamw"}},
+		{"litgpt's command", "litgpt finetune_lora checkpoints/x --checkpoint_dir checkpoints/Qwen/Qwen3-8B --quantize bnb.nf4 --precision bf16-true --lora_r 8 --train.micro_batch_size 1 --train.max_seq_length 1024",
+			"litgpt", "Qwen/Qwen3-8B", 0, map[string]any{"method": "qlora", "weights": "nf4-single", "objective": "sft", "precision": "bf16", "lora_rank": 8.0, "micro_batch": 1.0, "sequence_length": 1024.0}},
+		{"swift sft", "CUDA_VISIBLE_DEVICES=0,1 \\\nNPROC_PER_NODE=2 \\\nswift sft \\\n --model Qwen/Qwen2.5-7B-Instruct --train_type lora --dataset x#1000 --torch_dtype bfloat16 --num_train_epochs 1 --per_device_train_batch_size 1 --learning_rate 1e-4 --lora_rank 8 --lora_alpha 32 --target_modules all-linear --gradient_accumulation_steps 16 --max_length 2048 --attn_impl flash_attn --deepspeed zero2\n",
+			"ms-swift", "Qwen/Qwen2.5-7B-Instruct", 2, map[string]any{"method": "lora", "objective": "sft", "precision": "bf16-mixed", "lora_rank": 8.0, "lora_targets": []any{"all-linear"}, "micro_batch": 1.0, "accumulation": 16.0, "sequence_length": 2048.0, "attention": "flash", "sharding": "zero2"}},
+		{"verl's GRPO", "set -x\n\npython3 -m verl.trainer.main_ppo \\\n algorithm.adv_estimator=grpo \\\n data.train_batch_size=1024 \\\n data.max_prompt_length=512 \\\n data.max_response_length=1024 \\\n actor_rollout_ref.model.path=Qwen/Qwen2-7B-Instruct \\\n actor_rollout_ref.model.use_remove_padding=True \\\n actor_rollout_ref.actor.ppo_mini_batch_size=256 \\\n actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=16 \\\n actor_rollout_ref.actor.use_kl_loss=True \\\n actor_rollout_ref.model.enable_gradient_checkpointing=True \\\n actor_rollout_ref.rollout.name=vllm \\\n actor_rollout_ref.rollout.gpu_memory_utilization=0.6 \\\n actor_rollout_ref.rollout.n=5 \\\n trainer.n_gpus_per_node=8 \\\n trainer.nnodes=2 $@",
+			"verl", "Qwen/Qwen2-7B-Instruct", 16, map[string]any{"method": "full", "objective": "grpo", "precision": "bf16-mixed", "sharding": "fsdp", "packing": true, "global_batch": 1280.0, "micro_batch": 16.0, "recompute": "full", "sequence_length": 1536.0, "reference_model": "Qwen/Qwen2-7B-Instruct",
+				"rollout.engine": "vllm", "rollout.gpu_memory_utilization": 0.6, "rollout.samples": 5.0, "rollout.prompt_tokens": 512.0, "rollout.output_tokens": 1024.0, "rollout.colocated": true}},
+		{"OpenRLHF's SFT", "deepspeed --module openrlhf.cli.train_sft --max_len 2048 --dataset Open-Orca/OpenOrca --input_key question --train_batch_size 256 --micro_train_batch_size 2 --max_samples 500000 --pretrain meta-llama/Meta-Llama-3-8B --save_path ./ckpt --zero_stage 2 --max_epochs 1 --packing_samples --bf16 --flash_attn --learning_rate 5e-6 --gradient_checkpointing",
+			"openrlhf", "meta-llama/Meta-Llama-3-8B", 0, map[string]any{"method": "full", "objective": "sft", "precision": "bf16-mixed", "sharding": "zero2", "packing": true, "global_batch": 256.0, "micro_batch": 2.0, "recompute": "full", "sequence_length": 2048.0, "attention": "flash"}},
+		{"NeMo-RL's GRPO", "grpo:\n  num_prompts_per_step: 32\n  num_generations_per_prompt: 16\npolicy:\n  model_name: \"Qwen/Qwen2.5-1.5B\"\n  tokenizer:\n    name: ${policy.model_name}\n  train_global_batch_size: 512\n  train_micro_batch_size: 4\n  max_total_sequence_length: 512\n  precision: \"bfloat16\"\n  dtensor_cfg:\n    enabled: true\n    cpu_offload: False\n    sequence_parallel: false\n    activation_checkpointing: true\n    tensor_parallel_size: 2\n    context_parallel_size: 1\n  sequence_packing:\n    enabled: True\n  generation:\n    backend: \"vllm\"\n    max_new_tokens: ${policy.max_total_sequence_length}\n    vllm_cfg:\n      gpu_memory_utilization: 0.6\n    colocated:\n      enabled: true\ncluster:\n  gpus_per_node: 8\n  num_nodes: 1\n",
+			"nemo-rl", "Qwen/Qwen2.5-1.5B", 8, map[string]any{"method": "full", "objective": "grpo", "precision": "bf16-mixed", "sharding": "fsdp2", "packing": true, "global_batch": 512.0, "micro_batch": 4.0, "recompute": "full", "sequence_length": 512.0, "tp": 2.0, "cp": 1.0, "sequence_parallel": false,
+				"rollout.engine": "vllm", "rollout.gpu_memory_utilization": 0.6, "rollout.samples": 16.0, "rollout.prompt_tokens": 256.0, "rollout.output_tokens": 256.0, "rollout.colocated": true}},
+	} {
+		got, err := Find([][]byte{[]byte(c.text)})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got.Framework != c.framework || got.Hub != c.model || got.Devices != c.devices {
+			t.Errorf("%s: %s, model %s, %d devices", c.name, got.Framework, got.Hub, got.Devices)
+		}
+		if d := cmp.Diff(c.want, flat(got)); d != "" {
+			t.Errorf("%s: wanted -, found +\n%s", c.name, d)
+		}
+		t.Log(c.name, got.Unread)
+	}
+}
+
+// flat are the fields of what was found, those of rollout by their paths; the framework aside.
+func flat(f *Found) map[string]any {
+	out := map[string]any{}
+	for _, v := range []any{f.Plan, f.Training} {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		fields := map[string]any{}
+		if err := json.Unmarshal(text, &fields); err != nil {
+			panic(err)
+		}
+		for k, x := range fields {
+			if inner, ok := x.(map[string]any); ok {
+				for j, y := range inner {
+					out[k+"."+j] = y
+				}
+				continue
+			}
+			out[k] = x
+		}
+	}
+	delete(out, "framework")
+	return out
+}
