@@ -70,7 +70,7 @@ func TestStoredAs(t *testing.T) {
 		{"awq_marlin", "hugging-quants/Meta-Llama-3.1-405B-Instruct-AWQ-INT4", "awq", true},
 		{"gptq", "Qwen/Qwen2-72B-Instruct-GPTQ-Int4", "gptq", true},
 		{"modelopt", "nvidia/Llama-3.1-8B-Instruct-FP8", "fp8-tensor", true},
-		{"modelopt", "nvidia/DeepSeek-R1-NVFP4", "nvfp4", true},
+		{"modelopt", "nvidia/DeepSeek-R1-NVFP4", "nvfp4-experts", true},
 		{"fp8", "/deepseek-r1", "", true},
 		{"fp8", "/models/mistral-large2", "fp8", true},
 		{"mxfp4", "openai/gpt-oss-20b", "", true},

@@ -22,7 +22,7 @@ func TestBlocks(t *testing.T) {
 		{"qwen3-235b-a22b", "fp8-block", 4, 0, ""},
 		{"qwen3-235b-a22b", "bf16", 8, 0, ""},
 		{"qwen3-coder-480b-a35b", "fp8-block", 8, 0, "--enable-expert-parallel (--ep 8), or --tp 4"},
-		{"qwen3-next-80b-a3b", "fp8-block", 8, 0, "--tp 4"}, // the shared expert is 512 wide too
+		{"qwen3-next-80b-a3b", "fp8-block", 8, 0, "--enable-expert-parallel (--ep 8), or --tp 4"},
 		{"deepseek-v3", "fp8-block", 8, 0, ""},
 		{"qwen2.5-14b", "awq", 8, 0, "--tp 4"},
 		{"qwen2.5-14b", "gptq", 8, 0, "--tp 4"},

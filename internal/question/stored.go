@@ -45,6 +45,9 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 		return "", true
 	}
 	named := naming.Read(ref).Format
+	if read, err := catalog.Read(ref); err == nil && read.Format != "" {
+		named = read.Format // a repository's own row says more than its maker's habit
+	}
 	switch method {
 	case "", "none":
 		return named, true
