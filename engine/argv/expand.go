@@ -129,6 +129,9 @@ func Open(word string) bool {
 	if blank.MatchString(word) || example.MatchString(word) || strings.Contains(word, "{{") || strings.HasPrefix(word, "$(") || Elided(word) {
 		return true
 	}
+	if strings.HasPrefix(word, "${") && strings.HasSuffix(word, "}") { // ${MODEL:?say one}
+		return true
+	}
 	if strings.ContainsAny(word, " \t'") {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -16,7 +17,7 @@ func (e Engine) Defaults(j *engine.Job) {
 	p, r := j.Plan, e.rules(j)
 	p.TP, p.PP, p.DP, p.CP = max(1, p.TP), max(1, p.PP), max(1, p.DP), max(1, p.CP)
 	offload(p)
-	cacheDefaults(j)
+	cacheDefaults(j, &r)
 	text(j, "attention", &p.Attention, "auto")
 	b := r.batch
 	if e.Program == Ollama {
@@ -147,10 +148,15 @@ func offload(p *plan.Plan) {
 	}
 }
 
-func cacheDefaults(j *engine.Job) {
+// cacheDefaults: of latents no values are kept, so that -ctk alone, beside which values are f16, says all of them.
+func cacheDefaults(j *engine.Job, r *rules) {
 	p := j.Plan
 	text(j, "kv", &p.KV, "f16")
-	if p.KVV == "" {
+	latent := false
+	j.Model.Decoder().Each(func(k *model.Kind, _ int64) {
+		k.Caches(func(c model.Cache) { latent = latent || c.Class == model.LatentKV })
+	})
+	if p.KVV == "" || latent && r.latent == latentOnly && p.KVV == "f16" {
 		p.KVV = p.KV
 	}
 }

@@ -27,10 +27,13 @@ func (a *app) fromCommand(text string) (*memwall.Request, []memwall.Note, error)
 	}
 	var notes []memwall.Note
 	for _, arg := range unread {
-		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: fmt.Sprintf("%s was not read: the answer does not count it", arg)})
+		notes = append(notes, memwall.Note{Code: "unknown_argument", Severity: "warn", Field: "from", Text: arg + uncounted})
 	}
 	return r, notes, nil
 }
+
+// uncounted is what the note of an argument says of it.
+const uncounted = " was not read: the answer does not count it"
 
 // fromTraining reads the files of a run. Keys that are not counted become one note.
 func (a *app) fromTraining(names []string) (*memwall.Request, []memwall.Note, error) {
@@ -103,15 +106,20 @@ func standsFor(r *memwall.Request) []memwall.Note {
 
 // noModel asks for the model of a command that names none, or one that the text does not say, and keeps the rest.
 func noModel(ask string, r *memwall.Request, notes []memwall.Note) error {
-	read := append([]string{r.Engine}, notRead(notes)...)
-	return usage("model", "", "the command names no model: "+strings.Join(read, "; "), "memwall "+ask+" MODEL --from …: all else of the command is kept")
+	words := "the command of " + r.Engine + " names no model"
+	if open := notRead(notes); len(open) > 0 {
+		words += "; not read: " + strings.Join(open, ", ")
+	}
+	return usage("model", "", words, "memwall "+ask+" MODEL --from …: all else of the command is kept")
 }
 
 // notRead are the arguments that were not read, as they stand.
 func notRead(notes []memwall.Note) (out []string) {
 	const most = 3
-	for _, n := range notes[:min(most, len(notes))] {
-		out = append(out, n.Text)
+	for _, n := range notes {
+		if arg, ok := strings.CutSuffix(n.Text, uncounted); ok && len(out) < most {
+			out = append(out, arg)
+		}
 	}
 	return out
 }

@@ -26,6 +26,11 @@ func (q *Question) draft() error {
 	if err == nil && d.Resolved.UnknownArch != "" {
 		err = &api.Error{Code: api.Unsupported, Value: name, Message: "the architecture " + d.Resolved.UnknownArch + " of the draft model is unknown", Hint: "name another draft model"}
 	}
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Code == api.Remote {
+		q.Job.Note("draft_not_read", "warn", "draft_model", "%s, which drafts, cannot be read: %s. The answer does not count it", name, e.Message)
+		q.Request.DraftTokens = 0
+		return nil
+	}
 	if err != nil {
 		return draftError(err)
 	}
