@@ -196,13 +196,3 @@ func expertsApart(rest, experts *Scheme) func(*Site) *Scheme {
 		return all(s)
 	}
 }
-
-// everyMatrix quantises embeddings and head as well.
-func everyMatrix(scheme *Scheme) func(*Site) *Scheme {
-	return func(s *Site) *Scheme {
-		if s.Quantisable() || s.Role == TokenEmbd || s.Role == Output {
-			return scheme
-		}
-		return native(s)
-	}
-}

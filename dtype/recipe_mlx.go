@@ -28,3 +28,26 @@ func mlxRecipes() (out []*Recipe) {
 		&Recipe{Name: "mlx-mxfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e8m0 scales of 32, embeddings too", Pick: everyMatrix(mx)},
 		&Recipe{Name: "mlx-nvfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e4m3 scales of 16, embeddings too", Pick: everyMatrix(nv)})
 }
+
+// everyMatrix quantises what MLX does.
+func everyMatrix(scheme *Scheme) func(*Site) *Scheme {
+	return func(s *Site) *Scheme {
+		if s.Multiplied() {
+			return scheme
+		}
+		return native(s)
+	}
+}
+
+// Multiplied reports whether MLX quantises the tensor: every Linear and Embedding (mlx.nn.quantize), per-layer embeddings and routers
+// among them, but for encoders, which mlx-vlm leaves as they are (mlx_vlm/utils.py, skip_multimodal_module).
+func (s *Site) Multiplied() bool {
+	if s.Tower() {
+		return false
+	}
+	switch s.Role {
+	case FFNGateInp, FFNGateInpSh, SSMBA, SSMBeta, SSMAlpha, TokenEmbd, Output, PerLayerEmbd:
+		return !s.Bias
+	}
+	return s.Quantisable()
+}

@@ -3,9 +3,11 @@ package source
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/model/catalog"
 )
 
 // TestRarerMethods: the bits of a matrix of 4096 × 12288 in methods that few repositories use, scales included, as each method's
@@ -59,6 +61,28 @@ func TestRarerMethods(t *testing.T) {
 		`{"quant_method":"aqlm","num_codebooks":1000000000,"in_group_size":1000000000}`, `{"quant_method":"vptq"}`, `{"quant_method":"quark","global_quant_config":{"weight":[]}}`} {
 		if _, err := Config("m", fmt.Appendf(nil, config, text)); err == nil {
 			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+// TestMLXByNameAndByConfig: the recipe of a name and a configuration of the same bits store the same, per-layer embeddings and
+// encoders included: gemma-4-e2b in 4 bits has the 3.6 GB of its MLX conversion.
+func TestMLXByNameAndByConfig(t *testing.T) {
+	for _, id := range []string{"gemma-4-e2b", "qwen3-8b", "qwen3-30b-a3b", "qwen3-vl-8b"} {
+		e, err := catalog.Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(e.Config), "{", `{"quantization":{"group_size":64,"bits":4},`, 1)
+		r, err := Config(id, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Recipe != "mlx-4bit" {
+			t.Errorf("%s: %s", id, r.Recipe)
+		}
+		if got := float64(r.Model.Store(dtype.FindRecipe("mlx-4bit")).Bytes()) / 1e9; id == "gemma-4-e2b" && math.Abs(got-3.6) > 0.1 {
+			t.Errorf("%s: %.2f GB", id, got)
 		}
 	}
 }

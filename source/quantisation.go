@@ -51,7 +51,7 @@ func (r reach) touches(s *dtype.Site) bool {
 	case experts:
 		return isLinear(s) && s.Role.Expert()
 	case matrices:
-		return !vision && multiplied(s)
+		return s.Multiplied()
 	}
 	return false
 }
@@ -59,15 +59,6 @@ func (r reach) touches(s *dtype.Site) bool {
 // isLinear: patches of images go through a convolution.
 func isLinear(s *dtype.Site) bool {
 	return s.Quantisable() && s.Role != dtype.VisionPatch && s.Role != dtype.VisionPosition
-}
-
-// multiplied: MLX replaces every Linear and Embedding (mlx.nn.quantize), routers included.
-func multiplied(s *dtype.Site) bool {
-	switch s.Role {
-	case dtype.FFNGateInp, dtype.FFNGateInpSh, dtype.SSMBA, dtype.SSMBeta, dtype.SSMAlpha, dtype.TokenEmbd, dtype.Output, dtype.PerLayerEmbd:
-		return !s.Bias
-	}
-	return s.Quantisable()
 }
 
 // readQuantisation reads what a config.json says, nil when it says nothing: quantization_config in any of
