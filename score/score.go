@@ -45,6 +45,9 @@ func (t *table) score(model, use string) (Score, bool) {
 	if s == nil {
 		return Score{}, false
 	}
+	if from, ok := t.fromElder(model, use, b, s); ok {
+		return from, true
+	}
 	rows := t.of(model, t.scales)
 	return Score{Value: b.value(s.at + s.slope*ability(rows, t.scales, use)), Benchmark: b, Rows: len(rows)}, len(rows) > 0
 }

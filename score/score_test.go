@@ -99,3 +99,26 @@ func BenchmarkFit(b *testing.B) {
 		t.fit()
 	}
 }
+
+// TestElder: a release without a score in a use's own benchmark is taken for the one before it, moved by what both have.
+func TestElder(t *testing.T) {
+	for _, c := range []struct {
+		model, line string
+		version     []string
+	}{
+		{"qwen3.8-27b", "qwen-27b", []string{"3.8"}}, {"qwen3.6-35b-a3b", "qwen-35b-a3b", []string{"3.6"}}, {"glm-5.2", "glm-", []string{"5.2"}},
+		{"kimi-k2.6", "kimi-k", []string{"2.6"}}, {"deepseek-v4-flash", "deepseek-v-flash", []string{"4"}}, {"gpt-oss-20b", "gpt-oss-20b", nil},
+	} {
+		if line, version := lineOf(c.model); line != c.line || !slices.Equal(version, c.version) {
+			t.Errorf("%s: %s %v", c.model, line, version)
+		}
+	}
+	if !olderThan([]string{"3.6"}, []string{"3.10"}) || olderThan([]string{"4"}, []string{"3.8"}) || olderThan(nil, nil) {
+		t.Error("releases are out of order")
+	}
+	before, _ := Of("qwen3.6-27b", Chat)
+	after, ok := Of("qwen3.8-27b", Chat)
+	if !ok || after.Row != nil || after.Value <= before.Value || after.Value > before.Value+10 {
+		t.Errorf("Qwen3.8 27B: %+v, after %+v: SWE-bench Pro rose from 53.5 to 61.7", after, before)
+	}
+}

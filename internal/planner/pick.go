@@ -61,6 +61,9 @@ func Pick(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 		return nil, err
 	}
 	p.machine = m
+	if m.CPUOnly {
+		p.use.Decode /= 2 // without a GPU people wait for as long as they read
+	}
 	if r.Context == 0 {
 		p.asked.Context = plan.Int(u.context)
 	}

@@ -142,7 +142,7 @@ func scoreLegend(all []memwall.Pick) string {
 		out += ", as of " + newest
 	}
 	if estimated {
-		out += "; ~ is estimated from other benchmarks"
+		out += "; ~ is estimated from other benchmarks and the release before"
 	}
 	return out
 }
