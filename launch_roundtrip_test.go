@@ -25,6 +25,7 @@ var plausible = map[string][]string{
 	"swa_full": {"true", "false"}, "split_mode": {"row", "none", "layer"}, "tensor_split": {"3,1,1,1", "1,1"}, "override_tensor": {`exps=CPU`, `blk\.[0-9]\.ffn_.*_exps=CPU`, `ffn_(up|gate)_exps=CPU`},
 	"cpu_moe": {"-1", "5"}, "mmap": {"true", "false"}, "kv_offload": {"true", "false"}, "fit": {"on", "off"}, "fit_target": {"2048", "512,1024"}, "main_gpu": {"0", "1"}, "mlock": {"true", "false"},
 	"op_offload": {"true", "false"}, "cache_ram": {"0", "1024"}, "ctx_checkpoints": {"0", "8"}, "control_vector": {"true", "false"}, "draft_gpu_layers": {"0", "-1"}, "draft_kv": {"q8_0"}, "draft_kv_v": {"q4_0", "f16"},
+	"mla": {"0", "1", "2", "3"}, "attn_max_batch": {"512"}, "fused_moe": {"true", "false"}, "run_time_repack": {"true"}, "smart_expert_reduction": {"6,1"},
 	"mtp": {"true"}, "mmproj_offload": {"true", "false"}, "fit_ctx": {"4096"}, "mmproj": {"mmproj.gguf"},
 	"gpu_memory_utilization": {"0.8", "0.95"}, "max_num_batched_tokens": {"4096", "16384"}, "max_num_seqs": {"16", "100"}, "enforce_eager": {"true", "false"}, "block_size": {"16", "32", "64", "128"},
 	"kv_cache_memory_bytes": {"4294967296"}, "cpu_offload_bytes": {"1073741824", "3221225472", "4000000000"}, "mem_fraction_static": {"0.7", "0.5"}, "free_gpu_memory_fraction": {"0.8", "0.5"}, "prefix_cache": {"true", "false"}, "chunked_prefill": {"true", "false"},
@@ -112,7 +113,7 @@ func completed(r, first *Request) {
 // spelled are settings that say what the engine does by itself; a command leaves them out.
 var spelled = map[string]string{
 	"attention": `"auto"`, "stream_interval": "1", "scheduler_recv_interval": "1", "enforce_eager": "false", "chunked_prefill": "true", "prefix_cache": "true", "kv_unified": "false", "swa_full": "false", "mmap": "true",
-	"kv_offload": "true", "mlock": "false", "op_offload": "true", "control_vector": "false", "mmproj_offload": "true", "cpu_moe": "0", "split_mode": `"layer"`, "ep": "1",
+	"kv_offload": "true", "mlock": "false", "op_offload": "true", "control_vector": "false", "mmproj_offload": "true", "cpu_moe": "0", "split_mode": `"layer"`, "ep": "1", "fused_moe": "true", "mla": "3",
 }
 
 // canonical is an answer in one spelling: settings that say the engine's default are left out, so are drafted tokens
@@ -169,7 +170,7 @@ func canonicalPlan(t *testing.T, a *Answer) map[string]any {
 	if slices.Contains(launch.Ggml, strings.Split(p.Engine, "@")[0]) {
 		delete(out, "context") // -c is that of all slots, padded
 	}
-	if strings.HasPrefix(p.Engine, "llama") {
+	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ik_llama") {
 		if p.Sequences <= 1 {
 			delete(out, "kv_unified")
 		}

@@ -98,15 +98,13 @@ func (f *Field) OwnedBy(engine string) bool {
 	if f.Engines == nil {
 		return true
 	}
-	if engine == "llama-server" || engine == "ollama" {
+	switch engine {
+	case "llama-server", "ollama":
 		engine = "llama.cpp"
+	case "ik_llama.cpp":
+		return slices.Contains(f.Engines, engine) || slices.Contains(f.Engines, "llama.cpp")
 	}
-	for _, e := range f.Engines {
-		if e == engine {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.Engines, engine)
 }
 
 // NeverNone: a field of which none is no plan, and 0 no way to ask for the default.

@@ -17,6 +17,7 @@ type Format struct {
 	Name       string // canonical, lower case: "bf16", "q4_k"
 	BlockElems int64
 	BlockBytes int64
+	RowBytes   int64  // before the blocks of each row, in files of ik_llama.cpp
 	GGML       int    // number of the type in GGUF files, or NoGGML
 	Float      *Float // set for plain floating-point elements
 	Note       string // block layout in one line
@@ -39,7 +40,7 @@ func (f *Format) Bytes(n int64) unit.Bytes { return unit.Bytes(n / f.BlockElems 
 
 // Row is Bytes for a row that may end inside a block or a byte: the last block is stored whole.
 func (f *Format) Row(n int64) unit.Bytes {
-	return unit.Bytes(unit.CeilDiv(n, f.BlockElems) * f.BlockBytes)
+	return unit.Bytes(unit.CeilDiv(n, f.BlockElems)*f.BlockBytes + f.RowBytes)
 }
 
 // Fits reports whether rows of n elements can be stored in whole blocks.

@@ -43,11 +43,13 @@ func ggml(name string, id int, elems, bytes int64, note string) *Format {
 	return &Format{Name: name, GGML: id, BlockElems: elems, BlockBytes: bytes, Note: note}
 }
 
-// ByGGML finds a type by its number in GGUF files; nil when unknown.
+// ByGGML finds a type by its number in GGUF files, of llama.cpp or of ik_llama.cpp; nil when unknown.
 func ByGGML(id uint32) *Format {
-	for _, f := range GGML {
-		if uint32(f.GGML) == id {
-			return f
+	for _, list := range [][]*Format{GGML, Forked} {
+		for _, f := range list {
+			if uint32(f.GGML) == id {
+				return f
+			}
 		}
 	}
 	return nil

@@ -160,7 +160,7 @@ func FindFormat(name string) *Format { return formatNames()[fold(name)] }
 
 var formatNames = sync.OnceValue(func() map[string]*Format {
 	m := map[string]*Format{}
-	for _, list := range [][]*Format{GGML, Plain} {
+	for _, list := range [][]*Format{GGML, Forked, Plain} {
 		for _, f := range list {
 			m[fold(f.Name)] = f
 		}

@@ -47,6 +47,7 @@ func ggufRecipes() []*Recipe {
 		t := &ftypes[i]
 		out = append(out, &Recipe{Name: t.name, Title: t.title, Aliases: t.aliases, Store: GGUF, Base: t.base, FType: t.id, Pick: t.pick})
 	}
+	out = append(out, forkedRecipes()...)
 	for i := range dynamic {
 		out = append(out, standIn(&dynamic[i], out))
 	}

@@ -25,7 +25,7 @@ func Of(f *Format) *Scheme { return plainSchemes[f] }
 
 var plainSchemes = func() map[*Format]*Scheme {
 	m := map[*Format]*Scheme{}
-	for _, list := range [][]*Format{Plain, GGML} {
+	for _, list := range [][]*Format{Plain, GGML, Forked} {
 		for _, f := range list {
 			m[f] = &Scheme{Name: f.Name, Elem: f}
 		}

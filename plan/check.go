@@ -42,7 +42,7 @@ func (p *Plan) Check() error {
 		{"sequences", int64(p.Sequences), MaxSequences}, {"prompt_tokens", int64(p.PromptTokens), MaxContext}, {"output_tokens", int64(p.OutputTokens), MaxContext},
 		{"tp", p.TP, MaxRanks}, {"pp", p.PP, MaxRanks}, {"ep", p.EP, MaxRanks}, {"dp", p.DP, MaxRanks}, {"cp", p.CP, MaxRanks},
 		{"images", int64(p.Images), 1 << 16}, {"reserved_bytes", int64(p.Reserved), 1 << 50}, {"draft_tokens", int64(p.DraftTokens), 1 << 10},
-		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext},
+		{"batch_tokens", int64(p.BatchTokens), MaxContext}, {"ubatch", int64(p.UBatch), MaxContext}, {"logit_rows", int64(p.LogitRows), MaxContext}, {"fit_ctx", int64(p.FitContext), MaxContext}, {"attn_max_batch", int64(p.AttnMaxBatch), MaxRanks},
 		{"max_num_batched_tokens", int64(p.MaxBatchedTokens), MaxContext}, {"max_num_seqs", int64(p.MaxSeqs), MaxSequences}, {"block_size", int64(p.BlockSize), 1 << 20},
 		{"cuda_graph_max_bs", int64(p.GraphBatch), 1 << 20}, {"dcp", p.DCP, 1 << 20}, {"redundant_experts", int64(p.RedundantExperts), 1 << 20},
 		{"stream_interval", int64(p.StreamInterval), 1 << 20}, {"scheduler_recv_interval", int64(p.RecvInterval), 1 << 20}, {"batch_wait_timeout_iters", int64(p.BatchWait), 1 << 20},
@@ -73,7 +73,7 @@ func (p *Plan) checkLayers() error {
 		what  string
 	}{
 		{"gpu_layers", p.GPULayers, -1, "layers"}, {"cpu_moe", p.CPUMoE, -1, "layers"}, {"draft_gpu_layers", p.DraftLayers, -1, "layers"},
-		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"},
+		{"cache_ram", p.CacheRAM, -1, "MiB"}, {"ctx_checkpoints", p.Checkpoints, 0, "checkpoints"}, {"main_gpu", p.MainGPU, 0, "a device"}, {"mla", p.MLA, 0, "a mode"},
 	} {
 		n := c.value
 		if n == nil || *n >= c.least && *n <= MaxRanks {

@@ -31,6 +31,7 @@ type Plan struct {
 	Adapters    []Adapter `json:"adapters,omitempty" asks:"fit,plan,pick,diff,compare,sim" doc:"LoRA adapters loaded beside the model"`
 
 	LlamaCpp
+	Forked
 	Serving
 }
 
@@ -54,6 +55,7 @@ type Adapter struct {
 
 // LlamaCpp are the settings of llama.cpp, llama-server and Ollama.
 type LlamaCpp struct {
+	Backend        string `json:"backend,omitempty" flag:"backend" enum:"cuda,hip,rocm,vulkan,metal,sycl,cpu" doc:"back end that llama.cpp is built with; without one the usual one of the device" engines:"llama.cpp"`
 	ContextTotal   Int    `json:"context_total,omitempty" flag:"ctx-total" unit:"length" doc:"-c: tokens of all slots together, instead of context" engines:"llama.cpp"`
 	BatchTokens    Int    `json:"batch_tokens,omitempty" flag:"batch-tokens" doc:"-b: logical batch" engines:"llama.cpp"`
 	UBatch         Int    `json:"ubatch,omitempty" flag:"ubatch" doc:"-ub: tokens computed at a time" engines:"llama.cpp"`
@@ -83,6 +85,15 @@ type LlamaCpp struct {
 	MTP            *bool  `json:"mtp,omitempty" flag:"mtp" doc:"the model's own prediction layers draft" engines:"llama.cpp,vllm,sglang,tensorrt-llm"`
 	MMProjOffload  *bool  `json:"mmproj_offload,omitempty" flag:"mmproj-offload" doc:"--mmproj-offload: vision projector on the device" engines:"llama.cpp"`
 	FitContext     Int    `json:"fit_ctx,omitempty" flag:"fit-ctx" unit:"length" doc:"--fit-ctx: the least context that --fit may choose" engines:"llama.cpp"`
+}
+
+// Forked are the settings of ik_llama.cpp.
+type Forked struct {
+	MLA           *Int   `json:"mla,omitempty" flag:"mla" doc:"-mla: how latent attention is computed, 0 to 3" engines:"ik_llama.cpp"`
+	AttnMaxBatch  Int    `json:"attn_max_batch,omitempty" flag:"attn-max-batch" doc:"-amb: MiB that the scores of attention may take at a time" engines:"ik_llama.cpp"`
+	FusedMoE      *bool  `json:"fused_moe,omitempty" flag:"fused-moe" doc:"-fmoe: products of experts are fused" engines:"ik_llama.cpp"`
+	Repack        *bool  `json:"run_time_repack,omitempty" flag:"run-time-repack" doc:"-rtr: rows are interleaved as the file is read, without mapping" engines:"ik_llama.cpp"`
+	ExpertsAtMost string `json:"smart_expert_reduction,omitempty" flag:"smart-expert-reduction" doc:"-ser: experts of a token at least, and the share that leaves one out, as in 6,1" engines:"ik_llama.cpp"`
 }
 
 // Serving are the settings of vLLM, SGLang and TensorRT-LLM.

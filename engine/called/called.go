@@ -45,7 +45,7 @@ var programs = []Program{
 	{Names: []string{"llamacpppython", "llamacpp-python"}, Title: "llama-cpp-python", Engine: ggml, Context: 512, Batch: 512, Source: "llama_cpp/llama.py: n_ctx 512, n_batch 512"},
 	{Names: []string{"llamaswap", "lemonade", "ramalama", "dockermodelrunner"}, Title: "a launcher of llama-server", Engine: ggml},
 	{Names: []string{"openwebui", "msty"}, Title: "a front end of Ollama", Engine: "ollama"},
-	{Names: []string{"ikllamacpp", "ikllama", "ik"}, Title: "ik_llama.cpp", Engine: ggml, Unsized: "sized as llama.cpp: what -mla, -fmoe, -amb and -rtr change is not"},
+	{Names: []string{"ik_llama.cpp", "ikllama", "ik"}, Title: "ik_llama.cpp", Engine: "ik_llama.cpp"},
 	{Names: []string{"mlx-lm", "mlx", "mlxvlm"}, Title: "MLX", Engine: "mlx-lm", Recipes: []string{"mlx-"}},
 	{Names: []string{"exllamav2", "exllama2", "exl2", "exllama"}, Title: "ExLlamaV2", Engine: "exllamav2", Recipes: []string{"exl2-"}},
 	{Names: []string{"exllamav3", "exllama3", "exl3", "tabbyapi"}, Title: "ExLlamaV3", Engine: "exllamav3", Recipes: []string{"exl3-"}},

@@ -19,6 +19,7 @@ type launch struct {
 	made       string // the Modelfile that a model is made from
 	zero       bool   // -c 0
 	tested     bool
+	forked     bool     // it has settings of ik_llama.cpp
 	depth      plan.Int // of llama-bench: tokens in the cache before a test
 }
 
@@ -41,6 +42,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
 	if err := l.modelfile(c.Files); err != nil {
 		return nil, err
+	}
+	if l.forked {
+		l.Engine = programNames[Fork]
 	}
 	l.hub()
 	l.variables(&cmd, table)
@@ -189,6 +193,14 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--mtp", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MTP })},
 	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
 
+	// Those of ik_llama.cpp alone.
+	{Names: "-mla --mla-use --mla-attn", Set: ofFork(argCount(func(p *plan.Plan) **plan.Int { return &p.MLA }))},
+	{Names: "-amb --attention-max-batch", Set: ofFork(argInt(func(p *plan.Plan) *plan.Int { return &p.AttnMaxBatch }))},
+	{Names: "-fmoe --fused-moe", Kind: argv.Switch, Set: ofFork(argToggle(true, func(p *plan.Plan) **bool { return &p.FusedMoE }))},
+	{Names: "--no-fmoe --no-fused-moe", Kind: argv.Switch, Set: ofFork(argToggle(false, func(p *plan.Plan) **bool { return &p.FusedMoE }))},
+	{Names: "-rtr --run-time-repack", Kind: argv.Switch, Set: ofFork(argToggle(true, func(p *plan.Plan) **bool { return &p.Repack }))},
+	{Names: "-ser --smart-expert-reduction", Set: ofFork(argWord(func(p *plan.Plan) *string { return &p.ExpertsAtMost }))},
+
 	// Memory that no field of a plan holds.
 	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled --override-kv -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
@@ -213,6 +225,14 @@ var benchFlags = append([]argv.Flag[launch]{
 	{Names: "-embd --embeddings -nopo --no-op-offload", Unread: true},
 	{Names: "-r --repetitions -o --output -oe --output-err --delay --prio"},
 }, argFlags...)
+
+// ofFork: who sets it runs ik_llama.cpp, whatever its program is called.
+func ofFork(set func(*launch, string) error) func(*launch, string) error {
+	return func(l *launch, v string) error {
+		l.forked = true
+		return set(l, v)
+	}
+}
 
 // argContext: 0 is the model's own length.
 func argContext(l *launch, v string) error {

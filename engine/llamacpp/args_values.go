@@ -76,7 +76,7 @@ func (l *launch) values(program string) {
 		f16(&p.DraftKV, &p.DraftKVV)
 	}
 	at, known := l.version(program)
-	if !known {
+	if !known || l.forked {
 		return
 	}
 	if p.Fit == "" && (fitters[program] || program == "ollama") && engine.At(fitting, at).Value {

@@ -1,10 +1,13 @@
 package llamacpp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/hardware"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -61,6 +64,59 @@ func backendOf(d *hardware.Device) *backend {
 		return &musa
 	}
 	return nil
+}
+
+// builds are the back ends that a plan may name, and whose devices each runs (docs/build.md of llama.cpp).
+var builds = map[string]struct {
+	backend *backend
+	vendors []string
+}{
+	"cuda": {&cuda, []string{"NVIDIA"}}, "hip": {&rocm, []string{"AMD"}}, "rocm": {&rocm, []string{"AMD"}}, "vulkan": {&vulkan, []string{"NVIDIA", "AMD", "Intel", "Moore Threads"}},
+	"metal": {&metal, []string{"Apple"}}, "sycl": {&sycl, []string{"Intel"}},
+}
+
+// processorOnly is the back end of a build without any accelerator's.
+const processorOnly = "cpu"
+
+// built is the back end of a device by the plan: the one that it names, else the usual one; nil when the device has none.
+func built(p *plan.Plan, d *hardware.Device) *backend {
+	b, named := builds[p.Backend]
+	switch {
+	case !named:
+		return backendOf(d)
+	case d != nil && !slices.Contains(b.vendors, d.Vendor):
+		return nil
+	}
+	return b.backend
+}
+
+// checkBackend refuses a back end that runs no device of the plan.
+func checkBackend(j *engine.Job, _ *rules) error {
+	if j.Machine == nil || j.Machine.CPUOnly {
+		return nil
+	}
+	for i := range j.Machine.Groups {
+		d := &j.Machine.Groups[i].Device
+		if usual := backendOf(d); usual != nil && built(j.Plan, d) == nil {
+			return impossible("backend", j.Plan.Backend, "leave backend out, or --backend vulkan on NVIDIA, AMD and Intel", "backend = %s runs on devices of %s, and %s is one of %s",
+				j.Plan.Backend, strings.Join(builds[j.Plan.Backend].vendors, " and "), d.Name, d.Vendor)
+		}
+	}
+	return nil
+}
+
+// withoutDevices: a build for processors alone sees no accelerator; what shares its memory with one is the host's.
+func withoutDevices(j *engine.Job) {
+	if j.Plan.Backend != processorOnly || j.Machine == nil || j.Machine.CPUOnly {
+		return
+	}
+	m := *j.Machine
+	if d := j.Device(0); d != nil && d.Unified != nil && !m.Host.Memory.Known {
+		m.Host.Memory = d.Memory
+	}
+	m.CPUOnly = true
+	j.Machine = &m
+	j.Note("processor_only", "info", "backend", "backend = cpu: a build that sees no accelerator; all lies in the host's memory")
 }
 
 // device names the i-th device: "CUDA0".

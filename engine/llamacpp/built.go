@@ -8,15 +8,16 @@ var dated = []struct {
 	years float64
 }{
 	{2771, 2024 + 120/366.0}, // flash attention, ggml-org/llama.cpp#5021, 2024-04-30
+	{4384, 2024 + 359/366.0}, // 14b699ec, 2024-12-24
 	{5913, 2025 + 196/365.0}, // unified caches, ggml-org/llama.cpp#14363, 2025-07-16
 	{10394, 2026 + 223/365.0},
 }
 
 // Built is when a version of the program came out, in years (2025.5 is the middle of 2025); 0 for releases that
-// follow the numbered builds, which are of today.
+// follow the numbered builds, which are of today, and for those of ik_llama.cpp, which counts for itself.
 func (e Engine) Built(v engine.Version) float64 {
 	v = e.Program.llamaVersion(v)
-	if v.Major > 0 || v.Minor > 0 {
+	if v.Major > 0 || v.Minor > 0 || e.Program == Fork {
 		return 0
 	}
 	at := 1

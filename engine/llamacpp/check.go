@@ -17,9 +17,11 @@ var cacheFormats = []*dtype.Format{dtype.F32, dtype.F16, dtype.BF16, dtype.Q8_0,
 // cacheFormat reads a name of those; nil for any other.
 func cacheFormat(name string) *dtype.Format {
 	f := dtype.FindFormat(name)
-	for _, c := range cacheFormats {
-		if c == f {
-			return c
+	for _, list := range [][]*dtype.Format{cacheFormats, forkFormats} {
+		for _, c := range list {
+			if c == f {
+				return c
+			}
 		}
 	}
 	return nil
@@ -28,7 +30,7 @@ func cacheFormat(name string) *dtype.Format {
 // Check refuses what llama.cpp refuses.
 func (e Engine) Check(j *engine.Job) error {
 	r := e.rules(j)
-	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft, e.checkOllama} {
+	for _, check := range []func(*engine.Job, *rules) error{checkModel, checkGroups, checkDevices, checkBackend, checkFork, checkOffload, checkCache, e.checkFlash, e.checkContext, checkPlacement, checkFit, checkMain, checkRemote, checkMTP, e.checkHost, checkDraft, e.checkOllama} {
 		if err := check(j, &r); err != nil {
 			return err
 		}
@@ -43,7 +45,7 @@ func impossible(field string, value any, fix, format string, args ...any) error 
 
 // checkModel refuses what llama.cpp loads no file of, and encoder-decoders, whose second graph is not described.
 func checkModel(j *engine.Job, r *rules) error {
-	if absent(j.Model.Family, r.version) {
+	if v := r.version; absent(j.Model.Family, v) && (!r.forked || absent(j.Model.Family, Latest)) {
 		return impossible("engine", "llama.cpp", "--engine transformers or --engine vllm", "llama.cpp has no architecture for %s (%s): no GGUF file of it can be made or loaded", j.Model.ID, j.Model.Family)
 	}
 	if part := j.Model.Parts[0].Name; part != "decoder" && part != "encoder" {
@@ -115,7 +117,7 @@ func checkCache(j *engine.Job, r *rules) error {
 	}
 	latent, narrowK, narrowV := headFacts(j.Model, cacheFormat(p.KV), cacheFormat(p.KVV))
 	switch {
-	case latent && r.latent != latentExpanded && p.KV != p.KVV:
+	case latent && r.latent != latentExpanded && !(r.forked && r.latent == latentOnly) && p.KV != p.KVV:
 		return impossible("kv_v", p.KVV, "kv_v = "+p.KV, "kv = %s and kv_v = %s: latent attention keeps keys and values in one format", p.KV, p.KVV)
 	case narrowK > 0 && p.Attention != "eager":
 		return impossible("kv", p.KV, "kv f16, or attention eager with kv_v f16", "kv = %s: blocks of %d do not divide keys of %d elements", p.KV, cacheFormat(p.KV).BlockElems, narrowK)

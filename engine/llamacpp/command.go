@@ -26,6 +26,7 @@ func (e Engine) Command(j *engine.Job) string {
 	args = append(args, hostArgs(j)...)
 	args = append(args, rpcArgs(j)...)
 	args = append(args, draftArgs(j, &r)...)
+	args = append(args, forkArgs(j, &r)...)
 	return strings.Join(append(args, batchArgs(j, &r)...), " ")
 }
 
@@ -175,7 +176,7 @@ func layersArg(n int64, layers int) string {
 func cacheArgs(j *engine.Job, r *rules, s *settings) (args []string) {
 	p := j.Plan
 	switch {
-	case r.flash == flashAuto && j.Draft != nil && (p.Attention == "" || p.Attention == "auto"):
+	case r.flash == flashAuto && (r.forked || j.Draft != nil) && (p.Attention == "" || p.Attention == "auto"):
 		// left to the program: it may choose another kernel for the draft than for the model
 	case r.flash == flashAuto && s.flash:
 		args = append(args, "-fa on")

@@ -52,6 +52,7 @@ func (s *sizer) spread() spread {
 	}
 	add(!ggml.Checked(s.job.Model.Family), unknownFamily)
 	add(s.rules.version.Before(graphsRead), olderGraphs)
+	add(s.rules.forked, forkGraph)
 	for i := range s.devices {
 		add(!s.devices[i].backend.compared, otherBackends)
 	}
@@ -65,6 +66,9 @@ func (s *sizer) spread() spread {
 // item books the i-th compute buffer. A build without kernels for the cache is within the band.
 func (g *graph) item(b *ledger.Book, i int, sh *shape, place ledger.Place) ledger.Item {
 	it := ledger.Item{ID: "compute", Name: "compute buffer", Life: ledger.Ephemeral, Place: place}
+	if own, ok := g.forkItem(b, i, sh, place); ok {
+		return own
+	}
 	if errors.Is(g.err, ggml.ErrNoLayers) {
 		it.Unknown, it.Basis, it.Source = true, ledger.Assumed, g.err.Error()
 		return it

@@ -14,6 +14,7 @@ import (
 // Defaults of llama.cpp's tools (common/common.h), of llama-server and of Ollama (llm/llama_server.go, and
 // before 0.30 llama/llama.go).
 func (e Engine) Defaults(j *engine.Job) {
+	withoutDevices(j)
 	p, r := j.Plan, e.rules(j)
 	p.TP, p.PP, p.DP, p.CP = max(1, p.TP), max(1, p.PP), max(1, p.DP), max(1, p.CP)
 	offload(p)
@@ -47,11 +48,12 @@ func (e Engine) Defaults(j *engine.Job) {
 	if p.SplitMode == "" && used(j) > 1 {
 		text(j, "split_mode", &p.SplitMode, "layer")
 	}
-	flag(j, "mmap", &p.Mmap, true)
+	flag(j, "mmap", &p.Mmap, !isOn(p.Repack))
 	flag(j, "kv_offload", &p.KVOffload, true)
 	e.fitDefault(j, &r, g)
 	e.lengths(j, &r)
 	e.remarks(j)
+	forkRemarks(j, &r)
 }
 
 // givenIn is what a plan pins before any default. For Ollama, which has no word for all, -1 leaves layers open.

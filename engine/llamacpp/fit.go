@@ -113,7 +113,7 @@ func freeAtLoad(j *engine.Job) []int64 {
 	out := make([]int64, used(j))
 	for i := range out {
 		d := usedDevice(j, i)
-		out[i] = int64(d.Usable.Value) - int64(j.Plan.Reserved) - int64(contextAtLoad(backendOf(d), d))
+		out[i] = int64(d.Usable.Value) - int64(j.Plan.Reserved) - int64(contextAtLoad(built(j.Plan, d), d))
 	}
 	return out
 }

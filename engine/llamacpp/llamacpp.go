@@ -1,6 +1,7 @@
 // Package llamacpp knows what llama.cpp allocates, buffer by buffer: weights on each device and on the
 // host, caches, recurrent states, logits, and the compute buffers, for its command-line tools, for
-// llama-server and for Ollama, which share the rules and differ in defaults.
+// llama-server and for Ollama, which share the rules and differ in defaults, and for ik_llama.cpp, a fork with rules of
+// its own (fork.go).
 //
 // rules.go has what changed between versions, place.go which layer lies where, weights.go the model
 // buffers, cells.go and kv.go the caches, compute.go and site.go the compute buffers, which the package ggml
@@ -19,9 +20,10 @@ const (
 	CLI    Program = iota // llama-cli, llama-bench and programs that link the library
 	Server                // llama-server
 	Ollama
+	Fork // ik_llama.cpp
 )
 
-var programNames = [...]string{"llama.cpp", "llama-server", "ollama"}
+var programNames = [...]string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp"}
 
 // Engine is llama.cpp in one of its programs.
 type Engine struct{ Program Program }
@@ -31,8 +33,11 @@ func (e Engine) Name() string { return programNames[e.Program] }
 
 // Latest version whose rules are known.
 func (e Engine) Latest() engine.Version {
-	if e.Program == Ollama {
+	switch e.Program {
+	case Ollama:
 		return latestOllama
+	case Fork:
+		return latestFork
 	}
 	return Latest
 }
@@ -41,7 +46,13 @@ func (e Engine) Latest() engine.Version {
 func (Engine) ReadsGGUF() bool { return true }
 
 // rules that hold for a job.
-func (e Engine) rules(j *engine.Job) rules { return rulesOf(e.Program.llamaVersion(j.Version)) }
+func (e Engine) rules(j *engine.Job) rules {
+	r := rulesOf(e.Program.llamaVersion(j.Version))
+	if e.Program == Fork {
+		r.fork(j)
+	}
+	return r
+}
 
 // MaxSequences is how many slots a version has.
 func (e Engine) MaxSequences(j *engine.Job) int64 { return e.rules(j).maxSlots }
@@ -51,5 +62,5 @@ func (e Engine) Fits(j *engine.Job) bool { return e.rules(j).fits }
 
 // server reports whether the program is llama-server, by itself or inside Ollama.
 func (e Engine) server(j *engine.Job) bool {
-	return e.Program == Server || e.Program == Ollama && j.Version.AtLeast(ownServer)
+	return e.Program == Server || e.Program == Fork || e.Program == Ollama && j.Version.AtLeast(ownServer)
 }

@@ -35,7 +35,7 @@ func remoteDevices(j *engine.Job) int64 {
 
 // backendAt is the backend of the i-th device that the plan uses.
 func backendAt(j *engine.Job, i int) *backend {
-	b := backendOf(usedDevice(j, i))
+	b := built(j.Plan, usedDevice(j, i))
 	if b != nil && deviceIndex(j, i) >= j.PerNode() && remoteDevices(j) > 0 {
 		return remotes[b]
 	}

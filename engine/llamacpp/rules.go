@@ -38,6 +38,7 @@ type rules struct {
 	mtp        bool   // prediction layers may draft
 	towerFlash bool   // vision towers use flash attention where a device has kernels for them
 	fits       bool   // --fit, on unless it is switched off
+	forked     bool   // ik_llama.cpp
 }
 
 func rulesOf(v engine.Version) rules {

@@ -51,8 +51,11 @@ func (e Engine) VersionName(v engine.Version) string {
 
 // llamaVersion is the version of llama.cpp that a version of the program runs.
 func (p Program) llamaVersion(v engine.Version) engine.Version {
-	if p == Ollama {
+	switch p {
+	case Ollama:
 		return engine.At(carried, v).Value
+	case Fork:
+		return forkedFrom
 	}
 	return v
 }

@@ -212,11 +212,12 @@ func sameTensor(a, b gguf.Tensor) bool {
 // Every format of the dtype table has the size that the table says.
 func TestEveryFormat(t *testing.T) {
 	b := gguftest.New("llama")
-	for _, f := range dtype.GGML {
+	all := slices.Concat(dtype.GGML, dtype.Forked)
+	for _, f := range all {
 		b.Tensor(f.Name, f, 2*f.BlockElems, 3)
 	}
 	for i, x := range read(t, b).Tensors {
-		if f := dtype.GGML[i]; x.Format != f || x.Bytes != 6*f.BlockBytes || x.Elements() != 6*f.BlockElems {
+		if f := all[i]; x.Format != f || x.Bytes != 6*f.BlockBytes+3*f.RowBytes || x.Elements() != 6*f.BlockElems {
 			t.Errorf("%s: %+v", f.Name, x)
 		}
 	}
@@ -237,14 +238,14 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// A type that nobody told us of, as ik_llama.cpp has: its bytes are what lies between the offsets.
+// A type that nobody told us of: its bytes are what lies between the offsets.
 func TestUnknownTypes(t *testing.T) {
 	b := gguftest.New("llama").
 		Tensor("a", dtype.F32, 8).
-		Sized(gguftest.Info{Name: "b", Dims: []uint64{100, 3}, Type: 139}, 200).
-		Sized(gguftest.Info{Name: "c", Dims: []uint64{7}, Type: 140}, 64).
+		Sized(gguftest.Info{Name: "b", Dims: []uint64{100, 3}, Type: 639}, 200).
+		Sized(gguftest.Info{Name: "c", Dims: []uint64{7}, Type: 640}, 64).
 		Tensor("d", dtype.F32, 8).
-		Sized(gguftest.Info{Name: "e", Dims: []uint64{9}, Type: 141}, 33)
+		Sized(gguftest.Info{Name: "e", Dims: []uint64{9}, Type: 641}, 33)
 	f := read(t, b)
 	for i, bytes := range []int64{32, 224, 64, 32, 64} {
 		if x := f.Tensors[i]; x.Bytes != bytes || x.Inferred != (x.Format == nil) || x.Inferred != (i != 0 && i != 3) {

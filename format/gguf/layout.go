@@ -112,8 +112,12 @@ func (d *decoder) format(t *Tensor) {
 			format.Quote(t.Name), t.Format.Name, unit.Count(t.Dims[0]), t.Format.BlockElems)
 		return
 	}
-	var ok bool
-	if t.Bytes, ok = unit.MulOK(t.Elements()/t.Format.BlockElems, t.Format.BlockBytes); !ok {
+	blocks, ok := unit.MulOK(t.Elements()/t.Format.BlockElems, t.Format.BlockBytes)
+	rows, fits := int64(0), true
+	if t.Format.RowBytes > 0 && t.Dims[0] > 0 {
+		rows, fits = unit.MulOK(t.Elements()/t.Dims[0], t.Format.RowBytes)
+	}
+	if t.Bytes = blocks + rows; !ok || !fits || t.Bytes < 0 {
 		d.damaged(at, t.Name, "tensor %s has 2^63 bytes or more", format.Quote(t.Name))
 	}
 }

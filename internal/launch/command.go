@@ -150,7 +150,7 @@ func servedAs(name string) string {
 // oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so does
 // transformers with device_map="auto".
 func oneDevice(p *plan.Plan) {
-	if strings.HasPrefix(p.Engine, "llama") || strings.HasPrefix(p.Engine, "ollama") || p.Engine == question.TransformersEngine {
+	if strings.Contains(p.Engine, "llama") || p.Engine == question.TransformersEngine {
 		return
 	}
 	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {

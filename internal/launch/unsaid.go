@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	Ggml    = []string{"llama.cpp", "llama-server", "ollama"}
+	Ggml    = []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp"}
 	pytorch = []string{"vllm", "sglang", "tensorrt-llm", "transformers"}
 )
 
@@ -22,7 +22,7 @@ var unsaid = []api.Unsaid{
 	{Field: "sequences", Engines: pytorch, Why: "how many users come is not a setting: the pool decides how many are served at once"},
 	{Field: "images", Why: "requests bring their images"},
 	{Field: "acceptance", Why: "what share of drafts is accepted is measured, not set"},
-	{Field: "reserved_bytes", Engines: []string{"llama.cpp", "llama-server", "vllm", "sglang", "tensorrt-llm", "transformers"}, Why: "memory that others take is taken by them; no flag keeps it free"},
+	{Field: "reserved_bytes", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp", "vllm", "sglang", "tensorrt-llm", "transformers"}, Why: "memory that others take is taken by them; no flag keeps it free"},
 	{Field: "weights", Why: "the file or checkpoint that is named says how it is stored; only what is made on loading has a flag"},
 	{Field: "attention", Engines: []string{"vllm", "sglang", "tensorrt-llm"}, Why: "the engine picks its kernels by the device"},
 	{Field: "dp", Engines: []string{"tensorrt-llm", "transformers"}, Why: "each replica is a process of its own"},
@@ -44,13 +44,14 @@ var unsaid = []api.Unsaid{
 	{Field: "batch_tokens", Engines: []string{"ollama"}, Why: "num_batch says both batches"},
 	{Field: "control_vector", Engines: []string{"ollama"}, Why: "Ollama has no such setting"},
 	{Field: "op_offload", Engines: []string{"ollama"}, Why: "Ollama has no such setting"},
-	{Field: "fit", Engines: []string{"llama.cpp", "llama-server"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
-	{Field: "fit_target", Engines: []string{"llama.cpp", "llama-server"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
-	{Field: "fit_ctx", Engines: []string{"llama.cpp", "llama-server"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit_target", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "fit_ctx", Engines: []string{"llama.cpp", "llama-server", "ik_llama.cpp"}, Why: "the command pins context and layers, which leaves --fit nothing to choose"},
+	{Field: "backend", Engines: Ggml, Why: "the build says it, not the command"},
 	{Field: "logit_rows", Engines: Ggml, Why: "the program reserves them by itself: its slots, or its batch"},
 	{Field: "dry_run", Engines: Ggml, Why: "which figures memwall shows, not what is run"},
 	{Field: "offload", Why: "said in the engine's own words: layers, experts and the cache kept on the host"},
-	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "tensorrt-llm", "transformers"}, Why: "the adapters' files say their rank"},
+	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp", "tensorrt-llm", "transformers"}, Why: "the adapters' files say their rank"},
 	{Field: "moe_backend", Engines: []string{"vllm"}, Why: "--moe-backend came with 0.17", Until: vllm.NamesKernels},
 	{Field: "engine_args", Why: "what was pasted and has no field stands at the end of the command as it was"},
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // engines are all that a plan may name. A new one is a line here.
-var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama},
+var engines = slices.Concat([]engine.Engine{vllm.Engine{}, sglang.Engine{}, tensorrt.Engine{}, llamacpp.Engine{Program: llamacpp.CLI}, llamacpp.Engine{Program: llamacpp.Server}, llamacpp.Engine{Program: llamacpp.Ollama}, llamacpp.Engine{Program: llamacpp.Fork},
 	transformers.Engine{}}, plain.Engines(), []engine.Engine{generic.Engine{}})
 
 // engineNames are other names that people use.

@@ -58,7 +58,11 @@ func (b *Builder) Tensor(name string, f *dtype.Format, dims ...int64) *Builder {
 		n *= d
 		wide[i] = uint64(d)
 	}
-	return b.Sized(Info{Name: name, Dims: wide, Type: uint32(f.GGML)}, int64(f.Row(n)))
+	rows := int64(1)
+	if len(dims) > 0 && dims[0] > 0 {
+		rows = n / dims[0]
+	}
+	return b.Sized(Info{Name: name, Dims: wide, Type: uint32(f.GGML)}, int64(f.Row(n))+(rows-1)*f.RowBytes)
 }
 
 // Sized appends a tensor of any type that takes the given bytes, behind the one before; its Offset is set.
