@@ -26,6 +26,7 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	}
 	if v.RestsOn == "" {
 		v.RestsOn = predictor.RestsOn()
+		nameNearest(q, predictor)
 	}
 	p := q.Request.Plan
 	test := stream.Test{Prompt: int64(p.PromptTokens), Generated: int64(p.OutputTokens)}
@@ -43,6 +44,23 @@ func predictStream(q *question.Question, v *api.Speed) error {
 	allUsers(q, v, predictor, test, int64(p.Sequences))
 	price(q, v, total(v), len(in.Stages))
 	return nil
+}
+
+// shown is how many measurements an explanation names.
+const shown = 2
+
+// nameNearest names the measurements that tell most of a figure, for those who ask how it was made.
+func nameNearest(q *question.Question, p *stream.Predictor) {
+	if q.Explain == nil {
+		return
+	}
+	var lines []string
+	for _, m := range p.Nearest(shown) {
+		lines = append(lines, m.String())
+	}
+	if lines != nil {
+		q.Explain.Nearest = "; nearest: " + strings.Join(lines, "; ")
+	}
 }
 
 // CompileStream compiles the times of the plan. The table is one's own where there is a calibration, which v then tells.

@@ -6,11 +6,24 @@ import (
 	"github.com/memwall/memwall/speed/coef"
 )
 
-// RestsOn says how near the measurements are that a prediction rests on: of the device, of its family, or of others.
+// RestsOn says whose law a prediction is, and how near the measurements are that it rests on: of the device, of its family,
+// or of others, and of the engine.
 func (p *Predictor) RestsOn() string {
 	level, rows := p.nearest()
-	return Evidence(level, rows, p.stages[0].Device.Name)
+	on := Evidence(level, rows, p.stages[0].Device.Name) + " on " + p.stages[0].Backend
+	engine := p.in.Engine
+	if engine == "" || engine == common {
+		return on
+	}
+	o, _ := p.table.Offset(coefRead, "engine", engine)
+	if o.Rows == 0 {
+		return on + "; none of " + engine + ", whose own law nobody measured: that of " + common + " and its kin, with a wider band"
+	}
+	return fmt.Sprintf("%s; %d figures of %s", on, o.Rows, engine)
 }
+
+// common is the engine that most measurements are of: the law of others is its law with an offset.
+const common = "llama.cpp"
 
 // Figures is how many measured figures there are of the device, where it is one; 0 of several, which are rarely measured together.
 func (p *Predictor) Figures() int {

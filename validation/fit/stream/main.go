@@ -15,7 +15,15 @@ import (
 func main() {
 	out := flag.String("out", "speed/stream/fitted.tsv", "table to write")
 	folds := flag.String("folds", "validation/rows/decode-folds.tsv", "predictions of left-out rows to write")
+	measured := flag.String("measured", "", "write the measurements that answers name, and nothing else")
 	tables.Start()
+	if *measured != "" {
+		if err := writeMeasured(*measured); err != nil {
+			fmt.Fprintln(os.Stderr, "fit:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	start := time.Now()
 	if err := run(*out, *folds); err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)

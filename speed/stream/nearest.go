@@ -1,0 +1,98 @@
+package stream
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/memwall/memwall/hardware"
+)
+
+// Measurement is what somebody measured of a single stream: tokens a second of an answer behind nothing else.
+type Measurement struct {
+	Model, Weights, Device, Backend, Engine, Built string
+	Rate                                           float64
+}
+
+// measuredColumns of measured.tsv, which validation/fit/stream writes with -measured.
+const measuredColumns = 7
+
+//go:embed measured.tsv
+var measuredText string
+
+// Measured are the measurements behind the table, one for each model, format, device, back end, engine and month.
+var Measured = sync.OnceValue(func() (out []Measurement) {
+	for _, line := range strings.Split(strings.TrimSpace(measuredText), "\n") {
+		c := strings.Split(line, "\t")
+		if len(c) != measuredColumns {
+			continue
+		}
+		rate, err := strconv.ParseFloat(c[6], 64)
+		if err != nil {
+			continue
+		}
+		out = append(out, Measurement{c[0], c[1], c[2], c[3], c[4], c[5], rate})
+	}
+	return out
+})
+
+// String is the measurement as a line of text.
+func (m *Measurement) String() string {
+	device := m.Device
+	if d, _, err := hardware.Find(m.Device); err == nil {
+		device = d.Name
+	}
+	return fmt.Sprintf("%s, %s on %s, %s, %s %s: %s tok/s measured", device, m.Engine, m.Backend, cmp.Or(m.Built, "no date"), m.Model, m.Weights, strconv.FormatFloat(m.Rate, 'g', 3, 64))
+}
+
+// Nearest are the measurements that tell most of a prediction, at most so many: of the same device, else of its family,
+// and then of the same engine, model and format.
+func (p *Predictor) Nearest(n int) []Measurement {
+	type scored struct {
+		m   *Measurement
+		far float64
+	}
+	var list []scored
+	all := Measured()
+	for i := range all {
+		if far := p.far(&all[i]); far < beyond {
+			list = append(list, scored{&all[i], far})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b scored) int { return cmp.Compare(a.far, b.far) })
+	var out []Measurement
+	for _, s := range list[:min(n, len(list))] {
+		out = append(out, *s.m)
+	}
+	return out
+}
+
+// beyond is how far a measurement may be and still tell something: of another family it tells nothing.
+const beyond = 20
+
+// far weighs what a measurement has otherwise than the prediction: the device before the engine, the back end before the
+// model, the model before its format.
+func (p *Predictor) far(m *Measurement) (far float64) {
+	s := &p.stages[0]
+	if m.Device != s.Device.ID {
+		d, _, err := hardware.Find(m.Device)
+		if err != nil || Family(d) != s.family {
+			return math.Inf(1)
+		}
+		far += 8
+	}
+	for _, x := range []struct {
+		same bool
+		by   float64
+	}{{m.Engine == p.in.Engine, 4}, {m.Backend == s.Backend, 3}, {p.in.Model != nil && m.Model == p.in.Model.ID, 1}, {p.in.Weights != nil && m.Weights == p.in.Weights.Name, 1}} {
+		if !x.same {
+			far += x.by
+		}
+	}
+	return far
+}
