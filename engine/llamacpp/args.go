@@ -191,6 +191,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ctvd --cache-type-v-draft --spec-draft-type-v", Env: "LLAMA_ARG_SPEC_DRAFT_CACHE_TYPE_V", Set: argWord(func(p *plan.Plan) *string { return &p.DraftKVV })},
 	{Names: "--spec-type", Env: "LLAMA_ARG_SPEC_TYPE", Set: argSpec},
 	{Names: "--mtp", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MTP })},
+	{Names: "--override-kv", Set: argMetadata},
 	{Names: "-dev --device", Env: "LLAMA_ARG_DEVICE", Set: argDevices},
 
 	// Those of ik_llama.cpp alone.
@@ -202,7 +203,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-ser --smart-expert-reduction", Set: ofFork(argWord(func(p *plan.Plan) *string { return &p.ExpertsAtMost }))},
 
 	// Memory that no field of a plan holds.
-	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled --override-kv -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
+	{Names: "-devd --device-draft --spec-draft-device --rpc --lora --lora-scaled -ncffn --n-cpu-ffn --moe-cache-mib -lzm --lazy-mode", Unread: true},
 	{Names: "-cd --ctx-size-draft -otd --override-tensor-draft --spec-draft-override-tensor -ncmoed --n-cpu-moe-draft", Unread: true},
 	{Names: "--pooling --rope-scaling --rope-scale --yarn-orig-ctx -gan --grp-attn-n -gaw --grp-attn-w --image-min-tokens --image-max-tokens -mv --model-vocoder", Unread: true},
 	{Names: "--embedding --embeddings --rerank --reranking --no-host --no-mmproj --eagle3 --spec-default -bs --backend-sampling", Kind: argv.Switch, Unread: true},
@@ -305,6 +306,17 @@ func argSpec(l *launch, v string) error {
 		on := true
 		l.Plan.MTP = &on
 	}
+	return nil
+}
+
+// argMetadata: of what a file says of its model, the tokenizer's keys have no bearing on memory.
+func argMetadata(l *launch, v string) error {
+	text := "--override-kv " + argv.Quote(argv.Blotted(v))
+	if strings.HasPrefix(v, "tokenizer.") {
+		l.Beside = append(l.Beside, text)
+		return nil
+	}
+	l.Unknown = append(l.Unknown, text)
 	return nil
 }
 

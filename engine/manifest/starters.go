@@ -15,7 +15,12 @@ var (
 	swapCmd    = regexp.MustCompile(`(?m)^\s+"?cmd"?:`)
 )
 
-func isSwap(text string) bool { return swapModels.MatchString(text) && swapCmd.MatchString(text) }
+// keyed begins with a key: a script that writes such a file from within does not.
+var keyed = regexp.MustCompile(`^([ \t]*(#[^\n]*|---)?\r?\n)*[ \t]*["']?[\w-]+["']?:([ \t]|\r?\n|$)`)
+
+func isSwap(text string) bool {
+	return keyed.MatchString(text) && swapModels.MatchString(text) && swapCmd.MatchString(text)
+}
 
 // swapped are the models of llama-swap: each has a command, on several lines without marks, with macros of the file.
 func swapped(_ *file, d *yaml.Node) (out []container) {
@@ -67,7 +72,7 @@ var (
 
 // isSettings tells a file of flags as keys (vllm serve --config FILE, sglang --config FILE).
 func isSettings(text string) bool {
-	return settingModel.MatchString(text) && settingFlag.MatchString(text)
+	return keyed.MatchString(text) && settingModel.MatchString(text) && settingFlag.MatchString(text)
 }
 
 // settled is such a file: its keys tell the engine.

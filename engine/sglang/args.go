@@ -173,11 +173,12 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--max-total-tokens --torch-compile-max-bs --piecewise-cuda-graph-max-tokens --offload-group-size --offload-num-in-group --offload-prefetch-step --offload-mode --hybrid-kvcache-ratio --swa-full-tokens-ratio --max-mamba-cache-size --mamba-full-memory-ratio", Unread: true},
 	{Names: "--hicache-ratio --hicache-size --json-model-override-args --config --torchao-config --moe-dense-tp-size", Unread: true},
 	{Names: "--lora-paths --piecewise-cuda-graph-tokens", Kind: argv.List, Unread: true},
-	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-dp-lm-head --enable-memory-saver --enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
+	{Names: "--enable-torch-compile --enable-hierarchical-cache --enable-mixed-chunk --disable-hybrid-swa-memory --enable-memory-saver --enable-two-batch-overlap", Kind: argv.Switch, Unread: true},
 
 	// No bearing on memory.
 	{Names: "--nsa-prefill-backend --nsa-decode-backend --dsa-prefill-backend --dsa-decode-backend --fp4-gemm-backend --fp8-gemm-backend --bf16-gemm-backend --linear-attn-backend --mamba-backend --speculative-moe-runner-backend --speculative-moe-a2a-backend --speculative-attention-mode"},
 	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend --hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast --init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
+	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
 	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune --enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output --disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
 	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},

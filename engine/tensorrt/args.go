@@ -9,7 +9,9 @@ import (
 )
 
 // Programs are what starts TensorRT-LLM's server.
-func Programs() []string { return []string{"trtllm-serve", "tensorrt_llm.commands.serve"} }
+func Programs() []string {
+	return []string{"trtllm-serve", "tensorrt_llm.commands.serve", "dynamo.trtllm"}
+}
 
 type launch struct {
 	argv.Launch
@@ -60,10 +62,10 @@ func argNumber(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
 
 // argFlags are those of trtllm-serve; underscores and dashes are the same.
 var argFlags = []argv.Flag[launch]{
-	{Names: "--model", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
+	{Names: "--model --model-path", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })},
 	{Names: "--tp-size --tensor-parallel-size", Set: argWhole(func(p *plan.Plan) *int64 { return &p.TP })},
 	{Names: "--pp-size --pipeline-parallel-size", Set: argWhole(func(p *plan.Plan) *int64 { return &p.PP })},
-	{Names: "--ep-size --moe-expert-parallel-size", Set: argWhole(func(p *plan.Plan) *int64 { return &p.EP })},
+	{Names: "--ep-size --moe-expert-parallel-size --expert-parallel-size", Set: argWhole(func(p *plan.Plan) *int64 { return &p.EP })},
 	{Names: "--cp-size --context-parallel-size", Set: argWhole(func(p *plan.Plan) *int64 { return &p.CP })},
 	{Names: "--max-batch-size", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
 	{Names: "--max-num-tokens", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxBatchedTokens })},
@@ -73,15 +75,26 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--kv-cache-dtype", Set: argKV},
 	{Names: "--enable-chunked-prefill", Kind: argv.Switch, Set: argv.On(true, func(l *launch) **bool { return &l.Plan.ChunkedPrefill })},
 
-	{Names: "--extra-llm-api-options --config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
+	{Names: "--extra-llm-api-options --extra-engine-args --config", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.config })},
 
 	{Names: "--served-model-name", Set: func(l *launch, v string) error { return argv.Serves(&l.Launch, v) }},
 	// Memory that no field of a plan holds.
-	{Names: "--backend --max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding", Unread: true},
+	{Names: "--backend", Set: argBackend},
+	{Names: "--max-beam-width --cluster-size --moe-cluster-parallel-size --spec-decoding --disaggregation-mode --modality --encode-endpoint", Unread: true},
 
 	// No bearing on memory.
 	{Names: "--host --port --tokenizer --custom-tokenizer --gpus-per-node --num-postprocess-workers --log-level --reasoning-parser --tool-parser --revision --chat-template --metadata-server-config-file --server-role --otlp-traces-endpoint"},
 	{Names: "--trust-remote-code --fail-fast-on-attention-window-too-large", Kind: argv.Switch},
+}
+
+// argBackend: the rules are those of PyTorch's, which is what trtllm-serve takes by itself.
+func argBackend(l *launch, v string) error {
+	if strings.EqualFold(v, "pytorch") {
+		l.Beside = append(l.Beside, "--backend pytorch")
+	} else {
+		l.Unknown = append(l.Unknown, "--backend "+argv.Quote(argv.Blotted(v)))
+	}
+	return nil
 }
 
 func argKV(l *launch, v string) error {

@@ -17,7 +17,7 @@ func TestFromArgs(t *testing.T) {
 		{"trtllm-serve X/Y --max_batch_size 256 --max_num_tokens 8192 --max_seq_len 32768", "X/Y", `{"context":32768,"max_num_batched_tokens":8192,"max_num_seqs":256}`, ""},
 		{"trtllm-serve X/Y --kv_cache_free_gpu_memory_fraction 0.95", "X/Y", `{"free_gpu_memory_fraction":0.95}`, ""},
 		{"trtllm-serve X/Y --free-gpu-memory-fraction 0.8 --kv-cache-dtype fp8", "X/Y", `{"kv":"fp8","free_gpu_memory_fraction":0.8}`, ""},
-		{"trtllm-serve X/Y --backend pytorch --extra_llm_api_options extra.yaml", "X/Y", `{}`, "--extra_llm_api_options extra.yaml|--backend pytorch"},
+		{"trtllm-serve X/Y --backend pytorch --extra_llm_api_options extra.yaml", "X/Y", `{}`, "--extra_llm_api_options extra.yaml"},
 		{"cat > /tmp/c.yml <<EOF\nkv_cache_config:\n  tokens_per_block: 64\n  enable_block_reuse: false\n  dtype: fp8\ncuda_graph_config:\n  max_batch_size: 256\nprint_iter_log: true\nEOF\ntrtllm-serve X/Y --config /tmp/c.yml", "X/Y", `{"kv":"fp8","block_size":64,"prefix_cache":false}`, "cuda_graph_config.max_batch_size=256"},
 		{"cat <<EOF > c.yml\nenable_attention_dp: true\nstream_interval: 10\nspeculative_config:\n  decoding_type: DraftTarget\n  max_draft_len: 4\n  speculative_model_dir: /opt/D\nEOF\ntrtllm-serve X/Y --tp_size 8 --ep_size 8 --extra_llm_api_options c.yml", "X/Y", `{"tp":1,"ep":8,"dp":8,"draft_model":"/opt/D","draft_tokens":4,"stream_interval":10}`, ""},
 		{"trtllm-serve X/Y --enable_chunked_prefill --trust_remote_code --host 0.0.0.0", "X/Y", `{"chunked_prefill":true}`, ""},

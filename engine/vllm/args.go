@@ -173,6 +173,7 @@ var flags = []argv.Flag[launch]{
 	// No bearing on memory.
 	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
+	{Names: "-O0 -O1 -O2 -O3", Kind: argv.Switch},
 	{Names: "--lora-modules", Kind: argv.List}, // adapters for the slots that --max-loras reserves
 	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
 	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},

@@ -39,7 +39,8 @@ func FromCommand(text string) (*api.Request, []string, error) {
 	if err != nil {
 		return nil, nil, commandError(err)
 	}
-	return requestOf(l), l.Unknown, nil
+	r := requestOf(l)
+	return r, l.Unknown, nil
 }
 
 func readLaunch(text string) (*argv.Launch, error) {
@@ -124,6 +125,7 @@ func requestOf(l *argv.Launch) *api.Request {
 		}
 	}
 	if err == nil && found.Spec != nil && r.EP > r.TP && r.DP > 1 && found.Spec.Model(found.ID).Traits.Experts == 0 {
+		l.Unknown = append(l.Unknown, "--enable-dp-attention")
 		r.TP, r.EP, r.DP = r.TP*r.DP, 0, 1 // groups of attention of a dense model, whose other layers are cut over all ranks
 	}
 	if r.Weights == "" && question.IsHubName(r.Model) {
