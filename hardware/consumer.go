@@ -1,6 +1,9 @@
 package hardware
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // consumer are beginnings of ids of devices that stand in desktops and laptops, where people run one model for themselves.
 var consumer = []string{"rtx-2", "rtx-3", "rtx-4", "rtx-5", "gtx-", "titan-", "rx-", "arc-a", "arc-b", "arc-1", "ryzen-", "vega-", "gb10", "jetson-"}
@@ -21,4 +24,11 @@ func (d *Device) Consumer() bool {
 		}
 	}
 	return d.Vendor == "Apple" || d.Form == "laptop" || d.Form == "custom" && strings.HasSuffix(d.ID, "GB card")
+}
+
+// smallest is the id of a device with the least memory that it is sold with.
+func (d *Device) smallest() string {
+	const gib = 1 << 30
+	whole := strings.TrimSuffix(d.ID, fmt.Sprintf("-%dgb", int64(d.Memory.Value)/gib))
+	return fmt.Sprintf("%s-%dgb", whole, int64(d.Options[0])/gib)
 }

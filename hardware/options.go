@@ -29,6 +29,9 @@ func (m *Machine) set(o option) ([]Note, error) {
 	var err error
 	switch o.key {
 	case "host":
+		if len(m.Groups) == 1 && m.Groups[0].Device.Unified != nil && len(m.Groups[0].Device.Options) > 1 {
+			return nil, bad("host", o.value, "is no memory of its own: "+m.Groups[0].Device.ID+" shares one with its GPU", "name the size that it is sold with: "+m.Groups[0].Device.smallest())
+		}
 		var s Store
 		s, err = givenStore(o)
 		m.Host.Memory, m.Host.Bandwidth = s.Capacity, s.Bandwidth.or(m.Host.Bandwidth)

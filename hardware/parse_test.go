@@ -332,3 +332,17 @@ func TestTooManyAreTooMany(t *testing.T) {
 		}
 	}
 }
+
+// TestOneMemory: a computer whose GPU shares the memory has no host beside it, and is named by the size that it is sold with.
+func TestOneMemory(t *testing.T) {
+	for _, name := range []string{"m4,host=16GiB", "strix-halo,host=64GiB"} {
+		if _, _, err := Parse(name, 0); err == nil || !strings.Contains(err.Error(), "shares one with its GPU") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"m4-16gb", "rtx-4090,host=64GiB"} {
+		if _, _, err := Parse(name, 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
