@@ -59,6 +59,7 @@ type reader struct {
 	*pickle.Reader
 	out    *Snapshot
 	frames []uint32
+	fields record // of the dict that is packed
 	err    error
 }
 
@@ -97,8 +98,16 @@ func (r *record) hasAll(ws ...pickle.Word) bool {
 	return true
 }
 
+// at is the value of a field; none where it is missing.
+func (r *record) at(w pickle.Word) pickle.Value {
+	if r.has&(1<<w) == 0 {
+		return pickle.Value{}
+	}
+	return r.value[w]
+}
+
 func (r *record) number(w pickle.Word) int64 {
-	n, _ := r.value[w].Int()
+	n, _ := r.at(w).Int()
 	return n
 }
 
@@ -113,7 +122,8 @@ func (r *reader) whole(c *pickle.Container) (pickle.Value, bool) {
 	if c.Kind == pickle.List {
 		return r.stack(c)
 	}
-	var rec record
+	rec := &r.fields
+	rec.has = 0
 	for i := 0; i+1 < len(c.Items); i += 2 {
 		if w, ok := c.Items[i].Word(); ok && w < wordCount {
 			rec.has |= 1 << w
@@ -122,15 +132,15 @@ func (r *reader) whole(c *pickle.Container) (pickle.Value, bool) {
 	}
 	switch {
 	case rec.hasAll(wAction, wSize):
-		return r.event(&rec), true
+		return r.event(rec), true
 	case rec.hasAll(wFilename, wLine):
-		n, isNew := r.out.stacks.frame(r.Text(rec.value[wFilename]), r.Text(rec.value[wName]), rec.number(wLine))
+		n, isNew := r.out.stacks.frame(r.Text(rec.at(wFilename)), r.Text(rec.at(wName)), rec.number(wLine))
 		r.hold(isNew, 64)
 		return pickle.Pack(aFrame, uint64(n)), true
 	case rec.hasAll(wState, wSize):
-		return r.block(&rec), true
+		return r.block(rec), true
 	case rec.hasAll(wTotal, wBlocks):
-		return r.segment(&rec), true
+		return r.segment(rec), true
 	}
 	return pickle.Value{}, false
 }
@@ -166,14 +176,14 @@ func (r *reader) stack(c *pickle.Container) (pickle.Value, bool) {
 
 // stackOf a record; 0 where it has none.
 func (rec *record) stackOf() uint32 {
-	if tag, n, _, ok := rec.value[wFrames].Unpack(); ok && tag == aStack {
+	if tag, n, _, ok := rec.at(wFrames).Unpack(); ok && tag == aStack {
 		return uint32(n)
 	}
 	return 0
 }
 
 func (r *reader) event(rec *record) pickle.Value {
-	a, ok := actions[r.Text(rec.value[wAction])]
+	a, ok := actions[r.Text(rec.at(wAction))]
 	if !ok {
 		a = unknownAction
 	}
@@ -187,7 +197,7 @@ func (r *reader) event(rec *record) pickle.Value {
 var states = map[string]state{"active_allocated": allocated, "active_pending_free": pendingFree, "active_awaiting_free": pendingFree}
 
 func (r *reader) block(rec *record) pickle.Value {
-	b := block{address: rec.number(wAddress), size: rec.bytes(wSize), requested: rec.bytes(wRequested), state: states[r.Text(rec.value[wState])], stack: rec.stackOf()}
+	b := block{address: rec.number(wAddress), size: rec.bytes(wSize), requested: rec.bytes(wRequested), state: states[r.Text(rec.at(wState))], stack: rec.stackOf()}
 	r.hold(true, 40)
 	r.out.blocks = append(r.out.blocks, b)
 	return pickle.Pack(aBlock, uint64(len(r.out.blocks)-1))
@@ -196,9 +206,9 @@ func (r *reader) block(rec *record) pickle.Value {
 func (r *reader) segment(rec *record) pickle.Value {
 	s := segment{
 		device: rec.number(wDevice), address: rec.number(wAddress), size: rec.bytes(wTotal), stream: rec.number(wStream),
-		small: r.Text(rec.value[wType]) == "small", expandable: rec.number(wExpandable) != 0, private: privatePool(rec.value[wPool].Of()),
+		small: r.Text(rec.at(wType)) == "small", expandable: rec.number(wExpandable) != 0, private: privatePool(rec.at(wPool).Of()),
 	}
-	if list := rec.value[wBlocks].Of(); list != nil && len(list.Items) == 1 {
+	if list := rec.at(wBlocks).Of(); list != nil && len(list.Items) == 1 {
 		if tag, first, count, ok := list.Items[0].Unpack(); ok && tag == aBlock {
 			s.first, s.count = first, count
 		}

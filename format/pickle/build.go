@@ -82,7 +82,13 @@ func (r *Reader) made(k Kind, items []Value) error {
 func (r *Reader) move(c *Container, items []Value) error {
 	grown := int64(0)
 	for _, v := range items {
-		if c.add(r.whole(v)) {
+		if v.of != nil {
+			v = r.whole(v)
+		}
+		if v.Kind != Packed {
+			c.Items = append(c.Items, v)
+			grown++
+		} else if c.add(v) {
 			grown++
 		}
 	}
@@ -122,14 +128,14 @@ func (r *Reader) whole(v Value) Value {
 	if !ok {
 		if c.known && !c.kept {
 			c.kept = true
-			r.memo[c.memo] = v
+			r.keep(c.memo, v)
 			r.held += perMemo
 		}
 		return v
 	}
 	r.held -= perContainer + int64(len(c.Items))*perItem
 	if c.known && packed.tag != 0 { // what has tag 0 is not referred to again
-		r.memo[c.memo] = packed
+		r.keep(c.memo, packed)
 		r.held += perMemo
 	}
 	const mostSpare = 4096

@@ -36,9 +36,40 @@ type Reader struct {
 	stack []Value
 	marks []int
 	memo  map[uint32]Value
+	low   []kept // values of low numbers, where most references go
 	put   uint32 // the number that MEMOIZE gives next
 	held  int64
 	spare []*Container
+}
+
+// kept is a value of the memo, once it is there.
+type kept struct {
+	Value
+	there bool
+}
+
+// mostLow is how many values are found without a map.
+const mostLow = 1 << 14
+
+// keep puts a value into the memo.
+func (r *Reader) keep(i uint32, v Value) {
+	if i >= mostLow {
+		r.memo[i] = v
+		return
+	}
+	if int(i) >= len(r.low) {
+		r.low = append(r.low, make([]kept, int(i)+1-len(r.low))...)
+	}
+	r.low[i] = kept{v, true}
+}
+
+// fetch is a value of the memo.
+func (r *Reader) fetch(i uint32) (Value, bool) {
+	if int(i) < len(r.low) {
+		return r.low[i].Value, r.low[i].there
+	}
+	v, ok := r.memo[i]
+	return v, ok
 }
 
 // NewReader makes a reader of a stream.
@@ -325,7 +356,7 @@ func (r *Reader) memory(op byte) error {
 		return err
 	}
 	if op == 'g' || op == 'h' || op == 'j' {
-		v, ok := r.memo[i]
+		v, ok := r.fetch(i)
 		if !ok {
 			v, ok = r.unfinished(i)
 		}
@@ -352,7 +383,7 @@ func (r *Reader) memory(op byte) error {
 			return nil // it is kept when it is whole
 		}
 	}
-	r.memo[i] = v
+	r.keep(i, v)
 	return r.Hold(perMemo)
 }
 

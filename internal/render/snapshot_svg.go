@@ -126,19 +126,37 @@ func (v *recordView) line() {
 	fmt.Fprintf(&v.b, "<path class=\"axis\" stroke-width=\"1.5\" d=\"%s\"/>\n", v.edge(heights, "M"))
 }
 
-// legend names the categories that were held.
+// legend names the categories that lived at any time, with what they held at the moment that is explained.
 func (v *recordView) legend() {
 	x := float64(recordLeft)
-	for _, h := range v.d.Held {
-		words := string(h.Category) + " " + bytesOf(h.Bytes)
+	for _, c := range snapshot.Categories() {
+		words := v.named(c)
+		if words == "" {
+			continue
+		}
 		if x+letters(words)+24 > float64(v.width-svgMargin) {
 			x = recordLeft
 			v.y += svgLine
 		}
-		t := categoryTints[h.Category]
+		t := categoryTints[c]
 		fmt.Fprintf(&v.b, "<rect class=\"f%d\" fill-opacity=\"%g\" x=\"%.1f\" y=\"%d\" width=\"12\" height=\"12\"/>\n", t.of, t.tint, x, v.y-10)
 		v.text(x+18, v.y, "l", words)
 		x += letters(words) + 40
 	}
 	v.y += svgLine
+}
+
+// named is a category with its bytes; "" for one that never lived.
+func (v *recordView) named(c snapshot.Category) string {
+	for i := range v.d.Held {
+		if h := &v.d.Held[i]; h.Category == c {
+			return string(c) + " " + bytesOf(h.Bytes)
+		}
+	}
+	for i := range v.d.Timeline {
+		if v.d.Timeline[i].Held[c] > 0 {
+			return string(c)
+		}
+	}
+	return ""
 }
