@@ -30,6 +30,7 @@ type fitFlags struct {
 	from        string
 	files       []string // that a training run is configured by
 	emit        string
+	also        []string
 	quality     string
 }
 
@@ -54,6 +55,8 @@ func (a *app) fit() *cobra.Command {
 	requestFlags(flags, &f.request, "fit")
 	flags.StringVar(&f.from, "from", "", fromUsage)
 	group(flags.Lookup("from"), groupWhat)
+	flags.StringArrayVar(&f.also, "also", nil, "a further model on the same hardware, with its flags in quotes; once for each")
+	group(flags.Lookup("also"), groupWhat)
 	flags.StringVar(&f.explain, "explain", "", "formula, inputs, source and band of every number, or of one item")
 	flags.Lookup("explain").NoOptDefVal = render.All
 	flags.BoolVar(&f.layers, "layers", false, "what the model is made of, by kind of layer")
@@ -90,6 +93,9 @@ func (a *app) runFit(c *cobra.Command, f *fitFlags, args []string) error {
 		return err
 	}
 	if err := a.tune(f.calibration); err != nil {
+		return err
+	}
+	if err := alsoPlans(a, c, f.also, r); err != nil {
 		return err
 	}
 	r.Ask = "fit"

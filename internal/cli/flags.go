@@ -76,6 +76,7 @@ func requestFlags(flags *pflag.FlagSet, r *memwall.Request, asks ...string) {
 		}
 		group(p, groupOf(f))
 	}
+	addParts(flags, r, asks)
 	flags.SetNormalizeFunc(fieldNames)
 }
 
@@ -265,7 +266,7 @@ func parseOverride(s string) (map[string]plan.Int, error) {
 func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 	for i := range memwall.Fields() {
 		f := &memwall.Fields()[i]
-		if p := flags.Lookup(f.Flag); f.Flag != "" && p != nil && p.Changed {
+		if p := flags.Lookup(flagFor(f)); flagFor(f) != "" && p != nil && p.Changed {
 			f.Value(onto).Set(f.Value(from))
 		}
 	}
@@ -275,6 +276,9 @@ func overlay(flags *pflag.FlagSet, from, onto *memwall.Request) {
 func operand(f *pflag.Flag) string {
 	if w, ok := f.Value.(workValue); ok {
 		return w.Operand
+	}
+	if _, ok := f.Value.(*partsValue); ok {
+		return "NAME=VALUE,…"
 	}
 	v, ok := f.Value.(*fieldValue)
 	if !ok {
@@ -311,7 +315,7 @@ var words = map[string]string{
 	"fit_target": "MIB", "draft_kv": "FORMAT", "draft_kv_v": "FORMAT", "tensor_split": "SHARES", "override_tensor": "PATTERN=PLACE",
 }
 
-var plainWords = map[string]string{"from": "COMMAND", "svg": "FILE", "roofline": "FILE", "pipeline": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",
+var plainWords = map[string]string{"also": "PLAN", "from": "COMMAND", "svg": "FILE", "roofline": "FILE", "pipeline": "FILE", "by": "life", "explain": "[=ITEM]", "check": "[=strict]", "for": "MODEL", "hub": "ORG/NAME", "csv": "FILE", "series": "FILE", "trace-out": "FILE", "write-trace": "FILE",
 	"formats": "NAMES", "imatrix": "FILE", "activations": "FILE", "write": "FILE", "fits": "HARDWARE", "ctx": "TOKENS", "budget": "SIZE", "floor": "ROLE=FORMAT", "family": "gguf|hub", "per": "role|layer|tensor"}
 
 func plainOperand(f *pflag.Flag) string {
