@@ -154,7 +154,7 @@ func seconds(microseconds int64) float64 { return float64(microseconds) / 1e6 }
 
 func (r *replay) moment(m moment) Moment {
 	s := r.at(m.event)
-	out := Moment{Event: m.event, Seconds: seconds(m.time - r.begun), Live: m.live, Reserved: m.reserved, Unused: m.reserved - m.live}
+	out := Moment{Event: m.event, Seconds: seconds(m.time - r.begun), Live: m.live, Reserved: m.reserved, Unused: max(0, m.reserved-m.live)}
 	if len(r.spans) > 0 && m.event >= 0 {
 		out.Phase, out.Step = phaseNames[s.phase], s.step+1
 	}

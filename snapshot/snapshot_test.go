@@ -3,6 +3,8 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -75,6 +77,30 @@ func TestPrint(t *testing.T) {
 		d.Timeline = nil
 		b, _ := json.MarshalIndent(d, "", " ")
 		t.Logf("%s", b)
+	}
+}
+
+// TestMutated: snapshots with a few bytes that are otherwise are read, or refused in their own words.
+func TestMutated(t *testing.T) {
+	for _, name := range []string{"training", "ring", "oom"} {
+		data, err := os.ReadFile("testdata/" + name + ".pickle")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(150) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			broken := bytes.Clone(data)
+			for range 1 + r.IntN(4) {
+				broken[r.IntN(len(broken))] = byte(r.IntN(256))
+			}
+			s, err := Read(bytes.NewReader(broken))
+			if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+				t.Fatalf("%s, %d: %v is of type %T", name, seed, err, err)
+			}
+			if err == nil {
+				s.Report()
+			}
+		}
 	}
 }
 
