@@ -1,6 +1,9 @@
 package memwall
 
 import (
+	"context"
+	"strings"
+
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/diagnose/cause"
 	"github.com/memwall/memwall/internal/launch"
@@ -99,3 +102,30 @@ func PerHour(hardware string, devices int64) *float64 { return question.PerHour(
 
 // Patch applies a JSON merge patch (RFC 7396) to a request.
 func Patch(r *Request, patch map[string]any) (*Request, error) { return api.Patch(r, patch) }
+
+// askText answers a request whose plan a text says: a command or a manifest of an engine, a configuration of a framework of training. Fields
+// that are given count over it; what of it no field holds is a note.
+func (a *Asker) askText(ctx context.Context, r *Request) (*Answer, error) {
+	read := func() (*Request, []string, error) { return FromCommand(r.Text) }
+	if r.Ask == api.AskTrain {
+		read = func() (*Request, []string, error) { return FromTraining([][]byte{[]byte(r.Text)}) }
+	}
+	q, unread, err := read()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range Fields() {
+		if v := f.Value(r); f.Name != "text" && !v.IsZero() {
+			f.Value(q).Set(v)
+		}
+	}
+	notes := DevicesOfText(q)
+	if len(unread) > 0 {
+		notes = append(notes, Note{Code: "unread_keys", Severity: "warn", Field: "text", Text: "not counted, as no field of a plan holds it: " + strings.Join(unread, "; ")})
+	}
+	out, err := a.ask(ctx, q)
+	if err == nil {
+		out.Notes = append(notes, out.Notes...)
+	}
+	return out, err
+}

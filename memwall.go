@@ -104,6 +104,9 @@ func (a *Asker) ask(ctx context.Context, r *Request) (*Answer, error) {
 	if err := r.CheckAsk(); err != nil {
 		return nil, err
 	}
+	if r.Text != "" {
+		return a.askText(ctx, r)
+	}
 	if r.Model == "" {
 		return nil, &Error{Code: BadField, Field: "model", Message: "model is missing", Hint: "a catalog id such as llama-3.1-8b, a file or a config.json"}
 	}

@@ -63,7 +63,7 @@ type Request struct {
 	Change     map[string]any        `json:"change,omitempty" asks:"diff" doc:"JSON merge patch that makes the second plan of a diff"`
 	Also       []Request             `json:"also,omitempty" asks:"fit" doc:"further fit requests that share the hardware"`
 	Measured   map[string]float64    `json:"measured_errors,omitempty" asks:"fit,plan" doc:"relative errors of the weights by recipe, measured on them (memwall quant --save), in place of published rows: {\"q4_k_m\":0.071}"`
-	Text       string                `json:"text,omitempty" asks:"compare,diagnose" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose"`
+	Text       string                `json:"text,omitempty" asks:"compare,diagnose,fit,train" doc:"the start-up log of a server, for compare; what a program printed when memory ran out, for diagnose; a command, manifest or configuration, for fit and train, under the fields that are given"`
 	Among      map[string][]plan.Int `json:"among,omitempty" asks:"plan" doc:"numbers to search, of fields that a list was given for: {\"tp\":[1,2,4]}"`
 	All        bool                  `json:"all,omitempty" asks:"plan,pick" doc:"all that a search finds, not the first few"`
 	Explain    bool                  `json:"explain,omitempty" doc:"formula, inputs, source and band of every number"`

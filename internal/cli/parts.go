@@ -24,7 +24,7 @@ var inParts = map[string]string{
 // elsewhere are the fields that no flag of their name sets, with the form that the command line has for each.
 var elsewhere = map[string]string{
 	"ask": "the command", "model": "MODEL", "for": "plan --train", "goal": "plan --ttft 2s", "workload": "sim --rate 4", "day": "plan --day FILE", "change": "diff A B", "also": "fit --also \"MODEL FLAGS\"",
-	"measured_errors": "fit --quality FILE", "text": "compare FILE, diagnose FILE", "among": "plan --tp 1,2,4", "all": "plan --all", "explain": "fit --explain", "engine_args": "fit --from COMMAND",
+	"measured_errors": "fit --quality FILE", "text": "compare FILE, diagnose FILE, fit --from COMMAND, train --from FILE", "among": "plan --tp 1,2,4", "all": "plan --all", "explain": "fit --explain", "engine_args": "fit --from COMMAND",
 }
 
 // flagFor is the flag of a field; "" where it has none.

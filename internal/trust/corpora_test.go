@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,11 @@ import (
 	"github.com/memwall/memwall/format/gguf/gguftest"
 	"github.com/memwall/memwall/format/safetensors"
 	"github.com/memwall/memwall/format/safetensors/safetensorstest"
+	"github.com/memwall/memwall/internal/check"
 	"github.com/memwall/memwall/internal/observe"
 	"github.com/memwall/memwall/internal/study"
 	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/snapshot"
 	"github.com/memwall/memwall/source"
 	"github.com/memwall/memwall/workload"
 )
@@ -45,6 +48,8 @@ func corpora(t *testing.T) []corpus {
 		{"benchmarks and calibrations", "JSON, CSV and Markdown of benchmarks, profiles, struck", benchmarks(), readBenchmark, false, false},
 		{"traces of workloads", "JSONL and CSV of requests, struck", traces(), readTrace, true, false},
 		{"study files", "a study in YAML, struck at every byte", studies(), readStudy, true, false},
+		{"memory snapshots", "pickles of PyTorch's allocator, cut, struck, every word of them replaced by extremes, with opcodes that import, call and build", snapshots(t), readSnapshot, true, false},
+		{"plans to check", "a memwall.yaml, struck at every byte", checks(), readCheck, true, false},
 		{"messages of agents", "JSON-RPC on a pipe, struck at every byte, nested, of odd ids", messages(), agent(t), false, true},
 	}
 }
@@ -323,5 +328,35 @@ func studies() inputs {
 
 func readStudy(in []byte) error {
 	_, err := study.Read("s.yaml", string(in))
+	return err
+}
+
+func snapshots(t *testing.T) inputs {
+	seed, err := os.ReadFile("../../snapshot/testdata/bare.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := []byte("\x80\x04}\x94(\x8c\x08segments\x94]\x94\x8c\x0ddevice_traces\x94]\x94]\x94}\x94(\x8c\x06action\x94\x8c\x05alloc\x94\x8c\x04addr\x94J\x00\x00\x00\x02\x8c\x04size\x94M\x00\x04uaau.")
+	return all(cut(seed, 997), struck(seed, 211, "\xff", "\x8d", "c", "R", "\x93", "("), cut(small, 1), struck(small, 1, "\x00", "\xff", "c", "R", "b", "(", "u", "e", "h", "."), put(small, 1, words...),
+		texts(strings.Repeat("]", 99_999), strings.Repeat("(", 99_999), "\x80\x04"+strings.Repeat("}\x94", 99_999), "\x80\x05\x8e\xff\xff\xff\xff\xff\xff\xff\x7f"))
+}
+
+func readSnapshot(in []byte) error {
+	s, err := snapshot.Read(bytes.NewReader(in))
+	if err == nil {
+		s.Report()
+	}
+	return err
+}
+
+const checkFile = "plans:\n- name: chat\n  from: vllm serve m --max-model-len 8192\n  on: l40s\n  must: {fits: true, headroom: 1 GiB, ttft: 2s}\n- name: tune\n  model: m\n  set: {tokens: 1, micro_batch: 2}\n"
+
+func checks() inputs {
+	seed := []byte(checkFile)
+	return all(cut(seed, 1), struck(seed, 1, "\x00", "\"", "{", "[", ":", "-", "\n", "\xff"), put(seed, 5, pieces...), lines(checkFile), texts("a: &a [*a]", nested("[", "", "]", 9999), strings.Repeat("plans: []\n", 999)))
+}
+
+func readCheck(in []byte) error {
+	_, err := check.Parse(in)
 	return err
 }
