@@ -1,6 +1,11 @@
 package snapshot
 
 import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
 	"io"
 
 	"github.com/memwall/memwall/format/pickle"
@@ -63,8 +68,22 @@ type reader struct {
 	err    error
 }
 
-// Read reads a snapshot. Errors of the file are of type *Error.
+// Read reads a snapshot, packed by gzip or not. Errors of the file are of type *Error.
 func Read(in io.Reader) (*Snapshot, error) {
+	b := bufio.NewReader(in)
+	head, _ := b.Peek(4) // a shorter file is an error of the pickle
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return nil, &Error{"the file is a zip archive, as torch.save writes, and no memory snapshot", fixSnapshot}
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		unpacked, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, &Error{"the file begins as one of gzip and is none: " + err.Error(), "give it unpacked"}
+		}
+		in = unpacked
+	default:
+		in = b
+	}
 	r := &reader{Reader: pickle.NewReader(in), out: &Snapshot{stacks: newStacks()}}
 	for _, w := range words {
 		r.Word(w)
@@ -76,6 +95,9 @@ func Read(in io.Reader) (*Snapshot, error) {
 	}
 	if e, ok := err.(*pickle.Error); ok {
 		return nil, &Error{"the snapshot: " + e.Error(), fixSnapshot}
+	}
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
+		return nil, &Error{"the packed file is broken: " + err.Error(), "pack it again, or give it unpacked"}
 	}
 	if err != nil {
 		return nil, err

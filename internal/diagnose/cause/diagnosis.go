@@ -3,6 +3,7 @@
 package cause
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/engine/torch"
 	"github.com/memwall/memwall/internal/compare"
 	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/internal/training"
@@ -25,8 +27,12 @@ func Diagnose(a *question.Env, text io.Reader, overrides *api.Request) (*api.Ans
 	if err := checkDiagnose(overrides); err != nil {
 		return nil, err
 	}
+	log := bufio.NewReader(text)
+	if head, _ := log.Peek(2); torch.Sniff(head) == torch.Pickle { // what cannot be read is an error of the reader
+		return nil, &api.Error{Code: api.BadFile, Field: "text", Message: "the file is a pickle, as torch.cuda.memory._dump_snapshot writes, and no log", Hint: "memwall snapshot FILE"}
+	}
 	heard := newHeard()
-	report, err := diagnose.Read(text, heard.listeners()...)
+	report, err := diagnose.Read(log, heard.listeners()...)
 	if err != nil {
 		return nil, compare.LogError(err)
 	}
