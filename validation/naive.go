@@ -12,7 +12,7 @@ import (
 // naiveTable puts a rule of thumb beside the scores of speeds.
 func naiveTable(b *strings.Builder, scores []Score) {
 	b.WriteString("\n## A rule of thumb beside us\n\nFor the same rows: answers read the weights at a flat 80 % of the memory's rate, prompts are multiplied at half the peak. As many users\n" +
-		"as a server takes read weights and caches at 80 %, and their prompts cost nothing. Products and attention take the longer of their\narithmetic at the full peak and their bytes at the memory's full rate, an all-reduce 2(n−1)/n of its bytes at the link's; copies run\nat the link's full rate.\n\n")
+		"as a server takes read weights and caches at 80 %, and their prompts cost nothing. Products and attention take the longer of their\narithmetic at the full peak and their bytes at the memory's full rate, an all-reduce 2(n−1)/n of its bytes at the link's; copies run\nat the link's full rate. Training runs at the median MFU of all other sources.\n\n")
 	b.WriteString("| measure | figures | median | p90 | rule of thumb: median | p90 |\n|---|---:|---:|---:|---:|---:|\n")
 	for i := range scores {
 		s := &scores[i]

@@ -34,8 +34,11 @@ func (r *TrainSpeed) measures() []*Measure {
 // trainSet names the rows of training speed, which are a table.
 const trainSet = "train-speed"
 
-// trainCols are the columns of trainFolds after the line: a figure with its band for each measure.
-const trainCols = 9
+// trainCols are the columns of trainFolds after the line: a figure with its band for each measure, and the rule of thumb.
+const (
+	trainCols  = 10
+	ofConstant = 9
+)
 
 // CompareTrainSpeeds puts the stored predictions beside the measurements.
 func CompareTrainSpeeds() (Set, []Comparison, error) {
@@ -52,6 +55,9 @@ func CompareTrainSpeeds() (Set, []Comparison, error) {
 	for i := range rows {
 		set.Rows[i] = rows[i].asRow()
 		c := Comparison{Row: &set.Rows[i], Figure: "tokens/s of a device", Measured: Value{Text: strconv.FormatFloat(rows[i].Rate, 'g', -1, 64), Mid: rows[i].Rate}}
+		if x, ok := f[rows[i].Line]; ok {
+			c.Naive = x[ofConstant]
+		}
 		for j, m := range rows[i].measures() {
 			c.Measure = m
 			out = append(out, f.compare(c, 3*j, "not predicted: the rate is beyond the datasheet"))

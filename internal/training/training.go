@@ -367,6 +367,7 @@ func (t *Training) timed(a *api.Answer) {
 	}
 	tokens := m.Tokens()
 	a.Step = TrainingStep(&s, tokens)
+	t.explainStep(a.Step)
 	if n := int64(q.Request.Tokens); n > 0 {
 		a.Run = t.Run(&s, tokens, n)
 	}

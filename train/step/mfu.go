@@ -13,3 +13,9 @@ package step
 // Publications differ: Megatron-Bridge since 2025, Automodel and torchtitan count causal pairs as here, llm-foundry,
 // NeMo 24 and Megatron's README the whole square, and InternEvo and BigScience report HFU.
 type flops struct{ useful, done float64 }
+
+// MFUOf is the MFU of a step that takes so many seconds.
+func (m *Model) MFUOf(seconds float64) float64 { return m.flops.useful / seconds / m.format.wide }
+
+// AtMFU gives the seconds of a step at a share of the device's dense peak in 16 bits: the rule of thumb that knows nothing else.
+func (m *Model) AtMFU(share float64) float64 { return m.flops.useful / share / m.format.wide }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/speed/coef"
+	"github.com/memwall/memwall/stat"
 	"github.com/memwall/memwall/train/step"
 	"github.com/memwall/memwall/validation"
 )
@@ -142,6 +143,31 @@ func leaveOut(rows []row, table *coef.Table, key func(*row) string) ([]guess, er
 	return outs, nil
 }
 
+// constant predicts every row by a rule of thumb: the median MFU of all rows but those of its publisher.
+func constant(rows []row) []guess {
+	outs, by := make([]guess, len(rows)), map[string]float64{}
+	for i := range rows {
+		publisher := rows[i].Publisher()
+		if by[publisher] == 0 {
+			by[publisher] = othersMFU(rows, publisher)
+		}
+		m := rows[i].model
+		outs[i].rate = m.PerDevice(m.AtMFU(by[publisher]))
+	}
+	return outs
+}
+
+// othersMFU is the median MFU that all but one publisher reach.
+func othersMFU(rows []row, but string) float64 {
+	var others []float64
+	for i := range rows {
+		if r := &rows[i]; r.Publisher() != but {
+			others = append(others, r.model.MFUOf(r.model.Tokens()/float64(r.Count)/r.Rate))
+		}
+	}
+	return stat.Median(others)
+}
+
 // bands sets the spreads of a table: what the errors of left-out rows call for.
 func bands(t *coef.Table, rows []row, all [][]guess) {
 	by := map[string]*coef.Errors{}
@@ -169,15 +195,17 @@ func bands(t *coef.Table, rows []row, all [][]guess) {
 
 // writeFolds gives the predictions of rows by the fits that lacked them, with their bands, in tokens a second of a
 // device.
+// Last comes the rule of thumb.
 func writeFolds(rows []row, all [][]guess) []byte {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "line\tsources\tlow\thigh\tmodels\tlow\thigh\tfamilies\tlow\thigh")
+	fmt.Fprintln(&b, "line\tsources\tlow\thigh\tmodels\tlow\thigh\tfamilies\tlow\thigh\tconstant MFU")
+	thumb := constant(rows)
 	for i := range rows {
 		fmt.Fprintf(&b, "%d", rows[i].Line)
 		for _, o := range all {
 			fmt.Fprintf(&b, "\t%.4g\t%.4g\t%.4g", o[i].rate, o[i].low, o[i].high)
 		}
-		fmt.Fprintln(&b)
+		fmt.Fprintf(&b, "\t%.4g\n", thumb[i].rate)
 	}
 	return b.Bytes()
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/memwall/memwall/speed/coef"
@@ -47,11 +48,15 @@ func run(out, folds string, verbose bool) error {
 		r.print(l.name, o)
 		all = append(all, o)
 	}
+	r.print("constant MFU of the other sources", constant(rows))
 	bands(table, rows, all)
 	for i, l := range leavings {
 		r.coverage(l.name, all[i])
 	}
 	if err := tables.Write(folds, writeFolds(rows, all)); err != nil {
+		return err
+	}
+	if err := tables.Write(filepath.Join(filepath.Dir(out), "nearest.tsv"), nearest(rows)); err != nil {
 		return err
 	}
 	return tables.Write(out, table.Write())

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/memwall/memwall/validation/fit/internal/fittest"
 )
 
 // TestTableIsFitted: the coefficients of the embedded table are what the rows give; the bands behind them take a
@@ -44,4 +46,13 @@ func TestRowsCompile(t *testing.T) {
 	if len(rows) < 940 || len(publishers) < 16 {
 		t.Errorf("%d rows of %d publishers", len(rows), len(publishers))
 	}
+}
+
+// TestNearest: the table of runs that answers name as nearest is that of the rows.
+func TestNearest(t *testing.T) {
+	rows, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fittest.Fresh(t, "training", "train/step/nearest.tsv", nearest(rows))
 }
