@@ -14,8 +14,5 @@ package step
 // NeMo 24 and Megatron's README the whole square, and InternEvo and BigScience report HFU.
 type flops struct{ useful, done float64 }
 
-// MFUOf is the MFU of a step that takes so many seconds.
-func (m *Model) MFUOf(seconds float64) float64 { return m.flops.useful / seconds / m.format.wide }
-
-// AtMFU gives the seconds of a step at a share of the device's dense peak in 16 bits: the rule of thumb that knows nothing else.
-func (m *Model) AtMFU(share float64) float64 { return m.flops.useful / share / m.format.wide }
+// AtPeak is the seconds that the model's own arithmetic takes at the device's dense peak in 16 bits: over those of a step its MFU.
+func (m *Model) AtPeak() float64 { return m.flops.useful / m.format.wide }

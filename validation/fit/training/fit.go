@@ -152,7 +152,7 @@ func constant(rows []row) []guess {
 			by[publisher] = othersMFU(rows, publisher)
 		}
 		m := rows[i].model
-		outs[i].rate = m.PerDevice(m.AtMFU(by[publisher]))
+		outs[i].rate = m.PerDevice(m.AtPeak() / by[publisher])
 	}
 	return outs
 }
@@ -162,7 +162,7 @@ func othersMFU(rows []row, but string) float64 {
 	var others []float64
 	for i := range rows {
 		if r := &rows[i]; r.Publisher() != but {
-			others = append(others, r.model.MFUOf(r.model.Tokens()/float64(r.Count)/r.Rate))
+			others = append(others, r.model.AtPeak()/(r.model.Tokens()/float64(r.Count)/r.Rate))
 		}
 	}
 	return stat.Median(others)
