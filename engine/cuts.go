@@ -108,8 +108,9 @@ func CheckBlocks(j *Job, name, wholeExperts string) error {
 		return nil
 	}
 	return &plan.Problem{Field: "tp", Value: fmt.Sprint(p.TP), Impossible: true,
-		Message: fmt.Sprintf("%s refuses tp = %d: %s of %s has %d inputs, %d on each rank, and its scales in %s are of %d", name, p.TP, b.role, j.Model.ID, b.inputs, b.part, j.Plan.Weights, b.of),
-		Fix:     blockFix(j, p, wholeExperts)}
+		Message: fmt.Sprintf("%s refuses tp = %d: %s of %s has %d inputs, %d on each rank, and its scales in %s are of %d",
+			name, p.TP, b.role, j.Model.ID, b.inputs, b.part, j.Plan.Weights, b.of),
+		Fix: blockFix(j, p, wholeExperts)}
 }
 
 // blockFix is the ways out that hold: experts that stay whole, and the most ranks that cut no block.

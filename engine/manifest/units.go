@@ -69,6 +69,9 @@ func unitFile(text string) ([]argv.Command, error) {
 			c.Image = e.value
 		}
 	}
+	if _, err := argv.Parse(start); err != nil {
+		return nil, err // a quote that nothing closes
+	}
 	words := argv.Words(strings.ReplaceAll(start, "%", "%%"))
 	for i := range words {
 		words[i] = strings.ReplaceAll(words[i], "%%", "%")

@@ -19,7 +19,9 @@ func checkOver(j *engine.Job) error {
 		return nil
 	}
 	return &plan.Problem{Field: "dcp", Value: fmt.Sprint(p.DCP), Impossible: true,
-		Message: fmt.Sprintf("dcp = %d: %d tensor parallel ranks hold the %d key-value heads of %s, so that a cache lies over %d of them at most", p.DCP, p.TP, kv, j.Model.ID, most), Fix: fmt.Sprintf("--dcp %d, or a larger tp", most)}
+		Message: fmt.Sprintf("dcp = %d: %d tensor parallel ranks hold the %d key-value heads of %s, so that a cache lies over %d of them at most",
+			p.DCP, p.TP, kv, j.Model.ID, most),
+		Fix: fmt.Sprintf("--dcp %d, or a larger tp", most)}
 }
 
 // checkRedundant: copies of experts are spread evenly over the ranks that share experts (vllm/config/parallel.py, EPLBConfig).
@@ -30,10 +32,12 @@ func checkRedundant(j *engine.Job) error {
 	case n == 0:
 		return nil
 	case experts == 0 || p.EP <= 1:
-		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true, Message: "redundant_experts: copies of experts balance ranks that share experts, and none do here", Fix: "--ep, or leave redundant_experts out"}
+		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
+			Message: "redundant_experts: copies of experts balance ranks that share experts, and none do here", Fix: "--ep, or leave redundant_experts out"}
 	case n < 0 || n > experts*p.EP || (experts+n)%p.EP != 0:
 		return &plan.Problem{Field: "redundant_experts", Value: fmt.Sprint(n), Impossible: true,
-			Message: fmt.Sprintf("%d experts and %d copies do not go evenly over %d ranks", experts, n, p.EP), Fix: fmt.Sprintf("--redundant-experts %d", (p.EP-experts%p.EP)%p.EP)}
+			Message: fmt.Sprintf("%d experts and %d copies do not go evenly over %d ranks", experts, n, p.EP),
+			Fix:     fmt.Sprintf("--redundant-experts %d", (p.EP-experts%p.EP)%p.EP)}
 	}
 	return nil
 }
