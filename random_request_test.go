@@ -57,7 +57,7 @@ func randomRequest(r *rand.Rand, ids []string) *Request {
 		}
 		switch {
 		case slices.Contains([]string{"ask", "model", "hardware", "also", "text", "devices", "explain"}, f.Name):
-		case sane && (f.Name == "engine" || f.Name == "cp" || !f.OwnedBy(out.Engine)):
+		case sane && (f.Name == "engine" || f.Name == "cp" || f.Name == "backend" || !f.OwnedBy(out.Engine)):
 		case r.IntN(40) < some:
 			f.Value(out).Set(randomValue(r, &f, numbers))
 		}
