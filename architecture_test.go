@@ -46,7 +46,7 @@ var houseOrder = []string{
 	"internal/batch internal/card internal/check internal/desk internal/docs internal/examples internal/load internal/loadtest internal/observe",
 	"internal/planfile internal/record internal/schema internal/screen internal/simfile internal/tty",
 	"internal/detect internal/live internal/measure internal/render internal/study",
-	"internal/mcp internal/page internal/watch",
+	"internal/browse internal/mcp internal/page internal/watch",
 	"internal/serve internal/site internal/site/inbrowser",
 	"internal/cli internal/trust",
 	"farm/internal/studyfile",

@@ -6,14 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/browse"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/schema"
+	"github.com/memwall/memwall/internal/screen"
 )
 
 // welcome is memwall alone: what it is, three examples, this machine when it is known.
 func (a *app) welcome(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return a.unknownCommand(c, args[0])
+	}
+	if a.Terminal && a.Keyboard && !a.json && a.Env("TERM") != "dumb" {
+		return a.browse()
 	}
 	w := render.Welcome{Lines: []string{
 		"memwall keeps the books of LLM memory: where every byte goes, whether it fits, how fast it runs.",
@@ -28,6 +33,20 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 		w.Machine = l.Idle
 	}
 	return a.show(w, w.Text)
+}
+
+// browse opens the app of a terminal until a key ends it.
+func (a *app) browse() error {
+	ctx, stop := a.until()
+	defer stop()
+	x := browse.New(a.asker.Ask, a.look(), func(columns int) render.Style {
+		st := a.style()
+		if a.Env("COLUMNS") == "" {
+			st.Width = columns
+		}
+		return st
+	})
+	return screen.Run(ctx, a.Stdin, a.Stdout, a.screenEnv(), x.Show())
 }
 
 func (a *app) schema() *cobra.Command {

@@ -180,15 +180,19 @@ func (a *app) watchLine(p *live.Picture, o render.WatchOptions) error {
 // keys of the screen.
 const keys = "q quit   e explain   r record   ? help"
 
-// screen shows pictures in place until a key ends it.
-func (x *watching) screen(ctx context.Context) error {
-	var env []string
+// screenEnv is what a live screen is told of its terminal.
+func (a *app) screenEnv() (env []string) {
 	for _, name := range []string{"TERM", "COLORTERM", "NO_COLOR", "WT_SESSION", "LANG"} {
-		if v := x.a.Env(name); v != "" {
+		if v := a.Env(name); v != "" {
 			env = append(env, name+"="+v)
 		}
 	}
-	return screen.Run(ctx, x.a.Stdin, x.a.Stdout, env, screen.Show{Every: x.f.interval, Tick: x.read, Key: x.key, Draw: x.draw})
+	return env
+}
+
+// screen shows pictures in place until a key ends it.
+func (x *watching) screen(ctx context.Context) error {
+	return screen.Run(ctx, x.a.Stdin, x.a.Stdout, x.a.screenEnv(), screen.Show{Every: x.f.interval, Tick: x.read, Key: x.key, Draw: x.draw})
 }
 
 func (x *watching) draw(columns, rows int) string {

@@ -18,6 +18,8 @@ type Show struct {
 	Key   func(key string) (quit bool)
 	Tick  func()
 	Every time.Duration
+	// Copied is asked after each key for what is to go to the clipboard, by OSC 52; "" and nil are nothing.
+	Copied func() string
 }
 
 // frames a second: what changes is a reading in a second, and a key.
@@ -70,6 +72,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		if key := msg.String(); key == "ctrl+c" || m.Key(key) {
 			return m, tea.Quit
+		}
+		if m.Copied != nil {
+			if text := m.Copied(); text != "" {
+				m.redraw()
+				return m, tea.SetClipboard(text)
+			}
 		}
 	case due:
 		next := m.read()
