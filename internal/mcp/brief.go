@@ -29,19 +29,40 @@ type Brief struct {
 	Context     *int64            `json:"max_context,omitempty"`
 	Decode      *float64          `json:"decode_tokens_per_s,omitempty"`
 	First       *float64          `json:"ttft_ms,omitempty"`
+	NeededA     unit.Bytes        `json:"needed_bytes_before,omitempty"` // of a diff, whose other figures are after it
+	Peak        unit.Bytes        `json:"peak_bytes,omitempty"`
+	PeakPhase   string            `json:"peak_phase,omitempty"`
+	SMI         unit.Bytes        `json:"nvidia_smi_bytes,omitempty"`
+	StepSeconds float64           `json:"step_seconds,omitempty"`
+	Kind        string            `json:"kind,omitempty"` // of a failure
+	Cause       string            `json:"cause,omitempty"`
+	Fixes       []string          `json:"fixes,omitempty"`
+	FirstP99    *float64          `json:"ttft_p99_ms,omitempty"` // of a load that was played
+	TokenP99    *float64          `json:"tpot_p99_ms,omitempty"`
+	Compared    int               `json:"compared_figures,omitempty"`
+	Picks       []picked          `json:"picks,omitempty"`
 	Suggestions []suggestion      `json:"suggestions,omitempty"`
 	Commands    map[string]string `json:"commands,omitempty"`
 	Detail      string            `json:"detail"`
 }
 
 type suggestion struct {
-	Change  string          `json:"change"`
-	Patch   map[string]any  `json:"patch"`
-	Verdict memwall.Verdict `json:"verdict"`
+	Change   string           `json:"change"`
+	Patch    map[string]any   `json:"patch"`
+	Verdict  memwall.Verdict  `json:"verdict"`
+	Saves    unit.Bytes       `json:"saves_bytes,omitempty"`
+	Headroom unit.Bytes       `json:"headroom_bytes,omitempty"`
+	Decode   *float64         `json:"decode_tokens_per_s,omitempty"`
+	Speed    *float64         `json:"speed_ratio,omitempty"`
+	USD      *float64         `json:"usd_per_hour,omitempty"`
+	Quality  *memwall.Quality `json:"quality,omitempty"`
 }
 
 // mostSuggestions of a brief answer: more stand in the whole one.
-const mostSuggestions = 3
+const (
+	mostSuggestions = 3
+	mostCandidates  = 5 // of plans and models that were searched for
+)
 
 func briefOf(a *memwall.Answer, link string) *Brief {
 	b := &Brief{Verdict: a.Verdict, Commands: commands(a), Detail: link}
@@ -57,11 +78,86 @@ func briefOf(a *memwall.Answer, link string) *Brief {
 	}
 	if a.Simulated != nil {
 		b.Holds = &a.Simulated.Holds
+		b.FirstP99, b.TokenP99 = p99(a.Simulated.TTFT), p99(a.Simulated.TPOT)
 	}
 	for _, s := range a.Suggestions[:min(mostSuggestions, len(a.Suggestions))] {
-		b.Suggestions = append(b.Suggestions, suggestion{s.Change, s.Patch, s.Verdict})
+		b.Suggestions = append(b.Suggestions, suggestion{Change: s.Change, Patch: s.Patch, Verdict: s.Verdict, Saves: s.Saves, Decode: s.Decode, Speed: s.Speed, Quality: s.Quality})
 	}
+	b.searched(a)
+	b.trained(a)
+	b.told(a)
 	return b
+}
+
+// searched are the plans and models that a search came to.
+func (b *Brief) searched(a *memwall.Answer) {
+	for i := range a.Candidates[:min(mostCandidates, len(a.Candidates))] {
+		c := &a.Candidates[i]
+		b.Suggestions = append(b.Suggestions, suggestion{Change: c.Change, Patch: c.Patch, Verdict: c.Verdict, Saves: c.Saves, Headroom: c.Headroom, Decode: decodeOf(c.Speed), Speed: c.SpeedRatio, USD: c.USDPerHour, Quality: c.Quality})
+	}
+	for i := range a.Picks[:min(mostCandidates, len(a.Picks))] {
+		k := &a.Picks[i]
+		b.Picks = append(b.Picks, picked{Model: k.Model, Weights: k.Weights, Score: scoreOf(k), Context: k.MaxContext, Decode: decodeOf(k.Speed)})
+	}
+}
+
+func (b *Brief) trained(a *memwall.Answer) {
+	if d := a.PerDevice; d != nil {
+		b.Peak, b.PeakPhase, b.SMI = d.Peak, d.PeakPhase, d.SMI
+	}
+	if a.Step != nil {
+		b.StepSeconds = a.Step.Seconds
+	}
+}
+
+// told are answers about texts, and about a change.
+func (b *Brief) told(a *memwall.Answer) {
+	b.Compared = len(a.Compare)
+	if d := a.Diagnosed; d != nil {
+		b.Kind, b.Cause = string(d.Kind), d.Cause
+		for i := range d.Fixes[:min(mostSuggestions, len(d.Fixes))] {
+			b.Fixes = append(b.Fixes, d.Fixes[i].Text)
+		}
+	}
+	if d := a.Diff; d != nil && d.B != nil {
+		b.NeededA = unit.Bytes(d.Needed.A)
+		b.Verdict = d.B.Verdict
+		if len(d.B.Devices) > 0 {
+			x := &d.B.Devices[0]
+			b.Needed, b.Usable, b.Headroom = x.Needed, x.Usable, x.Headroom
+		}
+		b.Decode = decodeOf(d.B.Speed)
+	}
+}
+
+func p99(x *memwall.Percentiles) *float64 {
+	if x == nil {
+		return nil
+	}
+	return &x.P99
+}
+
+func decodeOf(v *memwall.Speed) *float64 {
+	if v == nil {
+		return nil
+	}
+	return v.Decode
+}
+
+func scoreOf(k *memwall.Pick) *float64 {
+	if k.Score == nil {
+		return nil
+	}
+	return &k.Score.Value
+}
+
+// picked is a model that hardware runs.
+type picked struct {
+	Model   string   `json:"model"`
+	Weights string   `json:"weights"`
+	Score   *float64 `json:"score"`
+	Context *int64   `json:"max_context"`
+	Decode  *float64 `json:"decode_tokens_per_s"`
 }
 
 // commands that run the plan, or the best of those that were found.
@@ -82,6 +178,8 @@ var screens = map[string]struct {
 	"pick":     {render.Pick, 2},
 	"train":    {func(a *memwall.Answer, st render.Style) string { return render.Train(a, render.FitOptions{}, st) }, 1},
 	"sim":      {func(a *memwall.Answer, st render.Style) string { return render.Sim(a, render.SimOptions{}, st) }, 2},
+	"diff":     {render.Diff, 3},
+	"compare":  {func(a *memwall.Answer, st render.Style) string { return render.Compare(a, false, st) }, 2},
 	"diagnose": {func(a *memwall.Answer, st render.Style) string { return render.Diagnose(a, false, st) }, 1},
 }
 
@@ -118,7 +216,7 @@ func textOf(a *memwall.Answer, b *Brief) string {
 	}
 	for _, n := range a.Notes {
 		if n.Severity != "info" {
-			lines = append(lines, n.Severity+": "+n.Text)
+			lines = append(lines, n.Severity+": "+inTools(n.Text))
 		}
 	}
 	if len(lines) > 0 {
@@ -136,7 +234,9 @@ func failed(err error) *sdk.CallToolResult {
 	}
 	var told *memwall.Error
 	if errors.As(err, &told) {
-		e = told
+		inWords := *told
+		inWords.Message, inWords.Hint = inTools(told.Message), inTools(told.Hint)
+		e = &inWords
 	}
 	return &sdk.CallToolResult{IsError: true, StructuredContent: e, Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(render.Error(e, plain))}}}
 }

@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"reflect"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,7 +19,6 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
-	"github.com/memwall/memwall/internal/schema"
 )
 
 // Server answers agents.
@@ -32,22 +30,28 @@ type Server struct {
 
 // instructions tell an agent what this is for.
 const instructions = "memwall computes the memory and the speed of large language models: whether a model fits on hardware, what to change when it does not, how many users it serves, what training takes. " +
-	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models and hardware list what is known. " +
+	"Bytes are bytes and lengths are tokens. Models and hardware are named as people write them; tools models, hardware and formats list what is known. " +
+	"An argument means the same in every tool and is described where it stands first; memwall://schema/request describes all that a question may have. " +
 	"Each answer links to a resource with every number, its formula, source and band."
 
 // New gives a server whose questions a desk answers; models are those that cards may be asked of.
 func New(d *desk.Desk, models memwall.ModelSource) (*Server, error) {
 	s := &Server{desk: d, models: models}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memwall", Title: "memwall", Version: memwall.Version}, &sdk.ServerOptions{
-		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
 	})
+	said := map[string]bool{}
 	for _, q := range questions {
-		if err := s.question(q); err != nil {
+		if err := s.question(q, said); err != nil {
 			return nil, err
 		}
 	}
-	s.lookUp("models", "Models of the catalog: with a name the card of that one, with words those that have them in their names.", s.modelCards)
-	s.lookUp("hardware", "Devices and nodes of the catalog: with a name the card of that one, with words those that have them in their names.", s.hardwareCards)
+	s.lookUp("models", "Models of the catalog: with a name the card of that one, with words those that have them in their names.", locally(s.modelCards))
+	s.lookUp("hardware", "Devices and nodes of the catalog: with a name the card of that one, with words those that have them in their names.", locally(s.hardwareCards))
+	s.lookUp("formats", "Number formats and quantisations: with a name the bits, sizes and published losses of that one.", locally(formatCards))
+	s.lookUp("learn", "Lessons on the memory and speed of models, with formulas and numbers computed now: with a name that one.", s.lessons)
+	s.prompts()
+	s.cards()
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "answer", URITemplate: answerAt + "{request}", MIMEType: "application/json",
 		Description: "a whole answer, every number with its formula, source and band; request is a request's JSON in base64url without padding"}, s.read)
 	return s, nil
@@ -110,30 +114,29 @@ var common = []string{"model", "hardware", "devices", "engine", "weights", "kv",
 func with(more ...string) []string { return append(append([]string(nil), common...), more...) }
 
 var questions = []question{
-	{"fit", "fit", "Does a model fit on hardware? Says what each device needs and may use, how many users and how long a context it holds, how fast it runs, the cheapest cures when it does not fit, and the command line to run.",
-		with("offload", "gpu_layers", "cpu_moe", "draft_model", "gpu_memory_utilization", "max_num_seqs", "override"), []string{"model"}},
-	{"plan", "plan", "What to change so that a model fits; or, with workload and goal, which hardware and settings hold a load at least cost. A field given is kept, one left out is searched, words with commas are a set.",
-		with("for", "workload", "goal", "max_devices", "replicas"), []string{"model"}},
-	{"pick", "pick", "Which models of the catalog run on this hardware for a use, the best by published scores first.", []string{"hardware", "use", "devices", "context", "sequences", "engine", "weights", "goal"}, []string{"hardware"}},
-	{"train", "train", "What training takes: memory per device and phase, the time of a step, what it is short of.",
-		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp", "cp", "ep", "sequence_length", "micro_batch", "accumulation", "global_batch", "recompute", "lora_rank", "tokens"}, []string{"model"}},
-	{"simulate", "sim", "Does a server hold a load? Plays requests one by one: time to the first token and per token in percentiles, throughput, what runs out.",
-		with("workload", "goal", "replicas", "scheduler", "max_num_seqs", "max_num_batched_tokens"), []string{"model", "hardware", "workload"}},
-	{"diagnose", "diagnose", "Why did it run out of memory? Reads what a program printed and says the cause, the smallest fix and what prevents it.",
+	{"fit", "fit", "Does a model fit on hardware? Bytes needed and allowed per device, users and context it holds, speed, cures when it does not fit, the command to run. Without hardware: which hardware would do.",
+		with("offload", "gpu_layers", "cpu_moe", "gpu_memory_utilization", "override"), []string{"model"}},
+	{"plan", "plan", "What to change so that a model fits; without hardware, the smallest of each kind that holds it, with rents; with workload and goal, the fleets that hold a load at least cost. A field given is kept, one left out is searched; for: train searches plans of training.",
+		with("for", "workload", "goal", "max_devices"), []string{"model"}},
+	{"pick", "pick", "Which models of the catalog run on hardware for a use, best published scores first.", []string{"hardware", "use", "devices", "context", "sequences", "engine", "weights"}, []string{"hardware"}},
+	{"train", "train", "What training takes: memory per device and phase, time of a step, cost of a run, cures.",
+		[]string{"model", "hardware", "devices", "framework", "objective", "method", "optimizer", "precision", "sharding", "tp", "pp", "sequence_length", "micro_batch", "accumulation", "recompute", "lora_rank", "tokens"}, []string{"model"}},
+	{"simulate", "sim", "Does a server hold a load? Plays requests one by one: TTFT and TPOT in percentiles, throughput, what runs out.",
+		with("workload", "goal", "replicas"), []string{"model", "hardware", "workload"}},
+	{"diff", "diff", "What a change of a plan buys: memory, users, speed and cost before and after.", with("change"), []string{"model", "change"}},
+	{"compare", "compare", "Sets the figures that an engine's start-up log prints beside those of its plan.", []string{"text", "model", "hardware", "engine"}, []string{"text"}},
+	{"diagnose", "diagnose", "Why did it run out of memory? Reads what a program printed: cause, smallest fix, what prevents it.",
 		[]string{"text", "model", "hardware", "devices", "engine", "context", "sequences"}, []string{"text"}},
 }
 
-// question adds a tool. Arguments are fields of a request, the rarer ones too, which the schema leaves to the contract.
-func (s *Server) question(q question) error {
-	in, err := schema.Fields(q.fields, q.required)
+// question adds a tool. Arguments are fields of a request, the rarer ones too, which the schema leaves to the contract; what
+// the first tool says of a field, others do not say again. Of results there is no schema: a Brief is short and says its units.
+func (s *Server) question(q question, said map[string]bool) error {
+	in, err := briefly(q.fields, q.required, said)
 	if err != nil {
 		return err
 	}
-	out, err := schema.Open(reflect.TypeFor[Brief]())
-	if err != nil {
-		return err
-	}
-	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, OutputSchema: out, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+	s.sdk.AddTool(&sdk.Tool{Name: q.tool, Description: q.doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
 		defer faulty(&result)
 		request, err := desk.Decode(q.ask, arguments(r))
 		if err != nil {
@@ -156,8 +159,7 @@ func faulty(result **sdk.CallToolResult) {
 }
 
 func readOnly() *sdk.ToolAnnotations {
-	no := false
-	return &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
+	return &sdk.ToolAnnotations{ReadOnlyHint: true}
 }
 
 func arguments(r *sdk.CallToolRequest) []byte {
@@ -222,9 +224,9 @@ func (s *Server) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 }
 
 // lookUp adds a tool that lists, or shows a card.
-func (s *Server) lookUp(name, doc string, find func(words string) (text string, err error)) {
-	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"a name, or words of names; the whole catalog without it"}}}`)
-	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(_ context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
+func (s *Server) lookUp(name, doc string, find func(ctx context.Context, client, words string) (text string, err error)) {
+	in := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
+	s.sdk.AddTool(&sdk.Tool{Name: name, Description: doc, InputSchema: in, Annotations: readOnly()}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
 		defer faulty(&result)
 		var given struct {
 			Name string `json:"name"`
@@ -232,12 +234,17 @@ func (s *Server) lookUp(name, doc string, find func(words string) (text string, 
 		if err := strict(arguments(r), &given); err != nil {
 			return failed(err), nil
 		}
-		text, err := find(given.Name)
+		text, err := find(ctx, client(r.Extra), given.Name)
 		if err != nil {
 			return failed(memwall.AsError(err)), nil
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	})
+}
+
+// locally is a look-up that asks nobody.
+func locally(find func(words string) (string, error)) func(context.Context, string, string) (string, error) {
+	return func(_ context.Context, _, words string) (string, error) { return find(words) }
 }
 
 func (s *Server) modelCards(words string) (string, error) {

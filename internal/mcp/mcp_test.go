@@ -227,7 +227,7 @@ func TestSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 8 {
+	if len(list.Tools) != 12 {
 		t.Errorf("%d tools", len(list.Tools))
 	}
 	for _, tool := range list.Tools {
@@ -246,9 +246,6 @@ func TestSchemas(t *testing.T) {
 		}
 		if in.Type != "object" || len(in.Properties) == 0 {
 			t.Errorf("%s: %s", tool.Name, text)
-		}
-		if out, err := json.Marshal(tool.OutputSchema); err != nil || tool.Name != "models" && tool.Name != "hardware" && !strings.Contains(string(out), `"headroom_bytes"`) {
-			t.Errorf("%s answers with %s, %v", tool.Name, out, err)
 		}
 		for _, part := range strings.Split(string(text), `"$ref":"#/$defs/`)[1:] {
 			if name, _, _ := strings.Cut(part, `"`); in.Defs[name] == nil {

@@ -1,0 +1,34 @@
+package mcp
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/memwall/memwall"
+)
+
+var (
+	flagged = regexp.MustCompile("--([a-z][a-z0-9-]*)[ =]?")
+	command = regexp.MustCompile(`\bmemwall (fit|plan|pick|train|sim|diff|compare|diagnose|models|hardware|formats|learn)\b`)
+)
+
+// inTools is a hint that speaks of flags and commands, in the words of tools and their arguments. Flags of engines, which no
+// argument is called by, stay.
+func inTools(hint string) string {
+	hint = command.ReplaceAllStringFunc(hint, func(s string) string {
+		name := strings.TrimPrefix(s, "memwall ")
+		if name == "sim" {
+			name = "simulate"
+		}
+		return "tool " + name
+	})
+	return flagged.ReplaceAllStringFunc(hint, func(s string) string {
+		name := flagged.FindStringSubmatch(s)[1]
+		for i := range memwall.Fields() {
+			if f := &memwall.Fields()[i]; f.Flag == name {
+				return f.Name + " "
+			}
+		}
+		return s
+	})
+}
