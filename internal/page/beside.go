@@ -21,7 +21,7 @@ func (v *view) beside() {
 		}
 	}
 	scale := render.ScaleOf(answers...)
-	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")), number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"), number("th", "$ per M tokens"), el("th"))}
+	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")), number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"), number("th", "$ per M tokens"), el("td"))}
 	for i, r := range render.BesideRows(answers) {
 		if answers[i] != nil {
 			rows = append(rows, v.besideRow(i, states[i], &r, raw(render.SmallBar(answers[i], scale))))

@@ -139,7 +139,7 @@ func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 func (c *cards) missing(err error) Response {
 	c.fail(err)
 	c.title = "Not here"
-	c.add(el("h1", id("answer"), txt("There is no such page")), c.failure(), el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
+	c.add(el("h1", txt("There is no such page")), c.failure(), el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
 	return Response{Status: 404, HTML: c.document()}
 }
 

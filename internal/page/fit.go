@@ -22,10 +22,10 @@ func (v *view) fit() {
 		return
 	}
 	v.controls()
+	v.beside()
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.add(el("div", class("two"), v.speed(), v.roofline()))
 	v.add(el("div", class("two"), v.contexts(), v.crowd()))
-	v.beside()
 	v.notes()
 }
 
@@ -141,7 +141,7 @@ func (v *view) change() part {
 	rows, works := v.rungs()
 	if len(rows) > 0 {
 		out = append(out, el("h2", txt("Make it fit")), el("p", class("cap"), txt("Cheapest in quality and speed first; one click applies a change.")),
-			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("th", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("then"))), rows))
+			el("table", class("ladder"), id("rungs"), el("tr", el("th", txt("change")), el("td", class("hid")), number("th", "saves GiB"), number("th", "speed"), el("th", class("v"), txt("then"))), rows))
 	} else {
 		out = append(out, el("h2", txt("Run it")))
 	}

@@ -71,7 +71,7 @@ func (v *view) block(b *learn.Block) part {
 		name := fmt.Sprintf("l%d", v.pictures)
 		return el("figure", el("div", class("wide"), raw(render.LedgerPicture(a, name, 760))), el("div", class("narrow"), raw(render.LedgerPicture(a, name+"n", 340))))
 	case learn.Erratum:
-		return el("aside", el("p", el("span", class("bad"), txt("✗ ")), txt(b.Errata.Said)), el("p", el("span", class("ok"), txt("✓ ")), el("b", txt(b.Errata.Ours.String())), txt(" "+b.Errata.Why.String()+" "), el("span", class("m"), txt("("+b.Errata.Article+")"))))
+		return el("div", class("erratum"), attr{"role", "note"}, el("p", el("span", class("bad"), txt("✗ ")), txt(b.Errata.Said)), el("p", el("span", class("ok"), txt("✓ ")), el("b", txt(b.Errata.Ours.String())), txt(" "+b.Errata.Why.String()+" "), el("span", class("m"), txt("("+b.Errata.Article+")"))))
 	}
 	return el("p", txt(b.Text.String()))
 }

@@ -147,7 +147,7 @@
     const mine = turn0, text = await draw(w.dataset.offers + '&q=' + encodeURIComponent(w.value)).catch(() => '');
     const list = $('#offers', new DOMParser().parseFromString(text, 'text/html')), at = w.getBoundingClientRect();
     if (mine !== turn0 || document.activeElement !== w || !list?.firstChild) return;
-    document.body.append(document.adoptNode(list));
+    $('main').append(document.adoptNode(list));
     list.style.top = `${at.bottom + scrollY}px`;
     list.style.left = `${Math.max(8, Math.min(at.left + scrollX, innerWidth - list.offsetWidth - 8))}px`;
     w.setAttribute('aria-controls', 'offers');

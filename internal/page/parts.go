@@ -115,7 +115,10 @@ func (v *view) origins(r *render.Row, columns int) (out all) {
 func (v *view) cells(tag string, r *render.Row, columns int) (out all) {
 	for c := range r.Cells {
 		cell := &r.Cells[c]
-		look := lookOfCell(cell)
+		look, tag := lookOfCell(cell), tag
+		if len(cell.Text) == 0 {
+			tag = "td" // a head without words is none
+		}
 		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Text) == 0 {
 			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Text)))
 			continue
