@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type serveFlags struct {
 	limit     time.Duration
 	cert, key string
 	accessLog string
+	origins   []string
 }
 
 // reach are the flags that say what models may be named.
@@ -61,11 +63,25 @@ func (a *app) serve() *cobra.Command {
 	c.Flags().StringVar(&f.cert, "tls-cert", "", "file with the certificate and those that vouch for it, in PEM: HTTPS instead of HTTP")
 	c.Flags().StringVar(&f.key, "tls-key", "", "file with the certificate's private key, in PEM")
 	c.Flags().StringVar(&f.accessLog, "access-log", "", "file to which a line of JSON is added for each request, without what was asked; - is standard error")
+	c.Flags().StringArrayVar(&f.origins, "cors", nil, "origin whose pages may ask the API from browsers, as https://example.org; repeat it for more")
 	f.reach(c)
 	return c
 }
 
+// originsOf are the origins that may ask, each as a browser says it.
+func originsOf(list []string) error {
+	for _, o := range list {
+		if u, err := url.Parse(o); err != nil || u.Host == "" || u.Scheme+"://"+u.Host != o || u.Scheme != "https" && u.Scheme != "http" {
+			return usage("cors", o, fmt.Sprintf("--cors %s is no origin", o), "--cors https://example.org, without a path")
+		}
+	}
+	return nil
+}
+
 func (a *app) runServe(f *serveFlags) error {
+	if err := originsOf(f.origins); err != nil {
+		return err
+	}
 	token, err := a.token(f)
 	if err != nil {
 		return err
@@ -96,7 +112,7 @@ func (a *app) runServe(f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Access: access.to, Agents: agents.Handler()})
+	s, err := serve.New(serve.Options{Desk: d, Models: models, Fixed: f.root == "" && len(f.allow) == 0, Token: token, Hosts: f.hosts, Origins: f.origins, Access: access.to, Agents: agents.Handler()})
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func refOf(t reflect.Type) *huma.Schema {
 // describe begins the description of the API.
 func describe(guarded bool) *huma.OpenAPI {
 	doc := &huma.OpenAPI{OpenAPI: "3.1.0", Info: &huma.Info{Title: "memwall", Version: memwall.Version, Description: "Where every byte of a large language model goes, whether it fits, how fast it runs. Requests and answers are those of the command line's JSON, schema " + memwall.Schema + "."}}
+	doc.Servers = []*huma.Server{{URL: "/", Description: "the server that this description is of"}}
 	doc.Components = &huma.Components{}
 	if guarded {
 		doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}

@@ -30,6 +30,8 @@ type Options struct {
 	Token string
 	// Hosts are names that the server goes by, beside those of this machine. With a token every name does.
 	Hosts []string
+	// Origins are of pages elsewhere that may ask the API from browsers, as https://example.org; pages of others may not.
+	Origins []string
 	// Study is shown as a page and at /v1/study; nil: there is none.
 	Study func(context.Context) (*card.Study, error)
 	// Access is told of each request that has ended, in a line of JSON; nil: nobody is.

@@ -1,0 +1,37 @@
+package serve
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// invited: the request comes from a page elsewhere that may ask the API. It brings no cookies: where a token is asked for, the
+// page must have it.
+func (s *Server) invited(r *http.Request) bool {
+	return isAPI(r.URL.Path) && slices.Contains(s.Origins, r.Header.Get("Origin"))
+}
+
+// invite says to the browser of an invited page that it may ask, and answers what it asks before (CORS, fetch.spec.whatwg.org);
+// true where that was all.
+func (s *Server) invite(w http.ResponseWriter, r *http.Request) (done bool) {
+	if len(s.Origins) > 0 {
+		w.Header().Add("Vary", "Origin")
+	}
+	if !s.invited(r) {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	t := s.routes[r.URL.Path]
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || t == nil {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", strings.Join(t.methods, ", "))
+	h.Set("Access-Control-Allow-Headers", "Content-Type, Authorization, If-None-Match, Accept")
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
