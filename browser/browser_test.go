@@ -520,7 +520,7 @@ func TestPasted(t *testing.T) {
 // TestStatic: the page without a server, from a folder of files: the core runs in the browser and says the same.
 func TestStatic(t *testing.T) {
 	folder := t.TempDir()
-	c := exec.Command("go", "run", "./internal/site", "-out", folder)
+	c := exec.Command("go", "run", "./internal/site", "-out", folder, "-cards", "qwen3-32b")
 	c.Dir = ".."
 	if said, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -530,6 +530,10 @@ func TestStatic(t *testing.T) {
 	ctx := browse(t, files.URL)
 	open(t, ctx, files.URL+"/")
 	says(t, ctx, "h1", "Where the memory")
+	open(t, ctx, files.URL+"/models/qwen3-32b/")
+	says(t, ctx, "main", "it fits on")
+	click(t, ctx, "table.grid td a")
+	says(t, ctx, "#answer", "Yes.")
 	open(t, ctx, files.URL+"/?ask=fit&m=llama-3.1-70b&on=2xh100&users=6&ctx=8k")
 	says(t, ctx, "#answer", "No.")
 	click(t, ctx, "#rungs .pick a")

@@ -32,6 +32,7 @@ var (
 func main() {
 	out := flag.String("out", "site", "folder for the files; it is made")
 	base := flag.String("base", "", "address at which the world will find the folder, https://…; pages then say where they are")
+	only := flag.String("cards", "", "words that a card's name must have for its page to be made; all are made without it, which takes minutes")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()
@@ -40,14 +41,14 @@ func main() {
 	if *base != "" && !strings.HasSuffix(*base, "/") {
 		*base += "/"
 	}
-	if err := build(*out, *base); err != nil {
+	if err := build(*out, *base, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
 }
 
 // build writes all files of the site.
-func build(out, base string) error {
+func build(out, base, only string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -59,16 +60,21 @@ func build(out, base string) error {
 	if err != nil {
 		return err
 	}
+	picture, err := shared()
+	if err != nil {
+		return err
+	}
 	s := page.Site{Asker: &memwall.Asker{Models: memwall.Catalog{}}, OnePage: true, Base: base}
 	files := map[string][]byte{
 		"index.html":      []byte(s.Page(context.Background(), "", "", "").HTML),
 		"page.css":        []byte(page.Style()),
+		"og.png":          picture,
 		"card.js":         []byte(page.Script()),
 		"page.js":         []byte(start + "\n;\n" + page.Script()),
 		"core.js":         bytes.Join([][]byte{support, []byte(worker)}, []byte("\n;\n")),
 		"memwall.wasm.gz": core,
 	}
-	for name, data := range cards(s) {
+	for name, data := range cards(s, only) {
 		files[name] = data
 	}
 	for name, data := range files {
@@ -84,9 +90,13 @@ func build(out, base string) error {
 }
 
 // cards are the pages of the catalog, each with its badge where it has one.
-func cards(s page.Site) map[string][]byte {
+func cards(s page.Site, only string) map[string][]byte {
 	files := map[string][]byte{}
+	s.Asker = s.Asker.Remembering()
 	for _, path := range page.CardNames() {
+		if !strings.Contains(path, only) {
+			continue
+		}
 		folder, _, _ := strings.Cut(path, "/")
 		for _, list := range []string{folder, path} {
 			s.Up = strings.Repeat("../", 1+strings.Count(list, "/"))
