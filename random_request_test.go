@@ -16,7 +16,7 @@ import (
 
 // words that random requests choose from, by field.
 var randomWords = map[string][]string{
-	"engine":       {"vllm", "vllm@0.6", "vllm@0.19", "sglang", "sglang@0.4", "tensorrt-llm", "llama.cpp", "llama.cpp@b3000", "llama-server", "ollama", "transformers", "generic", "no-engine"},
+	"engine":       {"vllm", "vllm@0.6", "vllm@0.19", "sglang", "sglang@0.4", "tensorrt-llm", "llama.cpp", "llama.cpp@b3000", "llama-server", "ollama", "transformers", "generic", "ik_llama.cpp", "mlx-lm", "exllamav2", "exllamav3", "tgi", "lmdeploy", "ktransformers", "mlc", "no-engine"},
 	"weights":      {"bf16", "fp8", "awq", "nf4", "q4_k_m", "q8_0", "iq2_xs", "mxfp4", "nvfp4", "f32", "no-format"},
 	"kv":           {"bf16", "fp8", "q8_0", "q4_0", "f32", "int4", "no-format"},
 	"kv_v":         {"bf16", "fp8", "q8_0", "q4_0"},
