@@ -253,7 +253,7 @@ func OtherParts(b *ledger.Book, j *Job, pl *Placed, voice Voice) (out []ledger.I
 		if On(j.Plan.WholeTower, false) {
 			tp = 1
 		}
-		n := b.Size(part.Name, towerBytes(part, &j.Weights.Parts[i], tp), "sum over tensors, this rank")
+		n := b.Size(InputName(part.Name), towerBytes(part, &j.Weights.Parts[i], tp), "sum over tensors, this rank")
 		out = append(out, ledger.Known("weights", partTitle(part.Name), n, ledger.Exact, ledger.Persistent, ledger.Device, "docs/formulas.md#towers"))
 	}
 	out = append(out, extraItems(b, j, pl)...)

@@ -17,6 +17,7 @@ func (r *Report) Markdown() string {
 	b.WriteString("Exact measures follow from rules alone: *equal* is how many figures agree to the last printed digit. For the others, *cover* is the share of\nmeasurements inside our 90 % band and *width* the band's median width. Errors are relative to what was measured; of CUDA graphs in GiB.\nRows that constants were fitted to are in a table of their own.\n\n")
 	b.WriteString("## Scores\n\n")
 	scoreTable(&b, r.Scores)
+	poolTable(&b, r.Pools)
 	voteTable(&b, r.Training, r.Runs, r.Idle)
 	b.WriteString("\n## Rows that constants were fitted to\n\n`engine/vllm/fitted.tsv` is written by `go run ./validation/fit` from these rows; they say how well the constants fit, not how well they predict.\n\n")
 	scoreTable(&b, r.Fitted)

@@ -23,6 +23,8 @@ type Report struct {
 	Orders []Order
 	// Calls are verdicts beside what reports say of plans, by kind.
 	Calls []Calls
+	// Pools are vLLM's, with a vote for each who reported.
+	Pools []Vote
 	// Training has a vote for each who measured, Runs what was said of runs, and Idle why rows are not used.
 	Training []Vote
 	Runs     Verdicts
@@ -49,7 +51,11 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, served...)
+	pools, err := ComparePools(sets)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Concat(all, served, pools)
 	streams := func() (Set, []Comparison, error) { return CompareStreams(asker) }
 	for _, stored := range []func() (Set, []Comparison, error){streams, CompareThroughput, CompareKernels, CompareCopies, CompareTraining, CompareTrainSpeeds, CompareLoads} {
 		set, compared, err := stored()
@@ -60,6 +66,7 @@ func Run(asker *memwall.Asker, by string) (*Report, error) {
 	}
 	r := &Report{Sets: sets, Scores: Scores(all, unseen), Fitted: Scores(all, seen)}
 	r.count(all)
+	r.Pools = PoolVotes(all)
 	r.Training, r.Runs, r.Idle = TrainingVotes(all), TrainingVerdicts(all), trainingRefused(all)
 	peers, err := Peers()
 	if err != nil {

@@ -80,6 +80,25 @@ func (c Constant) band(times float64) (low, high unit.Bytes) {
 
 func gib(x float64) unit.Bytes { return unit.Bytes(x * float64(unit.GiB)) }
 
+// Fitted is the constant as the table has it, else the assumption.
+func (c Constant) Fitted() Constant { return c.or() }
+
+// Constants are those that a plan's pool rests on, as rules.go assumes them where no log says more: of memory outside torch, and on
+// ROCm of loading.
+func Constants(v engine.Version, d *hardware.Device, many bool) []Constant {
+	if t := traitsOf(d); t.rocm {
+		if many {
+			return []Constant{rocmOutsideMany, rocmLoading}
+		}
+		return []Constant{rocmOutsideOne, rocmLoading}
+	}
+	rule := engine.At(nonTorch, v).Value
+	if many {
+		return []Constant{rule.many}
+	}
+	return []Constant{rule.one}
+}
+
 // Loading is the constant that ROCm's loading takes, in GiB.
 func Loading() float64 { return rocmLoading.or().Value }
 

@@ -31,11 +31,7 @@ func (p Pages) Tokens(blocks int64, l engine.Load) int64 {
 
 // Concurrency is "Maximum concurrency" for a number of blocks.
 func (p Pages) Concurrency(blocks int64, l engine.Load) float64 {
-	g := p.groups()
-	if p.s.job.Version.Before(hybridGroups) {
-		return float64(p.s.poolTokens(g, blocks, l)) / float64(max(1, l.Context))
-	}
-	return concurrency(g, blocks, l, p.s.batched())
+	return p.s.concurrency(p.groups(), blocks, l)
 }
 
 // BlocksOf turns printed tokens into blocks, the fewest and the most that print as that number.

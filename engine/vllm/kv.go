@@ -60,6 +60,7 @@ type kvBytes struct {
 	conv    int64   // of a convolution's state
 	state   int64   // of a scan's state
 	states  int64   // that a sequence keeps
+	drafts  int64   // tokens that are drafted
 	heads   bool    // of every head in place of latents
 	scaled  bool    // a scale in f32 for each token and head, of keys and of values
 	slots   bool    // sparse layers keep their rows in the layout of fp8_ds_mla
@@ -94,7 +95,11 @@ func specsOf(kinds []engine.KindCount, block int64, w kvBytes) []spec {
 func specOf(c model.Cache, block int64, w kvBytes) spec {
 	s := spec{class: c.Class, span: max(c.Span, c.Source), block: block}
 	if c.Class == model.StateCache {
-		s.page, s.states = unit.Bytes(w.conv*c.ConvElems+w.state*c.StateElems), w.states
+		conv := c.ConvElems
+		if c.Scan != nil && c.Scan.Delta { // a column more for each drafted token (mamba_utils.py, gated_delta_net_state_shape)
+			conv += w.drafts * c.Scan.ConvDim()
+		}
+		s.page, s.states = unit.Bytes(w.conv*conv+w.state*c.StateElems), w.states
 		return s
 	}
 	s.perTok = unit.Bytes(float64(c.K+c.V) * w.element)

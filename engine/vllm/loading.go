@@ -12,6 +12,9 @@ import (
 // take beyond their own sizes. vllm/model_executor/model_loader; on ROCm vLLM asks the driver, which knows
 // whole segments only (vllm/platforms/rocm.py, get_current_memory_usage).
 
+// unreplayed is since when the allocator was seen to take a little more than the replay says.
+var unreplayed = engine.V(0, 19, 0)
+
 type loading struct {
 	caching
 	small unit.Bytes // blocks of up to 1 MiB
@@ -169,7 +172,7 @@ func (l *loading) createAll(set []param, rotary func(), hosted func(int) bool) {
 }
 
 func (s *sizer) tables(l *loading) {
-	for _, r := range s.job.Model.Rotary {
+	for _, r := range rotaryTables(s.job.Model) {
 		l.rotary(r, rotaryWidth(s.job.Model))
 	}
 }

@@ -133,7 +133,7 @@ func TestExpandedLatent(t *testing.T) {
 
 // TestWeightsBand: the rests of segments are what the order of allocations decides, so they are the band.
 func TestWeightsBand(t *testing.T) {
-	_, s := enginetest.Case{Model: "qwen3-14b", Hardware: "h100", Plan: plan.Plan{Weights: "fp8", Context: 4096}}.Sizer(t, Engine{})
+	_, s := enginetest.Case{Model: "qwen3-14b", Hardware: "h100", Version: engine.V(0, 12, 0), Plan: plan.Plan{Weights: "fp8", Context: 4096}}.Sizer(t, Engine{})
 	z := s.(*sizer)
 	r := z.Size(nil, engine.Load{Context: 4096, Sequences: 1})[0]
 	it := &r.Items[0]

@@ -73,7 +73,7 @@ func (s *sizer) poolPrint(pool budget, p *prepared, r *engine.Rank, l engine.Loa
 }
 
 func (s *sizer) concurrencyPrint(pool budget, p *prepared, r *engine.Rank, l engine.Load) engine.Print {
-	of := func(blocks int64) float64 { return concurrency(&p.g, blocks, l, s.batched()) }
+	of := func(blocks int64) float64 { return s.concurrency(&p.g, blocks, l) }
 	c := of(r.KV.Blocks)
 	return engine.Print{Name: "Maximum concurrency", Value: c, Text: strconv.FormatFloat(c, 'f', 2, 64), Unit: "x", Low: of(min(r.KV.Blocks, p.g.blocks(pool.low))), High: of(p.g.blocks(pool.high))}
 }

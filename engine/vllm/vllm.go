@@ -224,6 +224,7 @@ type prepared struct {
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
 	hosted  engine.Hosted
 	w       widths
+	encoder *encoder // on the first stage; nil without
 	g       groups
 }
 
@@ -246,13 +247,17 @@ func (s *sizer) kvBytes() kvBytes {
 	if c := s.job.Plan.PrefixCache; c != nil && *c {
 		w.states = 2 // mamba_cache_mode "align" (#30877)
 	}
-	w.states += int64(s.job.Plan.DraftTokens) // one that a rejected token falls back to (MambaSpec, num_speculative_blocks)
+	w.drafts = int64(s.job.Plan.DraftTokens)
+	w.states += w.drafts // one that a rejected token falls back to (MambaSpec, num_speculative_blocks)
 	return w
 }
 
 // prepare a class: a pipeline stage has fewer layers in each group of the model.
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	if pl.Pre {
+		p.encoder = s.encoder(pl)
+	}
 	if pl.Parallel.PP > 1 {
 		p.g = whole.stage(s.specs(engine.WithDraft(s.job, pl, pl.Kinds)))
 	}

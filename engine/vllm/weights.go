@@ -182,8 +182,24 @@ func rotaryWidth(m *model.Model) int64 {
 
 // rotaryBytes of the tables of cosines and sines.
 func rotaryBytes(m *model.Model) (b unit.Bytes) {
-	for _, r := range m.Rotary {
+	for _, r := range rotaryTables(m) {
 		b += unit.Bytes(rotaryWidth(m) * r.Positions * r.Dim)
 	}
 	return b
 }
+
+// rotaryTables: those over time, height and width have four times the positions of the text, for long videos
+// (vllm/model_executor/layers/rotary_embedding/mrope.py, cache_max_position_num).
+func rotaryTables(m *model.Model) []model.Rotary {
+	if !slices.ContainsFunc(threeAxes, func(arch string) bool { return strings.HasPrefix(m.Arch, arch) }) {
+		return m.Rotary
+	}
+	out := slices.Clone(m.Rotary)
+	for i := range out {
+		out[i].Positions *= 4
+	}
+	return out
+}
+
+// threeAxes are what architectures with such tables begin with.
+var threeAxes = []string{"Qwen2VL", "Qwen2_5_VL", "Qwen2_5Omni", "Qwen3VL", "Qwen3_5", "Qwen3Omni", "Glm4v"}

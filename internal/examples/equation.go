@@ -210,9 +210,9 @@ var equationServing = []Row{
 		Find: func(c *calc) []Finding {
 			return []Finding{c.when("one byte each", said("70", gb), c.weights(70e9, 1)), c.when("FP8 file", said("70", gb), c.stored(l70, "fp8"))}
 		}},
-	{ID: "4.32", Claim: "which just fit one H100", Verdict: Right, Why: "{0} with one user at 8k. Memwall calls it tight: the band of the estimate crosses the limit.",
+	{ID: "4.32", Claim: "which just fit one H100", Verdict: Right, Why: "{0} with one user at 8k and 32 sequences at most. Memwall calls it tight: the band of the estimate crosses the limit.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.fit(ask{model: l70, weights: "fp8", on: h100, ctx: 8192, users: 1}).fits("fits, no headroom")}
+			return []Finding{c.fit(ask{model: l70, weights: "fp8", on: h100, ctx: 8192, users: 1, seqs: 32}).fits("fits, no headroom")}
 		}},
 	{ID: "4.33", Claim: "weights in INT4 (GPTQ)", Verdict: Depends, Why: "On the file: scales, indices, and 16-bit embedding and head.",
 		Find: func(c *calc) []Finding {

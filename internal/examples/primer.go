@@ -111,7 +111,7 @@ var primerSeven = []Row{
 			}
 			return []Finding{c.when("Llama 2 7B, 2023", span("4", "16", gb), kv(l7)), c.when("Llama 3.1 8B, 2024", span("4", "16", gb), kv(l8))}
 		}},
-	{ID: "3.15", Claim: "7B in FP16 with 8k of context, in all", Verdict: Depends, Why: "On the users. One needs {0} under vLLM, two need {1}.",
+	{ID: "3.15", Claim: "7B in FP16 with 8k of context, in all", Verdict: Right, Why: "One user needs {0} under vLLM, two need {1}.",
 		Find: func(c *calc) []Finding {
 			all := func(users int64) ledger.Num {
 				return c.fit(ask{model: l7, weights: "f16", on: a100half, ctx: 8192, users: users}).needed()
@@ -214,12 +214,12 @@ func firstBF16(c *calc) ledger.Num {
 
 var primerChoice = []Row{
 	{ID: "3.31", Claim: "7B in FP16 from 16 GB: RTX 4090, A10, L4", Verdict: Depends,
-		Why: "On the context. A 16 GB card holds 2k under vLLM and not 4k; the three named have 24 and hold it easily.",
+		Why: "On the context. A 16 GB card holds 1k under vLLM and not 4k; the three named have 24 and hold it easily.",
 		Find: func(c *calc) []Finding {
 			on := func(card string, ctx int64) answer {
 				return c.fit(ask{model: l7, weights: "f16", on: card, ctx: ctx, users: 1})
 			}
-			return []Finding{on("rtx-4080", 2048).fitsWhen("2k on 16 GB", "fits 16 GB"), on("rtx-4080", 4096).fitsWhen("4k on 16 GB", "fits 16 GB"), c.beside("4k on an L4", gb, on("l4", 4096).needed())}
+			return []Finding{on("rtx-4080", 1024).fitsWhen("1k on 16 GB", "fits 16 GB"), on("rtx-4080", 4096).fitsWhen("4k on 16 GB", "fits 16 GB"), c.beside("4k on an L4", gb, on("l4", 4096).needed())}
 		}},
 	{ID: "3.32", Claim: "7B in INT4 from 8 GB: RTX 3090, 4080", Verdict: Depends, Why: "On the model. An 8 GB card holds Llama 2 7B at 4k, not Llama 3.1 8B at 8k: its vocabulary stays in 16 bits. The two named have 24 and 16 and hold both.",
 		Find: func(c *calc) []Finding {

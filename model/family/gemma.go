@@ -229,6 +229,7 @@ func gemma4Text(t *Config) *Spec {
 	s.PLE, s.PLEVocab = t.IntOr(0, "hidden_size_per_layer_input"), t.IntOr(0, "vocab_size_per_layer_input")
 	slides, shared := t.sliding(n, 6), t.IntOr(0, "num_kv_shared_layers")
 	gemma4Spec(s, sw, full, t.gated(), moe, slides, shared)
+	s.Source.Rotary = append(s.Source.Rotary, model.Rotary{Positions: s.Context, Dim: full.DimK}) // full layers have a table of their own
 	s.sharesKV(shared, t.Bool(false, "use_double_wide_mlp"))
 	return s
 }

@@ -1,17 +1,20 @@
 // Fit writes engine/vllm/fitted.tsv: the constants of vLLM's budget that no source code fixes, each the
-// median over the rows of validation that are marked to be fitted, with the range that holds 90 % of them.
-// It gives the same table whatever the table was before:
+// median over the rows of validation that are marked to be fitted, a vote for each who measured, with the range that is to
+// hold 90 % of what others would measure. Beside it are the pools of all rows, each predicted by constants that its source
+// had no part in (folds.go). It gives the same tables whatever they were before:
 //
-//	go run ./validation/fit -out engine/vllm/fitted.tsv
+//	go run ./validation/fit -out engine/vllm/fitted.tsv -folds validation/rows/vllm-folds.tsv
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/memwall/memwall"
@@ -25,10 +28,11 @@ import (
 
 func main() {
 	out := flag.String("out", "engine/vllm/fitted.tsv", "table to write")
+	left := flag.String("folds", "validation/rows/vllm-folds.tsv", "predictions to write, each by constants without the row's source")
 	tables.Start()
-	table, err := fit()
+	table, folds, err := fit()
 	if err == nil {
-		err = tables.Write(*out, table)
+		err = errors.Join(tables.Write(*out, table), tables.Write(*left, folds))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fit:", err)
@@ -36,26 +40,36 @@ func main() {
 	}
 }
 
-// fit collects what each row says of each constant, and sums it up.
-func fit() ([]byte, error) {
+// fit collects what each row says of each constant, sums it up, and predicts each row without its source.
+func fit() (table, folds []byte, err error) {
 	sets, err := validation.Load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found := estimatesOf{}
+	var rows []*validation.Row
 	for _, s := range sets {
 		if s.Name != "vllm" {
 			continue // rows of times say nothing of memory
 		}
 		for i := range s.Rows {
-			if r := &s.Rows[i]; r.Fit && r.Refused == "" && r.Ask.Hardware != "" && strings.HasPrefix(r.Ask.Engine, "vllm") {
-				if err := estimates(r, found); err != nil {
-					return nil, fmt.Errorf("%s: %w", r.Name(), err)
-				}
+			r := &s.Rows[i]
+			if r.Refused != "" || r.Ask.Hardware == "" || !strings.HasPrefix(r.Ask.Engine, "vllm") {
+				continue
+			}
+			rows = append(rows, r)
+			if !r.Fit {
+				continue
+			}
+			if err := estimates(r, found); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", r.Name(), err)
 			}
 		}
 	}
-	return table(found), nil
+	if folds, err = leftOut(rows, found); err != nil {
+		return nil, nil, err
+	}
+	return write(found), folds, nil
 }
 
 // least is the smallest constant, in GiB: what is printed is a difference of free memory, which can be
@@ -65,55 +79,79 @@ const least = 0.00001
 // enough rows make a fitted constant; fewer leave the assumption in rules.go.
 const enough = 3
 
-func table(found estimatesOf) []byte {
-	var names []string
-	for name, by := range found {
-		if len(by.all()) >= enough {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
+func write(found estimatesOf) []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "name\tvalue\tlow\thigh\trows")
-	for _, name := range names {
-		x := found[name].all()
-		low, high := band(x, len(found[name]))
-		fmt.Fprintf(&b, "%s\t%.5f\t%.5f\t%.5f\t%d\n", name, math.Max(least, stat.Median(x)), math.Max(0, low), high, len(x))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if c, ok := found.constant(name, ""); ok {
+			fmt.Fprintf(&b, "%s\t%.5f\t%.5f\t%.5f\t%d\n", name, c.Value, c.Low, c.High, c.Rows)
+		}
 	}
 	return b.Bytes()
 }
 
-// estimatesOf are what rows say of each constant, by device.
-type estimatesOf map[string]byDevice
-
-type byDevice map[string][]float64
-
-func (e estimatesOf) add(name, device string, x float64) {
-	if e[name] == nil {
-		e[name] = byDevice{}
-	}
-	e[name][device] = append(e[name][device], x)
+// estimate is what a row says of a constant.
+type estimate struct {
+	source, device string
+	value          float64
 }
 
-func (by byDevice) all() (out []float64) {
-	for _, x := range by {
-		out = append(out, x...)
-	}
-	sort.Float64s(out)
-	return out
+type estimatesOf map[string][]estimate
+
+func (e estimatesOf) add(name string, r *validation.Row, device string, x float64) {
+	e[name] = append(e[name], estimate{validation.Reporter(r), device, x})
 }
 
-// band is to hold 90 % of what rows of further devices would say: the range over n devices holds
-// (n-1)/(n+1) of them, so it is widened about the median while that is less. Where all rows are of one
-// device, rows count as devices do.
-func band(x []float64, devices int) (low, high float64) {
-	n := float64(devices)
-	if devices == 1 {
+// constant sums up what others than a source say of a constant; false where they are too few.
+func (e estimatesOf) constant(name, without string) (c vllm.Constant, ok bool) {
+	said := slices.DeleteFunc(slices.Clone(e[name]), func(x estimate) bool { return x.source == without })
+	if len(said) < enough {
+		return c, false
+	}
+	voters := map[string]float64{}
+	voter := func(x *estimate) string { return x.source }
+	first := said[0].source
+	several := slices.ContainsFunc(said, func(x estimate) bool { return x.source != first })
+	if !several {
+		voter = func(x *estimate) string { return x.device } // of one source, devices vote
+	}
+	for i := range said {
+		voters[voter(&said[i])]++
+	}
+	x := make([]stat.Weighted, len(said))
+	for i := range said {
+		x[i] = stat.Weighted{Value: said[i].value, Weight: 1 / voters[voter(&said[i])]}
+	}
+	low, mid, high := band(x, len(voters), several)
+	return vllm.Constant{Name: name, Value: math.Max(least, mid), Low: math.Max(0, low), High: high, Rows: len(said)}, true
+}
+
+// band is to hold 90 % of what further voters would say: that of one more draw from a normal distribution which the voters are drawn
+// from, their own spread included. The range over few holds less: of n drawn, (n-1)/(n+1), by which it is widened about the
+// median where they are devices of one source. Where one device said all, its rows count as voters.
+func band(x []stat.Weighted, voters int, sources bool) (low, mid, high float64) {
+	n := float64(voters)
+	mid = stat.WeightedQuantile(x, 0.5)
+	if sources && voters > 2 {
+		squares := 0.0
+		for _, w := range x {
+			squares += w.Weight * (w.Value - mid) * (w.Value - mid)
+		}
+		half := student(voters-1) * math.Sqrt(squares/(n-1)*(1+1/n))
+		return mid - half, mid, mid + half
+	}
+	if voters == 1 {
 		n = float64(len(x))
 	}
 	wide := math.Max(1, 0.9*(n+1)/(n-1))
-	m := stat.Median(x)
-	return m - wide*(m-x[0]), m + wide*(x[len(x)-1]-m)
+	low, high = stat.WeightedQuantile(x, 0), stat.WeightedQuantile(x, 1)
+	return mid - wide*(mid-low), mid, mid + wide*(high-mid)
+}
+
+// student is the 95 % quantile of Student's distribution with so many degrees of freedom.
+func student(freedom int) float64 {
+	table := []float64{6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812}
+	return table[min(freedom, len(table))-1]
 }
 
 // estimates adds what a row says: of memory outside torch the difference between what was available and
@@ -123,16 +161,11 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := hardware.Parse(r.Ask.Hardware, 0)
+	v, d, err := named(r)
 	if err != nil {
 		return err
 	}
-	_, text, _ := strings.Cut(r.Ask.Engine, "@")
-	v, err := engine.ParseVersion(text)
-	if err != nil {
-		return err
-	}
-	device, rocm := m.Groups[0].Device.ID, m.Groups[0].Device.Vendor == "AMD"
+	device, rocm := d.ID, d.Vendor == "AMD"
 	now := item(a, "driver") + item(a, "collectives")
 	name := vllm.OutsideName(v, rocm, a.Plan.TP*a.Plan.PP > 1)
 	multimodal := strings.HasPrefix(a.Model.ID, "gemma-3")
@@ -140,23 +173,34 @@ func estimates(r *validation.Row, found estimatesOf) error {
 	switch w := r.Got["weights"]; {
 	case !ok || multimodal:
 	case has(r, "outside_torch"):
-		found.add(name, device, r.Got["outside_torch"].Mid/gib)
+		found.add(name, r, device, r.Got["outside_torch"].Mid/gib)
 	default:
 		loss := print(a, "Available KV cache memory") - free.Mid/gib
 		if w.Mid > 0 {
 			loss += print(a, "Model loading took") - w.Mid/gib
 		}
-		found.add(name, device, now+loss)
+		found.add(name, r, device, now+loss)
 	}
 	if w := r.Got["weights"]; rocm && w.Mid > 0 {
-		found.add("loading.rocm", device, vllm.Loading()+w.Mid/gib-print(a, "Model loading took"))
+		found.add("loading.rocm", r, device, vllm.Loading()+w.Mid/gib-print(a, "Model loading took"))
 	}
 	if g := r.Got["graphs"]; g.Mid != 0 {
-		c := vllm.Graphs(v, &m.Groups[0].Device)
+		c := vllm.Graphs(v, d)
 		pieces := math.Round(beside(a, "graphs") / c.Value)
-		found.add(c.Name, device, g.Mid/gib/pieces)
+		found.add(c.Name, r, device, g.Mid/gib/pieces)
 	}
 	return nil
+}
+
+// named are the version and the device of a row.
+func named(r *validation.Row) (engine.Version, *hardware.Device, error) {
+	m, _, err := hardware.Parse(r.Ask.Hardware, 0)
+	if err != nil {
+		return engine.Version{}, nil, err
+	}
+	_, text, _ := strings.Cut(r.Ask.Engine, "@")
+	v, err := engine.ParseVersion(text)
+	return v, &m.Groups[0].Device, err
 }
 
 const gib = 1 << 30

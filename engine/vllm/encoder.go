@@ -1,0 +1,150 @@
+package vllm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/memwall/memwall/dtype"
+	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/unit"
+)
+
+// The profile run of models that see or hear (vllm/v1/worker/gpu_model_runner.py, profile_run; vllm/multimodal/encoder_budget.py):
+// as many of the largest items as the encoder's budget has tokens for go through the tower at once, and what comes out of it is
+// kept while the decoder and the sampler run. V0 gives every sequence of its dummy step a clip where the decoder reads an encoder
+// (vllm/worker/enc_dec_model_runner.py).
+
+// largest is the item with the most tokens that a model's processor makes: Tokens of the decoder, Rows of the tower.
+type largest struct {
+	arch         string // what the architecture begins with
+	tokens, rows int64
+}
+
+// largestItems by processor: what preprocessor_config.json and vllm/model_executor/models (get_image_size_with_most_features) say.
+var largestItems = []largest{
+	{"Qwen2VL", 16384, 4 * 16384},    // max_pixels 12,845,056: patches of 14², 2 × 2 of them a token
+	{"Qwen2_5_VL", 16384, 4 * 16384}, // the same
+	{"Qwen3VL", 16384, 4 * 16384},    // longest_edge 16,777,216: patches of 16²
+	{"Qwen3_5", 16384, 4 * 16384},    // the same
+	{"Llama4", 17 * 144, 17 * 577},   // max_patches 16 tiles and the whole, 24² patches and a class token, 2 × 2 a token
+	{"InternVL", 13 * 256, 13 * 1025},
+	{"Mistral3", 55 * 55, 110 * 110}, // longest_edge 1,540, patches of 14², 2 × 2 a token
+}
+
+// encoder is the tower that the profile run exercises.
+type encoder struct {
+	item  largest
+	each  bool       // V0: an item for every sequence
+	sees  bool       // pictures, which a plan may leave out
+	width int64      // of its stream
+	ffn   int64      // this rank
+	parts int64      // values of that width alive at once
+	input unit.Bytes // of a row, in float32 as processors give it
+	kept  int64      // numbers that the decoder gets of a token
+}
+
+// encoder of a first rank, where the plan has it run.
+func (s *sizer) encoder(pl *engine.Placed) *encoder {
+	tp := pl.Parallel.TP
+	if engine.On(s.job.Plan.WholeTower, false) {
+		tp = 1
+	}
+	e := encoderOf(s.job.Model, tp, s.job.Version.Before(v1Default))
+	if e != nil && e.sees && engine.On(s.job.Plan.TextOnly, false) {
+		return nil
+	}
+	return e
+}
+
+// encoderOf finds the tower and its largest item; nil for a model without, or whose items are not described.
+func encoderOf(m *model.Model, tp int64, v0 bool) *encoder {
+	for i := 1; i < len(m.Parts); i++ {
+		p := &m.Parts[i]
+		item := largestOf(m, p)
+		if item.tokens == 0 || len(p.Kinds) == 0 || v0 && p.Name != "encoder" {
+			continue
+		}
+		e := &encoder{item: item, each: v0, sees: p.Name != "encoder", parts: 2, kept: m.Hidden}
+		e.read(p, tp)
+		return e
+	}
+	return nil
+}
+
+func largestOf(m *model.Model, p *model.Part) largest {
+	positions := int64(0)
+	for i := range p.Pre.Ops {
+		if o := &p.Pre.Ops[i]; o.Kind == model.Embed {
+			positions = o.W[0].Rows()
+		}
+	}
+	switch {
+	case p.Name == "encoder":
+		return largest{tokens: positions, rows: positions}
+	case p.Name != "vision":
+		return largest{}
+	case m.Traits.ImageTokens > 0:
+		return largest{tokens: m.Traits.ImageTokens, rows: max(positions, m.Traits.ImageTokens)}
+	}
+	for _, l := range largestItems {
+		if strings.HasPrefix(m.Arch, l.arch) {
+			return l
+		}
+	}
+	return largest{}
+}
+
+// read takes the widths of a tower: its layers are cut as the decoder's where its heads can be.
+func (e *encoder) read(p *model.Part, tp int64) {
+	if o := &p.Pre.Ops[0]; len(o.W) > 0 {
+		e.width, e.input = o.Out, unit.Bytes(4*o.W[0].Cols)
+		if o.Role == dtype.AudioConv1 { // a row is of two frames, the kernel of three
+			e.input = e.input * 2 / 3
+		}
+	}
+	for i := range p.Kinds[0].Ops {
+		o := &p.Kinds[0].Ops[i]
+		switch {
+		case o.Attn != nil && o.Attn.Heads%tp != 0:
+			tp = 1
+		case o.Kind == model.Glu:
+			e.ffn, e.parts = o.Out/tp, 3
+		case o.Kind == model.Act:
+			e.ffn = o.Out / tp
+		}
+	}
+	for i := range p.Post.Ops {
+		if o := &p.Post.Ops[i]; o.Role == dtype.DeepStackOut {
+			e.kept += o.Out
+		}
+	}
+}
+
+// items that go through the tower at once.
+func (e *encoder) items(s *sizer) int64 {
+	p := s.job.Plan
+	seqs, tokens := int64(p.MaxSeqs), int64(p.MaxBatchedTokens)
+	if e.each {
+		return seqs
+	}
+	each := max(1, int64(p.Context)/e.item.tokens)
+	return max(1, min(max(tokens, e.item.tokens)/e.item.tokens, seqs*each))
+}
+
+// peak is the largest of a layer: its FFN, the stream that enters it, the residual and what the FFN reads, beside the inputs.
+func (e *encoder) peak(b *ledger.Book, items ledger.Num) ledger.Num {
+	rows := b.Mul(items, b.Int("rows", e.item.rows, "of the largest item"))
+	layer := b.Add(b.Mul(b.Int("values", e.parts, "of the FFN at once"), b.Int("encoder_ffn", e.ffn, "model, this rank")), b.Mul(b.Lit(3), b.Int("encoder_hidden", e.width, "model")))
+	return b.Mul(rows, b.Add(b.Mul(b.Lit(2), layer), b.Size("input", e.input, "of a row, float32")))
+}
+
+// outputs are kept while the decoder runs.
+func (e *encoder) outputs(b *ledger.Book, items ledger.Num) ledger.Num {
+	return b.Mul(b.Lit(2), items, b.Int("tokens", e.item.tokens, "of the largest item"), b.Int("numbers", e.kept, "of a token"))
+}
+
+func (e *encoder) name(items int64) string {
+	return fmt.Sprintf("activations: encoder over %s items", unit.Count(items))
+}
