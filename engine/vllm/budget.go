@@ -179,17 +179,13 @@ func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
 		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
-	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device, source).Band(c.band(s.pieceCount(p)))
+	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device, source).Band(c.band(float64(s.captured() * int64(p.pl.Last-p.pl.First+1))))
 }
 
 // pieces of graphs: a layer, and what is between layers, for each batch size.
 func (s *sizer) pieces(b *ledger.Book, p *prepared, c Constant) ledger.Num {
 	layers := b.Add(b.Int("layers", int64(p.pl.Last-p.pl.First), "this rank"), b.Lit(1))
 	return b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", s.captured(), "captured"), layers))
-}
-
-func (s *sizer) pieceCount(p *prepared) float64 {
-	return float64(s.captured() * int64(p.pl.Last-p.pl.First+1))
 }
 
 // captured counts the batch sizes with graphs up to a largest one, which is the version's own where the plan says none.

@@ -45,14 +45,14 @@ type encoder struct {
 	kept  int64      // numbers that the decoder gets of a token
 }
 
-// encoder of a first rank, where the plan has it run.
-func (s *sizer) encoder(pl *engine.Placed) *encoder {
+// placedEncoder is the tower of a first rank, where the plan has it run.
+func placedEncoder(j *engine.Job, pl *engine.Placed) *encoder {
 	tp := pl.Parallel.TP
-	if engine.On(s.job.Plan.WholeTower, false) {
+	if engine.On(j.Plan.WholeTower, false) {
 		tp = 1
 	}
-	e := encoderOf(s.job.Model, tp, s.job.Version.Before(v1Default))
-	if e != nil && e.sees && engine.On(s.job.Plan.TextOnly, false) {
+	e := encoderOf(j.Model, tp, j.Version.Before(v1Default))
+	if e != nil && e.sees && engine.On(j.Plan.TextOnly, false) {
 		return nil
 	}
 	return e

@@ -256,7 +256,7 @@ func (s *sizer) kvBytes() kvBytes {
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
 	if pl.Pre {
-		p.encoder = s.encoder(pl)
+		p.encoder = placedEncoder(s.job, pl)
 	}
 	if pl.Parallel.PP > 1 {
 		p.g = whole.stage(s.specs(engine.WithDraft(s.job, pl, pl.Kinds)))
