@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// foreign are modules that no host program is to have in its graph: what only farms and browser tests need.
-var foreign = []string{"github.com/nats-io/", "github.com/jackc/pgx", "github.com/chromedp/"}
+// foreign are modules that no host program is to have in its graph: what only farms, browser tests and packages need.
+var foreign = []string{"github.com/nats-io/", "github.com/jackc/pgx", "github.com/chromedp/", "github.com/goreleaser/"}
 
 var required = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)`)
 
