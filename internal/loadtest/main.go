@@ -4,7 +4,8 @@
 //	memwall serve & go run ./internal/loadtest -rate 500 -for 60s
 //
 // -mix same repeats a dozen questions, which a server may remember; distinct never asks the same twice; llama.cpp asks
-// for plans that do not fit, the dearest there are.
+// for plans that do not fit, the dearest there are; mixed is nine of ten of the first two and one of the third. -beside asks
+// for searches, simulations and diagnoses without end at the same time.
 package main
 
 import (
@@ -43,7 +44,17 @@ func llama(n int) string {
 	return fmt.Sprintf(`{"model":"qwen3-32b","weights":"q4_k_m","hardware":"rtx-4090","context":%d}`, 20000+n)
 }
 
-var mixes = map[string]question{"same": same, "distinct": distinct, "llama.cpp": llama}
+func mixed(n int) string {
+	switch n % 10 {
+	case 9:
+		return llama(n)
+	case 0, 2, 4, 6, 8:
+		return same(n)
+	}
+	return distinct(n)
+}
+
+var mixes = map[string]question{"same": same, "distinct": distinct, "llama.cpp": llama, "mixed": mixed}
 
 // result of one request.
 type result struct {
@@ -55,27 +66,32 @@ func main() {
 	url := flag.String("url", "http://127.0.0.1:8421", "where the server is")
 	rate := flag.Float64("rate", 500, "requests a second")
 	lasts := flag.Duration("for", 30*time.Second, "how long")
-	mix := flag.String("mix", "distinct", "same, distinct or llama.cpp")
+	mix := flag.String("mix", "distinct", "same, distinct, llama.cpp or mixed")
+	dearToo := flag.Bool("beside", false, "ask for what takes seconds, too")
 	flag.Parse()
 	ask := mixes[*mix]
 	if ask == nil || *rate <= 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*url, *rate, *lasts, ask); err != nil {
+	if err := run(*url, *rate, *lasts, ask, *dearToo); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(1)
 	}
 }
 
 // run asks and reports.
-func run(url string, rate float64, lasts time.Duration, ask question) error {
+func run(url string, rate float64, lasts time.Duration, ask question, dearToo bool) error {
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}}
 	if r := one(client, url, ask(0), time.Now()); r.status != http.StatusOK {
 		return fmt.Errorf("%s answers with status %d", url, r.status)
 	}
 	n := int(rate * lasts.Seconds())
 	results := make([]result, n)
+	stop := func() string { return "nothing" }
+	if dearToo {
+		stop = beside(&http.Client{}, url)
+	}
 	before, start := heap(client, url), time.Now()
 	var wg sync.WaitGroup
 	for i := range n {
@@ -84,7 +100,9 @@ func run(url string, rate float64, lasts time.Duration, ask question) error {
 		wg.Go(func() { results[i] = one(client, url, ask(i), due) })
 	}
 	wg.Wait()
-	report(results, time.Since(start))
+	took := time.Since(start)
+	fmt.Println("answered beside:", stop())
+	report(results, took)
 	fmt.Printf("server: %s before, %s after\n", before, heap(client, url))
 	return nil
 }
