@@ -160,7 +160,7 @@ func roundTrip(t *testing.T, model, engine string, p plan.Plan) int64 {
 	}
 	completed(r, first.Plan)
 	r.Devices = 4
-	ggml := strings.HasPrefix(engine, "llama") || engine == "ollama"
+	ggml := strings.HasPrefix(engine, "llama") || engine == "ollama" || engine == "ik_llama.cpp"
 	if ggml {
 		r.Engine, r.LogitRows = first.Plan.Engine, first.Plan.LogitRows
 	}

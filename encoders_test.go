@@ -2,6 +2,7 @@ package memwall
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestEncoders(t *testing.T) {
 	for _, e := range Engines() {
 		for _, id := range []string{"bge-m3", "modernbert-base", "clip-vit-large-patch14", "dinov2-large", "siglip-so400m-patch14-384"} {
 			a, err := asker().Ask(&Request{Ask: "fit", Model: id, Hardware: "h100", Plan: plan.Plan{Engine: e, Weights: "bf16", Context: 256}})
-			if gguf := e == "llama.cpp" || e == "llama-server" || e == "ollama"; gguf && id == "dinov2-large" {
+			if gguf := slices.Contains([]string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp"}, e); gguf && id == "dinov2-large" {
 				if err == nil {
 					t.Errorf("%s, %s: answered", e, id)
 				}

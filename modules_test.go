@@ -34,7 +34,7 @@ func TestModules(t *testing.T) {
 		t.Fatalf("%d requirements are seen", len(ours))
 	}
 	seen := map[string]bool{}
-	for _, other := range []string{"farm/go.mod", "browser/go.mod"} {
+	for _, other := range []string{"farm/go.mod", "browser/go.mod", "release/go.mod"} {
 		for module, version := range requirements(t, other) {
 			if v := ours[module]; v != "" && v != version {
 				t.Errorf("%s has %s %s, and go.mod has %s", other, module, version, v)

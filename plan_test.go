@@ -160,7 +160,7 @@ func TestMeasuredErrors(t *testing.T) {
 		r.Engine, r.Weights, r.Context = "llama.cpp", "bf16", plan.Int(4096)
 		return (&Asker{Models: Catalog{}}).Ask(&r)
 	}
-	a, err := ask(map[string]float64{"q5_k_m": 0.3, "q4_k_m": 0.05})
+	a, err := ask(map[string]float64{"q5_k_m": 0.03, "q4_k_m": 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestMeasuredErrors(t *testing.T) {
 		}
 	}
 	five, four := of["q5_k_m"], of["q4_k_m"]
-	if five == nil || four == nil || math.Abs(five.Mid/four.Mid-36) > 1e-6 || five.MeasuredOn != "these weights" || five.Near != "weights" || !strings.Contains(five.Source, "measured on these weights: an error of 30 %") {
+	if five == nil || four == nil || math.Abs(five.Mid/four.Mid-9) > 1e-6 || five.MeasuredOn != "these weights" || five.Near != "weights" || !strings.Contains(five.Source, "measured on these weights: an error of 3 %") {
 		t.Errorf("%+v and %+v", five, four)
 	}
 	if q := of["q6_k"]; q == nil || q.Near == "weights" {

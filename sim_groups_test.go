@@ -31,7 +31,7 @@ func TestReplicasStepApart(t *testing.T) {
 		r.Hardware, r.Replicas, r.Router = "8xh200", 2, "round-robin"
 		r.Workload.Rate, r.Workload.Requests = 4, 2000
 	}))
-	if x := two.Simulated.TPOT.P50 / one.Simulated.TPOT.P50; x > 1.05 {
+	if x := two.Simulated.TPOT.P50 / one.Simulated.TPOT.P50; x > 1.1 { // in lockstep it was 8
 		t.Errorf("two replicas take %g times as long a token as one with half the load", x)
 	}
 }

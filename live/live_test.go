@@ -14,7 +14,7 @@ import (
 // predicted is what memwall says of a plan on two cards.
 func predicted(t testing.TB) *Prediction {
 	t.Helper()
-	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192")
+	r, _, err := memwall.FromCommand("vllm serve meta-llama/Llama-3.1-70B-Instruct --tensor-parallel-size 2 --max-model-len 8192 --enforce-eager")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestExplains(t *testing.T) {
 		line     string
 	}{
 		{s.Bytes, true, ""},
-		{s.Bytes + 300*unit.MiB, true, "graphs"},
+		{s.Bytes + 300*unit.MiB, true, "collectives"},
 		{s.Bytes - find("weights"), false, "weights"},
 		{s.Bytes + find("activations") + 5*unit.MiB, false, "activations"},
 		{0, false, ""},

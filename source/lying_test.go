@@ -246,7 +246,7 @@ func caches(items string) (out string) {
 }
 
 // freeFields are the fields of a config.json that no tensor has the shape of.
-var freeFields = []string{"max_position_embeddings", "sliding_window", "sliding_window_pattern", "num_experts_per_tok"}
+var freeFields = []string{"max_position_embeddings", "sliding_window", "sliding_window_pattern", "num_experts_per_tok", "mm_tokens_per_image"}
 
 // hubFolder writes a network as files of the hub.
 func hubFolder(t *testing.T, n *network) string {

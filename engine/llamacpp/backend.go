@@ -66,7 +66,7 @@ func backendOf(d *hardware.Device) *backend {
 	return nil
 }
 
-// builds are the back ends that a plan may name, and whose devices each runs (docs/build.md of llama.cpp).
+// builds are the back ends that a plan may name, and whose devices each runs (llama.cpp, build.md).
 var builds = map[string]struct {
 	backend *backend
 	vendors []string

@@ -50,6 +50,9 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	flag(j, "mmap", &p.Mmap, !isOn(p.Repack))
 	flag(j, "kv_offload", &p.KVOffload, true)
+	if r.forked {
+		flag(j, "fused_moe", &p.FusedMoE, true)
+	}
 	e.fitDefault(j, &r, g)
 	e.lengths(j, &r)
 	e.remarks(j)

@@ -40,7 +40,7 @@ func forkRemarks(j *engine.Job, r *rules) {
 	}
 }
 
-// mlaDefault is -mla where nobody says (docs/parameters.md).
+// mlaDefault is -mla where nobody says (its parameters.md).
 const mlaDefault = 3
 
 // mla is how latent attention is computed: 0 not at all, 1 to 3 from a cache of latents.

@@ -44,7 +44,7 @@ func (e Engine) flash(j *engine.Job, r *rules) bool {
 		return false
 	}
 	if r.flash == flashOff || r.forked {
-		return r.forked // ik_llama.cpp has kernels for all heads (docs/parameters.md: on)
+		return r.forked // ik_llama.cpp has kernels for all heads (its parameters.md: on)
 	}
 	if v := dtype.FindFormat(j.Plan.KVV); v != nil && v.BlockElems > 1 {
 		return true

@@ -17,12 +17,12 @@ func TestBrowse(t *testing.T) {
 		says, lacks []string
 		copies      string
 	}{
-		{"the models that this machine runs", "", []string{"memwall this machine: rtx-4090", "context ‹ what suits ›", "›  Qwen3.6", "tok/s", "/ search"}, nil, ""},
-		{"the next of them", "down", []string{"   Qwen3.6", "›  "}, []string{"›  Qwen3.6 27B"}, ""},
-		{"its ledger", "enter", []string{"✓ fits   Qwen3.6", "weights", "Esc back"}, nil, ""},
+		{"the models that this machine runs", "", []string{"memwall this machine: rtx-4090", "context ‹ what suits ›", "›  Qwen3.8", "tok/s", "/ search"}, nil, ""},
+		{"the next of them", "down", []string{"   Qwen3.8", "›  "}, []string{"›  Qwen3.8 27B"}, ""},
+		{"its ledger", "enter", []string{"✓ fits   Qwen3.8", "weights", "Esc back"}, nil, ""},
 		{"back again", "enter esc", []string{"/ search"}, []string{"Esc back"}, ""},
 		{"its command", "c", []string{"copied: "}, nil, "llama-server"},
-		{"the whole catalog", "/ l l a m a - 3 . 1 - 4 enter", []string{"/llama-3.1-4", "Llama 3.1 405B"}, []string{"Qwen3.6"}, ""},
+		{"the whole catalog", "/ l l a m a - 3 . 1 - 4 enter", []string{"/llama-3.1-4", "Llama 3.1 405B"}, []string{"Qwen3.8"}, ""},
 		{"what does not fit has no command", "/ l l a m a - 3 . 1 - 4 enter c", []string{"no command: it does not fit"}, nil, ""},
 		{"a longer context", "right right right", []string{"context ‹ 16k ›"}, nil, ""},
 		{"another format", "tab right", []string{"format ‹ q4_k_m ›"}, []string{"q8_0"}, ""},

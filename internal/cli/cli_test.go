@@ -16,18 +16,15 @@ import (
 // Every field of a request has its flag, but for those that a command line says otherwise; and every flag
 // that is no field is known.
 func TestFlagsAndFields(t *testing.T) {
-	without := map[string]string{
-		"ask": "the command says it", "model": "the argument", "also": "JSON only", "explain": "a flag of its own",
-		"offload": "JSON only: an object", "disaggregated": "JSON only: an object", "adapters": "JSON only: a list", "engine_args": "JSON only: a list",
-		"text": "the file that compare is given", "goal": "--minimize, --goal of pick, or --ttft and --tpot of sim", "workload": "--rate, --users, --prompt and others of sim", "change": "the second plan of diff", "all": "a flag of its own", "for": "--train",
-		"rollout": "JSON only: an object", "day": "--day and --start of plan", "measured_errors": "--quality names the file", "among": "numbers with commas behind a field's own flag",
-	}
 	a := &app{Config: Config{}.filled()}
 	flags := a.fit().Flags()
-	owned := map[string]bool{}
+	owned := map[string]bool{"also": true}
+	for name := range inParts {
+		owned[name] = true
+	}
 	for _, f := range memwall.Fields() {
 		if f.Flag == "" {
-			if without[f.Name] == "" {
+			if elsewhere[f.Name] == "" && inParts[f.Name] == "" {
 				t.Errorf("field %s has no flag, and no reason for it", f.Name)
 			}
 			continue

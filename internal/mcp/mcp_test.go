@@ -65,7 +65,7 @@ var calls = []struct {
 	arguments map[string]any
 	says      []string
 }{
-	{"fit", map[string]any{"model": "llama-3.1-70b", "hardware": "2xh100"}, []string{"✓ fits", "GiB per GPU", "limits: weights", "vllm serve meta-llama/Llama-3.1-70B-Instruct"}},
+	{"fit", map[string]any{"model": "llama-3.1-70b", "hardware": "4xh100"}, []string{"✓ fits", "GiB per GPU", "limits: weights", "vllm serve meta-llama/Llama-3.1-70B-Instruct"}},
 	{"fit", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768}, []string{"✗ does not fit", "3.1 GiB short", "fits with KV cache f16 → q8_0"}},
 	{"plan", map[string]any{"model": "qwen3-32b", "weights": "q4_k_m", "hardware": "rtx-4090", "context": 32768}, []string{"2 ways", "change", "llama-server -m"}},
 	{"pick", map[string]any{"hardware": "rtx-3060"}, []string{"the best for chat on", "longest"}},

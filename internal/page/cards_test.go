@@ -13,7 +13,7 @@ import (
 func TestCards(t *testing.T) {
 	for _, c := range []struct{ href, says, leads string }{
 		{"/models/qwen3-32b", "32.8B parameters", "/fit?devices=1&amp;m=qwen3-32b&amp;on=rtx-4090&amp;weights=q4_k_m"},
-		{"/models/gpt-oss-120b", "In mxfp4 it fits on", "/fit?devices=1&amp;m=gpt-oss-120b&amp;on=h100-sxm-80gb&amp;weights=mxfp4"},
+		{"/models/gpt-oss-120b", "In mxfp4 it fits on", "/fit?devices=1&amp;m=gpt-oss-120b&amp;on=a100-sxm-80gb&amp;weights=mxfp4"},
 		{"/hardware/rtx-3060-12gb", "Its best models", "/fit?m=qwen3.5-9b&amp;on=rtx-3060-12gb&amp;weights=q8_0"},
 		{"/hardware/aws-p5.48xlarge", "h100", ""},
 		{"/formats/q4_k_m", "when to use it", ""},

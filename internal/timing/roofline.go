@@ -1,6 +1,8 @@
 package timing
 
 import (
+	"math"
+
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/question"
@@ -35,13 +37,24 @@ func Roofline(a *question.Env, r *api.Request) (*api.Roofline, error) {
 	return out, nil
 }
 
+// running is how many generate at once: those that fit at full length, or more where some are not that long yet.
+func (b *bound) running(a *api.Answer) int64 {
+	n := max(1, int64(a.Plan.Sequences))
+	most := b.job.MaxSequences(b.job.Job.Load().Context)
+	if most == nil {
+		return n
+	}
+	held := max(1, *most)
+	if v := a.Speed; v.Total != nil && v.Decode != nil && *v.Decode > 0 {
+		held = max(held, int64(math.Ceil(*v.Total / *v.Decode)))
+	}
+	return min(n, held)
+}
+
 // points are a step that generates for as many as run at once, and the prompt of one.
 func (b *bound) points(a *api.Answer, m *hardware.Machine) (out []api.RoofPoint) {
-	n := max(1, int64(a.Plan.Sequences))
-	if most := b.job.MaxSequences(b.job.Job.Load().Context); most != nil {
-		n = max(1, min(n, *most))
-	}
 	v := a.Speed
+	n := b.running(a)
 	if v.Total != nil {
 		step := b.step(n, max(0, b.Context-1))
 		out = append(out, b.point("decode", step, n, b.decode, float64(m.Devices()), *v.Total, *v.TotalLow, *v.TotalHigh))
