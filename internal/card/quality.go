@@ -128,10 +128,13 @@ type OnChip struct {
 	Architectures []string `json:"architectures"`
 }
 
-// Methods lists the guidance.
+// Methods lists the guidance that matches; a method's own name is that one alone.
 func Methods(filter string) (out []*Method) {
 	for _, m := range quality.Methods() {
 		c := methodCard(&m)
+		if strings.EqualFold(filter, c.ID) {
+			return []*Method{c}
+		}
 		if matches(filter, append([]string{c.ID, c.Name, string(c.Target)}, c.Formats...)...) {
 			out = append(out, c)
 		}
