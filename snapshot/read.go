@@ -93,7 +93,7 @@ func Read(in io.Reader) (*Snapshot, error) {
 	if err == nil {
 		err = r.err
 	}
-	if e, ok := err.(*pickle.Error); ok {
+	if e, ok := errors.AsType[*pickle.Error](err); ok {
 		return nil, &Error{"the snapshot: " + e.Error(), fixSnapshot}
 	}
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -84,7 +85,7 @@ func (e *Error) Error() string {
 // Parse reads the file. Errors are of type *Error.
 func Parse(text []byte) ([]Plan, error) {
 	docs, err := yaml.Decode(string(text), limits)
-	if e, ok := err.(*yaml.Error); ok {
+	if e, ok := errors.AsType[*yaml.Error](err); ok {
 		return nil, &Error{e.Line, e.Text, e.Fix}
 	}
 	if err != nil {
