@@ -87,10 +87,10 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// laid are files for a Linux system, and a folder to make packages in.
-func laidOut(t *testing.T) (work, out string, names []string) {
+// laidOut are packages of a few files, and the folder that they are in.
+func laidOut(t *testing.T) (out string, names []string) {
 	t.Helper()
-	work, out = t.TempDir(), t.TempDir()
+	work, out := t.TempDir(), t.TempDir()
 	laid, err := installed([]byte(pretended), texts, []entry{{"memwall.1", 0o644, []byte(".TH MEMWALL 1\n")}}, []entry{{"bash/memwall", 0o644, []byte("complete\n")}, {"powershell/memwall.ps1", 0o644, nil}})
 	if err != nil {
 		t.Fatal(err)
@@ -99,13 +99,13 @@ func laidOut(t *testing.T) (work, out string, names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return work, out, names
+	return out, names
 }
 
 // TestPackages: each format is made, the same each time, and holds what a system needs.
 func TestPackages(t *testing.T) {
-	_, out, names := laidOut(t)
-	_, again, _ := laidOut(t)
+	out, names := laidOut(t)
+	again, _ := laidOut(t)
 	want := []string{"memwall_1.2.3_linux_amd64.apk", "memwall_1.2.3_linux_amd64.deb", "memwall_1.2.3_linux_amd64.rpm"}
 	if fmt.Sprint(names) != fmt.Sprint(want) {
 		t.Fatalf("%v, want %v", names, want)

@@ -96,7 +96,6 @@ type player struct {
 	sum, seg int64 // since the beginning
 	high     moment
 	highSeg  int64
-	low      int64
 	now      phase
 }
 

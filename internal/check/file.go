@@ -157,7 +157,8 @@ func plan(n *yaml.Node) (*Plan, error) {
 	if len(p.From) == 0 && p.Set["model"] == nil {
 		return nil, &Error{n.Line, fmt.Sprintf("plan %q says nothing to check", p.Name), "from: a command or files, or model: with set:"}
 	}
-	return p, p.musts(n.At("must"))
+	err := p.musts(n.At("must"))
+	return p, err
 }
 
 // fields are what set, model and on say.

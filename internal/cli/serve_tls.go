@@ -40,7 +40,7 @@ func (a *app) pem(flag, name string) ([]byte, error) {
 	if err != nil {
 		return nil, usage(flag, name, "--"+flag+" "+name+" cannot be read", "a file in PEM")
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, longestPEM))
 	if err != nil {
 		return nil, usage(flag, name, "--"+flag+" "+name+" cannot be read", "a file in PEM")

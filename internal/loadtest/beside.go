@@ -33,7 +33,7 @@ func beside(client *http.Client, url string) (stop func() string) {
 					continue
 				}
 				_, _ = io.Copy(io.Discard, r.Body) // its status says enough
-				r.Body.Close()                     //nolint:errcheck // likewise
+				r.Body.Close()
 				if r.StatusCode == http.StatusOK {
 					answered[i].Add(1)
 				}

@@ -120,7 +120,7 @@ func (b *Brief) told(a *memwall.Answer) {
 		}
 	}
 	if d := a.Diff; d != nil && d.B != nil {
-		b.NeededA = unit.Bytes(d.Needed.A)
+		b.NeededA = d.Needed.A
 		b.Verdict = d.B.Verdict
 		if len(d.B.Devices) > 0 {
 			x := &d.B.Devices[0]

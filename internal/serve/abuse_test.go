@@ -75,7 +75,7 @@ func answersTo(t *testing.T, addr, sent string) (statuses []int, text string) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	go io.WriteString(c, sent) //nolint:errcheck // the server may hang up in the middle
+	go io.WriteString(c, sent) // the server may hang up in the middle
 	in := bufio.NewReader(c)
 	for {
 		r, err := http.ReadResponse(in, nil)
