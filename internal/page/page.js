@@ -294,7 +294,7 @@
     }
     if (e.key === 'Escape' && $('#work')) return stopper.abort();
     if (e.key.length === 1 && e.key !== '?' && localStorage.getItem('letters') === 'off' || $('#keys').open) return;
-    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, '?': help, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => $('#ledger .q, main [aria-expanded]')?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
+    const does = { m: () => to('m'), h: () => to('on'), c: () => to('ctx'), u: () => to('users'), t: turn, '?': help, s: () => $('#share').click(), x: () => $('#compare')?.click(), e: () => ($('#ledger .q') || $('main a[aria-expanded]'))?.click(), Backspace: () => history.back(), Escape: () => $('[aria-expanded=true]')?.click() }[e.key];
     const rung = /^[1-9]$/.test(e.key) && all('[data-rung]')[e.key - 1];
     if (rung) rung.click();
     else if (does) does();
