@@ -35,7 +35,10 @@ func axe(t *testing.T) string {
 	c := exec.Command("npm", "pack", "axe-core@"+axeVersion, "--silent", "--pack-destination", folder)
 	c.Dir = folder
 	if said, err := c.CombinedOutput(); err != nil {
-		t.Skipf("no axe-core: npm: %v %s", err, said)
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no axe-core, without which the gate judges no page: npm: %v %s", err, said)
+		}
+		t.Skipf("no axe-core here: npm: %v %s", err, said) // a contributor without a network tries all else
 	}
 	text, err := packed(filepath.Join(folder, "axe-core-"+axeVersion+".tgz"), "package/axe.min.js")
 	if err != nil {
