@@ -75,17 +75,10 @@ func (q query) find(name string) (Device, []Note, error) {
 		}
 		q.words = []string{q.computer}
 	}
-	var hits []hit
-	var dropped string
-	for _, try := range q.keys() {
-		if hits = q.hits(try.key); len(hits) > 0 {
-			dropped = try.dropped
-			break
-		}
-	}
+	hits, dropped := q.first()
 	switch len(hits) {
 	case 0:
-		return Device{}, nil, errMissing
+		return q.loosely(name)
 	case 1:
 		d, notes, err := q.settle(hits[0], name)
 		if err == nil && dropped != "" {
@@ -98,6 +91,44 @@ func (q query) find(name string) (Device, []Note, error) {
 		ids[i] = h.device.ID
 	}
 	return Device{}, nil, severalMeant(name, ids)
+}
+
+// first gives what the most specific key that names anything names, and what of the name was left out for it.
+func (q query) first() (hits []hit, dropped string) {
+	for _, try := range q.keys() {
+		if hits = q.hits(try.key); len(hits) > 0 {
+			return hits, try.dropped
+		}
+	}
+	return nil, ""
+}
+
+// loosely reads what no row is: a size without its unit ("5060 ti 16"), and a GeForce whose board holds twice the
+// memory that it is sold with, as workshops refit them ("RTX 4090 48GB", "2080 Ti 22GB").
+func (q query) loosely(name string) (Device, []Note, error) {
+	last := len(q.words) - 1
+	if last > 0 && number(q.words[last]) && len(q.words[last]) <= 3 {
+		b, err := unit.ParseBytes(q.words[last] + "GiB")
+		if err == nil {
+			q.words, q.memory = q.words[:last], append(q.memory, b)
+			return q.find(name)
+		}
+	}
+	if len(q.memory) != 1 {
+		return Device{}, nil, errMissing
+	}
+	size := q.memory[0]
+	q.memory = []unit.Bytes{size / 2}
+	hits, _ := q.first()
+	if len(hits) != 1 || !strings.HasPrefix(hits[0].device.Name, "GeForce") {
+		return Device{}, nil, errMissing
+	}
+	d := hits[0].device
+	kept := d.Usable
+	d.ID += "-" + gib(size) + "gb"
+	d.Memory, d.Reported = fact(size, ledger.Exact, given), Fact[unit.Bytes]{}
+	d.Usable = fact(kept.Value+size/2, ledger.Assumed, kept.Source).band(kept.Low+size/2, kept.High+size/2)
+	return d, []Note{note("name_unread", "%s: a board refitted with %s, twice what it is sold with; speed as sold", quote(name), size)}, nil
 }
 
 type attempt struct{ key, dropped string }

@@ -1,6 +1,8 @@
 package hardware
 
 import (
+	"strings"
+
 	"github.com/memwall/memwall/unit"
 )
 
@@ -25,7 +27,9 @@ func FindNode(name string) (*Node, bool) {
 	}
 	k, short := nodeKeys(name)
 	for _, r := range nodes.lines() {
-		if !eachName(r, func(have string) bool { return same(have, k) || same(have, short) }) {
+		if !eachName(r, func(have string) bool {
+			return same(have, k) || same(have, short) || same(strings.TrimPrefix(have, "standard_"), k)
+		}) {
 			continue
 		}
 		n, err := readNode(r)

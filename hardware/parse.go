@@ -34,6 +34,14 @@ func Parse(text string, devices int) (Machine, []Note, error) {
 	case devices < 0 || devices > MaxDevices:
 		return Machine{}, nil, bad("devices", strconv.Itoa(devices), "is out of bounds", "1 to 1,000,000")
 	}
+	m, notes, err := parse(text, devices)
+	if err != nil {
+		return inWords(text, devices, err)
+	}
+	return m, notes, nil
+}
+
+func parse(text string, devices int) (Machine, []Note, error) {
 	head, options, err := cut(text)
 	if err != nil {
 		return Machine{}, nil, err
@@ -313,7 +321,7 @@ func countBefore(s string) (n int, rest string, ok bool) {
 		n, ok = number, true
 	}
 	rest = strings.TrimSpace(rest)
-	return n, strings.TrimSuffix(rest, "s"), ok && rest != ""
+	return n, strings.TrimSuffix(rest, "s"), ok && rest != "" && letterOrDigit(rest[0]|0x20)
 }
 
 func readCounted(s string, count func(string) (int, string, bool)) (g Group, counted bool, notes []Note, err error) {

@@ -1,0 +1,128 @@
+package hardware
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// joining are words that stand between two devices, or between a device and the memory beside it.
+var joining = strings.NewReplacer(" and ", "+", " & ", "+", " with ", "+", " plus ", "+", " w/ ", "+")
+
+// spoken writes a machine that somebody describes in words as Parse reads it: "RTX 5090 and 2x RTX 3090", "5090 + 64GB
+// RAM", "2 nodes of 8xH100", "2x8xH100", "vram 12gb". A text that says none of these stays as it is.
+func spoken(text string) string {
+	head, options, err := cut(text)
+	if err != nil {
+		return text
+	}
+	if front, back, ok := cutLast(head); ok { // a comma parts devices of a list, and a device from the memory beside it
+		if rest, host := hostMemory(back); rest == "" && host != "" {
+			head, options = front, append(options, option{"host", host})
+		}
+	}
+	if n, each, rest, ok := nodesOf(head); ok {
+		head = strconv.Itoa(n*each) + "x" + rest
+		options = append(options, option{"per-node", strconv.Itoa(each)})
+	}
+	var devices []string
+	for part := range strings.SplitSeq(joining.Replace(head), "+") {
+		part, host := hostMemory(part)
+		if part != "" || host == "" {
+			devices = append(devices, part)
+		}
+		if host != "" {
+			options = append(options, option{"host", host})
+		}
+	}
+	head = strings.Join(devices, "+")
+	if head == "" && len(options) > 0 {
+		head = "cpu"
+	}
+	for _, o := range options {
+		head += "," + o.key + "=" + o.value
+	}
+	return head
+}
+
+func cutLast(text string) (front, back string, ok bool) {
+	i := strings.LastIndexByte(text, ',')
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// hostMemory cuts "64GB RAM", "128 GB DDR5" and "96gb system memory" off the end of a part.
+func hostMemory(part string) (rest, size string) {
+	words := strings.Fields(part)
+	end := len(words)
+	for end > 0 && hostWord(words[end-1]) {
+		end--
+	}
+	if end == len(words) || end == 0 {
+		if len(words) == 2 && strings.EqualFold(words[0], "vram") {
+			return words[1] + " " + words[0], ""
+		}
+		return part, ""
+	}
+	from := end - 1
+	w, _ := merge(strings.ToLower(words[from]), "")
+	if unitAlone := slices.Contains([]string{"gb", "gib", "g", "tb"}, w); unitAlone && from > 0 {
+		from--
+		w = strings.ToLower(words[from]) + w
+	}
+	if n, tera := strings.CutSuffix(w, "tb"); tera && number(n) {
+		return strings.Join(words[:from], " "), n + "TiB"
+	}
+	if n := strings.TrimRight(w, "gib"); n != w && number(n) {
+		return strings.Join(words[:from], " "), n + "GiB"
+	}
+	return part, ""
+}
+
+func hostWord(w string) bool {
+	w = strings.ToLower(w)
+	return slices.Contains([]string{"ram", "system", "host", "memory", "of", "ecc"}, w) || len(w) >= 4 && strings.HasPrefix(w, "ddr") || strings.HasPrefix(w, "ddr4-") || strings.HasPrefix(w, "ddr5-")
+}
+
+// mostInNode devices share one interconnect: a rack of CloudMatrix.
+const mostInNode = 384
+
+// nodesOf reads "2 nodes of 8xH100", "2 nodes x 8 H100" and "2x8xH100".
+func nodesOf(text string) (n, each int, device string, ok bool) {
+	n, rest, ok := CountOf(text)
+	if !ok {
+		word, after, _ := strings.Cut(text, " ")
+		kind, after, _ := strings.Cut(strings.TrimSpace(after), " ")
+		var err error
+		if n, err = strconv.Atoi(word); err != nil || !slices.Contains([]string{"node", "nodes", "servers", "machines", "hosts"}, strings.ToLower(kind)) {
+			return 0, 0, "", false
+		}
+		joint, behind, _ := strings.Cut(after, " ")
+		if rest = after; slices.Contains([]string{"of", "x", "with"}, joint) {
+			rest = behind
+		}
+	}
+	for _, way := range []func(string) (int, string, bool){CountOf, countBefore} {
+		if each, device, ok = way(rest); ok && n > 0 && n <= MaxDevices && each > 0 && each <= mostInNode {
+			return n, each, device, true
+		}
+	}
+	return 0, 0, "", false
+}
+
+// inWords is what Parse makes of a text that is no description by itself, read as somebody would say it.
+func inWords(text string, devices int, err error) (Machine, []Note, error) {
+	var unread *Error
+	again := spoken(text)
+	if again == text || !errors.As(err, &unread) || unread.Code != UnknownHardware {
+		return Machine{}, nil, err
+	}
+	m, notes, second := parse(again, devices)
+	if second != nil {
+		return Machine{}, nil, err
+	}
+	return m, append([]Note{note("name_unread", "%s read as %s", quote(text), quote(again))}, notes...), nil
+}
