@@ -88,7 +88,7 @@ func (m *Model) Nearest(l Load, n int) []Measured {
 func (m *Model) distance(r *Measured, l Load) (far float64) {
 	if r.Device != m.device.id {
 		far += 2
-		if d, _, err := hardware.Find(r.Device); err != nil || Family(d) != m.device.family {
+		if d := hardware.ByID(r.Device); d == nil || Family(d) != m.device.family {
 			far += 2
 		}
 	}

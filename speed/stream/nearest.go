@@ -44,7 +44,7 @@ var Measured = sync.OnceValue(func() (out []Measurement) {
 // String is the measurement as a line of text.
 func (m *Measurement) String() string {
 	device := m.Device
-	if d, _, err := hardware.Find(m.Device); err == nil {
+	if d := hardware.ByID(m.Device); d != nil {
 		device = d.Name
 	}
 	return fmt.Sprintf("%s, %s on %s, %s, %s %s: %s tok/s measured", device, m.Engine, m.Backend, cmp.Or(m.Built, "no date"), m.Model, m.Weights, strconv.FormatFloat(m.Rate, 'g', 3, 64))
@@ -80,8 +80,8 @@ const beyond = 20
 func (p *Predictor) far(m *Measurement) (far float64) {
 	s := &p.stages[0]
 	if m.Device != s.Device.ID {
-		d, _, err := hardware.Find(m.Device)
-		if err != nil || Family(d) != s.family {
+		d := hardware.ByID(m.Device)
+		if d == nil || Family(d) != s.family {
 			return math.Inf(1)
 		}
 		far += 8

@@ -73,7 +73,7 @@ func (m *Model) ActiveParams() int64 { return m.in.Model.ActiveParams() }
 func (p *Predictor) distance(r *Measured) (far float64) {
 	if r.Device != p.device.ID {
 		far += 2
-		if d, _, err := hardware.Find(r.Device); err != nil || Family(d) != Family(p.device) {
+		if d := hardware.ByID(r.Device); d == nil || Family(d) != Family(p.device) {
 			far += 2
 		}
 	}
