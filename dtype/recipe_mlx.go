@@ -26,6 +26,11 @@ func mlxRecipes() (out []*Recipe) {
 	nv := &Scheme{Name: "mlx-nvfp4-g16", Elem: FP4E2M1, With: []Companion{{Name: "scales", Elem: FP8E4M3, Rows: 1, Cols: 16}}}
 	return append(out,
 		&Recipe{Name: "mlx-mxfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e8m0 scales of 32, embeddings too", Pick: everyMatrix(mx)},
+		&Recipe{Name: "mlx-mxfp4-q8", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "mlx-mxfp4 for routed experts, mlx-8bit for the rest", Pick: experts(mx, MLXGroup(I8, 64))},
+		&Recipe{Name: "mlx-mxfp4-q4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "mlx-mxfp4 for routed experts, mlx-4bit for the rest", Pick: experts(mx, MLXGroup(I4, 64))},
+		// mlc_llm/quantization/quantization.py, q4f16_1: group_size 32, quantize_embedding and quantize_final_fc.
+		&Recipe{Name: "q4f16_1", Base: I4, FType: NoGGML, Note: "MLC's groups of 32 with a scale in f16, embeddings too", Aliases: []string{"q4f16_0", "q4bf16_1"},
+			Pick: everyMatrix(&Scheme{Name: "mlc-i4-g32", Elem: I4, With: []Companion{{Name: "scales", Elem: F16, Rows: 1, Cols: 32}}})},
 		&Recipe{Name: "mlx-nvfp4", Store: MLX, Base: FP4E2M1, FType: NoGGML, Note: "e2m1 with e4m3 scales of 16, embeddings too", Pick: everyMatrix(nv)})
 }
 
@@ -36,6 +41,16 @@ func everyMatrix(scheme *Scheme) func(*Site) *Scheme {
 			return scheme
 		}
 		return native(s)
+	}
+}
+
+// experts quantises routed experts by one scheme and what else MLX does by another.
+func experts(inside, rest *Scheme) func(*Site) *Scheme {
+	return func(s *Site) *Scheme {
+		if s.Role.Expert() && s.Quantisable() {
+			return inside
+		}
+		return everyMatrix(rest)(s)
 	}
 }
 

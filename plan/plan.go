@@ -121,5 +121,5 @@ type Serving struct {
 	KVScales              *bool          `json:"kv_scales,omitempty" flag:"kv-scales" doc:"cached keys and values have a scale for each token and head (int8_per_token_head, fp8_per_token_head)" engines:"vllm"`
 	DCP                   int64          `json:"dcp,omitempty" flag:"dcp" doc:"decode context parallelism: one sequence's cache over ranks of its tensor parallel group" engines:"vllm"`
 	RedundantExperts      Int            `json:"redundant_experts,omitempty" flag:"redundant-experts" doc:"experts that are held twice for balance, of all ranks together" engines:"vllm,sglang"`
-	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers"`
+	EngineArgs            []string       `json:"engine_args,omitempty" doc:"further arguments, as they stand on the command line" engines:"vllm,sglang,tensorrt-llm,transformers,mlx-lm,exllamav2,exllamav3,mlc,tgi,lmdeploy,ktransformers"`
 }

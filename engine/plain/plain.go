@@ -2,7 +2,7 @@
 // KTransformers. What they must hold is exact, the weights as stored and the cache as the engine stores it; what lies
 // beside that, activations of a piece of the prompt and a runtime, has a wide band.
 //
-// rules.go has a row for each engine, sizer.go what a device holds by it.
+// rules.go has a row for each engine, sizer.go what a device holds by it, starts.go how each is started, launch.go what reads and writes that.
 package plain
 
 import (
@@ -39,9 +39,6 @@ func (e Engine) Latest() engine.Version { return e.latest }
 // Streams reports whether the engine is measured with one user at a time.
 func (e Engine) Streams() bool { return e.stream }
 
-// Command is empty: how the engine is started is not described.
-func (Engine) Command(*engine.Job) string { return "" }
-
 // Defaults are the engine's own cache, the pieces of its prompts, and how it uses several devices.
 func (e Engine) Defaults(j *engine.Job) {
 	p := j.Plan
@@ -51,6 +48,11 @@ func (e Engine) Defaults(j *engine.Job) {
 	}
 	if p.KVV == "" {
 		p.KVV = p.KV
+	}
+	for _, format := range []*string{&p.KV, &p.KVV} {
+		if f := e.cache(*format); f != nil && f.packed {
+			*format = f.names[0] // one name for each
+		}
 	}
 	if p.MaxBatchedTokens == 0 {
 		p.MaxBatchedTokens = plan.Int(e.chunk)
@@ -96,6 +98,12 @@ func (e Engine) Check(j *engine.Job) error {
 		if e.cache(f.value) == nil {
 			return &plan.Problem{Field: f.field, Value: f.value, Message: fmt.Sprintf("%s keeps no cache in %s", e.title, f.value), Fix: strings.Join(e.caches(), ", ")}
 		}
+	}
+	if e.shardsOnly && j.Plan.PP > 1 {
+		return &plan.Problem{Field: "pp", Value: fmt.Sprint(j.Plan.PP), Message: e.title + " has no pipeline parallelism", Fix: fmt.Sprintf("tp = %d", j.Plan.PP*max(1, j.Plan.TP))}
+	}
+	if !e.pairs && e.cache(j.Plan.KV) != e.cache(j.Plan.KVV) {
+		return &plan.Problem{Field: "kv_v", Value: j.Plan.KVV, Message: e.title + " keeps keys and values in one format", Fix: "leave kv_v out"}
 	}
 	return nil
 }

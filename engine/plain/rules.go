@@ -18,6 +18,8 @@ type rules struct {
 	reads   string // a format to take instead of one that is refused
 	// kv are the formats of its cache by the names that a plan has for them, the first its default.
 	kv []kvFormat
+	// pairs: keys may be kept otherwise than values.
+	pairs bool
 	// step: the cache of a sequence grows by so many tokens; page: it is dealt out in pages of so many.
 	step, page int64
 	// unpacks: attention reads a quantised layer from a copy in 16 bits.
@@ -26,6 +28,8 @@ type rules struct {
 	chunk int64
 	// layers: several devices hold layers one after another; else they share each matrix.
 	layers bool
+	// shardsOnly: matrices are cut over devices, and layers are not spread.
+	shardsOnly bool
 	// experts: routed experts lie in host memory.
 	experts bool
 	// pool is what the engine allocates for caches ahead; nil where it takes what a sequence needs.
@@ -35,6 +39,7 @@ type rules struct {
 	// stream: one user at a time is what it is measured with.
 	stream bool
 	source string
+	start  start
 }
 
 // kvFormat is a cached number as the engine stores it.
@@ -84,6 +89,7 @@ var all = []rules{
 		kv:   []kvFormat{half, mlxBits(8, "q8", "int8", "q8_0"), mlxBits(6, "q6"), mlxBits(4, "q4", "int4", "q4_0"), mlxBits(3, "q3", "i3"), mlxBits(2, "q2", "i2")},
 		step: 256, chunk: 2048, layers: true, runtime: constant{0.3, 0.1, 1}, stream: true,
 		source: "mlx_lm/models/cache.py (step = 256), mlx_lm/generate.py (prefill_step_size 2048, clear_cache behind each piece)",
+		start:  startMLX,
 	},
 	{
 		name: "exllamav2", title: "ExLlamaV2", latest: engine.V(0, 3, 2), vendors: []string{"NVIDIA", "AMD"}, instead: "llama.cpp or mlx",
@@ -91,38 +97,44 @@ var all = []rules{
 		kv:   []kvFormat{half, {names: []string{"fp8", "fp8_e5m2"}, stored: dtype.FP8E4M3, packed: true}, exllamaBits(8, "q8", "int8", "q8_0"), exllamaBits(6, "q6"), exllamaBits(4, "q4", "int4", "q4_0")},
 		page: 256, unpacks: true, chunk: 2048, layers: true, runtime: contextOfCUDA, stream: true,
 		source: "exllamav2/cache.py, exllamav2/config.py (max_input_len 2048), generator/dynamic.py (PAGE_SIZE 256)",
+		start:  startExLlama("exllamav2", map[string]string{"fp8": "FP8", "q8": "Q8", "q6": "Q6", "q4": "Q4"}),
 	},
 	{
 		name: "exllamav3", title: "ExLlamaV3", latest: engine.V(0, 0, 6), vendors: []string{"NVIDIA"}, instead: "llama.cpp or exllamav2",
 		refuses: []string{"mlx-", "exl2-", "awq", "gptq", "fp8", "nf4", "bnb-", "nvfp4", "mxfp4"}, reads: "exl3-4.0bpw, exl3-6.0bpw or bf16",
 		kv: []kvFormat{half, exllamaBits(8, "q8", "int8", "q8_0"), exllamaBits(7, "q7"), exllamaBits(6, "q6"), exllamaBits(5, "q5"), exllamaBits(4, "q4", "int4", "q4_0"),
 			exllamaBits(3, "q3", "i3"), exllamaBits(2, "q2", "i2")},
-		page: 256, unpacks: true, chunk: 2048, layers: true, runtime: contextOfCUDA, stream: true,
+		pairs: true, page: 256, unpacks: true, chunk: 2048, layers: true, runtime: contextOfCUDA, stream: true,
 		source: "exllamav3/cache/quant.py, exllamav3/constants.py (PAGE_SIZE 256), generator/generator.py (max_chunk_size 2048)",
+		start:  startExLlama("exllamav3", map[string]string{"q8": "8,8", "q7": "7,7", "q6": "6,6", "q5": "5,5", "q4": "4,4", "q3": "3,3", "q2": "2,2"}),
 	},
 	{
 		name: "mlc", title: "MLC LLM", latest: engine.V(0, 20, 0), instead: "llama.cpp",
 		refuses: []string{"mlx-", "exl2-", "exl3-", "nf4", "bnb-", "nvfp4", "mxfp4"}, reads: "awq, gptq or bf16",
 		kv: []kvFormat{half}, page: 16, chunk: 2048, runtime: contextOfCUDA, stream: true,
 		source: "mlc_llm/serve/config.py (prefill_chunk_size 2048, pages of 16; mode local), from memory",
+		start:  startMLC,
 	},
 	{
 		name: "tgi", title: "TGI", latest: engine.V(3, 3, 5), vendors: []string{"NVIDIA", "AMD", "Intel", "Habana"}, instead: "llama.cpp",
 		refuses: []string{"mlx-", "exl3-", "nvfp4", "mxfp4"}, reads: "awq, gptq, fp8 or bf16",
-		kv: []kvFormat{half, {names: []string{"fp8", "fp8_e5m2"}, stored: dtype.FP8E4M3}}, page: 1, chunk: 4096, pool: &pool{share: 1, kept: 0.1}, runtime: contextOfCUDA,
+		shardsOnly: true, kv: []kvFormat{half, {names: []string{"fp8", "fp8_e5m2"}, stored: dtype.FP8E4M3}}, page: 1, chunk: 4096, pool: &pool{share: 1, kept: 0.1}, runtime: contextOfCUDA,
 		source: "server/text_generation_server/utils/import_utils.py (get_cuda_free_memory), models/globals.py (TGI_WIGGLE_ROOM 0.90)",
+		start:  startTGI,
 	},
 	{
 		name: "lmdeploy", title: "LMDeploy", latest: engine.V(0, 10, 0), vendors: []string{"NVIDIA"}, instead: "vllm or llama.cpp",
 		refuses: []string{"mlx-", "exl2-", "exl3-", "nf4", "bnb-", "nvfp4"}, reads: "awq, gptq, fp8 or bf16",
-		kv: []kvFormat{half, turbomindBits(8, "int8", "q8"), turbomindBits(4, "int4", "q4")}, page: 64, chunk: 8192, pool: &pool{share: 0.8}, runtime: constant{0.8, 0.4, 1.6},
+		shardsOnly: true, kv: []kvFormat{half, turbomindBits(8, "int8", "q8"), turbomindBits(4, "int4", "q4")}, page: 64, chunk: 8192, pool: &pool{share: 0.8}, runtime: constant{0.8, 0.4, 1.6},
 		source: "lmdeploy/messages.py, TurbomindEngineConfig: cache_max_entry_count 0.8 of what is free, cache_block_seq_len 64, max_prefill_token_num 8192",
+		start:  startLMDeploy,
 	},
 	{
 		name: "ktransformers", title: "KTransformers", latest: engine.V(0, 3, 1), vendors: []string{"NVIDIA", "AMD", "Intel"}, instead: "llama.cpp", gguf: true,
 		refuses: []string{"mlx-", "exl2-", "exl3-", "nf4", "bnb-"}, reads: "q4_k_m, fp8 or bf16",
 		kv: []kvFormat{half}, page: 256, chunk: 8192, layers: true, experts: true, runtime: constant{1, 0.5, 3}, stream: true,
 		source: "ktransformers' configs/config.yaml and optimize rules (experts on the CPU), from memory",
+		start:  startKTransformers,
 	},
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/memwall/memwall/engine/argv"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/engine/manifest"
+	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/sglang"
 	"github.com/memwall/memwall/engine/tensorrt"
 	"github.com/memwall/memwall/engine/transformers"
@@ -28,6 +29,7 @@ var commandReaders = []struct {
 	{sglang.Programs(), sglang.FromArgs},
 	{llamacpp.Programs(), llamacpp.FromArgs},
 	{tensorrt.Programs(), tensorrt.FromArgs},
+	{plain.Programs(), plain.FromArgs},
 }
 
 // FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …
@@ -149,10 +151,10 @@ func servedAs(name string) string {
 	return ""
 }
 
-// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so does
-// transformers with device_map="auto".
+// oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so do
+// those of plain that do, and transformers with device_map="auto".
 func oneDevice(p *plan.Plan) {
-	if strings.Contains(p.Engine, "llama") || p.Engine == question.TransformersEngine {
+	if name, _, _ := strings.Cut(p.Engine, "@"); strings.Contains(name, "llama") || plain.TakesAll(name) || name == question.TransformersEngine {
 		return
 	}
 	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {

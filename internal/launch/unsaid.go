@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/vllm"
 )
 
@@ -53,6 +54,22 @@ var unsaid = []api.Unsaid{
 	{Field: "offload", Why: "said in the engine's own words: layers, experts and the cache kept on the host"},
 	{Field: "adapters", Engines: []string{"llama.cpp", "llama-server", "ollama", "ik_llama.cpp", "tensorrt-llm", "transformers"}, Why: "the adapters' files say their rank"},
 	{Field: "moe_backend", Engines: []string{"vllm"}, Why: "--moe-backend came with 0.17", Until: vllm.NamesKernels},
+	{Field: "sequences", Engines: plain.Names(), Why: "how many users come is not a setting"},
+	{Field: "reserved_bytes", Engines: plain.Names(), Why: "memory that others take is taken by them; no flag keeps it free"},
+	{Field: "adapters", Engines: plain.Names(), Why: "the adapters' files say their rank"},
+	{Field: "attention", Engines: plain.Names(), Why: "the engine picks its kernels by the device"},
+	{Field: "mtp", Engines: plain.Names(), Why: "no option of it is described"},
+	{Field: "ep", Engines: plain.Names(), Why: "no option of it is described"},
+	{Field: "context", Engines: []string{"mlx-lm"}, Why: "its cache grows with what comes"},
+	{Field: "max_num_batched_tokens", Engines: []string{"mlx-lm"}, Why: "mlx_lm.generate, which alone has caches of fewer bits, has no option for it"},
+	{Field: "kv_v", Engines: plain.Names(), Why: "keys and values are kept in one format, or in a pair that one option names"},
+	{Field: "kv", Engines: plain.Names(), Why: "16 bits are the model's own; of the others only those that have a name can be asked for"},
+	{Field: "tp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3"}, Why: "layers are spread over all devices that it is given"},
+	{Field: "pp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "ktransformers"}, Why: "layers are spread over all devices that it is given"},
+	{Field: "dp", Engines: []string{"mlx-lm", "exllamav2", "exllamav3", "mlc", "tgi", "ktransformers"}, Why: "each replica is a process of its own"},
+	{Field: "draft_model", Engines: []string{"mlc", "tgi", "lmdeploy", "ktransformers"}, Why: "no option of it is described"},
+	{Field: "draft_tokens", Engines: []string{"mlc", "tgi", "lmdeploy", "ktransformers"}, Why: "no option of it is described"},
+	{Field: "free_gpu_memory_fraction", Engines: []string{"tgi"}, Why: "it takes all but a part of the device"},
 	{Field: "engine_args", Why: "what was pasted and has no field stands at the end of the command as it was"},
 }
 
