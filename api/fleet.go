@@ -29,6 +29,9 @@ type Fleet struct {
 	// HoldsRate and HoldsUsers are the most of the load that the fleet was seen to hold within the goal.
 	HoldsRate  *float64 `json:"holds_requests_per_s,omitempty"`
 	HoldsUsers *int64   `json:"holds_users,omitempty"`
+	// HoldsUsersLow and HoldsUsersHigh are as many at the slow and at the fast edge of the band, where the most users are asked for.
+	HoldsUsersLow  *int64 `json:"holds_users_low,omitempty"`
+	HoldsUsersHigh *int64 `json:"holds_users_high,omitempty"`
 
 	USDPerHour        *float64 `json:"usd_per_hour"`
 	USDPerHourLow     *float64 `json:"usd_per_hour_low,omitempty"`

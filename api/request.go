@@ -15,6 +15,8 @@ type Goal struct {
 	Minimize string             `json:"minimize,omitempty" enum:"latency,quality_loss,cost,devices" doc:"what to have least of; speed and quality are weighed against each other where nothing is said"`
 	// Sure plans to the slow edge of the band: bounds also hold where every step takes as long as there.
 	Sure bool `json:"sure,omitempty" doc:"the bounds must also hold where every step takes as long as at the slow edge of its band"`
+	// MostUsers asks how many users of a closed loop keep within the bounds, in place of who asks.
+	MostUsers bool `json:"most_users,omitempty" doc:"how many users keep within the bounds is asked, and nobody says who asks"`
 	// Attainment is the share of requests that must keep within the bounds of TTFT and TPOT at once, each that of its highest percentile.
 	Attainment float64 `json:"attainment,omitempty" doc:"share of requests that must keep within all bounds at once, such as 0.99"`
 	// QualityLoss bounds what formats of weights and caches may cost, in points: percent of perplexity, or as much of
@@ -90,7 +92,7 @@ var TrainLists = []string{"method", "framework", "optimizer", "precision", "shar
 // Aims reports whether a search for plans has a load and bounds to serve it within.
 func (r *Request) Aims() bool {
 	g := r.Goal
-	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil)
+	return r.Workload != nil || r.Day != nil || g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.MostUsers)
 }
 
 // AnyHardware stands for devices that are offered, in usual numbers.

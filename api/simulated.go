@@ -23,6 +23,11 @@ type Simulated struct {
 	Goodput   *float64 `json:"goodput,omitempty"`
 	GoalShare *float64 `json:"goal_share,omitempty"`
 	GoalMet   *bool    `json:"goal_met,omitempty"`
+	// MostUsers are as many of a closed loop as keep within the goal, where that was asked; MostUsersLow and MostUsersHigh as many as do
+	// where every step takes as long as at the slow edge of its band, and at the fast one.
+	MostUsers     *int64 `json:"most_users,omitempty"`
+	MostUsersLow  *int64 `json:"most_users_low,omitempty"`
+	MostUsersHigh *int64 `json:"most_users_high,omitempty"`
 	// Replicas were played with their share of the load, where a fleet has more of them.
 	Replicas  int64      `json:"replicas,omitempty"`
 	Pool      *PoolUse   `json:"-"` // stands in the answer's kv

@@ -22,3 +22,16 @@ func Largest(low, limit, parts int64, ok func(n int64) bool) int64 {
 	}
 	return low
 }
+
+// LargestNear is Largest from a guess on, where ok may hold for no n at all: 0 then. It halves the guess until ok holds, so that a
+// good guess asks ok a few times.
+func LargestNear(guess, limit, parts int64, ok func(n int64) bool) int64 {
+	low, over := min(max(1, guess), limit), limit+1
+	for low > 0 && !ok(low) {
+		low, over = low/2, low
+	}
+	if low == 0 {
+		return 0
+	}
+	return Largest(low, over-1, parts, ok)
+}

@@ -32,3 +32,22 @@ func TestLargest(t *testing.T) {
 		}
 	}
 }
+
+// TestLargestNear: from every guess the same as without one, and none where ok holds for none.
+func TestLargestNear(t *testing.T) {
+	for limit := int64(1); limit <= 60; limit++ {
+		for edge := int64(0); edge <= limit+1; edge++ {
+			for guess := int64(0); guess <= limit+1; guess += 1 + guess/3 {
+				got := LargestNear(guess, limit, 0, func(n int64) bool {
+					if n < 1 || n > limit {
+						t.Fatalf("%d of %d is asked", n, limit)
+					}
+					return n <= edge
+				})
+				if want := min(edge, limit); got != want {
+					t.Fatalf("limit %d, edge %d, guess %d: %d, want %d", limit, edge, guess, got, want)
+				}
+			}
+		}
+	}
+}

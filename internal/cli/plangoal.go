@@ -121,7 +121,7 @@ func (f *planFlags) aim(r *memwall.Request) error {
 	}
 	w := f.Spec
 	g := f.Goal
-	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.QualityLoss != nil) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
+	bounded := g != nil && (len(g.TTFT) > 0 || len(g.TPOT) > 0 || g.Attainment > 0 || g.Sure || g.Own != nil || g.QualityLoss != nil || g.MostUsers) || r.Day != nil || w.Rate > 0 || w.Trace != "" || w.Arrivals != ""
 	if bounded && r.For != "train" {
 		r.Workload = &w
 		return nil

@@ -25,7 +25,7 @@ func (a *app) sim() *cobra.Command {
 		Use: "sim MODEL", Short: "does it hold the load: how long users wait, what runs out",
 		Long: "Requests arrive, wait, are batched step by step by the engine's own rules, find room in the KV cache or are preempted, and end. " +
 			"Say who asks (--rate or --users, or a recording with --trace) and for what (--prompt, --output). Lengths take k = 1,024, --requests takes k and M in decimal.",
-		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,1\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --ttft 500ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --shared-prefix 2k --replicas 2",
+		Example: "memwall sim llama-3.1-70b --on 4xh100 --rate 4 --versus static\nmemwall sim llama-3.1-8b --on rtx-4090 --users 32 --prompt lognormal:1500,1\nmemwall sim llama-3.1-8b --on h100 --users max --ttft 1s\nmemwall sim llama-3.1-70b --on 4xh100 --trace azure.csv --ttft 500ms --check\nmemwall sim qwen3-32b --on 2xh100 --rate 8 --shared-prefix 2k --replicas 2",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runSim(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault
@@ -101,7 +101,7 @@ func (a *app) simulated(f *simFlags, r *memwall.Request, notes []memwall.Note) (
 
 // asks refuses a workload of which nobody says who asks.
 func (f *simFlags) asks(r *memwall.Request) error {
-	if w := &f.Spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 {
+	if w := &f.Spec; w.Rate == 0 && w.Concurrency == 0 && w.Trace == "" && w.Arrivals != "burst" && r.Sequences == 0 && (f.Goal == nil || !f.Goal.MostUsers) {
 		return usage("workload.rate", "", "who asks is not said: no --rate, no --users and no --trace", "--rate 4 for four requests a second, --users 64 for so many who ask again when they are answered")
 	}
 	return nil

@@ -61,7 +61,7 @@ func (f *Load) Words() []Word {
 	w := &f.Spec
 	return []Word{
 		{"rate", "RATE", "requests that arrive a second, whoever is still served: 4, 90/min; of sessions, where there are turns", "4", nil, rateOf(&w.Rate)},
-		{"users", "N", "users of a closed loop instead: each asks again when its answer is there", "64", nil, CountOf(&w.Concurrency)},
+		{"users", "N|max", "users of a closed loop instead: each asks again when its answer is there; max: how many the bounds allow", "64", nil, f.users},
 		{"arrivals", "KIND", "poisson at the rate; gamma in clumps (--cv); closed with --users; burst all at once; trace as recorded", "", []string{"poisson", "gamma", "closed", "burst", "trace"}, WordOf(&w.Arrivals)},
 		{"cv", "X", "how uneven arrivals are: 0 evenly spaced, 1 as poisson, 3 in clumps", "2", nil, optionalOf(&w.CV)},
 		{"prompt", "TOKENS|LAW", "tokens of a prompt: " + lawUsage + "; @FILE: lengths from a file, one a line", "lognormal:1500,0.5", nil, tokensOf(&w.Prompt, f.Data)},
@@ -88,6 +88,15 @@ func (f *Load) Words() []Word {
 		{"ttft", "TIME", "goal for the first token, 99 of 100 requests: 500ms; p50:300ms,p99:1s for others", "500ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TTFT })},
 		{"tpot", "TIME", "goal for each further token, 99 of 100 requests: 50ms", "50ms", nil, f.goalOf(func(g *memwall.Goal) *map[string]float64 { return &g.TPOT })},
 	}
+}
+
+// users of a closed loop, or as many as the goal allows.
+func (f *Load) users(s string) error {
+	if s == "max" || s == "most" {
+		f.Wanted().MostUsers = true
+		return nil
+	}
+	return CountOf(&f.Spec.Concurrency)(s)
 }
 
 // sessions of the workload, which come with the first flag that says something of them.

@@ -33,6 +33,9 @@ func (p *Planner) onAny(ctx context.Context, out *api.Answer) (*api.Answer, erro
 	}
 	p.rank(out.Candidates)
 	out.Evaluated = &p.evaluated
+	if p.want != "" {
+		out.Plan.Goal = &api.Goal{Minimize: p.want}
+	}
 	if len(out.Candidates) > 0 {
 		out.Best = &out.Candidates[0]
 	}

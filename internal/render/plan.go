@@ -88,7 +88,7 @@ func (s *screen) planHead() {
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
 		if b := s.a.Best; b != nil {
-			s.page.para(pad(gap), join(say("first: "), say(b.Change, bold), say(", "+s.buys(b))))
+			s.page.para(pad(gap), join(say(firstOfAny(s.a)+": "), say(b.Change, bold), say(", "+s.buys(b))))
 		}
 		return
 	}
@@ -101,6 +101,23 @@ func (s *screen) planBest() {
 		x = join(x, say(name), say(b.Change, bold), say(", "+s.buys(b)))
 	}
 	s.page.para(pad(gap), x)
+}
+
+// firstOfAny is what the first of all hardware has most or least of.
+func firstOfAny(a *memwall.Answer) string {
+	minimize := ""
+	if g := a.Plan.Goal; g != nil {
+		minimize = g.Minimize
+	}
+	switch minimize {
+	case "cost":
+		return "cheapest to rent"
+	case "latency":
+		return "fastest"
+	case "devices":
+		return "fewest devices"
+	}
+	return "smallest"
 }
 
 // lack is "2.8 GiB short as asked", or what is free.

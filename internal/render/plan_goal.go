@@ -43,8 +43,32 @@ func (s *screen) goalTitle() {
 	if s.a.Model != nil {
 		rest = []string{modelName(s.a.Model)}
 	}
-	rest = append(append(rest, loadWords(s.a)), s.boundWords()...)
+	switch {
+	case !s.a.Plan.Goal.MostUsers:
+		rest = append(rest, loadWords(s.a))
+	case s.a.Best != nil:
+		words = "holds " + usersWords(s.a.Best.Fleet)
+	case s.a.Verdict != memwall.Unknown:
+		words = "holds no user"
+	}
+	rest = append(rest, s.boundWords()...)
 	s.page.dotted(join(say(string(m.sign)+" "+words, m.ink), say("   ")), rest)
+}
+
+// usersWords are "412 users (350–470)": as many as a fleet holds, over its band.
+func usersWords(f *memwall.Fleet) string {
+	if f == nil || f.HoldsUsers == nil {
+		return "—"
+	}
+	return people(*f.HoldsUsers) + overBand(f.HoldsUsersLow, f.HoldsUsersHigh)
+}
+
+// overBand is " (350–470)"; "" where no band is known.
+func overBand(low, high *int64) string {
+	if low == nil || high == nil || *low == *high {
+		return ""
+	}
+	return fmt.Sprintf(" (%s–%s)", unit.Count(*low), unit.Count(*high))
 }
 
 // fleetsHeld counts those that were seen to hold.
@@ -108,7 +132,11 @@ func (s *screen) defaulted(field string) bool {
 func (s *screen) goalBest() {
 	b := s.a.Best
 	x := join(say(leastWords(s.a)+": "), say(fleetWords(b), bold))
-	for _, words := range []string{dollarsAnHour(b.Fleet), millionWords(b.Fleet), meetsWords(b.Fleet)} {
+	what := []string{dollarsAnHour(b.Fleet), millionWords(b.Fleet), meetsWords(b.Fleet)}
+	if s.a.Plan.Goal.MostUsers {
+		what = what[:2]
+	}
+	for _, words := range what {
 		if words != "" {
 			x = join(x, say(", "+words))
 		}
@@ -119,6 +147,10 @@ func (s *screen) goalBest() {
 // leastWords are what the best has least of: devices, where nobody's price of it is known.
 func leastWords(a *memwall.Answer) string {
 	switch what := a.Plan.Goal.Minimize; {
+	case a.Plan.Goal.MostUsers && what == "cost":
+		return "least cost for each"
+	case a.Plan.Goal.MostUsers:
+		return "most users"
 	case what == "latency":
 		return "least time"
 	case what == "quality_loss":
@@ -178,16 +210,21 @@ func (s *screen) fleets(all bool) {
 		shown = shown[:min(len(shown), usualRungs)]
 	}
 	tb := &table{sides: []side{right, left, decimal}}
-	tb.row(nil, say("fleet", bold), say("$ an hour", dim))
+	most := s.a.Plan.Goal.MostUsers
+	second := "$ an hour"
+	if most {
+		second = "users"
+	}
+	tb.row(nil, say("fleet", bold), say(second, dim))
 	cells := s.fleetCells()
 	tb.picked = 1
 	for i := range shown {
-		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])).leads(fleetPlace(&shown[i])), say(rentDollars(&shown[i])))
+		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])).leads(fleetPlace(&shown[i])), say(secondCell(&shown[i], most)))
 	}
 	s.fleetFigures(tb, shown)
 	s.page.blank()
 	s.page.add(tb)
-	words := "* no other is better in price, devices, times, quality and sureness"
+	words := "* no other is better in price, devices, times, quality and " + map[bool]string{false: "sureness", true: "users"}[most]
 	if s.page.st.width() >= narrow {
 		words = "times in ms, of the requests that were played; runs: measured ones of this device, engine and layout; " + words
 	}
@@ -195,6 +232,14 @@ func (s *screen) fleets(all bool) {
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
 		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
 	}
+}
+
+// secondCell is what a fleet is judged by: its rent, or the users that it holds.
+func secondCell(c *memwall.Candidate, most bool) string {
+	if !most || c.Fleet == nil || c.Fleet.HoldsUsers == nil {
+		return rentDollars(c)
+	}
+	return unit.Count(*c.Fleet.HoldsUsers)
 }
 
 // fleetPlace is where a fleet is played: what its times rest on.
@@ -209,7 +254,11 @@ func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
 	tb.column(3, decimal, say("first p99", dim), func(i int) text { return say(p99(&shown[i], true)).leads(fleetPlace(&shown[i])) })
 	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)).leads(fleetPlace(&shown[i])) })
 	if width >= defaultWidth {
-		tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+		if s.a.Plan.Goal.MostUsers {
+			tb.column(5, decimal, say("$ an hour", dim), func(i int) text { return say(rentDollars(&shown[i])) })
+		} else {
+			tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+		}
 		tb.column(6, right, say("runs", dim), func(i int) text { return say(runsWords(shown[i].Fleet)) })
 	}
 	if width >= wideFleets {
@@ -287,7 +336,9 @@ func (s *screen) fleetFacts() {
 	if b.Why != "" {
 		s.labelled("why", say(b.Why))
 	}
-	s.labelled("holds", say(holdsWords(f)))
+	if !s.a.Plan.Goal.MostUsers {
+		s.labelled("holds", say(holdsWords(f)))
+	}
 	if n := f.Sure; n != nil && *n > f.Replicas {
 		s.labelled("sure", say(fmt.Sprintf("with %s also at the slow edge of the band", plural(*n, "replica", "replicas"))))
 	}

@@ -46,10 +46,26 @@ func (s *screen) played() {
 func (s *screen) simTitle() {
 	m := simMark(s.a.Simulated)
 	rest := asked(s.a)
+	if n := s.a.Simulated.MostUsers; n != nil {
+		s.mostTitle(*n, rest)
+		return
+	}
 	if n := int64(s.a.Plan.Replicas); n > 1 {
 		rest = append(rest, plural(n, "replica", "replicas"))
 	}
 	s.page.dotted(join(say(string(m.sign)+" "+m.word, m.ink), say("   ")), append([]string{loadWords(s.a)}, rest...))
+}
+
+// mostTitle is line 1 where the most users are asked for: how many, within what, and what serves them.
+func (s *screen) mostTitle(n int64, rest []string) {
+	m, words := markOf(memwall.Fits), "holds "+people(n)
+	if n == 0 {
+		m, words = markOf(memwall.DoesNotFit), "holds no user"
+	}
+	if n > 0 {
+		words += overBand(s.a.Simulated.MostUsersLow, s.a.Simulated.MostUsersHigh)
+	}
+	s.page.dotted(join(say(string(m.sign)+" "+words, m.ink), say("   ")), append(s.boundWords(), rest...))
 }
 
 func simMark(v *memwall.Simulated) mark {
@@ -95,6 +111,13 @@ func loadWords(a *memwall.Answer) string {
 func (s *screen) simHeadline() {
 	v := s.a.Simulated
 	var out []string
+	switch n := v.MostUsers; {
+	case n == nil:
+	case *n == 0:
+		out = append(out, "one user alone")
+	default:
+		out = append(out, "with as many")
+	}
 	if at := v.DivergesAt; at != nil {
 		out = append(out, "the queue grows from "+since(*at)+" on, without end")
 	} else if slow := v.High; v.Holds && slow != nil && !slow.Holds {

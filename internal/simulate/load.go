@@ -16,6 +16,9 @@ func (s *Simulation) Load(r *api.Request) error {
 		s.Spec = *r.Workload
 	}
 	w := &s.Spec
+	if asksMost(r) {
+		*w = LoopOfOne(w)
+	}
 	if w.Rate == 0 && w.Concurrency == 0 {
 		w.Concurrency = r.Sequences
 	}

@@ -33,6 +33,7 @@ type Simulation struct {
 	// cannot meet its goal.
 	Settling int64
 	Hopeless func() bool
+	most     *int64 // users that hold within the goal, where that is the question
 	phase    string // which part of the answer is played; "": nobody is told
 }
 
@@ -47,12 +48,20 @@ func Simulate(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer
 		out.Notes = append(out.Notes, s.Question.Notes()...)
 		return out, nil
 	}
+	if asksMost(r) {
+		if err := growToMost(s, r); err != nil {
+			return nil, err
+		}
+	}
 	res, err := s.Run(Variant{})
 	if err != nil {
 		return nil, err
 	}
 	out.Simulated = s.writeResult(res)
 	out.KV.PoolUse = out.Simulated.Pool
+	if err := mostOverBand(s, r, out.Simulated, res); err != nil {
+		return nil, err
+	}
 	if !res.Stopped {
 		err = s.otherRuns(out, res)
 	}
@@ -99,7 +108,7 @@ func (s *Simulation) otherRuns(out *api.Answer, res *sim.Result) (err error) {
 // Simulated prepares the plan: its workload, its memory, its rules and its clock.
 func Simulated(a *question.Env, r *api.Request) (*Simulation, *api.Answer, error) {
 	s := &Simulation{}
-	if err := errors.Join(checkVersus(r), CheckGoal(r.Goal), CountReplicas(r), notNegative(r)); err != nil {
+	if err := errors.Join(checkVersus(r), CheckGoal(r.Goal), CheckMost(r), CountReplicas(r), notNegative(r)); err != nil {
 		return nil, nil, api.AsError(err)
 	}
 	if err := s.Load(r); err != nil {

@@ -33,7 +33,10 @@ func (g *goalSearch) answer() (*api.Answer, error) {
 	shown := *g.original
 	shown.Ask, shown.Workload = api.AskPlan, &g.spec
 	goal := g.goal
-	if goal.Minimize == "" {
+	if goal.MostUsers && len(held) > 0 {
+		g.filledLoad(held[0])
+	}
+	if goal.Minimize == "" && !goal.MostUsers {
 		goal.Minimize = g.minimize()
 		g.defaults = append(g.defaults, simulate.UsedDefault{Field: "goal.minimize", Value: goal.Minimize})
 	}
@@ -60,7 +63,9 @@ func (g *goalSearch) answer() (*api.Answer, error) {
 		miss.Why = g.whyNot(c, nil)
 		out.NearestMiss = &miss
 	}
-	out.Surprises = g.surprises(held)
+	if !goal.MostUsers {
+		out.Surprises = g.surprises(held)
+	}
 	if g.original.All {
 		out.Candidates = append(out.Candidates, g.estimatedOnly()...)
 	}
@@ -93,6 +98,9 @@ func (g *goalSearch) varied(held []*contender, most int) (out []*contender) {
 
 // finished are the fleets that are reported, with what only they need: both edges of the band, the fleet that is sure, curves.
 func (g *goalSearch) finished(held []*contender) ([]*contender, error) {
+	if g.goal.MostUsers {
+		return g.filledOverBand(g.varied(held, reported))
+	}
 	shown := g.varied(held, 2*reported)
 	g.phase, g.ended, g.ending = api.PhaseDetail, 0, len(shown)+curved
 	if err := g.inParallel(shown[:min(len(shown), 2*reported)], func(c *contender) error { return c.edge(g) }); err != nil {

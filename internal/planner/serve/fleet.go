@@ -21,7 +21,9 @@ type fleetPlan struct {
 	atSlowEdge int64
 	curve      []api.CurvePoint
 	most       *api.CurvePoint
-	least      *round // at the least load that is tried, where not even that is held
+	// mostLow and mostHigh are the users at the edges of the band, where the most users are asked for.
+	mostLow, mostHigh *int64
+	least             *round // at the least load that is tried, where not even that is held
 }
 
 // result of the fleet as it was played; nil where it was not.
@@ -42,7 +44,7 @@ func (c *contender) edge(g *goalSearch) error {
 	if !ok {
 		return nil
 	}
-	low, high := c.newRound(g, c.fleet.replicas, fast).run(g), c.newRound(g, c.fleet.replicas, slow).run(g)
+	low, high := c.newRound(c.fleet.replicas, fast).run(g), c.newRound(c.fleet.replicas, slow).run(g)
 	if g.ctx.Err() == nil { // else they were stopped
 		c.fleet.edges.low, c.fleet.edges.high = low, high
 	}
@@ -78,7 +80,7 @@ func (g *goalSearch) fleetOf(c *contender) *api.Fleet {
 	}
 	g.spend(c, f, output, busy)
 	if m := c.fleet.most; m != nil {
-		f.HoldsRate, f.HoldsUsers = question.Rounded(m.Rate), m.Users
+		f.HoldsRate, f.HoldsUsers, f.HoldsUsersLow, f.HoldsUsersHigh = question.Rounded(m.Rate), m.Users, c.fleet.mostLow, c.fleet.mostHigh
 		if m.Users == nil && g.rate > 0 {
 			f.HoldsRate = question.Rounded(m.Share * g.rate)
 		}

@@ -12,7 +12,7 @@ import (
 // sharing a part of the load, a round of a contender's fleet that was not played yet, and how many users that are; nil where requests
 // come by themselves.
 func (c *contender) sharing(g *goalSearch, share float64) (r *round, users *int64) {
-	r = c.newRound(g, c.fleet.replicas, simulate.Variant{})
+	r = c.newRound(c.fleet.replicas, simulate.Variant{})
 	switch w := &r.sim.Spec; {
 	case w.Concurrency > 0:
 		w.Concurrency = max(1, plan.Int(math.Round(share*float64(w.Concurrency))))

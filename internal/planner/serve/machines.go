@@ -85,7 +85,7 @@ func kindsOf(all []machineChoice) int {
 func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoice) {
 	if len(m.Groups) != 1 || m.Node != "" || m.CPUOnly {
 		one := machineChoice{kind: name, name: name, devices: max(1, int64(m.Devices())), whole: true}
-		if m.CPUOnly {
+		if m.CPUOnly || g.goal.MostUsers {
 			one.have = one.devices // this machine, and no second one
 		}
 		return []machineChoice{one}
@@ -95,7 +95,7 @@ func (g *goalSearch) sizes(name string, m *hardware.Machine) (out []machineChoic
 		base, counted = rest, true
 	}
 	have := int64(0)
-	if counted || g.asked.Devices > 0 {
+	if counted || g.asked.Devices > 0 || g.goal.MostUsers {
 		have = int64(m.Devices())
 	}
 	d := &m.Groups[0].Device

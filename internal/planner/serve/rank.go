@@ -126,6 +126,9 @@ func (c *contender) merits(g *goalSearch) planner.Merits {
 	if c.meets() == "yes" {
 		m[6] = 0
 	}
+	if g.goal.MostUsers {
+		m[6] = -float64(*c.fleet.most.Users)
+	}
 	return m
 }
 

@@ -2,12 +2,11 @@ package serve
 
 import (
 	"math"
-	"time"
 
-	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/internal/simulate"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/sim"
+	"github.com/memwall/memwall/workload"
 )
 
 // round is a load that a fleet of so many replicas was played at.
@@ -24,7 +23,7 @@ func (c *contender) play(g *goalSearch, replicas int64, v simulate.Variant) *rou
 	if r := c.played[replicas]; r != nil && v == (simulate.Variant{}) {
 		return r
 	}
-	r := c.newRound(g, replicas, v)
+	r := c.newRound(replicas, v)
 	g.giveUp(r.sim)
 	r.run(g)
 	if v == (simulate.Variant{}) {
@@ -38,7 +37,7 @@ func (c *contender) play(g *goalSearch, replicas int64, v simulate.Variant) *rou
 const MostTogether = 32
 
 // newRound is a round that was not played yet.
-func (c *contender) newRound(g *goalSearch, replicas int64, v simulate.Variant) *round {
+func (c *contender) newRound(replicas int64, v simulate.Variant) *round {
 	s, q := *c.sim, *c.sim.Question
 	if share := float64(MostTogether) / float64(replicas); share < 1 && s.Spec.Trace == "" {
 		s.Spec.Rate *= share
@@ -46,7 +45,7 @@ func (c *contender) newRound(g *goalSearch, replicas int64, v simulate.Variant) 
 		replicas = MostTogether
 	}
 	q.Original.Replicas = plan.Int(replicas)
-	s.Question, s.Unwatched, s.Settling = &q, true, g.settlingRequests()
+	s.Question, s.Unwatched, s.Settling = &q, true, settlingRequests(&s.Spec)
 	return &round{sim: &s, as: v}
 }
 
@@ -69,78 +68,16 @@ func (r *round) finished(g *goalSearch) *round {
 }
 
 // settlingRequests is how many requests of a round pass before any counts.
-func (g *goalSearch) settlingRequests() int64 {
-	n := int64(*g.spec.Warmup)
-	if most := int64(g.spec.Requests) / 4; g.spec.Requests > 0 {
+func settlingRequests(w *workload.Spec) int64 {
+	n := int64(*w.Warmup)
+	if most := int64(w.Requests) / 4; w.Requests > 0 {
 		n = min(n, most)
 	}
 	return n
 }
 
-// mostUnserved is the share of requests that may be refused, fail or give up where nobody says how many must keep within
-// the bounds.
-const mostUnserved = 0.01
+// meets reports whether a run holds the load within the goal.
+func (g *goalSearch) meets(r *sim.Result) bool { return simulate.Meets(r, &g.goal) }
 
-// meets reports whether a run holds the load, every percentile lies within its bound, nearly all are served and enough
-// requests keep within all bounds.
-func (g *goalSearch) meets(r *sim.Result) bool {
-	l := simulate.LoadOf(r)
-	if unserved := float64(r.Failed + r.Refused + r.HungUp); unserved > mostUnserved*float64(r.Asked) && g.goal.Attainment == 0 {
-		return false
-	}
-	if r.Finished == 0 || r.Stopped || !l.Holds || !simulate.Within(&r.First, g.goal.TTFT) || !simulate.Within(&r.PerToken, g.goal.TPOT) {
-		return false
-	}
-	return g.goal.Attainment == 0 || float64(r.Good) >= g.goal.Attainment*float64(max(1, r.First.N()+r.Failed+r.Refused+r.HungUp))
-}
-
-// giveUp ends a run as soon as more requests took longer than a bound than its percentile allows.
-func (g *goalSearch) giveUp(s *simulate.Simulation) {
-	judged := float64(g.spec.Requests) - float64(s.Settling)
-	if g.spec.Trace != "" || judged <= 0 || g.spec.DurationS > 0 || !g.bounded() {
-		return
-	}
-	var late []lateness
-	for _, b := range []struct {
-		by    map[string]float64
-		token bool
-	}{{g.goal.TTFT, false}, {g.goal.TPOT, true}} {
-		for name, ms := range b.by {
-			if q, err := api.Percentile(name); err == nil {
-				late = append(late, lateness{bound: ms, token: b.token, left: (1-q)*judged + 1})
-			}
-		}
-	}
-	over := false
-	s.Hopeless = func() bool { return over }
-	s.EachRequest = func(d *sim.Done) {
-		if d.Outcome != sim.Finished || d.ID < s.Settling {
-			return
-		}
-		for i := range late {
-			over = late[i].exceeds(d) || over
-		}
-	}
-}
-
-// lateness counts down the requests that may still be late.
-type lateness struct {
-	bound float64 // milliseconds
-	token bool
-	left  float64
-}
-
-// exceeds a request; true when too many were late.
-func (l *lateness) exceeds(d *sim.Done) bool {
-	t := d.First - d.Arrival
-	if l.token {
-		if d.Generated < 2 {
-			return l.left < 0
-		}
-		t = (d.End - d.First) / time.Duration(d.Generated-1)
-	}
-	if 1000*t.Seconds() > l.bound {
-		l.left--
-	}
-	return l.left < 0
-}
+// giveUp ends a run as soon as it cannot meet the goal any more.
+func (g *goalSearch) giveUp(s *simulate.Simulation) { simulate.GiveUp(s, &g.goal) }

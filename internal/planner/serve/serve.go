@@ -60,7 +60,11 @@ func Plan(ctx context.Context, a *question.Env, r *api.Request) (*api.Answer, er
 	if len(g.contenders) == 0 && g.nearest == nil && g.refused != nil {
 		return nil, g.refused
 	}
-	if err := g.confirm(); err != nil {
+	find := g.confirm
+	if g.goal.MostUsers {
+		find = g.holdMost
+	}
+	if err := find(); err != nil {
 		return nil, err
 	}
 	return g.answer()
@@ -72,7 +76,7 @@ func (g *goalSearch) read() error {
 	if r.Goal != nil {
 		g.goal = *r.Goal
 	}
-	for _, err := range []error{simulate.CheckGoal(&g.goal), g.checkBounds(), simulate.CountReplicas(r), contradicts(r)} {
+	for _, err := range []error{simulate.CheckGoal(&g.goal), simulate.CheckMost(r), g.checkBounds(), simulate.CountReplicas(r), contradicts(r)} {
 		if err != nil {
 			return api.AsError(err)
 		}

@@ -85,7 +85,7 @@ func (g *goalSearch) keepsBounds(c serving.Closed) bool {
 // mostUsers that keep within the bounds: means grow with the users.
 func (g *goalSearch) mostUsers(c *contender) int64 {
 	limit := int64(mostUsers)
-	if n := int64(g.spec.Concurrency); n > 0 {
+	if n := int64(g.spec.Concurrency); n > 0 && !g.goal.MostUsers {
 		limit = n
 	}
 	return search.Largest(1, limit, 64, func(users int64) bool { return g.usefulUsers(c, users) })
@@ -105,6 +105,9 @@ func (g *goalSearch) fewest(c *contender) int64 {
 	if n := int64(g.original.Replicas); n > 0 {
 		return n
 	}
+	if g.goal.MostUsers {
+		return c.most
+	}
 	n := 1.0
 	switch {
 	case g.rate > 0 && c.rate > 0:
@@ -117,6 +120,9 @@ func (g *goalSearch) fewest(c *contender) int64 {
 
 // usersOf a replica in a fleet of n: by Little's law, where requests come by themselves.
 func (g *goalSearch) usersOf(c *contender, n int64) int64 {
+	if users := mostUsersOf(c, n); g.goal.MostUsers && users > 0 {
+		return users
+	}
 	if g.rate == 0 {
 		return max(1, (int64(g.spec.Concurrency)+n-1)/n)
 	}

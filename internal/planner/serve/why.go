@@ -21,7 +21,9 @@ import (
 // why a contender with a fleet stands where it does beside the winner.
 func (g *goalSearch) why(c, winner *contender) string {
 	var words []string
-	if c != winner {
+	if g.goal.MostUsers {
+		words = append(words, g.whyNoMore(c))
+	} else if c != winner {
 		words = append(words, g.against(c, winner))
 	}
 	words = append(words, g.runsInto(c))

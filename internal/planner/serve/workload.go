@@ -41,14 +41,17 @@ func (g *goalSearch) load() error {
 	if g.original.Workload != nil {
 		w = *g.original.Workload
 	}
+	if g.goal.MostUsers {
+		w = simulate.LoopOfOne(&w)
+	}
 	if d := g.original.Day; d != nil && w.Rate == 0 && w.Concurrency == 0 {
 		w.Rate = slices.Max(d.Rates)
 	}
 	if w.Rate == 0 && w.Concurrency == 0 && g.original.Sequences == 0 && w.Trace == "" && w.Arrivals != "burst" {
 		return &api.Error{Code: api.BadField, Field: "workload", Message: "who asks is not said: no users, no rate and no trace", Hint: "--users 50 for so many at a time, --rate 4 for four requests a second, --trace FILE for a recording"}
 	}
-	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > mostInLoop {
-		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, mostInLoop), Hint: "a rate: so many users ask independently of each other"}
+	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && n > simulate.MostInLoop {
+		return &api.Error{Code: api.Limit, Field: "workload.concurrency", Value: fmt.Sprint(n), Message: fmt.Sprintf("%d users of a closed loop are more than the %d that are played", n, simulate.MostInLoop), Hint: "a rate: so many users ask independently of each other"}
 	}
 	if n := max(int64(w.Concurrency), int64(g.original.Sequences)); w.Rate == 0 && w.Trace == "" && w.Requests > 0 && int64(w.Requests) < 2*n {
 		return &api.Error{Code: api.BadField, Field: "workload.requests", Value: fmt.Sprint(int64(w.Requests)), Message: fmt.Sprintf("workload.requests = %d are fewer than two for each of %d users: the loop would end before it is one", int64(w.Requests), n), Hint: "more requests, or leave it out"}
@@ -69,9 +72,6 @@ func (g *goalSearch) load() error {
 
 // mostOfRound are the requests that a search plays at a time.
 const mostOfRound = 1_000_000
-
-// mostInLoop are the users of a closed loop that are played.
-const mostInLoop = 10_000
 
 // means of the lengths, and the rate of requests that come by themselves.
 func (g *goalSearch) means() error {
