@@ -199,6 +199,9 @@ func (c *Command) unwrap(words []string, depth int) ([]Command, error) {
 		return c.container(words[2:], depth)
 	case containers[name] && len(words) > 2 && words[1] == "exec":
 		return c.inner(afterName(skipDockerFlags(words[2:])), depth)
+	case name == "docker" && len(words) > 1 && words[1] == "model":
+		c.Program, c.Args = "docker model", words[2:]
+		return []Command{*c}, nil
 	case (name == "sh" || name == "bash" || name == "zsh") && len(words) > 2:
 		if i := shellText(words); i > 0 {
 			return parse(words[i], c.Env, c.Files, depth+1)

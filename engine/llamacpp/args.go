@@ -10,7 +10,11 @@ import (
 
 // Programs are what runs llama.cpp; names before 2024-06 are among them.
 func Programs() []string {
-	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama"}
+	own := []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama"}
+	for i := range kinds {
+		own = append(own, kinds[i].programs...)
+	}
+	return own
 }
 
 type launch struct {
@@ -26,6 +30,9 @@ type launch struct {
 // FromArgs reads the arguments of llama.cpp's programs (common/arg.cpp), of llama-bench
 // (tools/llama-bench), and of ollama with its variables (envconfig/config.go).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
+	if k := kinOf(c.Program); k != nil {
+		return k.fromArgs(c)
+	}
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt(engineOf(c.Program), c.Tag()), Devices: c.Devices}}
 	table, cmd := argFlags, *c
 	switch c.Program {

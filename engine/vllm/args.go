@@ -11,7 +11,7 @@ import (
 
 // Programs are what starts vLLM's server.
 func Programs() []string {
-	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver"}
+	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver", "aphrodite"}
 }
 
 // launch is a command line on its way to a plan.
@@ -28,10 +28,12 @@ type launch struct {
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.Devices}}
 	cmd := *c
-	if c.Program == "vllm" {
-		if len(c.Args) == 0 || c.Args[0] != "serve" {
-			return nil, argv.Wrong("vllm", strings.Join(c.Args[:min(1, len(c.Args))], ""), "starts no server", "vllm serve MODEL …")
-		}
+	switch first := strings.Join(c.Args[:min(1, len(c.Args))], ""); {
+	case c.Program == "vllm" && first != "serve":
+		return nil, argv.Wrong("vllm", first, "starts no server", "vllm serve MODEL …")
+	case c.Program == "aphrodite" && first != "run" && first != "serve":
+		return nil, nil
+	case c.Program == "vllm" || c.Program == "aphrodite": // its fork has a verb of its own
 		cmd.Args = c.Args[1:]
 	}
 	args, err := configured(&cmd)
@@ -39,6 +41,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 		return nil, err
 	}
 	cmd.Args = argv.Dotted(args)
+	if c.Program == "aphrodite" {
+		l.Engine = c.Program
+	}
 	syntax := argv.Syntax{Dashes: true, Prefixes: true, Positional: l.positional}
 	beside, unknown, err := argv.Read(&cmd, syntax, flags, l)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/llamacpp"
 	"github.com/memwall/memwall/engine/manifest"
 	"github.com/memwall/memwall/engine/plain"
@@ -49,9 +50,22 @@ func readLaunch(text string) (*argv.Launch, error) {
 	switch {
 	case llamacpp.IsModelfile(text) && !manifest.IsDockerfile(text):
 		return llamacpp.FromModelfile(text)
-	case transformers.IsCall(text):
+	case transformers.IsCall(text) && !callsServer(text):
 		return transformers.FromPython(text)
 	}
+	calls := callsServer(text)
+	if calls && statement.MatchString(text) {
+		return fromCall(text)
+	}
+	l, err := readCommands(text)
+	if calls && (l == nil || err != nil) {
+		return fromCall(text)
+	}
+	return l, err
+}
+
+// readCommands reads commands and files of commands.
+func readCommands(text string) (*argv.Launch, error) {
 	parse := argv.Parse
 	if manifest.Is(text) {
 		parse = manifest.Read
@@ -88,8 +102,12 @@ func firstLaunch(cmds []argv.Command) (*argv.Launch, error) {
 
 // reader of a command by its program; nil for those that start no server.
 func reader(c *argv.Command) func(*argv.Command) (*argv.Launch, error) {
+	program := c.Program
+	if strings.HasSuffix(strings.ToLower(program), ".llamafile") { // which holds its model
+		program = "llamafile"
+	}
 	for _, r := range commandReaders {
-		if slices.Contains(r.programs, c.Program) {
+		if slices.Contains(r.programs, program) {
 			return r.read
 		}
 	}
@@ -154,7 +172,11 @@ func servedAs(name string) string {
 // oneDevice: a server that is not told to use several devices uses one. llama.cpp uses all by itself, and so do
 // those of plain that do, and transformers with device_map="auto".
 func oneDevice(p *plan.Plan) {
-	if name, _, _ := strings.Cut(p.Engine, "@"); strings.Contains(name, "llama") || plain.TakesAll(name) || name == question.TransformersEngine {
+	name, _, _ := strings.Cut(p.Engine, "@")
+	if known := called.Find(name); known != nil {
+		name = known.Engine
+	}
+	if strings.Contains(name, "llama") || plain.TakesAll(name) || name == question.TransformersEngine {
 		return
 	}
 	for _, n := range []*int64{&p.TP, &p.PP, &p.DP} {

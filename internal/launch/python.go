@@ -1,0 +1,176 @@
+package launch
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/memwall/memwall/engine/argv"
+	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/plain"
+	"github.com/memwall/memwall/engine/pycall"
+	"github.com/memwall/memwall/engine/sglang"
+	"github.com/memwall/memwall/engine/tensorrt"
+	"github.com/memwall/memwall/engine/vllm"
+)
+
+// Engines that are started within Python: the keywords of the call are the flags of the server.
+
+// pythonCall is a call that starts an engine.
+type pythonCall struct {
+	name string // the last part of it, or all of it where it has a dot
+	// of must stand in the text, where several libraries have a call of this name.
+	of      string
+	program string
+	model   string // keyword of the model, which may stand alone
+	read    func(*argv.Command) (*argv.Launch, error)
+	// steps tells that the engine takes larger steps within Python than as a server.
+	steps bool
+}
+
+var pythonCalls = []pythonCall{
+	{name: "LLM", of: "tensorrt_llm", program: "trtllm-serve", model: "model", read: tensorrt.FromArgs},
+	{name: "LLM", program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs, steps: true},
+	{name: "AsyncEngineArgs", program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs},
+	{name: "EngineArgs", program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs, steps: true},
+	{name: "sgl.Engine", program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs},
+	{name: "sglang.Engine", program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs},
+	{name: "Llama", program: "llama_cpp.server", model: "model_path", read: llamacpp.FromArgs},
+	{name: "Llama.from_pretrained", program: "llama_cpp.server", model: "repo_id", read: llamacpp.FromArgs},
+	{name: "load", of: "mlx_lm", program: "mlx_lm.server", model: "path_or_hf_repo", read: plain.FromArgs},
+	{name: "load", of: "mlx_vlm", program: "mlx_vlm.server", model: "path_or_hf_repo", read: plain.FromArgs},
+	{name: "pipeline", of: "lmdeploy", program: "lmdeploy", model: "model_path", read: plain.FromArgs},
+	{name: "MLCEngine", program: "mlc_llm", model: "model", read: plain.FromArgs},
+}
+
+var someCall = regexp.MustCompile(`(?:^|[^\w.])((?:\w+\.)*(?:LLM|AsyncEngineArgs|EngineArgs|Engine|Llama|Llama\.from_pretrained|load|pipeline|MLCEngine))\(`)
+
+// statement is a line that is Python and no command of a shell.
+var statement = regexp.MustCompile(`(?m)^\s*(from [\w.]+ import |import [\w.]+\s*(as \w+)?\s*$|\w+(, \w+)* = [\w.]+\()`)
+
+// callsServer reports whether a text holds a call that starts an engine within Python.
+func callsServer(text string) bool {
+	for _, m := range someCall.FindAllStringSubmatch(text, -1) {
+		if callOf(m[1], text) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func callOf(name, text string) *pythonCall {
+	for i := range pythonCalls {
+		c := &pythonCalls[i]
+		last := name[strings.LastIndexByte(name, '.')+1:]
+		if (c.name == last && name != "Llama.from_pretrained" || c.name == name || strings.HasSuffix(name, "."+c.name)) && (c.of == "" || strings.Contains(text, c.of)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// fromCall reads the first such call as the command of the engine's server.
+func fromCall(text string) (*argv.Launch, error) {
+	calls, err := pycall.Calls(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, call := range calls {
+		c := callOf(call.Name, text)
+		if c == nil {
+			continue
+		}
+		l, err := c.read(&argv.Command{Program: c.program, Args: c.flags(call)})
+		if err != nil || l == nil {
+			return l, err
+		}
+		if c.steps && l.Plan.MaxBatchedTokens == 0 {
+			l.Unknown = append(l.Unknown, call.Func()+"(…)'s own max_num_batched_tokens, 16384 on devices of 70 GiB and more")
+		}
+		return l, nil
+	}
+	return nil, argv.Wrong("the text", "", "holds no call that starts an engine", "LLM(model=…), sgl.Engine(model_path=…), Llama(model_path=…)")
+}
+
+// flags are the arguments of a call as those of a command.
+func (c *pythonCall) flags(call *pycall.Call) (out []string) {
+	if c.program == "lmdeploy" {
+		out = []string{"serve", "api_server"}
+	}
+	ref := call.Positional(0)
+	for _, a := range call.Args {
+		switch {
+		case a.Name == c.model:
+			ref = a.Value
+		case a.Name == "":
+		case a.Value.Call != nil && strings.HasSuffix(a.Name, "_config"):
+			out = append(out, keywords(a.Value.Call.Args)...)
+		default:
+			out = append(out, keyword(a)...)
+		}
+	}
+	if ref == nil {
+		return out
+	}
+	name := written(ref)
+	switch c.program {
+	case "lmdeploy", "trtllm-serve", "mlc_llm":
+		return append(out, name)
+	case "llama_cpp.server":
+		return append([]string{"--" + c.model, name}, out...)
+	case "sglang.launch_server":
+		return append(out, "--model-path", name)
+	}
+	return append(out, "--model", name)
+}
+
+func keywords(args []pycall.Pair) (out []string) {
+	for _, a := range args {
+		out = append(out, keyword(a)...)
+	}
+	return out
+}
+
+// keyword is one argument as a flag: switches alone, what is off as =false, dicts as JSON, and None not at all.
+func keyword(a pycall.Pair) []string {
+	flag := "--" + strings.ReplaceAll(a.Name, "_", "-")
+	switch v := a.Value; {
+	case a.Name == "" || v.Text == "None" && !v.Quoted:
+		return nil
+	case v.Text == "True" && !v.Quoted:
+		return []string{flag}
+	case v.Text == "False" && !v.Quoted:
+		return []string{flag + "=false"}
+	case v.Pairs != nil:
+		return []string{flag, dict(v)}
+	default:
+		return []string{flag, written(v)}
+	}
+}
+
+// written is a literal as it stands; a name that the text does not assign is left open, as a variable of a shell is.
+func written(v *pycall.Value) string {
+	_, err := json.Number(v.Text).Float64()
+	if v.Quoted || err == nil && v.Text != "" {
+		return v.Text
+	}
+	return "${" + strings.Trim(v.String(), "(…){}[]") + "}"
+}
+
+func dict(v *pycall.Value) string {
+	fields := map[string]any{}
+	for _, p := range v.Pairs {
+		switch val := p.Value; {
+		case val.Pairs != nil:
+			fields[p.Name] = json.RawMessage(dict(val))
+		case val.Quoted:
+			fields[p.Name] = val.Text
+		case val.Text == "True" || val.Text == "False":
+			fields[p.Name] = val.Text == "True"
+		case val.Items == nil && val.Call == nil && json.Valid([]byte(val.Text)):
+			fields[p.Name] = json.RawMessage(val.Text)
+		}
+	}
+	data, _ := json.Marshal(fields)
+	return string(data)
+}
