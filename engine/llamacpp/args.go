@@ -10,11 +10,7 @@ import (
 
 // Programs are what runs llama.cpp; names before 2024-06 are among them.
 func Programs() []string {
-	own := []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama"}
-	for i := range kinds {
-		own = append(own, kinds[i].programs...)
-	}
-	return own
+	return []string{"llama-server", "llama-cli", "llama-bench", "llama-run", "llama-simple", "llama-perplexity", "llama-mtmd-cli", "llama-batched-bench", "llama-completion", "llama-parallel", "llama-speculative", "llama-sweep-bench", "main", "server", "ollama", "llamafile"}
 }
 
 type launch struct {
@@ -30,9 +26,6 @@ type launch struct {
 // FromArgs reads the arguments of llama.cpp's programs (common/arg.cpp), of llama-bench
 // (tools/llama-bench), and of ollama with its variables (envconfig/config.go).
 func FromArgs(c *argv.Command) (*argv.Launch, error) {
-	if k := kinOf(c.Program); k != nil {
-		return k.fromArgs(c)
-	}
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt(engineOf(c.Program), c.Tag()), Devices: c.Devices}}
 	table, cmd := argFlags, *c
 	switch c.Program {
@@ -52,6 +45,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	}
 	if l.forked {
 		l.Engine = programNames[Fork]
+	}
+	if l.Model == "" && holdsModel(c.Program) {
+		l.Model = c.Program[:len(c.Program)-len(fileSuffix)] + ".gguf"
 	}
 	l.hub()
 	l.variables(&cmd, table)
@@ -87,7 +83,7 @@ func (l *launch) lengths(program string) {
 			p.ContextTotal = engine.At(ownContext, v).Value
 		}
 	}
-	l.FullContext = program != "ollama" && p.ContextTotal == 0 && (p.Fit != "on" || l.zero)
+	l.FullContext = program != "ollama" && l.Engine != "llamafile" && p.ContextTotal == 0 && (p.Fit != "on" || l.zero)
 }
 
 func engineOf(program string) string {
@@ -97,8 +93,16 @@ func engineOf(program string) string {
 	case "llama-server", "server":
 		return "llama-server"
 	}
+	if holdsModel(program) || program == "llamafile" {
+		return "llamafile"
+	}
 	return "llama.cpp"
 }
+
+// fileSuffix ends the name of a llamafile that holds its model.
+const fileSuffix = ".llamafile"
+
+func holdsModel(program string) bool { return strings.HasSuffix(strings.ToLower(program), fileSuffix) }
 
 // hub turns -hf user/repo:quant and -hff file into a reference.
 func (l *launch) hub() {
@@ -220,6 +224,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "-t --threads -tb --threads-batch -td --threads-draft -C --cpu-mask -Cr --cpu-range --cpu-strict --prio --prio-batch --poll --poll-batch --numa -hft --hf-token -sps --slot-prompt-similarity --slot-save-path --cache-reuse --models-dir --media-path"},
 	{Names: "-n --predict --n-predict --keep --control-vector-layer-range -s --seed --temp --temperature --top-k --top-p --min-p --typical --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --samplers --mirostat --grammar --grammar-file -j --json-schema --dry-multiplier"},
 	{Names: "-p --prompt -f --file -sys --system-prompt -sysf --system-prompt-file -r --reverse-prompt --in-prefix --in-suffix --image --audio --log-file -lv --verbosity --log-verbosity --draft-min --draft-p-min --spec-draft-n-min --spec-draft-p-min -dt --defrag-thold"},
+	{Names: "--server --nobrowser --chat --recompile --unsecure --v2", Kind: argv.Switch}, // of llamafile
 	{Names: "--rope-freq-base --rope-freq-scale --logit-bias --chunks --ppl-stride --dynatemp-range --xtc-probability --log-colors -co --color"},
 	{Names: "-cb --cont-batching -nocb --no-cont-batching --jinja --no-jinja --metrics --slots --no-slots --props --no-webui -dio --direct-io --no-warmup --warmup -v --verbose --log-disable --log-timestamps --log-prefix --offline --no-context-shift --context-shift -nr --no-repack --repack", Kind: argv.Switch},
 	{Names: "-i --interactive -if --interactive-first -cnv --conversation -no-cnv --no-conversation -st --single-turn -e --escape --no-display-prompt --ignore-eos --special --perf --no-perf --check-tensors --no-cache-prompt --cache-prompt --simple-io -ins --instruct -ndio", Kind: argv.Switch},

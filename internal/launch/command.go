@@ -31,6 +31,7 @@ var commandReaders = []struct {
 	{llamacpp.Programs(), llamacpp.FromArgs},
 	{tensorrt.Programs(), tensorrt.FromArgs},
 	{plain.Programs(), plain.FromArgs},
+	{called.Programs(), called.FromArgs},
 }
 
 // FromCommand reads what people paste to run a model into a fit request: a command line ("vllm serve …", "docker run …

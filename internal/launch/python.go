@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
-	"github.com/memwall/memwall/engine/llamacpp"
+	"github.com/memwall/memwall/engine/called"
 	"github.com/memwall/memwall/engine/plain"
 	"github.com/memwall/memwall/engine/pycall"
 	"github.com/memwall/memwall/engine/sglang"
@@ -35,8 +35,8 @@ var pythonCalls = []pythonCall{
 	{name: "EngineArgs", program: "vllm.entrypoints.openai.api_server", model: "model", read: vllm.FromArgs, steps: true},
 	{name: "sgl.Engine", program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs},
 	{name: "sglang.Engine", program: "sglang.launch_server", model: "model_path", read: sglang.FromArgs},
-	{name: "Llama", program: "llama_cpp.server", model: "model_path", read: llamacpp.FromArgs},
-	{name: "Llama.from_pretrained", program: "llama_cpp.server", model: "repo_id", read: llamacpp.FromArgs},
+	{name: "Llama", program: "llama_cpp.server", model: "model_path", read: called.FromArgs},
+	{name: "Llama.from_pretrained", program: "llama_cpp.server", model: "repo_id", read: called.FromArgs},
 	{name: "load", of: "mlx_lm", program: "mlx_lm.server", model: "path_or_hf_repo", read: plain.FromArgs},
 	{name: "load", of: "mlx_vlm", program: "mlx_vlm.server", model: "path_or_hf_repo", read: plain.FromArgs},
 	{name: "pipeline", of: "lmdeploy", program: "lmdeploy", model: "model_path", read: plain.FromArgs},

@@ -1,129 +1,53 @@
-package llamacpp
+package called
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/engine/argv"
-	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/plan"
 )
 
-// kin is a program that runs llama.cpp with a command line of its own.
-type kin struct {
-	programs []string
-	// engine is the program's name, by which its defaults are known.
-	engine string
-	// verbs stand between the program and its model.
-	verbs []string
-	flags []argv.Flag[launch]
-	// shared: those of llama.cpp's programs are taken too.
-	shared bool
-	// usual is the format of a model that is named without one.
-	usual string
-	// model reads a word that is no flag; nil where flags alone name the model.
-	model func(string) string
+func number(field func(*plan.Plan) *plan.Int) func(*launch, string) error {
+	return argv.Into(argv.Count[plan.Int], func(l *launch) *plan.Int { return field(&l.Plan) })
 }
 
-var kinds = []kin{
-	{programs: []string{"koboldcpp", "koboldcpp.py", "koboldcpp_cu12", "koboldcpp-linux-x64", "koboldcpp_rocm"}, engine: "koboldcpp", flags: koboldFlags, model: asGiven},
-	{programs: []string{"llamafile"}, engine: "llamafile", flags: llamafileFlags, shared: true},
-	{programs: []string{"lms"}, engine: "lmstudio", verbs: []string{"load"}, flags: lmsFlags, usual: "q4_k_m", model: asGiven},
-	{programs: []string{"docker model"}, engine: "dockermodelrunner", verbs: []string{"run", "configure"}, flags: dockerModelFlags, model: inDocker},
-	{programs: []string{"ramalama"}, engine: "ramalama", verbs: []string{"run", "serve", "bench"}, flags: ramalamaFlags, model: transported},
-	{programs: []string{"llama_cpp.server"}, engine: "llama-cpp-python", flags: pythonFlags},
-	{programs: []string{"server.py"}, engine: "text-generation-webui", flags: webuiFlags},
+func word(field func(*plan.Plan) *string) func(*launch, string) error {
+	return argv.Into(argv.Text, func(l *launch) *string { return field(&l.Plan) })
 }
 
-func kinOf(program string) *kin {
-	if strings.HasSuffix(strings.ToLower(program), ".llamafile") {
-		program = "llamafile"
+func toggle(field func(*plan.Plan) **bool) func(*launch, string) error {
+	return argv.On(true, func(l *launch) **bool { return field(&l.Plan) })
+}
+
+// layers reads a number of layers on devices: -1 and auto leave it to the program.
+func layers(l *launch, v string) error {
+	n, err := argv.Int[plan.Int](v)
+	if v == "auto" || n < 0 {
+		return nil
 	}
-	for i := range kinds {
-		if slices.Contains(kinds[i].programs, program) {
-			return &kinds[i]
-		}
+	l.Plan.GPULayers = &n
+	return err
+}
+
+func draftLayers(l *launch, v string) error {
+	n, err := argv.Int[plan.Int](v)
+	l.Plan.DraftLayers = &n
+	return err
+}
+
+func split(l *launch, v string) error {
+	if v = strings.ReplaceAll(v, " ", ","); v == "" || strings.Trim(v, "0123456789.,") != "" {
+		return &argv.Error{Value: v, Problem: "is no list of proportions", Fix: "numbers, such as 3,1"}
 	}
+	l.Plan.TensorSplit = v
 	return nil
 }
 
-// fromArgs reads the arguments of a program that runs llama.cpp; nil where a program of a common name names no model.
-func (k *kin) fromArgs(c *argv.Command) (*argv.Launch, error) {
-	l := &launch{Launch: argv.Launch{Engine: k.engine, Devices: c.Devices}}
-	cmd := *c
-	for len(cmd.Args) > 0 && slices.Contains(k.verbs, cmd.Args[0]) {
-		cmd.Args = cmd.Args[1:]
-	}
-	if len(k.verbs) > 0 && len(cmd.Args) == len(c.Args) {
-		return nil, nil
-	}
-	table := k.flags
-	if k.shared {
-		table = append(table[:len(table):len(table)], argFlags...)
-	}
-	syntax := argv.Syntax{Dashes: true, Positional: func(word string) bool {
-		if l.Model != "" || k.model == nil {
-			return l.Model != "" && k.model != nil // a prompt
-		}
-		l.Model = k.model(word)
-		return true
-	}}
-	beside, unknown, err := argv.Read(&cmd, syntax, table, l)
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasSuffix(strings.ToLower(c.Program), ".llamafile") && l.Model == "" {
-		l.Model = c.Program[:len(c.Program)-len(".llamafile")] + ".gguf"
-	}
-	l.hub()
-	if l.Model == "" && c.Program == "server.py" {
-		return nil, nil
-	}
-	l.Beside, l.Unknown = append(l.Beside, beside...), append(l.Unknown, unknown...)
-	l.settle(k)
-	return &l.Launch, nil
-}
-
-// settle: a catalog's name without a format is the one that the program takes first; other loaders are other engines, whose
-// cache is of each user.
-func (l *launch) settle(k *kin) {
-	p := &l.Plan
-	if p.KV != "" && p.KVV == "" {
-		p.KVV = "f16"
-	}
-	if r, err := catalog.Read(l.Model); err == nil && r.Format == "" && k.usual != "" {
-		p.Weights = k.usual
-	}
-	if l.Engine != k.engine {
-		p.Context, p.ContextTotal, p.GPULayers = p.ContextTotal, 0, nil
-	}
-}
-
-func asGiven(word string) string { return word }
-
-// inDocker: images of Docker's own are named as Ollama's are; others are repositories of the hub.
-func inDocker(word string) string {
-	if name, own := strings.CutPrefix(word, "ai/"); own {
-		return "ollama:" + strings.ToLower(name)
-	}
-	if repo, hub := strings.CutPrefix(word, "hf.co/"); hub {
-		return "hf:" + repo
-	}
-	return word
-}
-
-// transported is a model behind the name of what brings it (ramalama/transports).
-func transported(word string) string {
-	for prefix, to := range map[string]string{"ollama://": "ollama:", "huggingface://": "hf:", "hf://": "hf:", "file://": "", "hf.co/": "hf:"} {
-		if rest, ok := strings.CutPrefix(word, prefix); ok {
-			return to + rest
-		}
-	}
-	if strings.Contains(word, "/") {
-		return word
-	}
-	return "ollama:" + word
+func slots(l *launch, v string) error {
+	n, err := argv.Count[plan.Int](v)
+	l.Plan.Sequences = n
+	return err
 }
 
 var kinModel = argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Model })
@@ -139,7 +63,7 @@ func perSlot(l *launch, v string) error {
 var koboldFlags = []argv.Flag[launch]{
 	{Names: "--model -m --model-param", Set: kinModel},
 	{Names: "--contextsize", Set: perSlot},
-	{Names: "--gpulayers", Set: argLayers},
+	{Names: "--gpulayers", Set: layers},
 	{Names: "--batchsize --blasbatchsize", Set: koboldBatch},
 	{Names: "--usecublas --usecuda --usehipblas", Kind: argv.List, Set: koboldCUDA},
 	{Names: "--usevulkan", Kind: argv.List, Set: func(l *launch, _ string) error { l.Plan.Backend = "vulkan"; return nil }},
@@ -147,20 +71,26 @@ var koboldFlags = []argv.Flag[launch]{
 	{Names: "--quantkv", Set: koboldKV},
 	{Names: "--flashattention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.Plan.Attention = "flash"; return nil }},
 	{Names: "--noflashattention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.Plan.Attention = "eager"; return nil }},
-	{Names: "--tensor-split", Kind: argv.List, Set: func(l *launch, v string) error { return argSplit(l, strings.ReplaceAll(v, " ", ",")) }},
+	{Names: "--tensor-split", Kind: argv.List, Set: split},
 	{Names: "--moecpu", Kind: argv.Maybe, Set: koboldExperts},
-	{Names: "--overridetensors", Set: argOverride},
-	{Names: "--mmproj", Set: argWord(func(p *plan.Plan) *string { return &p.MMProj })},
+	{Names: "--overridetensors", Set: word(func(p *plan.Plan) *string { return &p.OverrideTensor })},
+	{Names: "--mmproj", Set: word(func(p *plan.Plan) *string { return &p.MMProj })},
 	{Names: "--draftmodel", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
-	{Names: "--draftamount", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
-	{Names: "--draftgpulayers", Set: argDraftLayers},
-	{Names: "--usemlock", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MLock })},
-	{Names: "--usemmap", Kind: argv.Switch, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
-	{Names: "--maingpu", Set: argCount(func(p *plan.Plan) **plan.Int { return &p.MainGPU })},
+	{Names: "--draftamount", Set: number(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--draftgpulayers", Set: draftLayers},
+	{Names: "--usemlock", Kind: argv.Switch, Set: toggle(func(p *plan.Plan) **bool { return &p.MLock })},
+	{Names: "--usemmap", Kind: argv.Switch, Set: toggle(func(p *plan.Plan) **bool { return &p.Mmap })},
+	{Names: "--maingpu", Set: mainGPU},
 	{Names: "--lora --sdmodel --whispermodel --ttsmodel --embeddingsmodel --sdclip1 --sdclip2 --sdt5xxl --sdvae --savestate --autofit", Kind: argv.List, Unread: true},
 	{Names: "--useswa --smartcontext", Kind: argv.Switch, Unread: true},
 	{Names: "--port --host --threads --blasthreads --config --ropeconfig --multiuser --debugmode --chatcompletionsadapter --defaultgenamt --preloadstory --onready --password --ssl --benchmark --prompt --promptlimit --hordemodelname --hordekey", Kind: argv.List},
 	{Names: "--launch --skiplauncher --noshift --nofastforward --quiet --highpriority --foreground --remotetunnel --jinja --singleinstance --nomodel --noblas --nommap --failsafe", Kind: argv.Switch},
+}
+
+func mainGPU(l *launch, v string) error {
+	n, err := argv.Count[plan.Int](v)
+	l.Plan.MainGPU = &n
+	return err
 }
 
 func koboldBatch(l *launch, v string) error {
@@ -197,32 +127,20 @@ func koboldKV(l *launch, v string) error {
 }
 
 func koboldExperts(l *launch, v string) error {
-	if v == "" {
-		return argAllExperts(l, v)
+	n := plan.Int(-1)
+	var err error
+	if v != "" {
+		n, err = argv.Count[plan.Int](v)
 	}
-	return argExperts(l, v)
-}
-
-// llamafileFlags are those that llamafile has beside llama.cpp's.
-var llamafileFlags = []argv.Flag[launch]{
-	{Names: "--gpu", Set: llamafileGPU},
-	{Names: "--server --v2 --nobrowser --chat --cli --recompile --unsecure --tinyblas --nocompile --embedding-only", Kind: argv.Switch},
-}
-
-// llamafileGPU: disable computes on the processor; others name a vendor.
-func llamafileGPU(l *launch, v string) error {
-	if strings.EqualFold(v, "disable") {
-		none := plan.Int(0)
-		l.Plan.GPULayers = &none
-	}
-	return nil
+	l.Plan.CPUMoE = &n
+	return err
 }
 
 // lmsFlags: lms load --help.
 var lmsFlags = []argv.Flag[launch]{
 	{Names: "--context-length -c", Set: perSlot},
 	{Names: "--gpu", Set: lmsShare},
-	{Names: "--parallel", Set: argSlots},
+	{Names: "--parallel", Set: slots},
 	{Names: "--identifier --ttl --host --port"},
 	{Names: "--exact -y --yes --estimate-only --quiet", Kind: argv.Switch},
 }
@@ -251,7 +169,7 @@ var dockerModelFlags = []argv.Flag[launch]{
 // ramalamaFlags: docs/ramalama-serve.1.md.
 var ramalamaFlags = []argv.Flag[launch]{
 	{Names: "--ctx-size -c --max-model-len", Set: perSlot},
-	{Names: "--ngl", Set: argLayers},
+	{Names: "--ngl", Set: layers},
 	{Names: "--cache-reuse --name -n --port -p --host --threads -t --temp --seed --image --device --network --env --oci-runtime --selinux --authfile --keep-groups --prefix --backend --log-level --thinking --webui"},
 	{Names: "--model-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
 	{Names: "--runtime --runtime-args --rag", Unread: true},
@@ -263,17 +181,17 @@ var pythonFlags = []argv.Flag[launch]{
 	{Names: "--model --model-path", Set: kinModel},
 	{Names: "--hf-model-repo-id --repo-id", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.repo })},
 	{Names: "--filename", Set: globbed},
-	{Names: "--n-ctx", Set: argContext},
+	{Names: "--n-ctx", Set: perSlot},
 	{Names: "--n-gpu-layers", Set: pythonLayers},
-	{Names: "--n-batch", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.BatchTokens })},
-	{Names: "--n-ubatch", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.UBatch })},
+	{Names: "--n-batch", Set: number(func(p *plan.Plan) *plan.Int { return &p.BatchTokens })},
+	{Names: "--n-ubatch", Set: number(func(p *plan.Plan) *plan.Int { return &p.UBatch })},
 	{Names: "--flash-attn", Kind: argv.Maybe, Set: pythonFlash},
 	{Names: "--type-k", Set: ggmlType(func(p *plan.Plan) *string { return &p.KV })},
 	{Names: "--type-v", Set: ggmlType(func(p *plan.Plan) *string { return &p.KVV })},
-	{Names: "--offload-kqv", Kind: argv.Maybe, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.KVOffload })},
-	{Names: "--use-mmap", Kind: argv.Maybe, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.Mmap })},
-	{Names: "--use-mlock", Kind: argv.Maybe, Set: argToggle(true, func(p *plan.Plan) **bool { return &p.MLock })},
-	{Names: "--main-gpu", Set: argCount(func(p *plan.Plan) **plan.Int { return &p.MainGPU })},
+	{Names: "--offload-kqv", Kind: argv.Maybe, Set: toggle(func(p *plan.Plan) **bool { return &p.KVOffload })},
+	{Names: "--use-mmap", Kind: argv.Maybe, Set: toggle(func(p *plan.Plan) **bool { return &p.Mmap })},
+	{Names: "--use-mlock", Kind: argv.Maybe, Set: toggle(func(p *plan.Plan) **bool { return &p.MLock })},
+	{Names: "--main-gpu", Set: mainGPU},
 	{Names: "--lora-path --lora-base --clip-model-path --draft-model --tensor-split --split-mode --rope-scaling-type --yarn-orig-ctx --logits-all --embedding", Kind: argv.Maybe, Unread: true},
 	{Names: "--chat-format --host --port --n-threads --n-threads-batch --seed --verbose --interrupt-requests --cache --cache-type --cache-size --model-alias --api-key --chat-handler --rope-freq-base --rope-freq-scale --last-n-tokens-size --numa --local-dir --cache-dir --additional-files --hf-tokenizer-config-path --hf-pretrained-model-name-or-path --vocab-only --config-file", Kind: argv.Maybe},
 }
@@ -321,13 +239,13 @@ var webuiFlags = []argv.Flag[launch]{
 	{Names: "--model", Set: kinModel},
 	{Names: "--loader", Set: webuiLoader},
 	{Names: "--ctx-size --n-ctx --max-seq-len --ctx_size", Set: perSlot},
-	{Names: "--gpu-layers --n-gpu-layers", Set: argLayers},
-	{Names: "--batch-size", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.BatchTokens })},
+	{Names: "--gpu-layers --n-gpu-layers", Set: layers},
+	{Names: "--batch-size", Set: number(func(p *plan.Plan) *plan.Int { return &p.BatchTokens })},
 	{Names: "--cache-type", Set: webuiCache},
-	{Names: "--tensor-split", Set: argSplit},
+	{Names: "--tensor-split", Set: split},
 	{Names: "--model-draft", Set: argv.Into(argv.ModelRef, func(l *launch) *string { return &l.Plan.DraftModel })},
-	{Names: "--draft-max", Set: argInt(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
-	{Names: "--mmproj", Set: argWord(func(p *plan.Plan) *string { return &p.MMProj })},
+	{Names: "--draft-max", Set: number(func(p *plan.Plan) *plan.Int { return &p.DraftTokens })},
+	{Names: "--mmproj", Set: word(func(p *plan.Plan) *string { return &p.MMProj })},
 	{Names: "--lora --gpu-split --extra-flags --gpu-memory --cpu-memory", Kind: argv.List, Unread: true},
 	{Names: "--load-in-4bit --load-in-8bit --row-split --no-kv-offload --no-mmap --mlock --cpu --enable-tp --streaming-llm", Kind: argv.Switch, Unread: true},
 	{Names: "--listen-port --listen-host --model-dir --settings --extensions --api-port --api-key --threads --threads-batch --character --chat-buttons --admin-key --user-data-dir", Kind: argv.List},
