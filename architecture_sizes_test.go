@@ -41,7 +41,6 @@ var largeTypes = map[string]allowance{
 	"internal/planner/serve contender":   {0, 12, "a server on its way through a search; its phases are to become functions from value to value"},
 	"internal/planner/train trainSearch": {50, 0, "the phases of a search share its fields; they are to become functions from value to value"},
 	"internal/question Question":         {70, 12, "defaults, checks, ledgers and limits of one plan; answers are to become functions of a sized plan"},
-	"internal/render page":               {120, 30, "one method for each part of a screen or card"},
 	"internal/render screen":             {120, 16, "one method for each part of a live screen"},
 	"internal/serve Server":              {0, 14, "one file for each route"},
 	"model/family Config":                {200, 65, "one file for each family, whose methods read its keys"},
@@ -59,7 +58,6 @@ var largeTypes = map[string]allowance{
 var largePackages = map[string]allowance{
 	"engine/llamacpp": {7500, 0, "three programs and a fork that share their buffers and their command line"},
 	"internal/cli":    {6400, 0, "a file for each command, of which check and snapshot came last"},
-	"internal/render": {13100, 70, "every screen, the app's too, cards as blocks of pages, and badges; its media are to become packages"},
 	"model/family":    {12000, 116, "a file for each family of models"},
 	"quant":           {6400, 0, "a file for each format, with its tables"},
 	"source":          {6400, 0, "files of two formats, folders and what lies beside them"},
@@ -67,11 +65,10 @@ var largePackages = map[string]allowance{
 
 // prefixes of files that stand for a package which is not there.
 var prefixes = map[string]string{
-	"dtype recipe_":         "recipes by where they come from, of one type",
-	"dtype role_":           "tables of roles by architecture, of one type",
-	"internal/cli quant_":   "the sub-commands of one command",
-	"internal/render plan_": "one screen in parts; the media of render are to become packages",
-	"validation order_":     "one study in parts",
+	"dtype recipe_":       "recipes by where they come from, of one type",
+	"dtype role_":         "tables of roles by architecture, of one type",
+	"internal/cli quant_": "the sub-commands of one command",
+	"validation order_":   "one study in parts",
 }
 
 // checkTypes: no type has more methods, or stands in more files, than one can keep in mind.

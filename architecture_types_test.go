@@ -91,15 +91,16 @@ func packageVar(o types.Object) *types.Var {
 
 // measured are the places of the faces that turn bytes into cells and pixels, or into units and digits.
 var measured = []string{
-	"internal/render/bar.go", "internal/render/svg.go", "internal/render/fit.go scaled",
-	"internal/render/number.go",
+	"internal/term/bar.go", "internal/term/number.go", "internal/render/svg/ledger.go", "internal/render/fit.go scaled",
 }
 
 // checkFaces: what shows answers computes none of their numbers. It sees +, -, *, / and % on bytes, and on
 // numbers that were bytes a few steps before in the same function; a division by KiB or MB changes the unit
 // and not the number.
 func checkFaces(h *house) (wrong []string) {
-	for _, dir := range []string{"internal/card", "internal/cli", "internal/mcp", "internal/page", "internal/render", "internal/serve"} {
+	for _, dir := range []string{
+		"internal/card", "internal/cli", "internal/mcp", "internal/page", "internal/render", "internal/render/cards", "internal/render/svg", "internal/render/tui", "internal/serve", "internal/term",
+	} {
 		r := h.rooms[dir]
 		if r == nil {
 			continue

@@ -13,7 +13,9 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/planner"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/tui"
 	"github.com/memwall/memwall/internal/screen"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
@@ -21,7 +23,7 @@ import (
 // Browser is what is shown, and where in it one is.
 type Browser struct {
 	ask   func(*memwall.Request) (*memwall.Answer, error)
-	style func(columns int) render.Style
+	style func(columns int) term.Style
 	cards []string    // hardware to go through
 	here  *card.Local // this machine, which is the first of them; nil where it is not known
 
@@ -52,7 +54,7 @@ var (
 const beat = 50 * time.Millisecond
 
 // New gives one that asks through a function, on a machine that may not be known, drawn in a style for a width.
-func New(ask func(*memwall.Request) (*memwall.Answer, error), here *card.Local, style func(columns int) render.Style) *Browser {
+func New(ask func(*memwall.Request) (*memwall.Answer, error), here *card.Local, style func(columns int) term.Style) *Browser {
 	x := &Browser{ask: ask, style: style, stale: true, cards: slices.Clone(planner.Offered)}
 	if here != nil && here.Words != "" {
 		x.here, x.cards = here, append([]string{here.Words}, x.cards...)
@@ -113,16 +115,16 @@ func (x *Browser) tick() {
 }
 
 // entries are what the list shows: picks whose names hold the letters, then models of the catalog that letters may mean.
-func (x *Browser) entries() (out []render.BrowseRow) {
+func (x *Browser) entries() (out []tui.BrowseRow) {
 	if x.answer != nil {
-		out = render.BrowseRows(x.answer, x.letters)
+		out = tui.BrowseRows(x.answer, x.letters)
 	}
 	if x.letters == "" {
 		return out
 	}
 	for _, s := range card.SuggestModels(x.letters) {
-		if !slices.ContainsFunc(out, func(r render.BrowseRow) bool { return r.Model == s.ID }) {
-			out = append(out, render.BrowseRow{Model: s.ID, Cells: []string{s.Name, "", s.Format, unit.Fixed(s.Bytes.GiB(), 1)}})
+		if !slices.ContainsFunc(out, func(r tui.BrowseRow) bool { return r.Model == s.ID }) {
+			out = append(out, tui.BrowseRow{Model: s.ID, Cells: []string{s.Name, "", s.Format, unit.Fixed(s.Bytes.GiB(), 1)}})
 		}
 	}
 	return out
@@ -275,7 +277,7 @@ func (x *Browser) draw(columns, rows int) string {
 	if x.ledger != nil && !x.help {
 		return x.drawLedger(st, rows)
 	}
-	v := render.BrowseView{Machine: x.machine(), Rows: x.entries(), At: x.row, Lines: rows, Search: x.search, Letters: x.letters, Told: x.told, Help: x.help, Waits: x.stale || x.answer == nil && x.err == nil}
+	v := tui.BrowseView{Machine: x.machine(), Rows: x.entries(), At: x.row, Lines: rows, Search: x.search, Letters: x.letters, Told: x.told, Help: x.help, Waits: x.stale || x.answer == nil && x.err == nil}
 	for i, name := range axisNames {
 		value := [][]string{axisLengths, axisFormats, x.cards}[i][x.at[i]]
 		if i == 2 && x.ours() {
@@ -287,13 +289,13 @@ func (x *Browser) draw(columns, rows int) string {
 	if x.err != nil {
 		v.Told = memwall.AsError(x.err).Message
 	}
-	return render.Browse(&v, st)
+	return tui.Browse(&v, st)
 }
 
 // drawLedger shows as much of the answer as there is room for.
-func (x *Browser) drawLedger(st render.Style, rows int) string {
+func (x *Browser) drawLedger(st term.Style, rows int) string {
 	lines := strings.Split(strings.TrimRight(render.Fit(x.ledger, render.FitOptions{}, st), "\n"), "\n")
 	room := max(1, rows-2)
 	x.top = max(0, min(x.top, len(lines)-room))
-	return strings.Join(lines[x.top:min(len(lines), x.top+room)], "\n") + "\n\n" + render.BrowseKeys("↑↓ scroll · c copy the command · Esc back · ? help · q quit", x.told, st)
+	return strings.Join(lines[x.top:min(len(lines), x.top+room)], "\n") + "\n\n" + tui.BrowseKeys("↑↓ scroll · c copy the command · Esc back · ? help · q quit", x.told, st)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // TestBrowse: what is seen after keys, in 80 columns and 24 lines, and what goes to the clipboard.
@@ -32,7 +32,7 @@ func TestBrowse(t *testing.T) {
 		{"help", "?", []string{"the screen is as it was"}, []string{"Qwen"}, ""},
 		{"hostile letters", "/ \x1b[31m \u202e enter", []string{"/"}, []string{"\x1b[31m", "\u202e"}, ""},
 	} {
-		x := New(memwall.Ask, &card.Local{Words: "rtx-4090"}, func(columns int) render.Style { return render.Style{Width: columns} })
+		x := New(memwall.Ask, &card.Local{Words: "rtx-4090"}, func(columns int) term.Style { return term.Style{Width: columns} })
 		if x.answer, x.stale = first, first == nil; x.stale {
 			x.tick()
 			first = x.answer

@@ -7,9 +7,10 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/browse"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/schema"
 	"github.com/memwall/memwall/internal/screen"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // welcome is memwall alone: what it is, three examples, this machine when it is known.
@@ -20,7 +21,7 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 	if a.Terminal && a.Keyboard && !a.json && a.Env("TERM") != "dumb" {
 		return a.browse()
 	}
-	w := render.Welcome{Lines: []string{
+	w := cards.Welcome{Lines: []string{
 		"memwall keeps the books of LLM memory: where every byte goes, whether it fits, how fast it runs.",
 		"Every number says where it comes from and how sure it is.",
 		"memwall --help lists the commands, memwall fit --help the flags.",
@@ -39,7 +40,7 @@ func (a *app) welcome(c *cobra.Command, args []string) error {
 func (a *app) browse() error {
 	ctx, stop := a.until()
 	defer stop()
-	x := browse.New(a.asker.Ask, a.look(), func(columns int) render.Style {
+	x := browse.New(a.asker.Ask, a.look(), func(columns int) term.Style {
 		st := a.style()
 		if a.Env("COLUMNS") == "" {
 			st.Width = columns
@@ -78,7 +79,7 @@ func (a *app) version() *cobra.Command {
 				Go      string `json:"go"`
 				System  string `json:"system"`
 			}{memwall.Version, memwall.Schema, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return a.show(v, func(render.Style) string {
+			return a.show(v, func(term.Style) string {
 				return "memwall " + v.Version + ", JSON " + v.Schema + ", " + v.Go + " " + v.System + "\n"
 			})
 		},

@@ -9,7 +9,8 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // addModel shows the rows that a model would add to the repository.
@@ -34,7 +35,7 @@ func (a *app) addModel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(n, func(st render.Style) string { return render.NewModel(n, st) })
+			return a.show(n, func(st term.Style) string { return cards.NewModel(n, st) })
 		},
 	}
 	c.Flags().StringVar(&hub, "hub", "", "the model's repository: names and source follow from it")
@@ -86,7 +87,7 @@ func (a *app) addDevice() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(n, func(st render.Style) string { return render.NewDevice(n, st) })
+			return a.show(n, func(st term.Style) string { return cards.NewDevice(n, st) })
 		},
 	}
 }

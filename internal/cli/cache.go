@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/source/cache"
 )
 
@@ -28,7 +29,7 @@ func (a *app) cache() *cobra.Command {
 				return noCache()
 			}
 			list := a.Cache.Contents(strings.Join(args, " "))
-			return a.show(list, func(st render.Style) string { return render.Cache(list, st) })
+			return a.show(list, func(st term.Style) string { return cards.Cache(list, st) })
 		},
 	}
 	c.AddCommand(&cobra.Command{
@@ -41,7 +42,7 @@ func (a *app) cache() *cobra.Command {
 			if err != nil {
 				return &memwall.Error{Code: memwall.Internal, Field: "cache", Message: "the cache cannot be cleared: " + err.Error(), Hint: "check the permissions of its folder"}
 			}
-			return a.show(gone, func(st render.Style) string { return render.Cleared(gone, st) })
+			return a.show(gone, func(st term.Style) string { return cards.Cleared(gone, st) })
 		},
 	})
 	return c

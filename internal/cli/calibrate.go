@@ -12,7 +12,8 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/calibrate"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/source/regular"
 	"github.com/memwall/memwall/unit"
 )
@@ -74,7 +75,7 @@ func (a *app) runCalibrate(f *calibrating, name string) error {
 	if err := a.keep(r, f.out); err != nil {
 		return err
 	}
-	return a.show(r, func(st render.Style) string { return render.Calibration(r, st) })
+	return a.show(r, func(st term.Style) string { return cards.Calibration(r, st) })
 }
 
 // bench reads the file that is named, or standard input.
@@ -114,7 +115,7 @@ func nothingUsed(name string, r *calibrate.Report) error {
 	if most == nil {
 		return badBench(name, "holds no figure")
 	}
-	why := fmt.Sprintf("holds no figure that can be used. %s: %s", most.At, render.Refusal(most))
+	why := fmt.Sprintf("holds no figure that can be used. %s: %s", most.At, cards.Refusal(most))
 	if n := len(r.Refused); n > 1 {
 		why += fmt.Sprintf(" (and %s more)", unit.Count(int64(n-1)))
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/quant"
 	"github.com/memwall/memwall/safe"
@@ -217,4 +217,4 @@ func (a *app) print(s string) error {
 }
 
 // style is how stdout is drawn.
-func (a *app) style() render.Style { return a.styleOf(a.Terminal) }
+func (a *app) style() term.Style { return a.styleOf(a.Terminal) }

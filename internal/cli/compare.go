@@ -13,6 +13,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/live"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // compareFlags are the flags of compare.
@@ -45,7 +46,7 @@ func (a *app) compare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(answer, func(st render.Style) string { return render.Compare(answer, f.notes, st) })
+			return a.show(answer, func(st term.Style) string { return render.Compare(answer, f.notes, st) })
 		},
 	}
 	c.Flags().SortFlags = false

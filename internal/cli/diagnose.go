@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // diagnose reads what a program printed when memory ran out.
@@ -32,7 +33,7 @@ func (a *app) diagnose() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(answer, func(st render.Style) string { return render.Diagnose(answer, notes, st) })
+			return a.show(answer, func(st term.Style) string { return render.Diagnose(answer, notes, st) })
 		},
 	}
 	c.Flags().SortFlags = false

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/spell"
 )
@@ -272,7 +273,7 @@ func only(answer *memwall.Answer, name string) map[string]memwall.Explain {
 
 // pictures are those of a plan that flags name.
 func (a *app) pictures(f *fitFlags, r *memwall.Request, answer *memwall.Answer) error {
-	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.SVG(answer), nil }); err != nil {
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Ledger(answer), nil }); err != nil {
 		return err
 	}
 	return a.picture("roofline", f.roof, func() ([]byte, error) {
@@ -283,7 +284,7 @@ func (a *app) pictures(f *fitFlags, r *memwall.Request, answer *memwall.Answer) 
 		if l == nil {
 			return nil, usage("roofline", f.roof, "--roofline: no rate of this plan's device, or of what its layers read, is known", "a plan on one kind of hardware that memwall hardware lists with its rates")
 		}
-		return render.RooflineSVG(l), nil
+		return svg.Roofline(l), nil
 	})
 }
 

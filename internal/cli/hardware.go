@@ -10,6 +10,8 @@ import (
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -72,7 +74,7 @@ func (a *app) runHardware(c *cobra.Command, f *hardwareFlags, words string) erro
 		return a.listDevices("")
 	}
 	if n := card.NodeOf(words); n != nil && !f.explain {
-		return a.show(n, func(st render.Style) string { return render.Node(n, st) })
+		return a.show(n, func(st term.Style) string { return cards.Node(n, st) })
 	}
 	return a.device(words, f.explain)
 }
@@ -117,7 +119,7 @@ func (a *app) roof(f *hardwareFlags, words string) error {
 	if err != nil {
 		return err
 	}
-	return a.show(r, func(st render.Style) string { return render.Roof(r, st) })
+	return a.show(r, func(st term.Style) string { return render.Roof(r, st) })
 }
 
 func (a *app) tiers(words string) error {
@@ -125,7 +127,7 @@ func (a *app) tiers(words string) error {
 	if err != nil {
 		return err
 	}
-	return a.show(t, func(st render.Style) string { return render.Tiers(t, st) })
+	return a.show(t, func(st term.Style) string { return cards.Tiers(t, st) })
 }
 
 func (a *app) device(words string, explain bool) error {
@@ -134,9 +136,9 @@ func (a *app) device(words string, explain bool) error {
 	switch {
 	case err == nil && explain:
 		h.Explained()
-		return a.show(h, func(st render.Style) string { return render.Why(h, st) })
+		return a.show(h, func(st term.Style) string { return render.Why(h, st) })
 	case err == nil:
-		return a.show(h, func(st render.Style) string { return render.Hardware(h, st) })
+		return a.show(h, func(st term.Style) string { return cards.Hardware(h, st) })
 	case errors.As(err, &missing) && !explain && len(card.Devices(words))+len(card.Nodes(words)) > 0:
 		return a.listDevices(words)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 )
 
 // help draws the help of a command: what it does, examples, commands or flags by group.
 func (a *app) help(c *cobra.Command, _ []string) {
-	h := render.Help{Use: c.UseLine(), Short: c.Short, Long: c.Long, Examples: lines(c.Example)}
+	h := cards.Help{Use: c.UseLine(), Short: c.Short, Long: c.Long, Examples: lines(c.Example)}
 	h.Use = strings.TrimSuffix(h.Use, " [flags]")
 	if !c.HasParent() {
 		h.Use += " COMMAND"
@@ -22,7 +22,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		h.Long = "Load it as your shell wants: for bash, source <(memwall completion bash); for zsh, memwall completion zsh > \"${fpath[1]}/_memwall\"; for fish, memwall completion fish | source."
 		h.Short = shortOf(c)
 	}
-	commands := render.HelpGroup{Name: "commands"}
+	commands := cards.HelpGroup{Name: "commands"}
 	for _, sub := range inOrder(c.Commands()) {
 		if sub.IsAvailableCommand() {
 			commands.Rows = append(commands.Rows, [2]string{sub.Name(), shortOf(sub)})
@@ -57,9 +57,9 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-func flagGroups(c *cobra.Command) (out []render.HelpGroup) {
+func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
 	for _, name := range groups {
-		g := render.HelpGroup{Name: name}
+		g := cards.HelpGroup{Name: name}
 		visit := func(f *pflag.Flag) {
 			if !f.Hidden && len(f.Annotations[groupKey]) > 0 && f.Annotations[groupKey][0] == name {
 				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(operand(f)), f.Usage})

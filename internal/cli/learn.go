@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/learn"
 	"github.com/memwall/memwall/model/catalog"
 )
@@ -54,11 +55,11 @@ func (a *app) learn() *cobra.Command {
 func (a *app) runLearn(f *learnFlags, topic string) error {
 	if topic == "" {
 		list := learn.Topics()
-		return a.show(list, func(st render.Style) string { return render.Lessons(list, st) })
+		return a.show(list, func(st term.Style) string { return render.Lessons(list, st) })
 	}
 	l, err := learn.Tell(&a.asker, topic, f.example)
 	if err != nil {
 		return err
 	}
-	return a.show(l, func(st render.Style) string { return render.Lesson(l, st) })
+	return a.show(l, func(st term.Style) string { return render.Lesson(l, st) })
 }

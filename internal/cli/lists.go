@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/model/catalog"
 )
 
@@ -33,7 +34,7 @@ func (a *app) models() *cobra.Command {
 			case several:
 				return a.listModels(words, since)
 			default:
-				return a.show(m, func(st render.Style) string { return render.Model(m, st) })
+				return a.show(m, func(st term.Style) string { return cards.Model(m, st) })
 			}
 		},
 	}
@@ -47,11 +48,11 @@ func (a *app) listModels(filter, since string) error {
 	if err != nil {
 		return err
 	}
-	return a.show(rows, func(st render.Style) string { return render.Models(rows, filter, st) })
+	return a.show(rows, func(st term.Style) string { return cards.Models(rows, filter, st) })
 }
 
 // show writes a card as text or JSON.
-func (a *app) show(v any, text func(render.Style) string) error {
+func (a *app) show(v any, text func(term.Style) string) error {
 	if a.json {
 		return writeJSON(a.Stdout, v, true)
 	}
@@ -60,7 +61,7 @@ func (a *app) show(v any, text func(render.Style) string) error {
 
 func (a *app) listDevices(filter string) error {
 	list := card.ListHardware(filter)
-	return a.show(list, func(st render.Style) string { return render.Devices(list.Devices, list.Nodes, filter, st) })
+	return a.show(list, func(st term.Style) string { return cards.Devices(list.Devices, list.Nodes, filter, st) })
 }
 
 func (a *app) formats() *cobra.Command {
@@ -106,7 +107,7 @@ func (a *app) rankFormats(model, words string) error {
 	if len(o.Formats) == 0 {
 		return usageError{card.NoFormat(words)}
 	}
-	return a.show(o, func(st render.Style) string { return render.Order(o, words, st) })
+	return a.show(o, func(st term.Style) string { return cards.Order(o, words, st) })
 }
 
 // runMethods: a filter that leaves one method shows all that is told of it.
@@ -115,20 +116,20 @@ func (a *app) runMethods(words string) error {
 	if len(list) == 0 {
 		return usage("methods", words, fmt.Sprintf("no method matches %q", words), "memwall formats --methods lists them")
 	}
-	return a.show(list, func(st render.Style) string { return render.Methods(list, words, st) })
+	return a.show(list, func(st term.Style) string { return cards.Methods(list, words, st) })
 }
 
 // runFormats: a name that is both a format and a recipe, such as bf16, is the format.
 func (a *app) runFormats(words string) error {
 	if words != "" {
 		if f := card.FormatOf(words); f != nil {
-			return a.show(f, func(st render.Style) string { return render.Format(f, st) })
+			return a.show(f, func(st term.Style) string { return cards.Format(f, st) })
 		}
 		if r := card.RecipeOf(words); r != nil {
-			return a.show(r, func(st render.Style) string { return render.Recipe(r, st) })
+			return a.show(r, func(st term.Style) string { return cards.Recipe(r, st) })
 		}
 		if m := card.PublishedOf(words); m != nil {
-			return a.show(m, func(st render.Style) string { return render.Published(m, st) })
+			return a.show(m, func(st term.Style) string { return cards.Published(m, st) })
 		}
 	}
 	return a.listFormats(words)
@@ -139,7 +140,7 @@ func (a *app) listFormats(words string) error {
 	if list.Empty() {
 		return usageError{card.NoFormat(words)}
 	}
-	return a.show(list, func(st render.Style) string {
-		return render.Formats(list.Formats, list.Blocks, list.Recipes, list.Measured, words, st)
+	return a.show(list, func(st term.Style) string {
+		return cards.Formats(list.Formats, list.Blocks, list.Recipes, list.Measured, words, st)
 	})
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/tui"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -88,7 +89,7 @@ func (a *app) local(f *hardwareFlags) error {
 			return err
 		}
 	}
-	return a.show(l, func(st render.Style) string { return render.Local(l, st) })
+	return a.show(l, func(st term.Style) string { return tui.Local(l, st) })
 }
 
 // measure finds the rates of the processors, and keeps them for later runs.

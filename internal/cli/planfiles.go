@@ -15,7 +15,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/planfile"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 // planFiles are the files that a search for plans writes beside its answer.
@@ -56,8 +56,8 @@ func (f *planFiles) open(a *app) (*planOut, error) {
 		flag, name string
 		write      func(io.Writer, *memwall.Answer) error
 	}{
-		{"svg", f.front, drawn(render.PlanFrontSVG)},
-		{"curve", f.curve, drawn(render.PlanCurveSVG)},
+		{"svg", f.front, drawn(svg.PlanFront)},
+		{"curve", f.curve, drawn(svg.PlanCurve)},
 		{"csv", f.csv, planfile.Write},
 	} {
 		if x.name == "" {

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/quant"
 	"github.com/memwall/memwall/unit"
@@ -253,7 +255,7 @@ func (a *app) runQuant(f *quantFlags, name string) error {
 	if err := a.drawQuant(f, r, all); err != nil {
 		return err
 	}
-	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+	return a.show(r, func(st term.Style) string { return cards.Quant(r, st) })
 }
 
 // drawQuant writes the picture that --svg names.
@@ -262,7 +264,7 @@ func (a *app) drawQuant(f *quantFlags, r *quant.Report, all []*quant.Measured) e
 		return nil
 	}
 	r.Spread = quant.SpreadOf(all)
-	if err := a.WriteFile(f.svg, render.QuantSVG(r)); err != nil {
+	if err := a.WriteFile(f.svg, svg.Quant(r)); err != nil {
 		return &memwall.Error{Code: memwall.BadFile, Field: "svg", Value: f.svg, Message: fmt.Sprintf("--svg: %v", err), Hint: "a file in a folder that exists and can be written"}
 	}
 	return nil

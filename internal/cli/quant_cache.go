@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/quant"
 )
 
@@ -40,5 +41,5 @@ func (a *app) runCache(f *quantFlags, q *quantAsk, m *quant.Model) error {
 	if f.by == "tensor" {
 		r.SetEach(all)
 	}
-	return a.show(r, func(st render.Style) string { return render.Quant(r, st) })
+	return a.show(r, func(st term.Style) string { return cards.Quant(r, st) })
 }

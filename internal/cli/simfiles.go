@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/simfile"
 	"github.com/memwall/memwall/sim"
 )
@@ -89,7 +89,7 @@ func (o *simOut) finish(a *memwall.Answer) error {
 		simfile.WriteSeries(o.series, a.Simulated)
 	}
 	if o.svg != nil {
-		_, _ = o.svg.Write(render.SimSVG(a)) // Flush tells what went wrong
+		_, _ = o.svg.Write(svg.Sim(a)) // Flush tells what went wrong
 	}
 	return o.commit()
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
 )
 
@@ -60,10 +62,10 @@ func runSnapshot(a *app, c *cobra.Command, f *trainFlags, name string, model []s
 			return err
 		}
 	}
-	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.SnapshotSVG(r), nil }); err != nil {
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Snapshot(r), nil }); err != nil {
 		return err
 	}
-	return a.show(snapshotted{r, beside}, func(st render.Style) string { return render.Snapshot(r, beside, f.notes, st) })
+	return a.show(snapshotted{r, beside}, func(st term.Style) string { return render.Snapshot(r, beside, f.notes, st) })
 }
 
 // mostForSnapshot is where the collector of garbage begins to hurry: what is kept of a gigabyte lies well below.

@@ -4,33 +4,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 )
 
 const defaultColumns = 80
 
 // styleOf decides width, colours and letters: colours only on a terminal that has them and where NO_COLOR
 // is not set (no-color.org), ASCII for TERM=dumb.
-func (a *app) styleOf(terminal bool) render.Style {
-	term := a.Env("TERM")
-	s := render.Style{Width: a.width(), ASCII: a.ascii || term == "dumb"}
-	if terminal && a.Env("NO_COLOR") == "" && term != "dumb" {
-		s.Colour = colours(term, a.Env("COLORTERM"), a.Env("WT_SESSION") != "")
+func (a *app) styleOf(terminal bool) term.Style {
+	kind := a.Env("TERM")
+	s := term.Style{Width: a.width(), ASCII: a.ascii || kind == "dumb"}
+	if terminal && a.Env("NO_COLOR") == "" && kind != "dumb" {
+		s.Colour = colours(kind, a.Env("COLORTERM"), a.Env("WT_SESSION") != "")
 	}
 	return s
 }
 
 // colours that a terminal has, by what it says of itself; one that says nothing has none. Windows Terminal
 // sets no TERM.
-func colours(term, colorterm string, windows bool) render.Colour {
+func colours(kind, colorterm string, windows bool) term.Colour {
 	switch {
-	case term == "" && colorterm == "" && !windows:
-		return render.NoColour
-	case windows, colorterm == "truecolor", colorterm == "24bit", strings.Contains(term, "256"), strings.Contains(term, "direct"),
-		strings.Contains(term, "kitty"), strings.Contains(term, "alacritty"), strings.Contains(term, "ghostty"):
-		return render.Colours256
+	case kind == "" && colorterm == "" && !windows:
+		return term.NoColour
+	case windows, colorterm == "truecolor", colorterm == "24bit", strings.Contains(kind, "256"), strings.Contains(kind, "direct"),
+		strings.Contains(kind, "kitty"), strings.Contains(kind, "alacritty"), strings.Contains(kind, "ghostty"):
+		return term.Colours256
 	}
-	return render.Colours16
+	return term.Colours16
 }
 
 // width is COLUMNS, else the terminal's, else 80.

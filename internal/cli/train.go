@@ -9,6 +9,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/safe"
 )
@@ -91,11 +92,11 @@ func (a *app) runTrain(c *cobra.Command, f *trainFlags, args []string) error {
 
 // trainPictures are those of a step that flags name.
 func (a *app) trainPictures(f *trainFlags, answer *memwall.Answer) error {
-	if err := a.picture("svg", f.svg, func() ([]byte, error) { return render.PhasesSVG(answer), nil }); err != nil {
+	if err := a.picture("svg", f.svg, func() ([]byte, error) { return svg.Phases(answer), nil }); err != nil {
 		return err
 	}
 	return a.picture("pipeline", f.pipeline, func() ([]byte, error) {
-		svg := render.ScheduleSVG(answer)
+		svg := svg.Schedule(answer)
 		if svg == nil {
 			return nil, usage("pipeline", f.pipeline, "--pipeline: the plan has no pipeline, or its schedule is not laid out", "--pp 4 --schedule 1f1b; gpipe, interleaved, zb-h1 and zb-h2 are laid out too")
 		}

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/validation"
 )
 
 // validate runs the scoreboard: every public measurement against what memwall says.
 func (a *app) validate() *cobra.Command {
-	var show render.Show
+	var show cards.Show
 	c := &cobra.Command{
 		Use: "validate", Short: "memwall against thousands of public measurements",
 		Long:    "Every row is a public measurement and the question that asks memwall for the same figure. Exact measures must be equal to the last printed digit; the others have a target for the median error. Plans that were measured on the same hardware are put in order as well: how far the order is the measured one, and what the plan that comes first loses of the best.",
@@ -27,7 +28,7 @@ func (a *app) validate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(r.Summary(), func(st render.Style) string { return render.Validate(r, show, st) })
+			return a.show(r.Summary(), func(st term.Style) string { return cards.Validate(r, show, st) })
 		},
 	}
 	c.Flags().BoolVar(&show.Worst, "worst", false, "the rows furthest off")

@@ -8,8 +8,9 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/record"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/tui"
 	"github.com/memwall/memwall/internal/screen"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/internal/watch"
 	"github.com/memwall/memwall/live"
 )
@@ -130,7 +131,7 @@ func (x *watching) once(ctx context.Context) error {
 	}
 	x.mu.Unlock()
 	p := x.picture()
-	return x.a.show(p, func(st render.Style) string { return render.Watch(p, x.options(), st) })
+	return x.a.show(p, func(st term.Style) string { return tui.Watch(p, x.options(), st) })
 }
 
 func (x *watching) settled(ctx context.Context) {
@@ -146,8 +147,8 @@ func (x *watching) settled(ctx context.Context) {
 	}
 }
 
-func (x *watching) options() render.WatchOptions {
-	return render.WatchOptions{Explain: x.explain, Notes: x.f.notes, Asking: x.w != nil && x.w.Asking(), Every: x.f.interval}
+func (x *watching) options() tui.WatchOptions {
+	return tui.WatchOptions{Explain: x.explain, Notes: x.f.notes, Asking: x.w != nil && x.w.Asking(), Every: x.f.interval}
 }
 
 // lines prints a line or a document for each reading, for pipes and files.
@@ -170,11 +171,11 @@ func (x *watching) lines(ctx context.Context) error {
 	}
 }
 
-func (a *app) watchLine(p *live.Picture, o render.WatchOptions) error {
+func (a *app) watchLine(p *live.Picture, o tui.WatchOptions) error {
 	if a.json {
 		return writeJSON(a.Stdout, p, false)
 	}
-	return a.print(render.WatchLine(p, o, a.style()))
+	return a.print(tui.WatchLine(p, o, a.style()))
 }
 
 // keys of the screen.
@@ -206,7 +207,7 @@ func (x *watching) draw(columns, rows int) string {
 	}
 	o := x.options()
 	o.Keys, o.Rows, o.Help = keys, rows, x.help
-	return render.Watch(p, o, st)
+	return tui.Watch(p, o, st)
 }
 
 func (x *watching) key(key string) (quit bool) {
@@ -260,13 +261,13 @@ func (a *app) watchReport(f *watchFlags) error {
 		return err
 	}
 	r := s.Report()
-	return a.show(r, func(st render.Style) string { return render.WatchReport(r, f.report, st) })
+	return a.show(r, func(st term.Style) string { return tui.WatchReport(r, f.report, st) })
 }
 
 // watchReplay shows the last moment of a recording, or a line for each.
 func (a *app) watchReplay(f *watchFlags) error {
 	var s live.Session
-	o := render.WatchOptions{Explain: f.explain != "", Notes: f.notes, Zone: time.UTC}
+	o := tui.WatchOptions{Explain: f.explain != "", Notes: f.notes, Zone: time.UTC}
 	if !f.once {
 		return a.replayed(f.replay, &s, func() error { return a.watchLine(s.Picture(), o) })
 	}
@@ -274,5 +275,5 @@ func (a *app) watchReplay(f *watchFlags) error {
 		return err
 	}
 	p := s.Picture()
-	return a.show(p, func(st render.Style) string { return render.Watch(p, o, st) })
+	return a.show(p, func(st term.Style) string { return tui.Watch(p, o, st) })
 }

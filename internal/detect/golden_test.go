@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/tui"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // TestScreens: what memwall hardware local shows of recorded machines.
@@ -25,7 +26,7 @@ func TestScreens(t *testing.T) {
 			driver: "NVRM", "proc/meminfo": meminfo, "proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t NVIDIA GeForce RTX 4090\n",
 		}},
 	} {
-		got := render.Local(machine.machine().Look(), render.Style{Width: 80})
+		got := tui.Local(machine.machine().Look(), term.Style{Width: 80})
 		for line := range strings.Lines(got) {
 			if len([]rune(strings.TrimRight(line, "\n"))) > 80 {
 				t.Errorf("%s: wider than 80: %s", name, line)

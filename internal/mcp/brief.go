@@ -15,6 +15,8 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -170,21 +172,21 @@ func commands(a *memwall.Answer) map[string]string {
 
 // screens draw answers; of each, the first blocks say what it comes to.
 var screens = map[string]struct {
-	draw   func(*memwall.Answer, render.Style) string
+	draw   func(*memwall.Answer, term.Style) string
 	blocks int
 }{
-	"fit":      {func(a *memwall.Answer, st render.Style) string { return render.Fit(a, render.FitOptions{}, st) }, 1},
-	"plan":     {func(a *memwall.Answer, st render.Style) string { return render.Plan(a, render.PlanOptions{}, st) }, 2},
+	"fit":      {func(a *memwall.Answer, st term.Style) string { return render.Fit(a, render.FitOptions{}, st) }, 1},
+	"plan":     {func(a *memwall.Answer, st term.Style) string { return render.Plan(a, render.PlanOptions{}, st) }, 2},
 	"pick":     {render.Pick, 2},
-	"train":    {func(a *memwall.Answer, st render.Style) string { return render.Train(a, render.FitOptions{}, st) }, 1},
-	"sim":      {func(a *memwall.Answer, st render.Style) string { return render.Sim(a, render.SimOptions{}, st) }, 2},
+	"train":    {func(a *memwall.Answer, st term.Style) string { return render.Train(a, render.FitOptions{}, st) }, 1},
+	"sim":      {func(a *memwall.Answer, st term.Style) string { return render.Sim(a, render.SimOptions{}, st) }, 2},
 	"diff":     {render.Diff, 3},
-	"compare":  {func(a *memwall.Answer, st render.Style) string { return render.Compare(a, false, st) }, 2},
-	"diagnose": {func(a *memwall.Answer, st render.Style) string { return render.Diagnose(a, false, st) }, 1},
+	"compare":  {func(a *memwall.Answer, st term.Style) string { return render.Compare(a, false, st) }, 2},
+	"diagnose": {func(a *memwall.Answer, st term.Style) string { return render.Diagnose(a, false, st) }, 1},
 }
 
 // plain is how text for agents is drawn.
-var plain = render.Style{Width: render.MaxWidth}
+var plain = term.Style{Width: term.MaxWidth}
 
 // told is an answer as an agent gets it.
 func told(r *memwall.Request, a *memwall.Answer) (*sdk.CallToolResult, error) {
@@ -251,9 +253,9 @@ func strict(data []byte, v any) error {
 	return nil
 }
 
-func modelCard(m *card.Model) string       { return render.Model(m, plain) }
-func hardwareCard(h *card.Hardware) string { return render.Hardware(h, plain) }
-func nodeCard(n *card.Node) string         { return render.Node(n, plain) }
+func modelCard(m *card.Model) string       { return cards.Model(m, plain) }
+func hardwareCard(h *card.Hardware) string { return cards.Hardware(h, plain) }
+func nodeCard(n *card.Node) string         { return cards.Node(n, plain) }
 
 // Lists are short: ids, of models with their parameters.
 func modelList(words string) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/desk"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/schema"
 	"github.com/memwall/memwall/learn"
 )
@@ -84,18 +85,18 @@ func formatCards(words string) (string, error) {
 		c, missing := card.FormatCard(words)
 		switch x := c.(type) {
 		case *card.Format:
-			return render.Format(x, plain), nil
+			return cards.Format(x, plain), nil
 		case *card.Recipe:
-			return render.Recipe(x, plain), nil
+			return cards.Recipe(x, plain), nil
 		case *card.Published:
-			return render.Published(x, plain), nil
+			return cards.Published(x, plain), nil
 		}
 		if l := card.ListFormats(words); l.Empty() {
 			return "", missing
 		}
 	}
 	l := card.ListFormats(words)
-	return render.Formats(l.Formats, l.Blocks, l.Recipes, l.Measured, words, plain), nil
+	return cards.Formats(l.Formats, l.Blocks, l.Recipes, l.Measured, words, plain), nil
 }
 
 // lessons lists lessons, or tells one: its numbers are asked for, in a turn of the desk.

@@ -3,6 +3,7 @@ package page
 import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 // beside is the plan and others that were pinned, on one scale.
@@ -20,11 +21,11 @@ func (v *view) beside() {
 			states, answers = append(states, s), append(answers, v.fitted(s))
 		}
 	}
-	scale := render.ScaleOf(answers...)
+	scale := svg.ScaleOf(answers...)
 	rows := all{el("tr", el("th", txt("plan")), el("th", class("hid"), txt("each device")), el("th", txt("verdict")), number("th", "needs GiB"), number("th", "may use"), number("th", "users"), number("th", "tok/s each"), number("th", "$ per M tokens"), el("td"))}
 	for i, r := range render.BesideRows(answers) {
 		if answers[i] != nil {
-			rows = append(rows, v.besideRow(i, states[i], &r, raw(render.SmallBar(answers[i], scale))))
+			rows = append(rows, v.besideRow(i, states[i], &r, raw(svg.SmallBar(answers[i], scale))))
 		}
 	}
 	v.add(el("section", class("cmp"), el("h2", txt("Side by side")), el("p", class("cap"), txt("The first is the plan above; bold is best. "), when(len(v.state.beside) < mostBeside, link)), el("div", class("wider"), el("table", class("grid"), rows))))

@@ -8,6 +8,9 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // shelf is a kind of cards: a list at its path, and below it a page for each.
@@ -15,23 +18,23 @@ type shelf struct {
 	path, name string
 	list       func(filter string) any
 	card       func(s *Site, name string) (any, error)
-	more       func(c *cards, of any) // what the core answers about one, below its card
+	more       func(c *cardPage, of any) // what the core answers about one, below its card
 	names      func() []string
-	badge      func(c *cards, of any) string // "" where there is nothing to say
+	badge      func(c *cardPage, of any) string // "" where there is nothing to say
 }
 
 // shelves in the order of the foot of pages.
 func shelves() []shelf {
 	return []shelf{
-		{"models", "Models", func(filter string) any { return card.Models(filter) }, func(s *Site, name string) (any, error) { return card.ModelOf(s.Asker.Models, name) }, (*cards).model, modelNames, (*cards).fitsBadge},
-		{"hardware", "Hardware", func(filter string) any { return card.ListHardware(filter) }, hardwareCard, (*cards).hardware, hardwareNames, (*cards).runsBadge},
+		{"models", "Models", func(filter string) any { return card.Models(filter) }, func(s *Site, name string) (any, error) { return card.ModelOf(s.Asker.Models, name) }, (*cardPage).model, modelNames, (*cardPage).fitsBadge},
+		{"hardware", "Hardware", func(filter string) any { return card.ListHardware(filter) }, hardwareCard, (*cardPage).hardware, hardwareNames, (*cardPage).runsBadge},
 		{"formats", "Formats", func(filter string) any { return card.ListFormats(filter) }, func(_ *Site, name string) (any, error) {
 			c, missing := card.FormatCard(name)
 			if missing != nil {
 				return nil, missing
 			}
 			return c, nil
-		}, func(*cards, any) {}, formatNames, nil},
+		}, func(*cardPage, any) {}, formatNames, nil},
 	}
 }
 
@@ -98,8 +101,8 @@ func shelfAt(path string) (sh *shelf, name string) {
 	return nil, ""
 }
 
-// cards is a page of a list or a card being drawn. Its links are followed by the browser itself.
-type cards struct {
+// cardPage is a page of a list or a card being drawn. Its links are followed by the browser itself.
+type cardPage struct {
 	*view
 	shelf *shelf
 	id    string
@@ -114,7 +117,7 @@ const mostOfName = 256
 // card is the page of a list, a card, or a card's badge.
 func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 	v.state, v.question, v.request, v.still = s.state(sh.path), &question{path: sh.path, name: sh.name}, &memwall.Request{}, true
-	c := &cards{v, sh, name}
+	c := &cardPage{v, sh, name}
 	if name == "" {
 		return c.listed(query)
 	}
@@ -136,7 +139,7 @@ func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 }
 
 // missing is a card that is not there.
-func (c *cards) missing(err error) Response {
+func (c *cardPage) missing(err error) Response {
 	c.fail(err)
 	c.title = "Not here"
 	c.add(el("h1", txt("There is no such page")), c.failure(), el("p", el("a", attr{"href", c.asset(c.shelf.path + c.site.folder())}, txt("All "+c.shelf.path))))
@@ -144,14 +147,14 @@ func (c *cards) missing(err error) Response {
 }
 
 // listed is the list, as far as words that stand in its names leave it.
-func (c *cards) listed(query string) Response {
+func (c *cardPage) listed(query string) Response {
 	values, err := url.ParseQuery(query)
 	if words := values.Get("q"); err != nil || len(words) > mostOfName {
 		return c.missing(&memwall.Error{Code: memwall.BadField, Field: "q", Message: "the query cannot be read", Hint: "?q=WORDS, at most 256 bytes"})
 	}
 	words := strings.TrimSpace(values.Get("q"))
 	c.title = c.shelf.name
-	blocks := render.CardParts(c.shelf.list(words), words)
+	blocks := cards.CardParts(c.shelf.list(words), words)
 	c.opening(blocks[0], nil)
 	c.add(el("form", class("open filter"), attr{"method", "get"}, attr{"action", c.asset(c.shelf.path + c.site.folder())}, attr{"role", "search"},
 		el("input", attr{"name", "q"}, attr{"value", words}, attr{"type", "search"}, attr{"aria-label", "words of a name"}, attr{"placeholder", "words of a name"}, set("data-filter")), el("button", attr{"type", "submit"}, class("go"), txt("Find"))))
@@ -160,8 +163,8 @@ func (c *cards) listed(query string) Response {
 }
 
 // one is the page of a card, and what the core answers about what it shows.
-func (c *cards) one(of any) {
-	blocks := render.CardParts(of, "")
+func (c *cardPage) one(of any) {
+	blocks := cards.CardParts(of, "")
 	rest := blocks[1:]
 	c.opening(blocks[0], followers(rest))
 	rest = rest[len(followers(rest)):]
@@ -174,7 +177,7 @@ func (c *cards) one(of any) {
 }
 
 // opening is the name, what it is in one line, and what follows from that.
-func (c *cards) opening(head render.Block, under []render.Block) {
+func (c *cardPage) opening(head term.Block, under []term.Block) {
 	c.title, c.describes = head.Lead.String(), strings.TrimPrefix(head.Words.String(), " ")
 	out := all{el("h1", class("lesson"), txt(c.title)), when(len(head.Words) > 0, el("p", class("sub"), c.runs(head.Words)))}
 	for i := range under {
@@ -188,7 +191,7 @@ func (c *cards) opening(head render.Block, under []render.Block) {
 const smaller = "q4_k_m"
 
 // model says which hardware holds a model, as it is published and in a smaller format.
-func (c *cards) model(of any) {
+func (c *cardPage) model(of any) {
 	c.state.query.Set(modelKey, c.id)
 	c.title += ": memory, and which GPUs run it"
 	first := true
@@ -199,7 +202,7 @@ func (c *cards) model(of any) {
 			continue
 		}
 		if first {
-			c.drawn(of, render.Smallest(a.Candidates).Patch)
+			c.drawn(of, svg.Smallest(a.Candidates).Patch)
 		}
 		first = false
 		c.add(el("h2", txt("In "+a.Plan.Weights+" it fits on")), el("p", class("cap"), txt("the smallest of each kind of hardware, for one user at 8k; a name leads to the ledger")))
@@ -222,7 +225,7 @@ func formatsOf(of any) (out []string) {
 }
 
 // plan is the question which hardware holds the model of the page in a format.
-func (c *cards) plan(weights string) *state {
+func (c *cardPage) plan(weights string) *state {
 	s := c.site.state("plan")
 	s.query.Set(modelKey, c.id)
 	s.query.Set("weights", weights)
@@ -230,7 +233,7 @@ func (c *cards) plan(weights string) *state {
 }
 
 // hardware says which models are the best that hardware runs.
-func (c *cards) hardware(any) {
+func (c *cardPage) hardware(any) {
 	c.state.query.Set("on", c.id)
 	c.title += ": which models it runs"
 	of := c.pick()
@@ -244,25 +247,25 @@ func (c *cards) hardware(any) {
 	c.tables(of, a)
 }
 
-func (c *cards) pick() *state {
+func (c *cardPage) pick() *state {
 	s := c.site.state("pick")
 	s.query.Set("on", c.id)
 	return s
 }
 
 // tables of the answer to a question, with the words below them.
-func (c *cards) tables(of *state, a *memwall.Answer) {
+func (c *cardPage) tables(of *state, a *memwall.Answer) {
 	page := c.state
 	c.state = of
 	defer func() { c.state = page }()
 	blocks := render.Parts(a)
-	if i := slices.IndexFunc(blocks, func(b render.Block) bool { return b.Kind == render.Grid }); i >= 0 {
+	if i := slices.IndexFunc(blocks, func(b term.Block) bool { return b.Kind == term.Grid }); i >= 0 {
 		c.parts(blocks[i : i+1+len(followers(blocks[i+1:]))])
 	}
 }
 
 // drawn is the ledger of a plan, which its head leads to.
-func (c *cards) drawn(of *state, patch map[string]any) {
+func (c *cardPage) drawn(of *state, patch map[string]any) {
 	s, ok := of.asking("fit").patched(patch)
 	if !ok {
 		return
@@ -281,7 +284,7 @@ func (c *cards) drawn(of *state, patch map[string]any) {
 }
 
 // badge is the card in one small picture.
-func (c *cards) badge(of any) Response {
+func (c *cardPage) badge(of any) Response {
 	if c.shelf.badge != nil {
 		if svg := c.shelf.badge(c, of); svg != "" {
 			return Response{Status: 200, Type: "image/svg+xml", HTML: svg}
@@ -290,19 +293,19 @@ func (c *cards) badge(of any) Response {
 	return c.missing(&memwall.Error{Code: memwall.Unsupported, Field: "name", Message: "there is no badge of " + c.id})
 }
 
-func (c *cards) fitsBadge(of any) string {
+func (c *cardPage) fitsBadge(of any) string {
 	for _, weights := range formatsOf(of) {
 		if a := c.fitted(c.plan(weights)); a != nil {
-			return render.FitsBadge(a)
+			return svg.FitsBadge(a)
 		}
 	}
 	return ""
 }
 
-func (c *cards) runsBadge(any) string {
+func (c *cardPage) runsBadge(any) string {
 	a := c.fitted(c.pick())
 	if a == nil {
 		return ""
 	}
-	return render.RunsBadge(a)
+	return svg.RunsBadge(a)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/safe"
 )
 
@@ -38,13 +39,13 @@ func (q *question) endings() []string {
 func pictureOf(a *memwall.Answer) (string, error) {
 	switch {
 	case a.Simulated != nil:
-		return string(render.SimSVG(a)), nil
+		return string(svg.Sim(a)), nil
 	case a.Ask == "train":
-		return string(render.PhasesSVG(a)), nil
+		return string(svg.Phases(a)), nil
 	case a.Plan.Goal != nil && a.Plan.Workload != nil:
-		return string(render.PlanFrontSVG(a)), nil
+		return string(svg.PlanFront(a)), nil
 	case len(a.Devices) > 0:
-		return string(render.SVG(a)), nil
+		return string(svg.Ledger(a)), nil
 	}
 	return "", &memwall.Error{Code: memwall.Unsupported, Message: "this answer has no picture", Hint: "its table or its JSON"}
 }

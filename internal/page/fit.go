@@ -8,6 +8,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -50,9 +51,9 @@ func (v *view) picture() {
 		return
 	}
 	v.add(el("figure", id("picture"),
-		el("div", class("wide full"), raw(render.LedgerPicture(v.answer, "lw", 1120))),
-		el("div", class("middle"), raw(render.LedgerPicture(v.answer, "lm", 720))),
-		el("div", class("narrow"), raw(render.LedgerPicture(v.answer, "ln", 340)))))
+		el("div", class("wide full"), raw(svg.LedgerPicture(v.answer, "lw", 1120))),
+		el("div", class("middle"), raw(svg.LedgerPicture(v.answer, "lm", 720))),
+		el("div", class("narrow"), raw(svg.LedgerPicture(v.answer, "ln", 340)))))
 }
 
 // bytes is the table of the ledger. A figure opens how it was made.
@@ -177,7 +178,7 @@ func (v *view) rungs() (rows all, works *state) {
 		}
 		answers = append(answers, sized)
 	}
-	scale := render.ScaleOf(answers...)
+	scale := svg.ScaleOf(answers...)
 	picked := false
 	for i := range list {
 		first := !picked && list[i].Verdict == memwall.Fits
@@ -196,7 +197,7 @@ func rung(r *render.RungRow, s *state, a *memwall.Answer, scale unit.Bytes, firs
 	}
 	bar := raw("")
 	if a != nil {
-		bar = raw(render.SmallBar(a, scale))
+		bar = raw(svg.SmallBar(a, scale))
 	}
 	look := "v " + lookOf[r.Verdict]
 	return el("tr", when(first, class("pick")), el("td", change), el("td", class("hid"), bar), number("td", r.Saves), number("td", r.Speed), el("td", class(look), txt(r.Then)))
@@ -294,7 +295,7 @@ func (v *view) roofline() part {
 	if err != nil || r == nil {
 		return all(nil)
 	}
-	return chart(render.RooflineChart(r, "roof"))
+	return chart(svg.RooflineChart(r, "roof"))
 }
 
 // crowd is the same plan with more and more users at once, up to those that it has room for.
@@ -309,7 +310,7 @@ func (v *view) crowd() part {
 			answers = append(answers, a)
 		}
 	}
-	c, ok := render.CrowdChart(answers, "crowd")
+	c, ok := svg.CrowdChart(answers, "crowd")
 	return when(ok, chart(c))
 }
 

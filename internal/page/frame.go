@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/hardware"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 //go:embed page.css
@@ -18,7 +19,7 @@ var script string
 
 // Style is the page's style sheet.
 func Style() string {
-	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + render.PartStyles() + styles
+	return ":root{" + render.Palette(false) + "}" + "\n:root[data-theme=dark]{" + render.Palette(true) + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + render.Palette(true) + "}}\n" + svg.PartStyles() + styles
 }
 
 // Script is what makes the page move.
@@ -40,7 +41,7 @@ func (v *view) document() string {
 			el("link", attr{"rel", "icon"}, attr{"href", "data:,"}),
 			el("script", attr{"src", v.asset(scriptOf(v))}, set("defer"))),
 		el("body",
-			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+render.Hatching()+`</svg>`),
+			raw(`<svg width="0" height="0" class="defs" aria-hidden="true">`+svg.Hatching()+`</svg>`),
 			el("a", class("skip"), attr{"href", "#answer"}, txt("To the answer")),
 			v.header(),
 			el("main", attr{"data-at", addressOf(v)}, when(v.live, set("data-live")), when(v.site.OnePage && !v.still, set("data-one")), when(v.says != "", attr{"data-was", v.says}), v.main),

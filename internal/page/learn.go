@@ -5,6 +5,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/learn"
 )
 
@@ -69,7 +70,7 @@ func (v *view) block(b *learn.Block) part {
 		a := &memwall.Answer{Devices: []memwall.Device{*b.Device}}
 		v.pictures++
 		name := fmt.Sprintf("l%d", v.pictures)
-		return el("figure", el("div", class("wide"), raw(render.LedgerPicture(a, name, 760))), el("div", class("narrow"), raw(render.LedgerPicture(a, name+"n", 340))))
+		return el("figure", el("div", class("wide"), raw(svg.LedgerPicture(a, name, 760))), el("div", class("narrow"), raw(svg.LedgerPicture(a, name+"n", 340))))
 	case learn.Erratum:
 		return el("div", class("erratum"), attr{"role", "note"}, el("p", el("span", class("bad"), txt("✗ ")), txt(b.Errata.Said)), el("p", el("span", class("ok"), txt("✓ ")), el("b", txt(b.Errata.Ours.String())), txt(" "+b.Errata.Why.String()+" "), el("span", class("m"), txt("("+b.Errata.Article+")"))))
 	}

@@ -54,7 +54,7 @@ func sumOf(a *memwall.Answer) string {
 		fmt.Fprintln(h, b.Lead, b.Words)
 		for _, r := range b.Rows {
 			for _, c := range r.Cells {
-				fmt.Fprintln(h, c.Text)
+				fmt.Fprintln(h, c.Runs)
 			}
 		}
 	}

@@ -328,7 +328,7 @@ func TestPartsAreShown(t *testing.T) {
 		for _, b := range render.Parts(a) {
 			for _, row := range b.Rows {
 				for _, c := range row.Cells {
-					for _, run := range c.Text {
+					for _, run := range c.Runs {
 						if !strings.Contains(html, ">"+escapeText.Replace(run.Words)+"<") {
 							t.Errorf("%s: no %q", href, run.Words)
 						}

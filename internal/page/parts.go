@@ -5,27 +5,28 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // parts draws the blocks of an answer as elements: the answer, terms as a list of definitions, tables as tables.
-func (v *view) parts(blocks []render.Block) {
+func (v *view) parts(blocks []term.Block) {
 	var terms all
 	for i := range blocks {
 		b := &blocks[i]
-		if b.Kind == render.Term || b.Kind == render.Code {
+		if b.Kind == term.Term || b.Kind == term.Code {
 			terms = append(terms, v.term(b))
 			continue
 		}
 		v.terms(&terms)
 		switch b.Kind {
-		case render.Title:
+		case term.Title:
 			v.heading(b, followers(blocks[i+1:]))
-		case render.Heading:
+		case term.Heading:
 			v.add(el("h2", v.runs(b.Words)))
-		case render.Grid:
+		case term.Grid:
 			v.add(el("div", class("wider"), v.grid(b)))
-		case render.Words:
-			if i == 0 || blocks[i-1].Kind != render.Title {
+		case term.Words:
+			if i == 0 || blocks[i-1].Kind != term.Title {
 				v.add(el("p", class("cap"), v.runs(b.Words)))
 			}
 		}
@@ -34,15 +35,15 @@ func (v *view) parts(blocks []render.Block) {
 }
 
 // followers are the words right after a title.
-func followers(rest []render.Block) (out []render.Block) {
-	if len(rest) > 0 && rest[0].Kind == render.Words {
+func followers(rest []term.Block) (out []term.Block) {
+	if len(rest) > 0 && rest[0].Kind == term.Words {
 		out = rest[:1]
 	}
 	return out
 }
 
 // heading is the answer as the largest text, what it rests on, and what was asked.
-func (v *view) heading(b *render.Block, under []render.Block) {
+func (v *view) heading(b *term.Block, under []term.Block) {
 	v.title = v.question.name + ": " + b.Lead.String()
 	out, says := all{el("p", class("ans"), v.runs(b.Lead))}, b.Lead.String()
 	for i := range under {
@@ -63,16 +64,16 @@ func (v *view) terms(list *all) {
 	*list = nil
 }
 
-func (v *view) term(b *render.Block) part {
+func (v *view) term(b *term.Block) part {
 	says := part(el("dd", v.runs(b.Words)))
-	if b.Kind == render.Code {
+	if b.Kind == term.Code {
 		says = el("dd", command(b.Words.String()))
 	}
 	return all{el("dt", txt(b.Lead.String())), says, v.below(b.Words)}
 }
 
 // below is the origin of a number that a list of definitions has open.
-func (v *view) below(x render.Text) part {
+func (v *view) below(x term.Runs) part {
 	for _, r := range x {
 		if r.To != nil && r.To.Pointer != "" && r.To.Pointer == v.state.why {
 			if o := render.OriginOf(v.answer, r.To.Pointer); o != nil {
@@ -84,7 +85,7 @@ func (v *view) below(x render.Text) part {
 }
 
 // grid is a table; its first row is the head.
-func (v *view) grid(b *render.Block) part {
+func (v *view) grid(b *term.Block) part {
 	v.tabled++
 	columns := len(b.Rows[0].Cells)
 	rows := all{}
@@ -100,9 +101,9 @@ func (v *view) grid(b *render.Block) part {
 }
 
 // origins of numbers of a row that are open, below it.
-func (v *view) origins(r *render.Row, columns int) (out all) {
+func (v *view) origins(r *term.Row, columns int) (out all) {
 	for _, c := range r.Cells {
-		for _, run := range c.Text {
+		for _, run := range c.Runs {
 			if run.To != nil {
 				out = append(out, v.opened(run.To.Pointer, columns))
 			}
@@ -112,38 +113,38 @@ func (v *view) origins(r *render.Row, columns int) (out all) {
 }
 
 // cells of a row; the last of one that has no first goes on to the end.
-func (v *view) cells(tag string, r *render.Row, columns int) (out all) {
+func (v *view) cells(tag string, r *term.Row, columns int) (out all) {
 	for c := range r.Cells {
 		cell := &r.Cells[c]
 		look, tag := lookOfCell(cell), tag
-		if len(cell.Text) == 0 {
+		if len(cell.Runs) == 0 {
 			tag = "td" // a head without words is none
 		}
-		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Text) == 0 {
-			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Text)))
+		if rest := columns - c; c == len(r.Cells)-1 && rest > 1 && len(r.Cells[0].Runs) == 0 {
+			out = append(out, el(tag, class("m"), attr{"colspan", fmt.Sprint(rest)}, v.runs(cell.Runs)))
 			continue
 		}
-		out = append(out, el(tag, when(look != "", class(look)), when(tag == "th", attr{"scope", "col"}), v.runs(cell.Text)))
+		out = append(out, el(tag, when(look != "", class(look)), when(tag == "th", attr{"scope", "col"}), v.runs(cell.Runs)))
 	}
-	for c := len(r.Cells); c < columns && len(r.Cells[0].Text) > 0; c++ {
+	for c := len(r.Cells); c < columns && len(r.Cells[0].Runs) > 0; c++ {
 		out = append(out, el(tag))
 	}
 	return out
 }
 
 // lookOfCell: numbers stand on the right, verdicts on one line.
-func lookOfCell(c *render.Cell) string {
+func lookOfCell(c *term.Cell) string {
 	switch {
 	case c.Number:
 		return "n"
-	case len(c.Text) > 0 && slices.Contains([]string{"ok", "warn", "bad"}, c.Text[0].Look):
+	case len(c.Runs) > 0 && slices.Contains([]string{"ok", "warn", "bad"}, c.Runs[0].Look):
 		return "v"
 	}
 	return ""
 }
 
 // runs are pieces of a line with their looks, and links where they lead.
-func (v *view) runs(x render.Text) (out all) {
+func (v *view) runs(x term.Runs) (out all) {
 	for _, r := range x {
 		p := v.lead(r.Words, r.To)
 		if r.Look != "" {
@@ -155,7 +156,7 @@ func (v *view) runs(x render.Text) (out all) {
 }
 
 // lead is words that lead to a place, where an address can say it.
-func (v *view) lead(words string, to *render.Place) part {
+func (v *view) lead(words string, to *term.Place) part {
 	switch {
 	case to == nil:
 		return txt(words)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/score"
 )
 
@@ -18,7 +19,7 @@ func (v *view) answered() bool {
 }
 
 // chart is a picture below its finding.
-func chart(c render.Chart) part {
+func chart(c svg.Chart) part {
 	head := all{el("h2", txt(c.Title))}
 	for _, words := range c.Under {
 		head = append(head, el("p", class("cap"), txt(words)))
@@ -50,7 +51,7 @@ func (v *view) serve() {
 		return
 	}
 	v.parts(render.Parts(v.answer))
-	v.add(chart(render.PlanFrontChart(v.answer, "front")), chart(render.PlanCurveChart(v.answer, "curve")), v.takeAway())
+	v.add(chart(svg.PlanFrontChart(v.answer, "front")), chart(svg.PlanCurveChart(v.answer, "curve")), v.takeAway())
 	v.best()
 	v.notes()
 }
@@ -77,7 +78,7 @@ func (v *view) sim() {
 		v.add(el("div", class("two"), v.bytes(), v.change()))
 	} else {
 		v.parts(render.Parts(v.answer))
-		v.add(chart(render.SimChart(v.answer, "sim")), v.takeAway())
+		v.add(chart(svg.SimChart(v.answer, "sim")), v.takeAway())
 		v.add(v.commands(v.answer))
 	}
 	v.notes()

@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 // StudyPath is where a site shows its study.
@@ -34,6 +35,6 @@ func (v *view) studied(s *card.Study) {
 		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)}, attr{"aria-label", "questions answered"})))
 	v.parts(blocks[1:])
 	if len(s.Measures) > 1 {
-		v.add(chart(render.StudyChart(s, "study")))
+		v.add(chart(svg.StudyChart(s, "study")))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 )
 
 // train draws the page of a step of training: its peak, what each phase holds, where the bytes go, how long it takes.
@@ -14,12 +15,12 @@ func (v *view) train() {
 	}
 	v.title = v.headline()
 	if len(v.answer.Devices) > 0 && len(v.answer.Devices[0].Phases) > 0 {
-		c, middle := render.PhasesChart(v.answer, "phases", 1136), render.PhasesChart(v.answer, "phases-m", 736)
+		c, middle := svg.PhasesChart(v.answer, "phases", 1136), svg.PhasesChart(v.answer, "phases-m", 736)
 		v.add(el("figure", id("picture"), el("div", class("wide full"), raw(c.Wide)), el("div", class("middle"), raw(middle.Wide)), el("div", class("narrow"), raw(c.Narrow))))
 	}
 	v.add(el("div", class("two"), v.bytes(), v.change()))
 	v.steps()
-	if c, ok := render.ScheduleChart(v.answer, "schedule"); ok {
+	if c, ok := svg.ScheduleChart(v.answer, "schedule"); ok {
 		v.add(chart(c))
 	}
 	v.configs()

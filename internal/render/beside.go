@@ -2,6 +2,7 @@ package render
 
 import (
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -46,19 +47,19 @@ func BesideRows(answers []*memwall.Answer) []BesideRow {
 
 func besideRow(a *memwall.Answer) BesideRow {
 	model, machine, engine := Names(a)
-	d, n := &a.Devices[0], needed(&a.Devices[0])
+	d, n := &a.Devices[0], term.Needed(&a.Devices[0])
 	r := BesideRow{Name: model + ", " + formats(&a.Plan.Plan) + ", " + machine + ", " + engine, Verdict: a.Verdict}
-	r.Figures[0] = BesideFigure{Words: least1(d) + gib(n.v, n.decimals()), worth: -float64(d.Needed)}
-	r.Figures[1] = BesideFigure{Words: gib(d.Usable, n.decimals())}
+	r.Figures[0] = BesideFigure{Words: least1(d) + term.GiB(n.Mid, n.Decimals()), worth: -float64(d.Needed)}
+	r.Figures[1] = BesideFigure{Words: term.GiB(d.Usable, n.Decimals())}
 	r.Figures[2] = BesideFigure{Words: "any"}
 	if a.KV != nil && a.KV.MaxSequences != nil {
 		r.Figures[2] = BesideFigure{Words: unit.Count(*a.KV.MaxSequences), worth: float64(*a.KV.MaxSequences)}
 	}
 	r.Figures[3], r.Figures[4] = BesideFigure{Words: "—"}, BesideFigure{Words: "—"}
 	if v := a.Speed; v != nil && v.Decode != nil {
-		r.Figures[3] = BesideFigure{Words: significant(*v.Decode, 2), worth: *v.Decode}
+		r.Figures[3] = BesideFigure{Words: term.Significant(*v.Decode, 2), worth: *v.Decode}
 		if v.USDPerMillion != nil {
-			r.Figures[4] = BesideFigure{Words: significant(*v.USDPerMillion, 2), worth: -*v.USDPerMillion}
+			r.Figures[4] = BesideFigure{Words: term.Significant(*v.USDPerMillion, 2), worth: -*v.USDPerMillion}
 		}
 	}
 	if a.Verdict == memwall.DoesNotFit {

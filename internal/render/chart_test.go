@@ -1,8 +1,7 @@
-package render
+package render_test
 
 import (
 	"encoding/xml"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 )
 
@@ -56,10 +57,19 @@ func roofed(t testing.TB) *memwall.Roofline {
 }
 
 // crowded is a plan with more and more users.
-func crowded(t testing.TB) Chart {
-	c, ok := CrowdChart(crowdOf(t), "l")
+func crowded(t testing.TB) svg.Chart {
+	c, ok := svg.CrowdChart(crowdOf(t), "l")
 	if !ok {
 		t.Fatal("no chart of a crowd")
+	}
+	return c
+}
+
+// pipelined is a pipeline of eight stages.
+func pipelined(t testing.TB) svg.Chart {
+	c, ok := svg.ScheduleChart(piped("1f1b", 8, 0, 128), "k")
+	if !ok {
+		t.Fatal("no chart of a schedule")
 	}
 	return c
 }
@@ -80,25 +90,25 @@ func crowdOf(t testing.TB) (out []*memwall.Answer) {
 // charts are the pictures of plans, by name.
 func charts(t testing.TB) map[string][]byte {
 	return map[string][]byte{
-		"fleets-front":      PlanFrontSVG(answer(t, "fleets")),
-		"fleets-curve":      PlanCurveSVG(answer(t, "fleets")),
-		"unpriced-front":    PlanFrontSVG(unpricedFleets(t)),
-		"unpriced-curve":    PlanCurveSVG(unpricedFleets(t)),
-		"no-fleet-front":    PlanFrontSVG(noFleet(t)),
-		"no-fleet-curve":    PlanCurveSVG(noFleet(t)),
-		"plan-train-front":  PlanFrontSVG(answer(t, "plan-train")),
-		"train-cost-front":  PlanFrontSVG(answer(t, "plan-train-cost")),
-		"plan-ladder-front": PlanFrontSVG(answer(t, "plan")),
-		"train-phases":      PhasesSVG(answer(t, "train")),
-		"train-short":       PhasesSVG(answer(t, "train-short")),
-		"schedule-gpipe":    ScheduleSVG(piped("gpipe", 4, 0, 8)),
-		"schedule-1f1b":     ScheduleSVG(piped("1f1b", 8, 0, 128)),
-		"schedule-chunks":   ScheduleSVG(piped("interleaved", 4, 2, 8)),
-		"schedule-zero":     ScheduleSVG(piped("zb-h1", 4, 0, 8)),
-		"roofline":          RooflineSVG(roofed(t)),
-		"crowd":             crowdPicture(crowdOf(t)).file(),
-		"sim":               SimSVG(answer(t, "sim")),
-		"study":             StudySVG(read[card.Study](t, "cards/study")),
+		"fleets-front":      svg.PlanFront(answer(t, "fleets")),
+		"fleets-curve":      svg.PlanCurve(answer(t, "fleets")),
+		"unpriced-front":    svg.PlanFront(unpricedFleets(t)),
+		"unpriced-curve":    svg.PlanCurve(unpricedFleets(t)),
+		"no-fleet-front":    svg.PlanFront(noFleet(t)),
+		"no-fleet-curve":    svg.PlanCurve(noFleet(t)),
+		"plan-train-front":  svg.PlanFront(answer(t, "plan-train")),
+		"train-cost-front":  svg.PlanFront(answer(t, "plan-train-cost")),
+		"plan-ladder-front": svg.PlanFront(answer(t, "plan")),
+		"train-phases":      svg.Phases(answer(t, "train")),
+		"train-short":       svg.Phases(answer(t, "train-short")),
+		"schedule-gpipe":    svg.Schedule(piped("gpipe", 4, 0, 8)),
+		"schedule-1f1b":     svg.Schedule(piped("1f1b", 8, 0, 128)),
+		"schedule-chunks":   svg.Schedule(piped("interleaved", 4, 2, 8)),
+		"schedule-zero":     svg.Schedule(piped("zb-h1", 4, 0, 8)),
+		"roofline":          svg.Roofline(roofed(t)),
+		"crowd":             svg.Crowd(crowdOf(t)),
+		"sim":               svg.Sim(answer(t, "sim")),
+		"study":             svg.Study(read[card.Study](t, "cards/study")),
 	}
 }
 
@@ -124,9 +134,9 @@ func TestCharts(t *testing.T) {
 
 // TestNarrowCharts: on a telephone no words of a chart lie on others or outside.
 func TestNarrowCharts(t *testing.T) {
-	for name, c := range map[string]Chart{
-		"front": PlanFrontChart(answer(t, "fleets"), "a"), "curve": PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": PlanCurveChart(unpricedFleets(t), "d"),
-		"training": PlanFrontChart(answer(t, "plan-train"), "e"), "costs": PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": SimChart(answer(t, "sim"), "g"), "growing": SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t), "phases": PhasesChart(answer(t, "train"), "i", 1136), "roofline": RooflineChart(roofed(t), "j"), "schedule": schedulePicture(piped("1f1b", 8, 0, 128)).chart("k", svgWidth),
+	for name, c := range map[string]svg.Chart{
+		"front": svg.PlanFrontChart(answer(t, "fleets"), "a"), "curve": svg.PlanCurveChart(answer(t, "fleets"), "b"), "unpriced front": svg.PlanFrontChart(unpricedFleets(t), "c"), "unpriced curve": svg.PlanCurveChart(unpricedFleets(t), "d"),
+		"training": svg.PlanFrontChart(answer(t, "plan-train"), "e"), "costs": svg.PlanFrontChart(answer(t, "plan-train-cost"), "f"), "sim": svg.SimChart(answer(t, "sim"), "g"), "growing": svg.SimChart(answer(t, "sim-grows"), "h"), "crowd": crowded(t), "phases": svg.PhasesChart(answer(t, "train"), "i", 1136), "roofline": svg.RooflineChart(roofed(t), "j"), "schedule": pipelined(t),
 	} {
 		checkChart(t, name+", narrow", []byte(c.Narrow))
 		checkChart(t, name+", wide", []byte(c.Wide))
@@ -196,14 +206,14 @@ func boxes(t *testing.T, svg []byte) (out []box, width, height float64) {
 }
 
 func boxOf(t *testing.T, at map[string]string, words string) box {
-	letter := svgLetter
+	letter := svg.SvgLetter
 	switch class, _, _ := strings.Cut(at["class"], " "); class {
 	case "h":
 		letter = 8.4
 	case "t":
-		letter = strongLetter
+		letter = svg.StrongLetter
 	}
-	x, y, wide := pixels(t, at["x"]), pixels(t, at["y"]), float64(cells(words))*letter
+	x, y, wide := pixels(t, at["x"]), pixels(t, at["y"]), float64(term.Cells(words))*letter
 	switch at["text-anchor"] {
 	case "middle":
 		x -= wide / 2
@@ -227,8 +237,8 @@ func TestRandomCharts(t *testing.T) {
 	r := random()
 	for range 300 {
 		a := randomFleets(r)
-		checkChart(t, "front", PlanFrontSVG(a))
-		checkChart(t, "curve", PlanCurveSVG(a))
+		checkChart(t, "front", svg.PlanFront(a))
+		checkChart(t, "curve", svg.PlanCurve(a))
 		if t.Failed() {
 			t.Fatalf("%+v", a.Plan.Goal)
 		}
@@ -274,29 +284,4 @@ func randomFleets(r *rand.Rand) *memwall.Answer {
 		a.Candidates = append(a.Candidates, c)
 	}
 	return a
-}
-
-// A scale holds what it was made for, and its figures rise.
-func TestScales(t *testing.T) {
-	r := random()
-	for range 2000 {
-		low := math.Pow(10, 12*r.Float64()-6)
-		high := low * math.Pow(10, 6*r.Float64())
-		for name, s := range map[string]scale{"log": logScale(low, high), "linear": linearScale(high)} {
-			if s.low > low*1.002 || s.high < high*0.998 || len(s.ticks) < 2 || len(s.ticks) > 24 {
-				t.Fatalf("%s from %g to %g: %+v", name, low, high, s)
-			}
-			for i := 1; i < len(s.ticks); i++ {
-				if s.ticks[i] <= s.ticks[i-1] {
-					t.Fatalf("%s: %v", name, s.ticks)
-				}
-			}
-			if at := s.at(high); !(at > 0 && at <= 1) || s.at(low) > at {
-				t.Fatalf("%s: %g at %v", name, high, at)
-			}
-		}
-	}
-	if got := fmt.Sprint(linearScale(40).ticks, logScale(3, 88).ticks); got != "[0 10 20 30 40] [2 5 10 20 50 100]" {
-		t.Error(got)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/memwall/memwall/internal/term"
 )
 
 // commands writes the command lines that run the plan, broken as a shell takes them.
@@ -14,12 +16,12 @@ func (s *screen) commands() {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		s.page.blank()
+		s.page.Blank()
 		if len(names) > 1 {
-			s.page.lines = append(s.page.lines, say("# "+name, dim))
+			s.page.Lines = append(s.page.Lines, term.Say("# "+name, term.Dim))
 		}
-		for _, l := range commandLines(s.a.Flags[name], s.page.st.width()) {
-			s.page.lines = append(s.page.lines, say(clean(l, false)))
+		for _, l := range commandLines(s.a.Flags[name], s.page.Style.Cells()) {
+			s.page.Lines = append(s.page.Lines, term.Say(term.Clean(l, false)))
 		}
 	}
 }
@@ -33,7 +35,7 @@ func commandLines(command string, width int) (lines []string) {
 	if strings.Contains(command, "\n") {
 		return scriptLines(command, width)
 	}
-	return brokenLines(command, "  ", width)
+	return BrokenLines(command, "  ", width)
 }
 
 // scriptLines are several commands, from the first column on: the lines of a file among them, and the word that ends
@@ -48,7 +50,7 @@ func scriptLines(script string, width int) (lines []string) {
 			}
 			continue
 		}
-		lines = append(lines, brokenLines(l, "", width)...)
+		lines = append(lines, BrokenLines(l, "", width)...)
 		if _, word, ok := strings.Cut(l, "<<"); ok {
 			end = strings.Trim(word, "'")
 		}
@@ -56,19 +58,19 @@ func scriptLines(script string, width int) (lines []string) {
 	return lines
 }
 
-// brokenLines breaks one command, its first line behind an indent.
-func brokenLines(command, indent string, width int) (lines []string) {
+// BrokenLines breaks one command, its first line behind an indent.
+func BrokenLines(command, indent string, width int) (lines []string) {
 	line := indent
 	for _, w := range arguments(command) {
-		if strings.TrimSpace(line) != "" && cells(line)+1+cells(w)+2 > width {
+		if strings.TrimSpace(line) != "" && term.Cells(line)+1+term.Cells(w)+2 > width {
 			lines = append(lines, line+" \\")
 			line = "    "
 		}
 		if strings.TrimSpace(line) != "" {
 			line += " "
 		}
-		for cells(line)+cells(w)+2 > width {
-			n := prefix(w, width-1-cells(line))
+		for term.Cells(line)+term.Cells(w)+2 > width {
+			n := term.Prefix(w, width-1-term.Cells(line))
 			if n == len(w) { // something must follow, or the space after it is lost
 				_, size := utf8.DecodeLastRuneInString(w)
 				n -= size
@@ -87,8 +89,8 @@ func brokenLines(command, indent string, width int) (lines []string) {
 // codeLines breaks a call of a library between its arguments.
 func codeLines(command string, width int) (lines []string) {
 	indent := 2
-	for _, l := range say(command).wrap(width - 4) {
-		lines = append(lines, strings.Repeat(" ", indent)+l.string())
+	for _, l := range term.Say(command).Wrap(width - 4) {
+		lines = append(lines, strings.Repeat(" ", indent)+l.String())
 		indent = 4
 	}
 	return lines

@@ -7,25 +7,26 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Compare draws what an engine printed beside what memwall says.
-func Compare(a *memwall.Answer, all bool, st Style) string {
-	p := newPage(st)
-	p.compareHead(a)
+func Compare(a *memwall.Answer, all bool, st term.Style) string {
+	p := term.NewPage(st)
+	writeCompareHead(p, a)
 	for _, u := range unitsOf(a.Compare) {
-		p.blank()
-		p.compareTable(a.Compare, u, a.ComparedWith)
+		p.Blank()
+		writeCompareTable(p, a.Compare, u, a.ComparedWith)
 	}
-	p.operators(a.Operators)
-	p.unprinted(a.Compare)
-	p.compareNotes(a, all)
+	writeOperators(p, a.Operators)
+	writeUnprinted(p, a.Compare)
+	writeCompareNotes(p, a, all)
 	return p.String()
 }
 
-// compareHead is how many figures are equal, and what the log was taken for.
-func (p *page) compareHead(a *memwall.Answer) {
+// writeCompareHead is how many figures are equal, and what the log was taken for.
+func writeCompareHead(p *term.Page, a *memwall.Answer) {
 	equal, within, inside, both := 0, 0, 0, 0
 	for i := range a.Compare {
 		if l := &a.Compare[i]; l.Printed != nil && l.Ours != nil {
@@ -46,24 +47,24 @@ func (p *page) compareHead(a *memwall.Answer) {
 	if ran || a.ComparedWith == "server" {
 		good = inside
 	}
-	m := mark{'✓', "", bold}
+	m := term.Mark{Sign: '✓', Word: "", Ink: term.Bold}
 	switch {
 	case both == 0:
-		m = mark{'?', "", inkUnknown}
+		m = term.Mark{Sign: '?', Word: "", Ink: term.InkUnknown}
 	case good < both:
-		m = mark{'~', "", inkTight}
+		m = term.Mark{Sign: '~', Word: "", Ink: term.InkTight}
 	}
-	words := fmt.Sprintf("%d of %s equal to the last printed digit", equal, plural(int64(both), "figure", "figures"))
+	words := fmt.Sprintf("%d of %s equal to the last printed digit", equal, term.Plural(int64(both), "figure", "figures"))
 	switch {
 	case both == 0:
-		words = "nothing to compare with: " + plural(int64(len(a.Compare)), "figure", "figures") + " of the " + cmp.Or(tellers[a.ComparedWith], "log") + " alone"
+		words = "nothing to compare with: " + term.Plural(int64(len(a.Compare)), "figure", "figures") + " of the " + cmp.Or(tellers[a.ComparedWith], "log") + " alone"
 	case ran:
-		words = fmt.Sprintf("%d of %s inside memwall's bands", inside, plural(int64(both), "figure", "figures"))
+		words = fmt.Sprintf("%d of %s inside memwall's bands", inside, term.Plural(int64(both), "figure", "figures"))
 	case within > 0:
 		words += fmt.Sprintf(", %d inside the band", within)
 	}
-	p.dotted(say(string(m.sign)+" ", m.ink), []string{words})
-	p.para(pad(gap), say(a.ReadAs))
+	p.Dotted(term.Say(string(m.Sign)+" ", m.Ink), []string{words})
+	p.Para(term.Pad(term.Gap), term.Say(a.ReadAs))
 }
 
 // unitsOf lists the units of figures in the order of the log.
@@ -82,28 +83,28 @@ var tellers = map[string]string{"server": "server", "trace": "trace", "memory_su
 // columnOf is the head of the measured figures.
 var columnOf = map[string]string{"server": "server", "trace": "trace", "memory_summary": "torch", "memory_stats": "torch", "memory_snapshot": "held"}
 
-func (p *page) compareTable(lines []memwall.Line, u, with string) {
-	tb := &table{sides: []side{left, decimal, decimal, decimal, left}, remark: true, most: map[int]int{0: 34}}
+func writeCompareTable(p *term.Page, lines []memwall.Line, u, with string) {
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: 34}}
 	head := u
 	if head == "" {
 		head = "figures"
 	}
-	tb.row(say(head, dim), say(cmp.Or(columnOf[with], "log"), dim), say("ours", dim), say("off", dim), say(""))
+	tb.Row(term.Say(head, term.Dim), term.Say(cmp.Or(columnOf[with], "log"), term.Dim), term.Say("ours", term.Dim), term.Say("off", term.Dim), term.Say(""))
 	for i := range lines {
 		if l := &lines[i]; l.Printed != nil && l.Unit == u {
-			tb.compared(l)
+			writeCompared(tb, l)
 		}
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
-func (tb *table) compared(l *memwall.Line) {
+func writeCompared(tb *term.Table, l *memwall.Line) {
 	printed := inDigits(*l.Printed, l.Digits)
 	if l.Ours == nil {
-		tb.row(say(figureName(l)), say(printed), say("—", dim), say(""), say(l.Why, dim))
+		tb.Row(term.Say(figureName(l)), term.Say(printed), term.Say("—", term.Dim), term.Say(""), term.Say(l.Why, term.Dim))
 		return
 	}
-	off, remark := difference(*l.Difference, l.Digits), text(nil)
+	off, remark := difference(*l.Difference, l.Digits), term.Text(nil)
 	from := "from the printed "
 	switch {
 	case l.Equal && l.Given != "" && unit.Fixed(*l.Ours, l.Digits) != unit.Fixed(*l.Printed, l.Digits):
@@ -111,14 +112,14 @@ func (tb *table) compared(l *memwall.Line) {
 	case l.Equal:
 		off = unit.Fixed(0, l.Digits)
 	case l.Within:
-		remark = say("inside the band ", dim)
+		remark = term.Say("inside the band ", term.Dim)
 	default:
-		remark = say("✗ ", inkBad)
+		remark = term.Say("✗ ", term.InkBad)
 	}
 	if l.Given != "" {
-		remark = join(remark, say(from+l.Given, dim))
+		remark = term.Join(remark, term.Say(from+l.Given, term.Dim))
 	}
-	tb.row(say(figureName(l)), say(printed), say(inDigits(*l.Ours, l.Digits)), say(off), remark)
+	tb.Row(term.Say(figureName(l)), term.Say(printed), term.Say(inDigits(*l.Ours, l.Digits)), term.Say(off), remark)
 }
 
 func figureName(l *memwall.Line) string {
@@ -130,19 +131,19 @@ func figureName(l *memwall.Line) string {
 
 // inDigits is a number in the engine's own digits.
 func inDigits(v float64, digits int) string {
-	return strings.Replace(commas(unit.Fixed(v, digits)), "-", "−", 1)
+	return strings.Replace(term.Commas(unit.Fixed(v, digits)), "-", "−", 1)
 }
 
 func difference(d float64, digits int) string {
-	s := commas(unit.Fixed(max(d, -d), digits))
+	s := term.Commas(unit.Fixed(max(d, -d), digits))
 	if d < 0 {
 		return "−" + s
 	}
 	return "+" + s
 }
 
-// unprinted lists what memwall knows and the log does not say.
-func (p *page) unprinted(lines []memwall.Line) {
+// writeUnprinted lists what memwall knows and the log does not say.
+func writeUnprinted(p *term.Page, lines []memwall.Line) {
 	var out []string
 	for i := range lines {
 		if l := &lines[i]; l.Printed == nil && l.Ours != nil {
@@ -150,12 +151,12 @@ func (p *page) unprinted(lines []memwall.Line) {
 		}
 	}
 	if len(out) > 0 {
-		p.blank()
-		p.para(pad(gap), join(say("not printed  ", dim), say(strings.Join(out, ", "))))
+		p.Blank()
+		p.Para(term.Pad(term.Gap), term.Join(term.Say("not printed  ", term.Dim), term.Say(strings.Join(out, ", "))))
 	}
 }
 
-func (p *page) compareNotes(a *memwall.Answer, all bool) {
+func writeCompareNotes(p *term.Page, a *memwall.Answer, all bool) {
 	notes := slices.Clone(a.Notes)
 	slices.SortStableFunc(notes, func(x, y memwall.Note) int { return cmp.Compare(harm(y.Severity), harm(x.Severity)) })
 	shown := 0
@@ -164,12 +165,12 @@ func (p *page) compareNotes(a *memwall.Answer, all bool) {
 			continue
 		}
 		if shown++; shown == 1 {
-			p.blank()
+			p.Blank()
 		}
-		p.para(say("  note     ", dim), say(n.Text))
+		p.Para(term.Say("  note     ", term.Dim), term.Say(n.Text))
 	}
 	if rest := len(notes) - shown; rest > 0 && !all {
-		p.para(say("           "), say(fmt.Sprintf("%d more: --notes", rest), dim))
+		p.Para(term.Say("           "), term.Say(fmt.Sprintf("%d more: --notes", rest), term.Dim))
 	}
 }
 

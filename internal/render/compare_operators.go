@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -14,8 +15,8 @@ const (
 	mostOperators = 24
 )
 
-// operators draws those of a trace beside the model's.
-func (p *page) operators(rows []memwall.OperatorLine) {
+// writeOperators draws those of a trace beside the model's.
+func writeOperators(p *term.Page, rows []memwall.OperatorLine) {
 	if len(rows) == 0 {
 		return
 	}
@@ -24,23 +25,23 @@ func (p *page) operators(rows []memwall.OperatorLine) {
 		all += longest(&rows[i])
 	}
 	both := slices.ContainsFunc(rows, func(r memwall.OperatorLine) bool { return r.Ours != nil })
-	tb := &table{sides: []side{left, right, decimal, decimal, decimal, right, right, left}, remark: true, most: map[int]int{0: 28}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Decimal, term.Decimal, term.Decimal, term.Right, term.Right, term.Left}, Remark: true, Most: map[int]int{0: 28}}
 	ours, ratio := "ours", "ratio"
 	if !both {
 		ours, ratio = "", ""
 	}
-	tb.row(say("operators, ms a step", dim), say("calls", dim), say("trace", dim), say(ours, dim), say(ratio, dim), say("TFLOP/s", dim), say("peak", dim), say(""))
+	tb.Row(term.Say("operators, ms a step", term.Dim), term.Say("calls", term.Dim), term.Say("trace", term.Dim), term.Say(ours, term.Dim), term.Say(ratio, term.Dim), term.Say("TFLOP/s", term.Dim), term.Say("peak", term.Dim), term.Say(""))
 	shown := 0
 	for i := range rows {
 		if r := &rows[i]; longest(r) >= leastOfAll*all && shown < mostOperators {
-			tb.operator(r, both)
+			writeOperator(tb, r, both)
 			shown++
 		}
 	}
-	p.blank()
-	p.add(tb)
+	p.Blank()
+	p.Add(tb)
 	if rest := len(rows) - shown; rest > 0 {
-		p.para(pad(gap), say(plural(int64(rest), "shorter row", "shorter rows")+": --json", dim))
+		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(rest), "shorter row", "shorter rows")+": --json", term.Dim))
 	}
 }
 
@@ -52,33 +53,33 @@ func longest(r *memwall.OperatorLine) float64 {
 	return *r.Ours
 }
 
-// operator is a row; both: memwall has figures of some.
-func (tb *table) operator(r *memwall.OperatorLine, both bool) {
+// writeOperator is a row; both: memwall has figures of some.
+func writeOperator(tb *term.Table, r *memwall.OperatorLine, both bool) {
 	name := r.Name
 	if r.Ours == nil && r.Shape != "" {
 		name += " " + r.Shape
 	}
-	none := say("—", dim)
+	none := term.Say("—", term.Dim)
 	calls, printed, ours := none, none, none
 	if r.Printed != nil {
-		calls, printed = say(callsOf(r.Calls)), say(inDigits(*r.Printed, 2))
+		calls, printed = term.Say(callsOf(r.Calls)), term.Say(inDigits(*r.Printed, 2))
 	}
 	if r.Ours != nil {
-		ours = say(inDigits(*r.Ours, 2))
+		ours = term.Say(inDigits(*r.Ours, 2))
 	}
-	why := say(r.Why, dim)
+	why := term.Say(r.Why, term.Dim)
 	if !both {
-		ours, why = say(""), say(r.Class, dim)
+		ours, why = term.Say(""), term.Say(r.Class, term.Dim)
 	}
-	reached := join(optional(r.FLOPs, 1e-12, 0, ""), optional(r.Bytes, 1e-9, 0, " GB/s"))
-	tb.row(say(name), calls, printed, ours, ratioOf(r), reached, optional(r.PeakFraction, 100, 0, " %"), why)
+	reached := term.Join(optional(r.FLOPs, 1e-12, 0, ""), optional(r.Bytes, 1e-9, 0, " GB/s"))
+	tb.Row(term.Say(name), calls, printed, ours, ratioOf(r), reached, optional(r.PeakFraction, 100, 0, " %"), why)
 }
 
 // ratioOf a row, with a mark when it lies outside the band.
-func ratioOf(r *memwall.OperatorLine) text {
+func ratioOf(r *memwall.OperatorLine) term.Text {
 	ratio := optional(r.Ratio, 1, 2, "")
 	if r.Ratio != nil && !r.Within {
-		return join(ratio, say(" ✗", inkBad))
+		return term.Join(ratio, term.Say(" ✗", term.InkBad))
 	}
 	return ratio
 }
@@ -88,13 +89,13 @@ func callsOf(n float64) string {
 	if n < 10 && n != math.Trunc(n) {
 		return unit.Fixed(n, 1)
 	}
-	return commas(unit.Fixed(n, 0))
+	return term.Commas(unit.Fixed(n, 0))
 }
 
 // optional is a number that may be absent.
-func optional(v *float64, times float64, digits int, unitName string) text {
+func optional(v *float64, times float64, digits int, unitName string) term.Text {
 	if v == nil {
-		return say("")
+		return term.Say("")
 	}
-	return say(commas(unit.Fixed(*v*times, digits)) + unitName)
+	return term.Say(term.Commas(unit.Fixed(*v*times, digits)) + unitName)
 }

@@ -7,55 +7,56 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Diagnose draws what failed and what to do: five lines, then what they rest on.
-func Diagnose(a *memwall.Answer, all bool, st Style) string {
-	p := newPage(st)
+func Diagnose(a *memwall.Answer, all bool, st term.Style) string {
+	p := term.NewPage(st)
 	if a.Diagnosed.Kind == diagnose.None {
-		p.diagnosed(a)
+		writeDiagnosed(p, a)
 		return p.String()
 	}
-	p.diagnosed(a)
-	p.compareNotes(a, all)
+	writeDiagnosed(p, a)
+	writeCompareNotes(p, a, all)
 	return p.String()
 }
 
-// diagnosed is what failed, and what that rests on.
-func (p *page) diagnosed(a *memwall.Answer) {
+// writeDiagnosed is what failed, and what that rests on.
+func writeDiagnosed(p *term.Page, a *memwall.Answer) {
 	if a.Diagnosed.Kind == diagnose.None {
-		p.opening(say("✓ ", bold), say("no message of memory that ran out", bold))
-		p.para(pad(gap), say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", plural(int64(a.Diagnosed.Lines), "line", "lines"))))
+		p.Opening(term.Say("✓ ", term.Bold), term.Say("no message of memory that ran out", term.Bold))
+		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s read. A message that should have been known is worth a report: CONTRIBUTING.md", term.Plural(int64(a.Diagnosed.Lines), "line", "lines"))))
 		return
 	}
-	p.diagnosis(a)
-	p.failure(a)
-	p.matches(a)
-	p.heldBy(a)
-	p.otherFixes(a)
-	p.growing(a)
-	p.messages(a)
+	writeDiagnosis(p, a)
+	writeFailure(p, a)
+	writeMatches(p, a)
+	writeHeldBy(p, a)
+	writeOtherFixes(p, a)
+	writeGrowing(p, a)
+	writeMessages(p, a)
 	if a.ReadAs != "" && a.Model != nil {
-		p.blank()
-		p.para(pad(gap), say(a.ReadAs, dim))
+		p.Blank()
+		p.Para(term.Pad(term.Gap), term.Say(a.ReadAs, term.Dim))
 	}
 }
 
 // labels of the lines below the first.
-func label(word string) text { return say(fmt.Sprintf("  %-9s ", word), dim) }
+func label(word string) term.Text { return term.Say(fmt.Sprintf("  %-9s ", word), term.Dim) }
 
-// diagnosis is the five lines.
-func (p *page) diagnosis(a *memwall.Answer) {
-	sign := mark{'✗', "", inkBad}
+// writeDiagnosis is the five lines.
+func writeDiagnosis(p *term.Page, a *memwall.Answer) {
+	sign := term.Mark{Sign: '✗', Word: "", Ink: term.InkBad}
 	switch a.Diagnosed.Kind.Weight() {
 	case diagnose.Degraded:
-		sign = mark{'~', "", inkTight}
+		sign = term.Mark{Sign: '~', Word: "", Ink: term.InkTight}
 	case diagnose.NotMemory:
-		sign = mark{'?', "", inkUnknown}
+		sign = term.Mark{Sign: '?', Word: "", Ink: term.InkUnknown}
 	}
-	p.opening(say(string(sign.sign)+" ", sign.ink), say(failed(a), bold))
-	p.para(label("cause"), join(say(a.Diagnosed.Cause), say(" ("+a.Diagnosed.Confidence+")", dim)))
+	p.Opening(term.Say(string(sign.Sign)+" ", sign.Ink), term.Say(failed(a), term.Bold))
+	p.Para(label("cause"), term.Join(term.Say(a.Diagnosed.Cause), term.Say(" ("+a.Diagnosed.Confidence+")", term.Dim)))
 	first := map[string]*memwall.Fix{}
 	for i := range a.Diagnosed.Fixes {
 		if f := &a.Diagnosed.Fixes[i]; first[f.When] == nil {
@@ -64,26 +65,26 @@ func (p *page) diagnosis(a *memwall.Answer) {
 	}
 	for _, l := range []struct{ word, when string }{{"now", "now"}, {"tomorrow", "later"}} {
 		if f := first[l.when]; f != nil {
-			p.para(label(l.word), fixed(f))
+			p.Para(label(l.word), fixed(f))
 		}
 	}
-	p.run(a)
+	writeRun(p, a)
 }
 
-// run is the command, or what memwall has to be told to give one.
-func (p *page) run(a *memwall.Answer) {
+// writeRun is the command, or what memwall has to be told to give one.
+func writeRun(p *term.Page, a *memwall.Answer) {
 	command := a.Diagnosed.Command
 	if command == "" && a.Model == nil && slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "no_model" }) {
 		command = "memwall diagnose FILE --model MODEL --on DEVICE"
 	}
 	if command != "" {
-		p.code(label("run"), command)
+		p.Code(label("run"), command)
 	}
 }
 
 // fixed is a fix with what it saves.
-func fixed(f *memwall.Fix) text {
-	x := say(f.Text)
+func fixed(f *memwall.Fix) term.Text {
+	x := term.Say(f.Text)
 	var more []string
 	if f.Saves != nil {
 		more = append(more, "−"+f.Saves.String())
@@ -95,7 +96,7 @@ func fixed(f *memwall.Fix) text {
 		more = append(more, "not enough alone")
 	}
 	if len(more) > 0 {
-		x = join(x, say(": "+strings.Join(more, ", ")))
+		x = term.Join(x, term.Say(": "+strings.Join(more, ", ")))
 	}
 	return x
 }
@@ -111,8 +112,8 @@ var failures = map[diagnose.Kind]string{
 	diagnose.Disturbed: "was disturbed while it measured: not a lack of memory", diagnose.LibraryStart: "could not start a library", diagnose.Unscheduled: "found no node for a pod: not a lack of memory",
 }
 
-// engineTitles are names as people write them.
-var engineTitles = map[string]string{
+// EngineTitles are names as people write them.
+var EngineTitles = map[string]string{
 	"pytorch": "PyTorch", "vllm": "vLLM", "sglang": "SGLang", "tensorrt-llm": "TensorRT-LLM", "tgi": "TGI", "ollama": "Ollama", "deepspeed": "DeepSpeed", "jax": "JAX", "mlx": "MLX", "kubernetes": "A container", "linux": "A process", "docker": "A container",
 	"ray": "A task of Ray", "nccl": "NCCL", "triton": "A Triton kernel", "cuda": "A CUDA kernel", "tensorflow": "TensorFlow", "neuron": "Neuron", "numpy": "NumPy", "transformers": "Transformers", "fsdp": "FSDP", "megatron": "Megatron", "paddle": "Paddle", "onnxruntime": "ONNX Runtime", "slurm": "A Slurm job", "windows": "Windows", "lm-studio": "LM Studio", "": "A program",
 }
@@ -125,7 +126,7 @@ var (
 
 // failed is the first line: what ran out, how much, where.
 func failed(a *memwall.Answer) string {
-	name, ok := engineTitles[a.Diagnosed.Engine]
+	name, ok := EngineTitles[a.Diagnosed.Engine]
 	if !ok {
 		name = a.Diagnosed.Engine
 	}
@@ -159,10 +160,10 @@ func failed(a *memwall.Answer) string {
 	return s
 }
 
-// failure are the figures of the message.
-func (p *page) failure(a *memwall.Answer) {
-	tb := &table{sides: []side{left, decimal}}
-	tb.row(say("GiB, by the message", dim), say(""))
+// writeFailure are the figures of the message.
+func writeFailure(p *term.Page, a *memwall.Answer) {
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal}}
+	tb.Row(term.Say("GiB, by the message", term.Dim), term.Say(""))
 	n := 0
 	for _, f := range []struct {
 		name string
@@ -170,62 +171,62 @@ func (p *page) failure(a *memwall.Answer) {
 	}{{"asked for", a.Diagnosed.Requested}, {"free", a.Diagnosed.Free}, {"short", a.Diagnosed.Short}, {"held by the program", a.Diagnosed.Allocated}, {"kept without use", a.Diagnosed.Unallocated}, {"all of the process", a.Diagnosed.InUse}, {"other processes", a.Diagnosed.Others}, {"limit", a.Diagnosed.Limit}, {"the device", a.Diagnosed.Total}} {
 		if f.b != nil {
 			n++
-			tb.row(say(f.name), say(unit.Fixed(f.b.GiB(), 2)))
+			tb.Row(term.Say(f.name), term.Say(unit.Fixed(f.b.GiB(), 2)))
 		}
 	}
 	if n > 2 {
-		p.blank()
-		p.add(tb)
+		p.Blank()
+		p.Add(tb)
 	}
 }
 
-// matches are allocations of that size, where there are several.
-func (p *page) matches(a *memwall.Answer) {
+// writeMatches are allocations of that size, where there are several.
+func writeMatches(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Matches) < 2 {
 		return
 	}
-	p.blank()
-	p.line(pad(gap), say("of that size in this plan", dim))
+	p.Blank()
+	p.Line(term.Pad(term.Gap), term.Say("of that size in this plan", term.Dim))
 	for i := range a.Diagnosed.Matches {
 		m := &a.Diagnosed.Matches[i]
-		p.para(pad(2*gap), join(say(m.Name), say("  "+m.Formula, dim)))
+		p.Para(term.Pad(2*term.Gap), term.Join(term.Say(m.Name), term.Say("  "+m.Formula, term.Dim)))
 	}
 }
 
-// heldBy is what the plan holds by memwall's count.
-func (p *page) heldBy(a *memwall.Answer) {
+// writeHeldBy is what the plan holds by memwall's count.
+func writeHeldBy(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Ledger) == 0 || a.Diagnosed.Device == "host" || len(a.Devices) == 0 {
 		return
 	}
 	d := &a.Devices[0]
-	p.blank()
-	tb := &table{sides: []side{left, decimal, decimal}}
-	tb.row(say("GiB, by memwall", dim), say(""), say("±", dim))
+	p.Blank()
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal}}
+	tb.Row(term.Say("GiB, by memwall", term.Dim), term.Say(""), term.Say("±", term.Dim))
 	for i := range a.Diagnosed.Ledger {
 		it := &a.Diagnosed.Ledger[i]
 		if it.Bytes == 0 && !it.Unknown {
 			continue
 		}
-		tb.banded(it.Name, banded{it.Bytes, it.Low, it.High}, plain)
+		writeBanded(tb, it.Name, term.Banded{Mid: it.Bytes, Low: it.Low, High: it.High}, term.Plain)
 	}
-	tb.banded("needed", needed(d), bold)
+	writeBanded(tb, "needed", term.Needed(d), term.Bold)
 	if d.Usable > 0 {
-		tb.banded("may use", banded{d.Usable, d.Usable, d.Usable}, plain)
+		writeBanded(tb, "may use", term.Banded{Mid: d.Usable, Low: d.Usable, High: d.Usable}, term.Plain)
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
-// banded is a row of a size with its band.
-func (tb *table) banded(name string, b banded, i ink) {
+// writeBanded is a row of a size with its band.
+func writeBanded(tb *term.Table, name string, b term.Banded, i term.Ink) {
 	band := ""
-	if !b.exact() {
-		band = b.band()
+	if !b.Exact() {
+		band = b.Band()
 	}
-	tb.row(say(name, i), say(gib(b.v, b.decimals()), i), say(strings.TrimPrefix(band, "±"), dim))
+	tb.Row(term.Say(name, i), term.Say(term.GiB(b.Mid, b.Decimals()), i), term.Say(strings.TrimPrefix(band, "±"), term.Dim))
 }
 
-// otherFixes are those beside the first two.
-func (p *page) otherFixes(a *memwall.Answer) {
+// writeOtherFixes are those beside the first two.
+func writeOtherFixes(p *term.Page, a *memwall.Answer) {
 	seen := map[string]bool{}
 	first := true
 	for i := range a.Diagnosed.Fixes {
@@ -235,36 +236,36 @@ func (p *page) otherFixes(a *memwall.Answer) {
 			continue
 		}
 		if first {
-			p.blank()
-			p.line(pad(gap), say("also", dim))
+			p.Blank()
+			p.Line(term.Pad(term.Gap), term.Say("also", term.Dim))
 			first = false
 		}
-		p.para(pad(2*gap), fixed(f))
+		p.Para(term.Pad(2*term.Gap), fixed(f))
 	}
 }
 
-// growing is the path of memory that keeps growing.
-func (p *page) growing(a *memwall.Answer) {
+// writeGrowing is the path of memory that keeps growing.
+func writeGrowing(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Frees) == 0 {
 		return
 	}
-	p.blank()
+	p.Blank()
 	for _, g := range a.Diagnosed.Grows {
-		p.para(pad(gap), say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples), g.Each)))
+		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s rises from %s to %s over %s prints, %s each time", g.Name, g.From, g.To, unit.Count(g.Samples), g.Each)))
 	}
-	p.line(pad(gap), say("what gives it back, and what does not", dim))
+	p.Line(term.Pad(term.Gap), term.Say("what gives it back, and what does not", term.Dim))
 	for i := range a.Diagnosed.Frees {
-		p.para(pad(2*gap), fixed(&a.Diagnosed.Frees[i]))
+		p.Para(term.Pad(2*term.Gap), fixed(&a.Diagnosed.Frees[i]))
 	}
 }
 
-// messages are all that the text holds, where it holds more than one.
-func (p *page) messages(a *memwall.Answer) {
+// writeMessages are all that the text holds, where it holds more than one.
+func writeMessages(p *term.Page, a *memwall.Answer) {
 	if len(a.Diagnosed.Found) == 1 && a.Diagnosed.Found[0].Times == 1 {
 		return
 	}
-	p.blank()
-	p.line(pad(gap), say("messages, the first cause first", dim))
+	p.Blank()
+	p.Line(term.Pad(term.Gap), term.Say("messages, the first cause first", term.Dim))
 	for i := range a.Diagnosed.Found {
 		f := &a.Diagnosed.Found[i]
 		x := fmt.Sprintf("line %s  %s", unit.Count(int64(f.Line)), strings.ReplaceAll(string(f.Kind), "_", " "))
@@ -277,9 +278,9 @@ func (p *page) messages(a *memwall.Answer) {
 		if f.Times > 1 {
 			x += fmt.Sprintf(", %d times", f.Times)
 		}
-		p.para(pad(2*gap), say(x))
+		p.Para(term.Pad(2*term.Gap), term.Say(x))
 	}
 	if a.Diagnosed.MoreFound > 0 {
-		p.para(pad(2*gap), say(fmt.Sprintf("and %d more", a.Diagnosed.MoreFound)))
+		p.Para(term.Pad(2*term.Gap), term.Say(fmt.Sprintf("and %d more", a.Diagnosed.MoreFound)))
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Diff draws two plans beside each other: what is other, line by line, and what it buys.
-func Diff(a *memwall.Answer, st Style) string {
-	s := &screen{page: newPage(st), a: a}
+func Diff(a *memwall.Answer, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a}
 	d := a.Diff
-	s.page.para(join(say("B over A", bold), say("   ")), say(strings.Join(buys(d), ", "), bold))
-	s.page.para(join(pad(gap), say("A  ", dim)), say(markOf(d.A.Verdict).word+": "+strings.Join(asked(d.A), " · "), dim))
-	s.page.para(join(pad(gap), say("B  ", dim)), say(markOf(d.B.Verdict).word+": "+strings.Join(changes(d), " · "), dim))
+	s.page.Para(term.Join(term.Say("B over A", term.Bold), term.Say("   ")), term.Say(strings.Join(buys(d), ", "), term.Bold))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("A  ", term.Dim)), term.Say(term.MarkOf(d.A.Verdict).Word+": "+strings.Join(asked(d.A), " · "), term.Dim))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("B  ", term.Dim)), term.Say(term.MarkOf(d.B.Verdict).Word+": "+strings.Join(changes(d), " · "), term.Dim))
 	s.diffTable(d)
-	s.page.blank()
+	s.page.Blank()
 	s.a = d.B
 	s.commands()
 	s.a = a
@@ -30,15 +31,15 @@ func Diff(a *memwall.Answer, st Style) string {
 func buys(d *memwall.Diff) (out []string) {
 	switch n := d.Needed.Change; {
 	case n < 0:
-		out = append(out, gib(-n, 1)+" GiB less per device")
+		out = append(out, term.GiB(-n, 1)+" GiB less per device")
 	case n > 0:
-		out = append(out, gib(n, 1)+" GiB more per device")
+		out = append(out, term.GiB(n, 1)+" GiB more per device")
 	}
 	if r := d.DecodeRatio; r != nil {
 		out = append(out, times(r)+" the speed")
 	}
 	if x, y, ok := usersOf(d); ok && x != y {
-		out = append(out, people(y)+lengthOf(d, d.B)+" instead of "+unit.Count(x)+lengthOf(d, d.A))
+		out = append(out, term.Users(y)+lengthOf(d, d.B)+" instead of "+unit.Count(x)+lengthOf(d, d.A))
 	}
 	if len(out) == 0 {
 		out = append(out, "the same")
@@ -78,7 +79,7 @@ func follower(d *memwall.Diff, f *memwall.FieldDiff) bool {
 // changes says in words what differs.
 func changes(d *memwall.Diff) (out []string) {
 	if d.A.Model.ID != d.B.Model.ID {
-		out = append(out, modelName(d.B.Model)+" instead of "+modelName(d.A.Model))
+		out = append(out, ModelName(d.B.Model)+" instead of "+ModelName(d.A.Model))
 	}
 	for i := range d.Fields {
 		if f := &d.Fields[i]; f.Field != "model" && !follower(d, f) {
@@ -103,58 +104,58 @@ var itemWords = strings.NewReplacer("_", " ", "kv", "KV")
 
 // diffTable is the ledgers line by line; what a pool leaves unused is no need, and stands below as free.
 func (s *screen) diffTable(d *memwall.Diff) {
-	tb := &table{sides: []side{left, decimal, decimal, decimal}}
-	tb.row(say("GiB per device", dim), say("A", dim), say("B", dim), say("change", dim))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal}}
+	tb.Row(term.Say("GiB per device", term.Dim), term.Say("A", term.Dim), term.Say("B", term.Dim), term.Say("change", term.Dim))
 	for _, it := range d.Items {
 		if it.ID == "pool_unused" {
 			continue
 		}
-		tb.row(say(itemWords.Replace(it.ID)), say(gib(it.A, 2)), say(gib(it.B, 2)), say(signed(it.Change), dim))
+		tb.Row(term.Say(itemWords.Replace(it.ID)), term.Say(term.GiB(it.A, 2)), term.Say(term.GiB(it.B, 2)), term.Say(signed(it.Change), term.Dim))
 	}
-	row := func(name string, it *memwall.ItemDiff, look ink) {
-		tb.row(say(name, look), say(gib(it.A, 2), look), say(gib(it.B, 2), look), say(signed(it.Change), dim))
+	row := func(name string, it *memwall.ItemDiff, look term.Ink) {
+		tb.Row(term.Say(name, look), term.Say(term.GiB(it.A, 2), look), term.Say(term.GiB(it.B, 2), look), term.Say(signed(it.Change), term.Dim))
 	}
-	row("needed", &d.Needed, bold)
+	row("needed", &d.Needed, term.Bold)
 	if d.A.Devices[0].Usable > 0 && d.B.Devices[0].Usable > 0 {
-		row("free", &d.Headroom, plain)
+		row("free", &d.Headroom, term.Plain)
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 	s.diffRates(d)
 }
 
 // diffRates are users, speeds and quality; narrow screens have no bands.
 func (s *screen) diffRates(d *memwall.Diff) {
-	tb := &table{sides: []side{left, left, left, left}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left, term.Left}}
 	if x, y, ok := usersOf(d); ok {
 		name := "users at " + unit.Length(int64(d.A.Plan.Context))
 		at, then := lengthOf(d, d.A), lengthOf(d, d.B)
 		if at != "" {
 			name = "users"
 		}
-		if s.page.st.width() < narrow {
+		if s.page.Style.Cells() < term.Narrow {
 			at, then = "", ""
 		}
-		tb.row(say(name), say(unit.Count(x)+at), say(unit.Count(y)+then))
+		tb.Row(term.Say(name), term.Say(unit.Count(x)+at), term.Say(unit.Count(y)+then))
 	}
 	if x, y := d.A.Speed, d.B.Speed; x != nil && y != nil {
 		s.rate(tb, "decode, tok/s", rated{x.Decode, x.DecodeLow, x.DecodeHigh}, rated{y.Decode, y.DecodeLow, y.DecodeHigh}, d.DecodeRatio)
 		s.rate(tb, "first token, ms", rated{x.TTFT, x.TTFTLow, x.TTFTHigh}, rated{y.TTFT, y.TTFTLow, y.TTFTHigh}, d.FirstRatio)
 		s.rate(tb, "$ per million", rated{x.USDPerMillion, x.USDPerMillionLow, x.USDPerMillionHigh}, rated{y.USDPerMillion, y.USDPerMillionLow, y.USDPerMillionHigh}, d.CostRatio)
 	}
-	if len(tb.rows) > 0 {
-		s.page.blank()
-		s.page.add(tb)
+	if len(tb.Rows) > 0 {
+		s.page.Blank()
+		s.page.Add(tb)
 	}
-	s.page.para(join(pad(gap), say("quality  ", dim)), say(qualityWords(d.Quality)))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("quality  ", term.Dim)), term.Say(qualityWords(d.Quality)))
 }
 
 // rated is a figure of speed or cost with its band.
 type rated struct{ mid, low, high *float64 }
 
-func (s *screen) rate(tb *table, name string, a, b rated, ratio *float64) {
+func (s *screen) rate(tb *term.Table, name string, a, b rated, ratio *float64) {
 	if a.mid != nil && b.mid != nil {
-		tb.row(say(name), say(s.ranged(a)), say(s.ranged(b)), say(times(ratio)))
+		tb.Row(term.Say(name), term.Say(s.ranged(a)), term.Say(s.ranged(b)), term.Say(times(ratio)))
 	}
 }
 
@@ -168,16 +169,16 @@ func qualityWords(q *memwall.Quality) string {
 
 // ranged is a figure with its band, where there is room for it.
 func (s *screen) ranged(r rated) string {
-	out := significant(*r.mid, 2)
-	if s.page.st.width() < defaultWidth || r.low == nil || r.high == nil {
+	out := term.Significant(*r.mid, 2)
+	if s.page.Style.Cells() < term.DefaultWidth || r.low == nil || r.high == nil {
 		return out
 	}
-	return out + " (" + significant(*r.low, 2) + "–" + significant(*r.high, 2) + ")"
+	return out + " (" + term.Significant(*r.low, 2) + "–" + term.Significant(*r.high, 2) + ")"
 }
 
 // signed is a difference with its sign; one too small for its digits has none.
 func signed(b unit.Bytes) string {
-	s := gib(max(b, -b), 2)
+	s := term.GiB(max(b, -b), 2)
 	switch {
 	case b == 0 || strings.HasPrefix(s, "<"):
 		return s

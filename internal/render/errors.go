@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // Error says what is wrong, and under it the fix or the names that may have been meant.
-func Error(e *memwall.Error, st Style) string {
-	p := newPage(st)
+func Error(e *memwall.Error, st term.Style) string {
+	p := term.NewPage(st)
 	message := strings.TrimSpace(e.Message)
-	p.hang(say("error: ", inkBad), 2, say(message))
+	p.Hang(term.Say("error: ", term.InkBad), 2, term.Say(message))
 	if lead, rest := hint(e.Hint); rest != "" {
-		p.hang(say("  "+lead+": "), 4, say(rest))
+		p.Hang(term.Say("  "+lead+": "), 4, term.Say(rest))
 	}
 	return p.String()
 }

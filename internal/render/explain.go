@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -89,7 +90,7 @@ func Find(a *memwall.Answer, name string) (pointers []string) {
 
 func (s *screen) explainOne(name string) {
 	for _, at := range Find(s.a, name) {
-		s.page.blank()
+		s.page.Blank()
 		s.explain(at, name)
 	}
 }
@@ -102,7 +103,7 @@ func (s *screen) explainAll() {
 			continue
 		}
 		seen[p.pointer] = true
-		s.page.blank()
+		s.page.Blank()
 		s.explain(p.pointer, p.id)
 	}
 	s.otherNumbers(seen)
@@ -119,15 +120,15 @@ func (s *screen) otherNumbers(seen map[string]bool) {
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(by)) {
-		tb := &table{sides: []side{left, right, left}, most: map[int]int{0: s.page.st.width() / 2}}
+		tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Left}, Most: map[int]int{0: s.page.Style.Cells() / 2}}
 		slices.Sort(by[source])
 		for _, at := range by[source] {
 			e := s.a.Explain[at]
-			tb.row(say(strings.TrimPrefix(at, "/")), say(number(e.Value)), say(e.Basis.String(), dim))
+			tb.Row(term.Say(strings.TrimPrefix(at, "/")), term.Say(number(e.Value)), term.Say(e.Basis.String(), term.Dim))
 		}
-		s.page.blank()
-		s.page.para(pad(gap), say(source, bold))
-		s.page.add(tb)
+		s.page.Blank()
+		s.page.Para(term.Pad(term.Gap), term.Say(source, term.Bold))
+		s.page.Add(tb)
 	}
 }
 
@@ -136,18 +137,18 @@ func (s *screen) explain(at, id string) {
 	e := s.a.Explain[at]
 	s.explainHead(at, id, &e)
 	s.formula(&e)
-	tb := &table{sides: []side{left, right, left}, remark: true}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Left}, Remark: true}
 	for _, in := range e.Inputs {
-		tb.row(say(in.Name), say(number(in.Value)), say(in.Origin, dim))
+		tb.Row(term.Say(in.Name), term.Say(number(in.Value)), term.Say(in.Origin, term.Dim))
 	}
-	if len(tb.rows) > 0 {
-		s.page.add(tb)
+	if len(tb.Rows) > 0 {
+		s.page.Add(tb)
 	}
 	if e.Low != e.Value || e.High != e.Value {
-		s.page.para(join(pad(gap), say("band", dim), pad(7)), say(sized(e.Low, e.Unit)+" to "+sized(e.High, e.Unit)+", 90 %"))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("band", term.Dim), term.Pad(7)), term.Say(sized(e.Low, e.Unit)+" to "+sized(e.High, e.Unit)+", 90 %"))
 	}
 	if e.Source != "" {
-		s.page.para(join(pad(gap), say("rule", dim), pad(7)), say(e.Source, dim))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("rule", term.Dim), term.Pad(7)), term.Say(e.Source, term.Dim))
 	}
 }
 
@@ -163,19 +164,19 @@ func (s *screen) explainHead(at, id string, e *memwall.Explain) {
 	case e.Unit != "":
 		value += " " + e.Unit
 	}
-	head = shorten(head, max(20, s.page.st.width()-cells(value)-16), s.page.ellipsis())
-	s.page.dropTo(join(pad(gap), say(head, bold)), join(say(value, bold), pad(gap), say(e.Basis.String(), dim)))
+	head = term.Shorten(head, max(20, s.page.Style.Cells()-term.Cells(value)-16), s.page.Ellipsis())
+	writeDropTo(s.page, term.Join(term.Pad(term.Gap), term.Say(head, term.Bold)), term.Join(term.Say(value, term.Bold), term.Pad(term.Gap), term.Say(e.Basis.String(), term.Dim)))
 }
 
-// dropTo writes two texts on one line, or the second below when there is no room.
-func (p *page) dropTo(a, b text) {
-	a, b = a.clean(p.st.ASCII), b.clean(p.st.ASCII)
-	if a.cells()+gap+b.cells() <= p.st.width() {
-		p.line(a, pad(gap), b)
+// writeDropTo writes two texts on one line, or the second below when there is no room.
+func writeDropTo(p *term.Page, a, b term.Text) {
+	a, b = a.Clean(p.Style.ASCII), b.Clean(p.Style.ASCII)
+	if a.Cells()+term.Gap+b.Cells() <= p.Style.Cells() {
+		p.Line(a, term.Pad(term.Gap), b)
 		return
 	}
-	p.line(a)
-	p.para(pad(2*gap), b)
+	p.Line(a)
+	p.Para(term.Pad(2*term.Gap), b)
 }
 
 func sized(v float64, unitName string) string {
@@ -188,7 +189,7 @@ func sized(v float64, unitName string) string {
 func commasSize(b unit.Bytes) string {
 	s := b.String()
 	n, name, _ := strings.Cut(s, " ")
-	return commas(n) + " " + name
+	return term.Commas(n) + " " + name
 }
 
 // number prints an input: whole ones with commas, others as short as is exact.
@@ -200,23 +201,23 @@ func number(v float64) string {
 }
 
 // token is a piece of a formula above the same piece with its value put in.
-type token struct{ name, value string }
+type token struct{ Name, Value string }
 
-// tokenise parts a formula into names with their values, and what stands between them; closing brackets
+// Tokenise parts a formula into names with their values, and what stands between them; closing brackets
 // and commas are pieces of their own.
-func tokenise(formula string, inputs []memwall.ExplainInput) (out []token) {
+func Tokenise(formula string, inputs []memwall.ExplainInput) (out []token) {
 	values := map[string]string{}
 	for _, in := range inputs {
 		values[in.Name] = number(in.Value)
 	}
 	for rest := formula; rest != ""; {
-		piece := piece(rest)
-		rest = rest[len(piece):]
-		value, ok := values[piece]
+		next := piece(rest)
+		rest = rest[len(next):]
+		value, ok := values[next]
 		if !ok {
-			value = piece
+			value = next
 		}
-		out = append(out, token{piece, value})
+		out = append(out, token{next, value})
 	}
 	return out
 }
@@ -253,45 +254,45 @@ func (s *screen) formula(e *memwall.Explain) {
 	if len(e.Inputs) == 0 || len(e.Inputs) == 1 && e.Inputs[0].Name == e.Formula {
 		return
 	}
-	room := s.page.st.width() - 2*gap
+	room := s.page.Style.Cells() - 2*term.Gap
 	lead := "= "
 	var names, values string
 	flush := func() {
-		s.page.line(say("  "+lead), say(names))
-		s.page.line(say("  "+lead), say(values, dim))
+		s.page.Line(term.Say("  "+lead), term.Say(names))
+		s.page.Line(term.Say("  "+lead), term.Say(values, term.Dim))
 		names, values, lead = "", "", "    "
-		room = s.page.st.width() - 3*gap
+		room = s.page.Style.Cells() - 3*term.Gap
 	}
-	for _, c := range chunks(tokenise(clean(e.Formula, s.page.st.ASCII), e.Inputs)) {
-		if names != "" && cells(names)+cells(c.name) > room {
+	for _, c := range Chunks(Tokenise(term.Clean(e.Formula, s.page.Style.ASCII), e.Inputs)) {
+		if names != "" && term.Cells(names)+term.Cells(c.Name) > room {
 			flush()
 			c = c.trimmed()
 		}
-		names, values = names+c.name, values+c.value
+		names, values = names+c.Name, values+c.Value
 	}
 	flush()
 }
 
-// chunks joins each name to the operators before it and the brackets that close after it, padded to one
+// Chunks joins each name to the operators before it and the brackets that close after it, padded to one
 // width. A function stays with its first argument.
-func chunks(tokens []token) (out []token) {
+func Chunks(tokens []token) (out []token) {
 	var c token
 	for i, k := range tokens {
-		first, _ := utf8.DecodeRuneInString(k.name)
-		if pieceKind(first) == aClosing && c.name == "" && len(out) > 0 {
-			out[len(out)-1].name += k.name
-			out[len(out)-1].value += k.value
+		first, _ := utf8.DecodeRuneInString(k.Name)
+		if pieceKind(first) == aClosing && c.Name == "" && len(out) > 0 {
+			out[len(out)-1].Name += k.Name
+			out[len(out)-1].Value += k.Value
 			continue
 		}
-		w := max(cells(k.name), cells(k.value))
-		c.name += strings.Repeat(" ", w-cells(k.name)) + k.name
-		c.value += strings.Repeat(" ", w-cells(k.value)) + k.value
-		call := i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].name, "(")
+		w := max(term.Cells(k.Name), term.Cells(k.Value))
+		c.Name += strings.Repeat(" ", w-term.Cells(k.Name)) + k.Name
+		c.Value += strings.Repeat(" ", w-term.Cells(k.Value)) + k.Value
+		call := i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Name, "(")
 		if pieceKind(first) == aWord && !call {
 			out, c = append(out, c), token{}
 		}
 	}
-	if c.name != "" {
+	if c.Name != "" {
 		out = append(out, c)
 	}
 	return out
@@ -299,8 +300,8 @@ func chunks(tokens []token) (out []token) {
 
 // trimmed takes away what both lines begin with.
 func (k token) trimmed() token {
-	for strings.HasPrefix(k.name, " ") && strings.HasPrefix(k.value, " ") {
-		k.name, k.value = k.name[1:], k.value[1:]
+	for strings.HasPrefix(k.Name, " ") && strings.HasPrefix(k.Value, " ") {
+		k.Name, k.Value = k.Name[1:], k.Value[1:]
 	}
 	return k
 }

@@ -1,3 +1,7 @@
+// Package render writes answers as screens: what stands on them, in which order and words.
+//
+// Open fit.go for the main screen and the order of its blocks; every other question has a file of its own. What screens are
+// made of is internal/term; cards and lists are render/cards, pictures render/svg, live screens render/tui.
 package render
 
 import (
@@ -5,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -21,7 +26,7 @@ const All = "all"
 
 // screen is an answer on its way to a page.
 type screen struct {
-	page *page
+	page *term.Page
 	a    *memwall.Answer
 	opt  FitOptions
 	foot footnotes
@@ -29,14 +34,14 @@ type screen struct {
 
 // Fit draws an answer to a fit question: verdict, the number that the user came for, picture, table,
 // contexts, reasons, command, footnotes and notes. An answer with a single number to explain shows only that.
-func Fit(a *memwall.Answer, opt FitOptions, st Style) string {
-	s := &screen{page: newPage(st), a: a, opt: opt}
+func Fit(a *memwall.Answer, opt FitOptions, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a, opt: opt}
 	if opt.Explain != "" && opt.Explain != All {
 		s.explainOne(opt.Explain)
 		return s.page.String()
 	}
-	s.page.title(a.Verdict, asked(a))
-	s.page.headline(a)
+	s.page.Title(a.Verdict, asked(a))
+	writeHeadline(s.page, a)
 	s.devices()
 	s.host(a.Host, "host memory", "/host/ledger")
 	s.host(a.Disk, "disk", "/disk/ledger")
@@ -62,7 +67,7 @@ func (s *screen) devices() {
 		return
 	}
 	if len(s.a.Devices) == 1 {
-		s.page.picture(&s.a.Devices[0], who(s.a))
+		s.page.Picture(&s.a.Devices[0], who(s.a))
 	} else {
 		s.ranks()
 	}
@@ -80,72 +85,63 @@ func (s *screen) ranks() {
 	if len(shown) > 8 {
 		shown = []memwall.Device{shown[0], shown[len(shown)-1]}
 	}
-	names := make([]text, len(shown))
-	values := make([]text, len(shown))
+	names := make([]term.Text, len(shown))
+	values := make([]term.Text, len(shown))
 	for i := range shown {
 		d := &shown[i]
-		names[i] = say(rankName(d))
-		if mixed(s.a) && s.page.st.width() >= defaultWidth {
-			names[i] = join(names[i], pad(gap), say(d.Name, dim))
+		names[i] = term.Say(RankName(d))
+		if mixed(s.a) && s.page.Style.Cells() >= term.DefaultWidth {
+			names[i] = term.Join(names[i], term.Pad(term.Gap), term.Say(d.Name, term.Dim))
 		}
-		n := needed(d)
-		values[i] = join(say(least1(d)+gib(n.v, n.decimals())), say(" of "+gib(d.Usable, n.decimals()), dim))
+		n := term.Needed(d)
+		values[i] = term.Join(term.Say(least1(d)+term.GiB(n.Mid, n.Decimals())), term.Say(" of "+term.GiB(d.Usable, n.Decimals()), term.Dim))
 	}
-	for _, list := range [][]text{names, values} {
+	for _, list := range [][]term.Text{names, values} {
 		for i := range list {
-			list[i] = list[i].clean(s.page.st.ASCII)
+			list[i] = list[i].Clean(s.page.Style.ASCII)
 		}
 	}
-	column(names, left)
-	column(values, decimal)
-	s.page.blank()
+	term.Column(names, term.Left)
+	term.Column(values, term.Decimal)
+	s.page.Blank()
 	scale := unit.Bytes(0)
 	for i := range shown {
-		scale = max(scale, barOf(&shown[i]).whole)
+		scale = max(scale, term.BarOf(&shown[i]).Scale)
 	}
 	for i := range shown {
-		line := join(pad(gap), names[i], pad(gap))
-		if w := s.page.st.width(); w >= narrow {
-			n := s.page.barCells(line.cells() + values[i].cells() + gap)
-			line = join(line, scaled(&shown[i], n, scale), pad(gap))
+		line := term.Join(term.Pad(term.Gap), names[i], term.Pad(term.Gap))
+		if w := s.page.Style.Cells(); w >= term.Narrow {
+			n := s.page.BarCells(line.Cells() + values[i].Cells() + term.Gap)
+			line = term.Join(line, scaled(&shown[i], n, scale), term.Pad(term.Gap))
 		}
-		line = join(line, values[i])
-		s.page.line(line)
+		line = term.Join(line, values[i])
+		s.page.Line(line)
 		if i == 0 && len(s.a.Devices) > len(shown) {
-			s.page.line(pad(gap), say(plural(int64(len(s.a.Devices)-2), "group", "groups")+" of ranks between", dim))
+			s.page.Line(term.Pad(term.Gap), term.Say(term.Plural(int64(len(s.a.Devices)-2), "group", "groups")+" of ranks between", term.Dim))
 		}
 	}
-	s.page.line(pad(gap), say(rankName(&shown[0])+" decides: least room. GiB each.", dim))
+	s.page.Line(term.Pad(term.Gap), term.Say(RankName(&shown[0])+" decides: least room. GiB each.", term.Dim))
 }
 
 // scaled is a bar of as many cells as its share of a common scale.
-func scaled(d *memwall.Device, n int, scale unit.Bytes) text {
-	b := barOf(d)
-	m := max(2, share(n, []unit.Bytes{b.whole, scale - b.whole})[0])
-	return join(b.draw(m).x, pad(n-m))
-}
-
-// column aligns cells that stand in one column without a table.
-func column(list []text, how side) {
-	refs := make([]*text, len(list))
-	for i := range list {
-		refs[i] = &list[i]
-	}
-	align(refs, how)
+func scaled(d *memwall.Device, n int, scale unit.Bytes) term.Text {
+	b := term.BarOf(d)
+	m := max(2, term.Apportion(n, []unit.Bytes{b.Scale, scale - b.Scale})[0])
+	return term.Join(b.Draw(m).Cells, term.Pad(n-m))
 }
 
 // also draws further models that share the hardware: their two lines and a bar each.
 func (s *screen) also() {
 	for _, a := range s.a.Also {
-		s.page.blank()
+		s.page.Blank()
 		if a.Error != nil {
-			s.page.para(join(say("✗ also", inkBad), say("   ")), say(a.Error.Message, bold))
+			s.page.Para(term.Join(term.Say("✗ also", term.InkBad), term.Say("   ")), term.Say(a.Error.Message, term.Bold))
 			continue
 		}
-		s.page.title(a.Verdict, asked(a))
-		s.page.headline(a)
+		s.page.Title(a.Verdict, asked(a))
+		writeHeadline(s.page, a)
 		if len(a.Devices) > 0 {
-			s.page.picture(&a.Devices[0], who(a))
+			s.page.Picture(&a.Devices[0], who(a))
 		}
 	}
 }
@@ -154,31 +150,31 @@ func (s *screen) also() {
 func (s *screen) outlook() {
 	speed, rungs := s.speed(), s.rungs()
 	if rungs != nil {
-		s.page.blank()
-		s.page.beside(s.page.block(rungs), speed)
+		s.page.Blank()
+		writeBeside(s.page, block(s.page, rungs), speed)
 	} else if speed != nil {
-		s.page.blank()
-		s.page.lines = append(s.page.lines, speed...)
+		s.page.Blank()
+		s.page.Lines = append(s.page.Lines, speed...)
 	}
 }
 
 // rungs are the same plan at longer contexts.
-func (s *screen) rungs() *table {
+func (s *screen) rungs() *term.Table {
 	if len(s.a.Rungs) == 0 {
 		return nil
 	}
-	tb := &table{sides: []side{right, decimal, right, left}}
-	tb.row(say("context", dim), say("KV, GiB", dim), say("users", dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Right, term.Decimal, term.Right, term.Left}}
+	tb.Row(term.Say("context", term.Dim), term.Say("KV, GiB", term.Dim), term.Say("users", term.Dim), nil)
 	for _, r := range s.a.Rungs {
 		users := "any"
 		if r.MaxUsers != nil {
 			users = unit.Count(*r.MaxUsers)
 		}
-		verdict := sign(r.Verdict)
+		verdict := term.Sign(r.Verdict)
 		if r.Short > 0 {
-			verdict = join(verdict, say(" "+gib(r.Short, 1)+" short"))
+			verdict = term.Join(verdict, term.Say(" "+term.GiB(r.Short, 1)+" short"))
 		}
-		tb.row(say(unit.Length(r.Context)), say(gib(r.KVBytes, 2)), say(users), verdict)
+		tb.Row(term.Say(unit.Length(r.Context)), term.Say(term.GiB(r.KVBytes, 2)), term.Say(users), verdict)
 	}
 	return tb
 }
@@ -188,13 +184,13 @@ func (s *screen) fitsOn() {
 	if len(s.a.FitsOn) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, decimal, left}, remark: true, most: map[int]int{0: max(20, s.page.st.width()-46)}}
-	tb.row(say("fits on", bold), say("GiB each", dim), say("may use", dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: max(20, s.page.Style.Cells()-46)}}
+	tb.Row(term.Say("fits on", term.Bold), term.Say("GiB each", term.Dim), term.Say("may use", term.Dim), nil)
 	for _, f := range s.a.FitsOn {
-		tb.row(say(counted(f.Devices, f.Name)), say(gib(f.Needed, 1)), say(gib(f.Usable, 1)), say("--on "+on(&f), dim))
+		tb.Row(term.Say(term.Counted(f.Devices, f.Name)), term.Say(term.GiB(f.Needed, 1)), term.Say(term.GiB(f.Usable, 1)), term.Say("--on "+on(&f), term.Dim))
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }
 
 // on is what --on takes.
@@ -217,25 +213,25 @@ func (s *screen) suggestions() {
 	if len(shown) == 0 {
 		return
 	}
-	timed := s.page.st.width() >= narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
-	tb := &table{sides: []side{left, decimal, left, left}, remark: true, most: map[int]int{0: s.page.st.width() * 9 / 20}}
-	row := func(change, saves, then, speed, flags text) {
-		cells := []text{change, saves, then, speed, flags}
+	timed := s.page.Style.Cells() >= term.Narrow && slices.ContainsFunc(shown, func(c memwall.Suggestion) bool { return c.Speed != nil })
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left, term.Left}, Remark: true, Most: map[int]int{0: s.page.Style.Cells() * 9 / 20}}
+	row := func(change, saves, then, speed, flags term.Text) {
+		cells := []term.Text{change, saves, then, speed, flags}
 		if !timed {
 			cells = append(cells[:3], flags)
 		}
-		tb.row(cells...)
+		tb.Row(cells...)
 	}
 	if timed {
-		tb.sides = append(tb.sides, left)
+		tb.Sides = append(tb.Sides, term.Left)
 	}
-	row(say("change", bold), say("saves GiB", dim), say("then", dim), say("speed", dim), nil)
+	row(term.Say("change", term.Bold), term.Say("saves GiB", term.Dim), term.Say("then", term.Dim), term.Say("speed", term.Dim), nil)
 	for _, c := range shown[:min(len(shown), usualChanges)] {
-		m := markOf(c.Verdict)
-		row(say(c.Change), say(gib(c.Saves, 2)), say(string(m.sign)+" "+m.word, m.ink), say(times(c.Speed)), say(patchFlags(&c), dim))
+		m := term.MarkOf(c.Verdict)
+		row(term.Say(c.Change), term.Say(term.GiB(c.Saves, 2)), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(times(c.Speed)), term.Say(patchFlags(&c), term.Dim))
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }
 
 // times is "× 0.8"; nothing where nobody knows.
@@ -243,7 +239,7 @@ func times(ratio *float64) string {
 	if ratio == nil {
 		return ""
 	}
-	return "×" + hard + unit.Significant(*ratio, 2)
+	return "×" + term.NoBreak + unit.Significant(*ratio, 2)
 }
 
 // who takes the device's memory.
@@ -261,10 +257,10 @@ func (s *screen) reasons() {
 	if r == nil {
 		return
 	}
-	s.page.blank()
+	s.page.Blank()
 	for _, x := range []struct{ name, why string }{{"limits", r.Limits}, {"scales", r.Scales}, {"breaks", r.Breaks}} {
 		if x.why != "" {
-			s.page.para(join(pad(gap), say(x.name, dim), pad(9-len(x.name))), say(x.why))
+			s.page.Para(term.Join(term.Pad(term.Gap), term.Say(x.name, term.Dim), term.Pad(9-len(x.name))), term.Say(x.why))
 		}
 	}
 }
@@ -272,9 +268,9 @@ func (s *screen) reasons() {
 func (s *screen) footnotes() {
 	for i, n := range s.foot.texts {
 		if i == 0 {
-			s.page.blank()
+			s.page.Blank()
 		}
-		s.page.para(join(pad(gap), say(footnote(i+1)+" ", dim)), say(n, dim))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say(term.Footnote(i+1)+" ", term.Dim)), term.Say(n, term.Dim))
 	}
 }
 
@@ -285,7 +281,7 @@ var severities = map[string]int{"error": 0, "warn": 1}
 
 // notes shows what decides or went otherwise than expected; plain defaults only when asked.
 func (s *screen) notes() {
-	if s.page.st.width() < narrow && !s.opt.Notes {
+	if s.page.Style.Cells() < term.Narrow && !s.opt.Notes {
 		return
 	}
 	shown := s.sorted()
@@ -296,19 +292,19 @@ func (s *screen) notes() {
 	}
 	for i, n := range shown {
 		if i == 0 {
-			s.page.blank()
+			s.page.Blank()
 		}
-		word, look := "note", dim
+		word, look := "note", term.Dim
 		switch n.Severity {
 		case "warn":
-			word, look = "warning", inkTight
+			word, look = "warning", term.InkTight
 		case "error":
-			word, look = "error", inkBad
+			word, look = "error", term.InkBad
 		}
-		s.page.para(join(pad(gap), say(word, look), pad(9-len(word))), say(n.Text, dim))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say(word, look), term.Pad(9-len(word))), term.Say(n.Text, term.Dim))
 	}
 	if rest > 0 {
-		s.page.line(pad(gap), say(unit.Count(int64(rest))+" more: --notes", dim))
+		s.page.Line(term.Pad(term.Gap), term.Say(unit.Count(int64(rest))+" more: --notes", term.Dim))
 	}
 }
 

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"encoding/json"
@@ -15,6 +15,11 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/render/svg"
+	"github.com/memwall/memwall/internal/render/tui"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/learn"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/live"
@@ -138,9 +143,9 @@ func bareDiff(t testing.TB) *memwall.Answer {
 	return a
 }
 
-func watched(t testing.TB, name string, o WatchOptions) func(Style) string {
+func watched(t testing.TB, name string, o tui.WatchOptions) func(term.Style) string {
 	o.Zone = time.UTC
-	return func(st Style) string { return Watch(read[live.Picture](t, "answers/"+name), o, st) }
+	return func(st term.Style) string { return tui.Watch(read[live.Picture](t, "answers/"+name), o, st) }
 }
 
 // troubled is a machine of ten devices of which little can be read, a second engine, and more held than was said.
@@ -169,18 +174,18 @@ func troubled(t testing.TB) *live.Picture {
 }
 
 // screens are all that is drawn, by name.
-func screens(t testing.TB) map[string]func(Style) string {
-	fit := func(a *memwall.Answer, opt FitOptions) func(Style) string {
-		return func(st Style) string { return Fit(a, opt, st) }
+func screens(t testing.TB) map[string]func(term.Style) string {
+	fit := func(a *memwall.Answer, opt render.FitOptions) func(term.Style) string {
+		return func(st term.Style) string { return render.Fit(a, opt, st) }
 	}
-	train := func(name string, opt FitOptions) func(Style) string {
-		return func(st Style) string { return Train(answer(t, name), opt, st) }
+	train := func(name string, opt render.FitOptions) func(term.Style) string {
+		return func(st term.Style) string { return render.Train(answer(t, name), opt, st) }
 	}
-	simulated := func(name string) func(Style) string {
-		return func(st Style) string { return Sim(answer(t, name), SimOptions{}, st) }
+	simulated := func(name string) func(term.Style) string {
+		return func(st term.Style) string { return render.Sim(answer(t, name), render.SimOptions{}, st) }
 	}
-	plan := func(a *memwall.Answer, opt PlanOptions) func(Style) string {
-		return func(st Style) string { return Plan(a, opt, st) }
+	plan := func(a *memwall.Answer, opt render.PlanOptions) func(term.Style) string {
+		return func(st term.Style) string { return render.Plan(a, opt, st) }
 	}
 	layers := *read[[]memwall.LayerGroup](t, "answers/layers")
 	devices := *read[struct {
@@ -194,110 +199,118 @@ func screens(t testing.TB) map[string]func(Style) string {
 
 		Measured []*card.Published `json:"measured_only"`
 	}](t, "cards/formats")
-	return map[string]func(Style) string{
-		"fits":             fit(answer(t, "fits"), FitOptions{}),
-		"short":            fit(answer(t, "short"), FitOptions{}),
-		"tight":            fit(answer(t, "tight"), FitOptions{}),
-		"nowhere":          fit(answer(t, "nowhere"), FitOptions{}),
-		"ranks":            fit(answer(t, "ranks"), FitOptions{}),
-		"timed":            fit(answer(t, "timed"), FitOptions{}),
-		"many":             fit(manyRanks(t), FitOptions{}),
-		"mixed":            fit(twoKinds(t), FitOptions{}),
-		"unknown":          fit(unknownPart(t), FitOptions{}),
-		"host":             fit(withHost(t), FitOptions{}),
-		"life":             fit(answer(t, "fits"), FitOptions{ByLife: true}),
-		"notes":            fit(answer(t, "fits"), FitOptions{Notes: true}),
-		"layers":           fit(answer(t, "fits"), FitOptions{Layers: layers}),
-		"explain":          fit(answer(t, "fits"), FitOptions{Explain: All}),
-		"explain-one":      fit(answer(t, "fits"), FitOptions{Explain: "kv_cache"}),
-		"train":            train("train", FitOptions{}),
-		"train-short":      train("train-short", FitOptions{}),
-		"train-notes":      train("train", FitOptions{Notes: true}),
-		"sim":              simulated("sim"),
-		"sim-grows":        simulated("sim-grows"),
-		"sim-nowhere":      simulated("sim-nowhere"),
-		"sim-few":          func(st Style) string { return Sim(fewServed(t), SimOptions{Notes: true}, st) },
-		"plan":             plan(answer(t, "plan"), PlanOptions{}),
-		"plan-fits":        plan(answer(t, "plan-fits"), PlanOptions{}),
-		"plan-none":        plan(answer(t, "plan-none"), PlanOptions{Notes: true}),
-		"plan-any":         plan(answer(t, "plan-any"), PlanOptions{}),
-		"plan-all":         plan(answer(t, "plan"), PlanOptions{All: true, If: true}),
-		"plan-long":        plan(longChange(t), PlanOptions{}),
-		"plan-train":       plan(answer(t, "plan-train"), PlanOptions{}),
-		"plan-train-all":   plan(answer(t, "plan-train-cost"), PlanOptions{All: true}),
-		"plan-train-cost":  plan(answer(t, "plan-train-cost"), PlanOptions{}),
-		"plan-train-none":  plan(answer(t, "plan-train-none"), PlanOptions{Notes: true}),
-		"goal":             plan(answer(t, "goal"), PlanOptions{}),
-		"goal-day":         plan(answer(t, "goal-day"), PlanOptions{All: true}),
-		"goal-none":        plan(answer(t, "goal-none"), PlanOptions{Notes: true}),
-		"goal-bare":        plan(bareGoal(t), PlanOptions{}),
-		"pick":             func(st Style) string { return Pick(answer(t, "pick"), st) },
-		"pick-none":        func(st Style) string { return Pick(answer(t, "pick-none"), st) },
-		"diff":             func(st Style) string { return Diff(answer(t, "diff"), st) },
-		"diff-engine":      func(st Style) string { return Diff(answer(t, "diff-engine"), st) },
-		"diff-bare":        func(st Style) string { return Diff(bareDiff(t), st) },
-		"compare":          func(st Style) string { return Compare(answer(t, "compare"), false, st) },
-		"model":            func(st Style) string { return Model(read[card.Model](t, "cards/model"), st) },
-		"tied":             func(st Style) string { return Model(read[card.Model](t, "cards/tied"), st) },
-		"models":           func(st Style) string { return Models(modelRows(t), "llama", st) },
-		"device":           func(st Style) string { return Hardware(read[card.Hardware](t, "cards/device"), st) },
-		"tiers":            func(st Style) string { return Tiers(tiers(t), st) },
-		"shared":           func(st Style) string { return Hardware(read[card.Hardware](t, "cards/shared"), st) },
-		"roof":             func(st Style) string { return Roof(read[memwall.Roof](t, "cards/roof"), st) },
-		"roof-short":       func(st Style) string { return Roof(read[memwall.Roof](t, "cards/roof-short"), st) },
-		"why":              func(st Style) string { return Why(read[card.Hardware](t, "cards/why"), st) },
-		"devices":          func(st Style) string { return Devices(devices.Devices, devices.Nodes, "h1", st) },
-		"node":             func(st Style) string { return Node(read[card.Node](t, "cards/node"), st) },
-		"watch-leak":       watched(t, "watch-leak", WatchOptions{}),
-		"watch-said":       watched(t, "watch-said", WatchOptions{Keys: "q quit   e explain   r record   ? help", Rows: 24, Every: time.Second}),
-		"watch-explain":    watched(t, "watch-said", WatchOptions{Explain: true, Notes: true}),
-		"watch-help":       watched(t, "watch-leak", WatchOptions{Help: true}),
-		"watch-report":     func(st Style) string { return WatchReport(read[live.Report](t, "answers/watch-report"), "day.db", st) },
-		"watch-troubles":   func(st Style) string { return Watch(troubled(t), WatchOptions{Zone: time.UTC}, st) },
-		"watch-nothing":    watched(t, "watch-nothing", WatchOptions{}),
-		"diagnose-train":   func(st Style) string { return Diagnose(answer(t, "diagnose-train"), false, st) },
-		"diagnose-ranks":   func(st Style) string { return Diagnose(answer(t, "diagnose-ranks"), false, st) },
-		"diagnose-growing": func(st Style) string { return Diagnose(answer(t, "diagnose-growing"), false, st) },
-		"diagnose-vllm":    func(st Style) string { return Diagnose(answer(t, "diagnose-vllm"), false, st) },
-		"diagnose-none":    func(st Style) string { return Diagnose(answer(t, "diagnose-none"), false, st) },
-		"diagnose-not":     func(st Style) string { return Diagnose(answer(t, "diagnose-not"), false, st) },
-		"formats": func(st Style) string {
-			return Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
+	return map[string]func(term.Style) string{
+		"fits":            fit(answer(t, "fits"), render.FitOptions{}),
+		"short":           fit(answer(t, "short"), render.FitOptions{}),
+		"tight":           fit(answer(t, "tight"), render.FitOptions{}),
+		"nowhere":         fit(answer(t, "nowhere"), render.FitOptions{}),
+		"ranks":           fit(answer(t, "ranks"), render.FitOptions{}),
+		"timed":           fit(answer(t, "timed"), render.FitOptions{}),
+		"many":            fit(manyRanks(t), render.FitOptions{}),
+		"mixed":           fit(twoKinds(t), render.FitOptions{}),
+		"unknown":         fit(unknownPart(t), render.FitOptions{}),
+		"host":            fit(withHost(t), render.FitOptions{}),
+		"life":            fit(answer(t, "fits"), render.FitOptions{ByLife: true}),
+		"notes":           fit(answer(t, "fits"), render.FitOptions{Notes: true}),
+		"layers":          fit(answer(t, "fits"), render.FitOptions{Layers: layers}),
+		"explain":         fit(answer(t, "fits"), render.FitOptions{Explain: render.All}),
+		"explain-one":     fit(answer(t, "fits"), render.FitOptions{Explain: "kv_cache"}),
+		"train":           train("train", render.FitOptions{}),
+		"train-short":     train("train-short", render.FitOptions{}),
+		"train-notes":     train("train", render.FitOptions{Notes: true}),
+		"sim":             simulated("sim"),
+		"sim-grows":       simulated("sim-grows"),
+		"sim-nowhere":     simulated("sim-nowhere"),
+		"sim-few":         func(st term.Style) string { return render.Sim(fewServed(t), render.SimOptions{Notes: true}, st) },
+		"plan":            plan(answer(t, "plan"), render.PlanOptions{}),
+		"plan-fits":       plan(answer(t, "plan-fits"), render.PlanOptions{}),
+		"plan-none":       plan(answer(t, "plan-none"), render.PlanOptions{Notes: true}),
+		"plan-any":        plan(answer(t, "plan-any"), render.PlanOptions{}),
+		"plan-all":        plan(answer(t, "plan"), render.PlanOptions{All: true, If: true}),
+		"plan-long":       plan(longChange(t), render.PlanOptions{}),
+		"plan-train":      plan(answer(t, "plan-train"), render.PlanOptions{}),
+		"plan-train-all":  plan(answer(t, "plan-train-cost"), render.PlanOptions{All: true}),
+		"plan-train-cost": plan(answer(t, "plan-train-cost"), render.PlanOptions{}),
+		"plan-train-none": plan(answer(t, "plan-train-none"), render.PlanOptions{Notes: true}),
+		"goal":            plan(answer(t, "goal"), render.PlanOptions{}),
+		"goal-day":        plan(answer(t, "goal-day"), render.PlanOptions{All: true}),
+		"goal-none":       plan(answer(t, "goal-none"), render.PlanOptions{Notes: true}),
+		"goal-bare":       plan(bareGoal(t), render.PlanOptions{}),
+		"pick":            func(st term.Style) string { return render.Pick(answer(t, "pick"), st) },
+		"pick-none":       func(st term.Style) string { return render.Pick(answer(t, "pick-none"), st) },
+		"diff":            func(st term.Style) string { return render.Diff(answer(t, "diff"), st) },
+		"diff-engine":     func(st term.Style) string { return render.Diff(answer(t, "diff-engine"), st) },
+		"diff-bare":       func(st term.Style) string { return render.Diff(bareDiff(t), st) },
+		"compare":         func(st term.Style) string { return render.Compare(answer(t, "compare"), false, st) },
+		"model":           func(st term.Style) string { return cards.Model(read[card.Model](t, "cards/model"), st) },
+		"tied":            func(st term.Style) string { return cards.Model(read[card.Model](t, "cards/tied"), st) },
+		"models":          func(st term.Style) string { return cards.Models(modelRows(t), "llama", st) },
+		"device":          func(st term.Style) string { return cards.Hardware(read[card.Hardware](t, "cards/device"), st) },
+		"tiers":           func(st term.Style) string { return cards.Tiers(tiers(t), st) },
+		"shared":          func(st term.Style) string { return cards.Hardware(read[card.Hardware](t, "cards/shared"), st) },
+		"roof":            func(st term.Style) string { return render.Roof(read[memwall.Roof](t, "cards/roof"), st) },
+		"roof-short":      func(st term.Style) string { return render.Roof(read[memwall.Roof](t, "cards/roof-short"), st) },
+		"why":             func(st term.Style) string { return render.Why(read[card.Hardware](t, "cards/why"), st) },
+		"devices":         func(st term.Style) string { return cards.Devices(devices.Devices, devices.Nodes, "h1", st) },
+		"node":            func(st term.Style) string { return cards.Node(read[card.Node](t, "cards/node"), st) },
+		"watch-leak":      watched(t, "watch-leak", tui.WatchOptions{}),
+		"watch-said":      watched(t, "watch-said", tui.WatchOptions{Keys: "q quit   e explain   r record   ? help", Rows: 24, Every: time.Second}),
+		"watch-explain":   watched(t, "watch-said", tui.WatchOptions{Explain: true, Notes: true}),
+		"watch-help":      watched(t, "watch-leak", tui.WatchOptions{Help: true}),
+		"watch-report": func(st term.Style) string {
+			return tui.WatchReport(read[live.Report](t, "answers/watch-report"), "day.db", st)
 		},
-		"format":     func(st Style) string { return Format(read[card.Format](t, "cards/format"), st) },
-		"block":      func(st Style) string { return Format(read[card.Format](t, "cards/block"), st) },
-		"recipe":     func(st Style) string { return Recipe(read[card.Recipe](t, "cards/recipe"), st) },
-		"unstated":   func(st Style) string { return Recipe(read[card.Recipe](t, "cards/unstated"), st) },
-		"cached":     func(st Style) string { return Format(read[card.Format](t, "cards/cached"), st) },
-		"published":  func(st Style) string { return Published(read[card.Published](t, "cards/published"), st) },
-		"study":      func(st Style) string { return Study(read[card.Study](t, "cards/study"), StudyOptions{}, st) },
-		"study-held": func(st Style) string { return Study(read[card.Study](t, "cards/study"), StudyOptions{Held: true}, st) },
-		"study-fits": func(st Style) string {
-			return Study(read[card.Study](t, "cards/study-fits"), StudyOptions{All: true}, st)
+		"watch-troubles":   func(st term.Style) string { return tui.Watch(troubled(t), tui.WatchOptions{Zone: time.UTC}, st) },
+		"watch-nothing":    watched(t, "watch-nothing", tui.WatchOptions{}),
+		"diagnose-train":   func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-train"), false, st) },
+		"diagnose-ranks":   func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-ranks"), false, st) },
+		"diagnose-growing": func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-growing"), false, st) },
+		"diagnose-vllm":    func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-vllm"), false, st) },
+		"diagnose-none":    func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-none"), false, st) },
+		"diagnose-not":     func(st term.Style) string { return render.Diagnose(answer(t, "diagnose-not"), false, st) },
+		"formats": func(st term.Style) string {
+			return cards.Formats(formats.Formats, formats.Blocks, formats.Recipes, formats.Measured, "q4", st)
 		},
-		"study-some": func(st Style) string { return Study(someHeld(t), StudyOptions{}, st) },
-		"study-none": func(st Style) string { return Study(noneHeld(t), StudyOptions{}, st) },
-		"study-begun": func(st Style) string {
-			return Study(&card.Study{Name: "begun", Criterion: card.Fitting, Points: 9}, StudyOptions{}, st)
+		"format":    func(st term.Style) string { return cards.Format(read[card.Format](t, "cards/format"), st) },
+		"block":     func(st term.Style) string { return cards.Format(read[card.Format](t, "cards/block"), st) },
+		"recipe":    func(st term.Style) string { return cards.Recipe(read[card.Recipe](t, "cards/recipe"), st) },
+		"unstated":  func(st term.Style) string { return cards.Recipe(read[card.Recipe](t, "cards/unstated"), st) },
+		"cached":    func(st term.Style) string { return cards.Format(read[card.Format](t, "cards/cached"), st) },
+		"published": func(st term.Style) string { return cards.Published(read[card.Published](t, "cards/published"), st) },
+		"study": func(st term.Style) string {
+			return render.Study(read[card.Study](t, "cards/study"), render.StudyOptions{}, st)
 		},
-		"methods":      func(st Style) string { return Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
-		"order":        func(st Style) string { return Order(read[card.Order](t, "cards/order"), "4", st) },
-		"method":       func(st Style) string { return Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st) },
-		"lessons":      func(st Style) string { return Lessons(*read[[]learn.Topic](t, "lessons/list"), st) },
-		"lesson":       func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/kv-cache"), st) },
-		"lesson-books": func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/anatomy"), st) },
-		"lesson-gaps":  func(st Style) string { return Lesson(read[learn.Lesson](t, "lessons/unknown"), st) },
-		"question": func(st Style) string {
-			return Question(&(*read[[]learn.Question](t, "lessons/questions"))[0], "1 of 2", st)
+		"study-held": func(st term.Style) string {
+			return render.Study(read[card.Study](t, "cards/study"), render.StudyOptions{Held: true}, st)
 		},
-		"choice": func(st Style) string {
-			return Question(&(*read[[]learn.Question](t, "lessons/questions"))[1], "2 of 2", st)
+		"study-fits": func(st term.Style) string {
+			return render.Study(read[card.Study](t, "cards/study-fits"), render.StudyOptions{All: true}, st)
 		},
-		"worked": func(st Style) string {
-			return Worked(&(*read[[]learn.Question](t, "lessons/questions"))[0], "right", st)
+		"study-some": func(st term.Style) string { return render.Study(someHeld(t), render.StudyOptions{}, st) },
+		"study-none": func(st term.Style) string { return render.Study(noneHeld(t), render.StudyOptions{}, st) },
+		"study-begun": func(st term.Style) string {
+			return render.Study(&card.Study{Name: "begun", Criterion: card.Fitting, Points: 9}, render.StudyOptions{}, st)
 		},
-		"worked-wrong": func(st Style) string {
-			return Worked(&(*read[[]learn.Question](t, "lessons/questions"))[1], "wrong", st)
+		"methods": func(st term.Style) string { return cards.Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
+		"order":   func(st term.Style) string { return cards.Order(read[card.Order](t, "cards/order"), "4", st) },
+		"method": func(st term.Style) string {
+			return cards.Methods((*read[[]*card.Method](t, "cards/methods"))[2:3], "fp8", st)
+		},
+		"lessons":      func(st term.Style) string { return render.Lessons(*read[[]learn.Topic](t, "lessons/list"), st) },
+		"lesson":       func(st term.Style) string { return render.Lesson(read[learn.Lesson](t, "lessons/kv-cache"), st) },
+		"lesson-books": func(st term.Style) string { return render.Lesson(read[learn.Lesson](t, "lessons/anatomy"), st) },
+		"lesson-gaps":  func(st term.Style) string { return render.Lesson(read[learn.Lesson](t, "lessons/unknown"), st) },
+		"question": func(st term.Style) string {
+			return render.Question(&(*read[[]learn.Question](t, "lessons/questions"))[0], "1 of 2", st)
+		},
+		"choice": func(st term.Style) string {
+			return render.Question(&(*read[[]learn.Question](t, "lessons/questions"))[1], "2 of 2", st)
+		},
+		"worked": func(st term.Style) string {
+			return render.Worked(&(*read[[]learn.Question](t, "lessons/questions"))[0], "right", st)
+		},
+		"worked-wrong": func(st term.Style) string {
+			return render.Worked(&(*read[[]learn.Question](t, "lessons/questions"))[1], "wrong", st)
 		},
 		"welcome": welcome.Text,
 		"help":    help.Text,
@@ -341,13 +354,13 @@ func modelRows(t testing.TB) []card.ModelRow {
 	return rows
 }
 
-var welcome = &Welcome{Lines: []string{"What it is.", "How sure it is.", "Where to look on."}, Examples: []string{"memwall fit llama-3.1-8b --on rtx-4090"}, Machine: "2xrtx-4090"}
+var welcome = &cards.Welcome{Lines: []string{"What it is.", "How sure it is.", "Where to look on."}, Examples: []string{"memwall fit llama-3.1-8b --on rtx-4090"}, Machine: "2xrtx-4090"}
 
-var help = &Help{Use: "memwall fit MODEL", Short: "does it fit, and where does every byte go", Long: "MODEL is a catalog id or a file.", Examples: []string{"memwall fit llama-3.1-8b"},
-	Groups: []HelpGroup{{"what and where", [][2]string{{"--on HARDWARE", "device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"}, {"--ctx TOKENS", "tokens that one sequence may hold"}}}, {Name: "empty"}}}
+var help = &cards.Help{Use: "memwall fit MODEL", Short: "does it fit, and where does every byte go", Long: "MODEL is a catalog id or a file.", Examples: []string{"memwall fit llama-3.1-8b"},
+	Groups: []cards.HelpGroup{{Name: "what and where", Rows: [][2]string{{"--on HARDWARE", "device, node or custom device, with counts: 2xh100, rtx-4090+rtx-3060, p5.48xlarge"}, {"--ctx TOKENS", "tokens that one sequence may hold"}}}, {Name: "empty"}}}
 
 // errorsOf draws errors of every shape, those of UX.md among them.
-func errorsOf(st Style) string {
+func errorsOf(st term.Style) string {
 	var b strings.Builder
 	for _, e := range []memwall.Error{
 		{Message: "tp = 3 does not divide the 64 attention heads of llama-3.1-70b", Hint: "--tp 2 (the third GPU idle), or --on 4xh100 --tp 4"},
@@ -356,7 +369,7 @@ func errorsOf(st Style) string {
 		{Message: "m.gguf, byte 24: a name of 68,719,476,736 bytes in a file of 9.1 MB", Hint: "the file is damaged or cut short; fetch it again"},
 		{Message: "nothing can be said"},
 	} {
-		b.WriteString(Error(&e, st))
+		b.WriteString(render.Error(&e, st))
 	}
 	return b.String()
 }
@@ -365,15 +378,15 @@ func errorsOf(st Style) string {
 // all.
 var looked = []struct {
 	suffix string
-	st     Style
+	st     term.Style
 	all    bool
 }{
-	{"80", Style{Width: 80}, true},
-	{"60", Style{Width: 60}, false},
-	{"120", Style{Width: 120}, false},
-	{"40", Style{Width: 40}, false},
-	{"80-colour", Style{Width: 80, Colour: Colours256}, false},
-	{"80-ascii", Style{Width: 80, ASCII: true}, false},
+	{"80", term.Style{Width: 80}, true},
+	{"60", term.Style{Width: 60}, false},
+	{"120", term.Style{Width: 120}, false},
+	{"40", term.Style{Width: 40}, false},
+	{"80-colour", term.Style{Width: 80, Colour: term.Colours256}, false},
+	{"80-ascii", term.Style{Width: 80, ASCII: true}, false},
 }
 
 var mainScreens = map[string]bool{"fits": true, "short": true, "tight": true, "ranks": true, "timed": true, "model": true, "device": true, "errors": true, "plan": true, "plan-train": true, "goal": true, "pick": true, "diff": true, "train": true, "train-short": true, "sim": true, "sim-grows": true, "lesson": true, "study": true}
@@ -410,9 +423,9 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // Colour adds, it never carries: without it the text is the same.
 func TestColourIsOnlyAdded(t *testing.T) {
 	for name, draw := range screens(t) {
-		for _, c := range []Colour{Colours16, Colours256} {
-			coloured := draw(Style{Width: 80, Colour: c})
-			if plain := draw(Style{Width: 80}); escapes.ReplaceAllString(coloured, "") != plain {
+		for _, c := range []term.Colour{term.Colours16, term.Colours256} {
+			coloured := draw(term.Style{Width: 80, Colour: c})
+			if plain := draw(term.Style{Width: 80}); escapes.ReplaceAllString(coloured, "") != plain {
 				t.Errorf("%s: the text differs with colour", name)
 			} else if coloured == plain && name != "errors" {
 				t.Errorf("%s: no colour at all", name)
@@ -424,9 +437,9 @@ func TestColourIsOnlyAdded(t *testing.T) {
 // No line is wider than asked, ends in a space, or holds what a terminal would obey.
 func TestLines(t *testing.T) {
 	for name, draw := range screens(t) {
-		for width := MinWidth; width <= MaxWidth; width += 4 {
+		for width := term.MinWidth; width <= term.MaxWidth; width += 4 {
 			for _, ascii := range []bool{false, true} {
-				out := draw(Style{Width: width, ASCII: ascii})
+				out := draw(term.Style{Width: width, ASCII: ascii})
 				if !strings.HasSuffix(out, "\n") || strings.HasSuffix(out, "\n\n") || strings.Contains(out, "\n\n\n") {
 					t.Errorf("%s at %d: blank lines", name, width)
 				}
@@ -440,8 +453,8 @@ func TestLines(t *testing.T) {
 
 func checkLine(t *testing.T, at, l string, width int, ascii bool) {
 	t.Helper()
-	if cells(l) > width {
-		t.Errorf("%s: %d cells: %q", at, cells(l), l)
+	if term.Cells(l) > width {
+		t.Errorf("%s: %d cells: %q", at, term.Cells(l), l)
 	}
 	if strings.TrimRight(l, " ") != l {
 		t.Errorf("%s: a space at the end of %q", at, l)
@@ -457,8 +470,8 @@ func checkLine(t *testing.T, at, l string, width int, ascii bool) {
 func TestVerdictIsNeverCut(t *testing.T) {
 	for _, name := range []string{"fits", "short", "tight", "nowhere", "ranks"} {
 		a := answer(t, name)
-		out := Fit(a, FitOptions{}, Style{Width: MinWidth})
-		if !strings.HasPrefix(out, string(markOf(a.Verdict).sign)+" "+markOf(a.Verdict).word) {
+		out := render.Fit(a, render.FitOptions{}, term.Style{Width: term.MinWidth})
+		if !strings.HasPrefix(out, string(term.MarkOf(a.Verdict).Sign)+" "+term.MarkOf(a.Verdict).Word) {
 			t.Errorf("%s: %.60q", name, out)
 		}
 	}
@@ -470,9 +483,9 @@ func TestLedgerAligns(t *testing.T) {
 	for _, name := range []string{"fits", "short", "tight", "ranks", "nowhere"} {
 		for _, width := range []int{60, 80, 120} {
 			column := map[int][]string{}
-			for _, l := range strings.Split(Fit(answer(t, name), FitOptions{}, Style{Width: width}), "\n") {
+			for _, l := range strings.Split(render.Fit(answer(t, name), render.FitOptions{}, term.Style{Width: width}), "\n") {
 				if m := row.FindStringSubmatchIndex(l); m != nil {
-					at := cells(l[:m[2]])
+					at := term.Cells(l[:m[2]])
 					column[at] = append(column[at], l)
 				}
 			}
@@ -486,7 +499,7 @@ func TestLedgerAligns(t *testing.T) {
 // The picture of a stored answer is well formed and follows its golden file.
 func TestPicture(t *testing.T) {
 	for _, name := range []string{"short", "ranks", "nowhere"} {
-		got := string(SVG(answer(t, name)))
+		got := string(svg.Ledger(answer(t, name)))
 		file := filepath.Join("testdata", "golden", name+".svg")
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -521,8 +534,8 @@ func TestPlansAreNotCut(t *testing.T) {
 		if kind != "plan" && kind != "goal" && kind != "pick" && kind != "diff" {
 			continue
 		}
-		for width := MinWidth; width <= MaxWidth; width++ {
-			if out := draw(Style{Width: width}); strings.Contains(out, "…") {
+		for width := term.MinWidth; width <= term.MaxWidth; width++ {
+			if out := draw(term.Style{Width: width}); strings.Contains(out, "…") {
 				t.Errorf("%s at %d is cut:\n%s", name, width, out)
 			}
 		}

@@ -9,21 +9,20 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
-func needed(d *memwall.Device) banded { return banded{d.Needed, d.NeededLow, d.NeededHigh} }
-
-// headline is line 2: the number that the user came for, and what it buys or lacks. Of what follows the
+// writeHeadline is line 2: the number that the user came for, and what it buys or lacks. Of what follows the
 // number, the fullest text that stays on the line is taken, else one has a line of its own.
-func (p *page) headline(a *memwall.Answer) {
+func writeHeadline(p *term.Page, a *memwall.Answer) {
 	if len(a.Devices) == 0 {
 		return
 	}
 	d := &a.Devices[0]
 	if d.Usable == 0 || a.Verdict == memwall.Unknown {
-		p.para(pad(gap), unbounded(a, d))
+		p.Para(term.Pad(term.Gap), unbounded(a, d))
 		return
 	}
 	x, endings := figure1(a, d)
@@ -31,11 +30,11 @@ func (p *page) headline(a *memwall.Answer) {
 	if a.Verdict == memwall.Fits {
 		below = len(endings) - 1
 	}
-	p.follow(x, endings, below)
+	writeFollow(p, x, endings, below)
 }
 
 // figure1 is the number that the user came for, and what it buys or lacks, the fullest text first.
-func figure1(a *memwall.Answer, d *memwall.Device) (x text, endings []string) {
+func figure1(a *memwall.Answer, d *memwall.Device) (x term.Text, endings []string) {
 	switch {
 	case a.Verdict == memwall.DoesNotFit && hostLacks(a):
 		return hostShort(a.Host), cures(a)
@@ -52,27 +51,27 @@ func hostLacks(a *memwall.Answer) bool {
 	return a.Devices[0].Headroom >= 0 && a.Host != nil && a.Host.Headroom < 0
 }
 
-// follow writes a text and the first of several endings that fits on its line; when none does, one of them
+// writeFollow writes a text and the first of several endings that fits on its line; when none does, one of them
 // stands below.
-func (p *page) follow(x text, endings []string, below int) {
-	x = join(pad(gap), x).clean(p.st.ASCII)
+func writeFollow(p *term.Page, x term.Text, endings []string, below int) {
+	x = term.Join(term.Pad(term.Gap), x).Clean(p.Style.ASCII)
 	for _, e := range endings {
-		if e = clean(e, p.st.ASCII); x.cells()+cells(e) <= p.st.width() {
-			p.para(pad(gap), join(x[1:], say(e)))
+		if e = term.Clean(e, p.Style.ASCII); x.Cells()+term.Cells(e) <= p.Style.Cells() {
+			p.Para(term.Pad(term.Gap), term.Join(x[1:], term.Say(e)))
 			return
 		}
 	}
-	p.para(pad(gap), x[1:])
+	p.Para(term.Pad(term.Gap), x[1:])
 	if len(endings) > 0 {
-		p.para(pad(gap), say(p.sentence(endings, below)))
+		p.Para(term.Pad(term.Gap), term.Say(sentence(p, endings, below)))
 	}
 }
 
 // sentence is the first ending from below on that fits on a line of its own, else the one below.
-func (p *page) sentence(endings []string, below int) string {
-	own := func(e string) string { return capital(strings.TrimLeft(e, ".; ")) }
+func sentence(p *term.Page, endings []string, below int) string {
+	own := func(e string) string { return term.Capital(strings.TrimLeft(e, ".; ")) }
 	for _, e := range endings[below:] {
-		if e = own(e); gap+cells(clean(e, p.st.ASCII)) <= p.st.width() {
+		if e = own(e); term.Gap+term.Cells(term.Clean(e, p.Style.ASCII)) <= p.Style.Cells() {
 			return e
 		}
 	}
@@ -80,15 +79,15 @@ func (p *page) sentence(endings []string, below int) string {
 }
 
 // needs is "needs 69.5 ±0.6 of 72.8 GiB per GPU".
-func needs(a *memwall.Answer, d *memwall.Device) text {
-	n := needed(d)
-	need, usable, name := pair(n, d.Usable)
+func needs(a *memwall.Answer, d *memwall.Device) term.Text {
+	n := term.Needed(d)
+	need, usable, name := term.Pair(n, d.Usable)
 	v, band, _ := strings.Cut(need, " ")
-	x := say("needs " + least1(d) + v)
+	x := term.Say("needs " + least1(d) + v)
 	if band != "" {
-		x = join(x, say(" "+band, dim))
+		x = term.Join(x, term.Say(" "+band, term.Dim))
 	}
-	return join(x, say(" of "+usable+" "+name+each(a)+besideOnHost(a)))
+	return term.Join(x, term.Say(" of "+usable+" "+name+each(a)+besideOnHost(a)))
 }
 
 // muchOnHost is from where the headline says what of the weights lies in host memory.
@@ -101,7 +100,7 @@ func besideOnHost(a *memwall.Answer) string {
 	}
 	for i := range a.Host.Ledger {
 		if it := &a.Host.Ledger[i]; it.ID == "weights" && it.Bytes >= muchOnHost {
-			return " and " + gib(it.Bytes, 1) + " of weights on the host"
+			return " and " + term.GiB(it.Bytes, 1) + " of weights on the host"
 		}
 	}
 	return ""
@@ -127,7 +126,7 @@ func each(a *memwall.Answer) string {
 	case n < 2:
 		return ""
 	case len(a.Devices) > 1:
-		return " on " + rankName(&a.Devices[0])
+		return " on " + RankName(&a.Devices[0])
 	}
 	return " per " + deviceWord(&a.Devices[0])
 }
@@ -147,8 +146,8 @@ func deviceWord(d *memwall.Device) string {
 	return "GPU"
 }
 
-// rankName is "GPU 0" or "GPU 0–3".
-func rankName(d *memwall.Device) string {
+// RankName is "GPU 0" or "GPU 0–3".
+func RankName(d *memwall.Device) string {
 	return deviceWord(d) + " " + strings.ReplaceAll(d.Ranks, "-", "–")
 }
 
@@ -160,7 +159,7 @@ func held(a *memwall.Answer) (out []string) {
 	}
 	long := k.MaxContext != nil && *k.MaxContext > int64(a.Plan.Context)
 	if k.MaxSequences != nil {
-		users := "; holds " + people(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
+		users := "; holds " + term.Users(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
 		rate := perUser(a)
 		if long {
 			out = append(out, users+", or "+lengthFor(a)+rate, users+rate, users+", or "+lengthFor(a))
@@ -179,7 +178,7 @@ func perUser(a *memwall.Answer) string {
 	if v == nil || v.Decode == nil {
 		return ""
 	}
-	rate := significant(*v.Decode, 2) + " tok/s"
+	rate := term.Significant(*v.Decode, 2) + " tok/s"
 	if a.Plan.Sequences > 1 {
 		return "; " + unit.Count(int64(a.Plan.Sequences)) + " get " + rate + " each"
 	}
@@ -199,37 +198,37 @@ func tokens(n int64) string {
 }
 
 // shortBy is "2.8 GiB short: needs 26.3 of 23.5", then what would do.
-func shortBy(a *memwall.Answer, d *memwall.Device) text {
-	n := needed(d)
-	short, _, name := pair(banded{-d.Headroom, -d.Headroom, -d.Headroom}, 0)
+func shortBy(a *memwall.Answer, d *memwall.Device) term.Text {
+	n := term.Needed(d)
+	short, _, name := term.Pair(term.Banded{Mid: -d.Headroom, Low: -d.Headroom, High: -d.Headroom}, 0)
 	if name == "GiB" {
-		short = gib(-d.Headroom, n.decimals())
+		short = term.GiB(-d.Headroom, n.Decimals())
 	}
-	need, usable, unitOf := pair(n, d.Usable)
+	need, usable, unitOf := term.Pair(n, d.Usable)
 	v, band, _ := strings.Cut(need, " ")
-	x := say(short+" "+name+" short"+each(a)+": ", inkBad)
+	x := term.Say(short+" "+name+" short"+each(a)+": ", term.InkBad)
 	if name == unitOf {
 		unitOf = ""
 	} else {
 		unitOf = " " + unitOf
 	}
-	x = join(x, say("needs "+least1(d)+v))
+	x = term.Join(x, term.Say("needs "+least1(d)+v))
 	if band != "" {
-		x = join(x, say(" "+band, dim))
+		x = term.Join(x, term.Say(" "+band, term.Dim))
 	}
-	return join(x, say(" of "+usable+unitOf))
+	return term.Join(x, term.Say(" of "+usable+unitOf))
 }
 
 // hostShort is "2.8 GiB of host memory short: needs 66.8 of 64.0".
-func hostShort(m *memwall.Memory) text {
-	n := banded{m.Needed, m.NeededLow, m.NeededHigh}
-	need, there, name := pair(n, m.Capacity)
+func hostShort(m *memwall.Memory) term.Text {
+	n := term.Banded{Mid: m.Needed, Low: m.NeededLow, High: m.NeededHigh}
+	need, there, name := term.Pair(n, m.Capacity)
 	v, band, _ := strings.Cut(need, " ")
-	x := join(say(gib(-m.Headroom, n.decimals())+" "+name+" of host memory short: ", inkBad), say("needs "+v))
+	x := term.Join(term.Say(term.GiB(-m.Headroom, n.Decimals())+" "+name+" of host memory short: ", term.InkBad), term.Say("needs "+v))
 	if band != "" {
-		x = join(x, say(" "+band, dim))
+		x = term.Join(x, term.Say(" "+band, term.Dim))
 	}
-	return join(x, say(" of "+there))
+	return term.Join(x, term.Say(" of "+there))
 }
 
 // cures are what happens and what to do, the fullest text first.
@@ -273,7 +272,7 @@ func mends(a *memwall.Answer) []string {
 	}
 	if len(a.FitsOn) > 0 {
 		f := &a.FitsOn[0]
-		return []string{". Nothing sensible fits here; " + counted(f.Devices, f.Name) + " would do: --on " + on(f), ". Fits on " + counted(f.Devices, f.Name) + ": --on " + on(f)}
+		return []string{". Nothing sensible fits here; " + term.Counted(f.Devices, f.Name) + " would do: --on " + on(f), ". Fits on " + term.Counted(f.Devices, f.Name) + ": --on " + on(f)}
 	}
 	if k.MaxSequences != nil && *k.MaxSequences > 0 && a.Plan.Sequences > 1 && k.Blocks == 0 {
 		return []string{fmt.Sprintf("; holds %s of the %s users", unit.Count(*k.MaxSequences), unit.Count(int64(a.Plan.Sequences)))}
@@ -294,7 +293,7 @@ func slowly(s *memwall.Suggestion) string {
 	if s.Decode == nil || *s.Decode >= readsAtEase {
 		return ""
 	}
-	return " (" + significant(*s.Decode, 2) + " tok/s)"
+	return " (" + term.Significant(*s.Decode, 2) + " tok/s)"
 }
 
 // readsAtEase are the tokens a second below which people wait for words.
@@ -350,26 +349,26 @@ func flagValue(f *memwall.Field, v any) string {
 }
 
 // unbounded is the headline without a limit to compare with, or with an unknown part.
-func unbounded(a *memwall.Answer, d *memwall.Device) text {
-	n := needed(d)
-	v, usable, name := pair(n, d.Usable)
+func unbounded(a *memwall.Answer, d *memwall.Device) term.Text {
+	n := term.Needed(d)
+	v, usable, name := term.Pair(n, d.Usable)
 	v, band, _ := strings.Cut(v, " ")
-	x := say("needs " + least1(d) + v)
+	x := term.Say("needs " + least1(d) + v)
 	if band != "" {
-		x = join(x, say(" "+band, dim))
+		x = term.Join(x, term.Say(" "+band, term.Dim))
 	}
 	switch {
 	case d.Usable > 0:
-		x = join(x, say(" of "+usable+" "+name+each(a)))
+		x = term.Join(x, term.Say(" of "+usable+" "+name+each(a)))
 	default:
-		x = join(x, say(" "+name+each(a)))
+		x = term.Join(x, term.Say(" "+name+each(a)))
 	}
 	if u := unknownParts(d); u != "" {
-		x = join(x, say("; unknown: "+u))
+		x = term.Join(x, term.Say("; unknown: "+u))
 	}
 	if len(a.FitsOn) > 0 {
 		f := &a.FitsOn[0]
-		x = join(x, say("; fits on "+counted(f.Devices, f.Name)))
+		x = term.Join(x, term.Say("; fits on "+term.Counted(f.Devices, f.Name)))
 	}
 	return x
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -11,32 +12,32 @@ func (s *screen) layers() {
 	if len(s.opt.Layers) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, left, right, decimal, decimal, left}, remark: true, most: map[int]int{0: 16, 1: 30}}
-	tb.row(say("layers", bold), say("whole model", dim), say("params", dim), say("MiB each", dim), say("KV KiB", dim), nil)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right, term.Decimal, term.Decimal, term.Left}, Remark: true, Most: map[int]int{0: 16, 1: 30}}
+	tb.Row(term.Say("layers", term.Bold), term.Say("whole model", term.Dim), term.Say("params", term.Dim), term.Say("MiB each", term.Dim), term.Say("KV KiB", term.Dim), nil)
 	for _, g := range s.opt.Layers {
 		kv := ""
 		if g.KVPerToken > 0 {
-			kv = commas(unit.Fixed(float64(g.KVPerToken)/float64(unit.KiB), 2))
+			kv = term.Commas(unit.Fixed(float64(g.KVPerToken)/float64(unit.KiB), 2))
 		}
 		where := ranges(g.Layers)
 		if g.Part != "decoder" {
 			where = g.Part + " " + where
 		}
-		tb.row(say(where), say(kindName(g.Kind, g.Count)), say(brief(g.Parameters)), say(commas(unit.Fixed(g.Weights.MiB(), 2))), say(kv), say(layerRemark(g.Stored, g.KVSpan, g.State), dim))
+		tb.Row(term.Say(where), term.Say(kindName(g.Kind, g.Count)), term.Say(term.Brief(g.Parameters)), term.Say(term.Commas(unit.Fixed(g.Weights.MiB(), 2))), term.Say(kv), term.Say(layerRemark(g.Stored, g.KVSpan, g.State), term.Dim))
 	}
-	s.page.blank()
-	s.page.add(tb)
-	s.page.para(pad(gap), say("KV of one token in one layer. Figures are of the whole model, before it is shared among devices.", dim))
+	s.page.Blank()
+	s.page.Add(tb)
+	s.page.Para(term.Pad(term.Gap), term.Say("KV of one token in one layer. Figures are of the whole model, before it is shared among devices.", term.Dim))
 }
 
 // ranges shows the first runs of layers; the count tells how many there are in all.
 func ranges(s string) string {
 	s = strings.ReplaceAll(s, "-", "–")
 	const most = 14
-	if cells(s) <= most {
+	if term.Cells(s) <= most {
 		return s
 	}
-	head := s[:prefix(s, most)]
+	head := s[:term.Prefix(s, most)]
 	return head[:max(strings.LastIndexByte(head, ','), 1)] + " …"
 }
 

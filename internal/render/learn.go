@@ -4,167 +4,168 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/learn"
 )
 
 // Lessons draws the list of lessons.
-func Lessons(list []learn.Topic, st Style) string {
-	p := newPage(st)
-	p.para(nil, say("Where the memory and the time of language models go, with numbers computed now", bold))
-	p.blank()
-	tb := &table{sides: []side{left, left}, remark: true}
+func Lessons(list []learn.Topic, st term.Style) string {
+	p := term.NewPage(st)
+	p.Para(nil, term.Say("Where the memory and the time of language models go, with numbers computed now", term.Bold))
+	p.Blank()
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left}, Remark: true}
 	for _, t := range list {
-		tb.row(say(t.Topic), say(t.Line, dim))
+		tb.Row(term.Say(t.Topic), term.Say(t.Line, term.Dim))
 	}
-	p.add(tb)
-	p.blank()
-	p.para(pad(gap), say("memwall learn TOPIC · --model MODEL --on HARDWARE: the same with other numbers · --quiz: questions as in an interview", dim))
+	p.Add(tb)
+	p.Blank()
+	p.Para(term.Pad(term.Gap), term.Say("memwall learn TOPIC · --model MODEL --on HARDWARE: the same with other numbers · --quiz: questions as in an interview", term.Dim))
 	return p.String()
 }
 
 // Lesson draws a lesson.
-func Lesson(l *learn.Lesson, st Style) string {
-	p := newPage(st)
-	p.para(nil, say(l.Title, bold))
-	p.lessonBlocks(l.Blocks)
+func Lesson(l *learn.Lesson, st term.Style) string {
+	p := term.NewPage(st)
+	p.Para(nil, term.Say(l.Title, term.Bold))
+	writeLessonBlocks(p, l.Blocks)
 	for _, u := range l.Unknown {
-		p.blank()
-		p.para(join(pad(gap), say("unknown  ", dim)), say(u, dim))
+		p.Blank()
+		p.Para(term.Join(term.Pad(term.Gap), term.Say("unknown  ", term.Dim)), term.Say(u, term.Dim))
 	}
-	p.blank()
-	p.try(l.Try)
-	p.labelled("next", strings.Join(l.Next, ", "))
+	p.Blank()
+	writeTry(p, l.Try)
+	p.Labelled("next", strings.Join(l.Next, ", "))
 	return p.String()
 }
 
-// try writes commands behind their label; below the first there is none.
-func (p *page) try(list []string) {
+// writeTry writes commands behind their label; below the first there is none.
+func writeTry(p *term.Page, list []string) {
 	for i, words := range list {
 		label := []string{"try it", ""}[min(i, 1)]
-		p.hang(join(pad(gap), say(label, dim), pad(labelCells-cells(label))), gap+labelCells+gap, say(words))
+		p.Hang(term.Join(term.Pad(term.Gap), term.Say(label, term.Dim), term.Pad(term.LabelCells-term.Cells(label))), term.Gap+term.LabelCells+term.Gap, term.Say(words))
 	}
 }
 
-// lessonBlocks draws blocks with a blank line between them; laws and errata of a row stand together.
-func (p *page) lessonBlocks(blocks []learn.Block) {
+// writeLessonBlocks draws blocks with a blank line between them; laws and errata of a row stand together.
+func writeLessonBlocks(p *term.Page, blocks []learn.Block) {
 	before := learn.Paragraph
 	for i := range blocks {
 		b := &blocks[i]
 		together := b.Kind == before && (b.Kind == learn.Law || b.Kind == learn.Erratum)
 		if !together && i > 0 {
-			p.blank()
+			p.Blank()
 		}
-		p.lessonBlock(b, together)
+		writeLessonBlock(p, b, together)
 		before = b.Kind
 	}
 }
 
-func (p *page) lessonBlock(b *learn.Block, goesOn bool) {
+func writeLessonBlock(p *term.Page, b *learn.Block, goesOn bool) {
 	switch b.Kind {
 	case learn.Law:
-		p.hang(pad(2*gap), 3*gap, p.prose(b.Text.String()))
+		p.Hang(term.Pad(2*term.Gap), 3*term.Gap, prose(p, b.Text.String()))
 	case learn.Formula:
-		p.dropTo(join(pad(gap), say(b.Name)), join(say(quantity(b.Formula), bold), pad(gap), say(b.Formula.Basis.String(), dim)))
+		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.Name)), term.Join(term.Say(quantity(b.Formula), term.Bold), term.Pad(term.Gap), term.Say(b.Formula.Basis.String(), term.Dim)))
 		(&screen{page: p}).formula(b.Formula)
 	case learn.Table:
-		p.lessonTable(b)
+		writeLessonTable(p, b)
 	case learn.Bars:
-		p.lessonBars(b)
+		writeLessonBars(p, b)
 	case learn.Ledger:
-		p.lessonLedger(b)
+		writeLessonLedger(p, b)
 	case learn.Erratum:
-		p.erratum(b.Errata, goesOn)
+		writeErratum(p, b.Errata, goesOn)
 	default:
-		p.para(pad(gap), p.prose(b.Text.String()))
+		p.Para(term.Pad(term.Gap), prose(p, b.Text.String()))
 	}
 }
 
-// lessonTable aligns columns of numbers on their points; the last column of words wraps.
-func (p *page) lessonTable(b *learn.Block) {
+// writeLessonTable aligns columns of numbers on their points; the last column of words wraps.
+func writeLessonTable(p *term.Page, b *learn.Block) {
 	last := len(b.Head) - 1
-	tb := &table{remark: last > 0 && !numbers(b, last)}
+	tb := &term.Table{Remark: last > 0 && !numbers(b, last)}
 	for c := range b.Head {
-		s := left
+		s := term.Left
 		if numbers(b, c) {
-			s = decimal
+			s = term.Decimal
 		}
-		tb.sides = append(tb.sides, s)
+		tb.Sides = append(tb.Sides, s)
 	}
-	var head []text
+	var head []term.Text
 	for _, h := range b.Head {
-		head = append(head, say(h, dim))
+		head = append(head, term.Say(h, term.Dim))
 	}
-	tb.row(head...)
+	tb.Row(head...)
 	for _, r := range b.Rows {
-		var row []text
+		var row []term.Text
 		for _, c := range r.Cells {
-			row = append(row, say(c.String()))
+			row = append(row, term.Say(c.String()))
 		}
-		tb.row(row...)
+		tb.Row(row...)
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
 // numbers reports whether most cells of a column are numbers without a unit of their own.
 func numbers(b *learn.Block, column int) bool {
 	n := 0
 	for _, r := range b.Rows {
-		if s := r.Cells[column].String(); numeric(s) && strings.Trim(s, "0123456789.,e-−<≥ %×") == "" {
+		if s := r.Cells[column].String(); term.Numeric(s) && strings.Trim(s, "0123456789.,e-−<≥ %×") == "" {
 			n++
 		}
 	}
 	return column > 0 && 2*n >= len(b.Rows)
 }
 
-func (p *page) lessonBars(b *learn.Block) {
+func writeLessonBars(p *term.Page, b *learn.Block) {
 	label, words := 0, 0
 	for _, r := range b.Rows {
-		label, words = max(label, cells(r.Cells[0].String())), max(words, cells(r.Cells[1].String()))
+		label, words = max(label, term.Cells(r.Cells[0].String())), max(words, term.Cells(r.Cells[1].String()))
 	}
-	tb := &table{sides: []side{left, left, left}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left}}
 	for _, r := range b.Rows {
-		tb.row(say(r.Cells[0].String()), p.shareBar(r.Share, label+words+2*gap), say(r.Cells[1].String()))
+		tb.Row(term.Say(r.Cells[0].String()), p.ShareBar(r.Share, label+words+2*term.Gap), term.Say(r.Cells[1].String()))
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
-func (p *page) lessonLedger(b *learn.Block) {
-	p.picture(b.Device, "")
-	tb := &table{sides: []side{left, left, decimal, left}, most: map[int]int{1: 40}}
-	tb.row(nil, say(b.Device.Name, dim), say("GiB", dim), nil)
+func writeLessonLedger(p *term.Page, b *learn.Block) {
+	p.Picture(b.Device, "")
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Decimal, term.Left}, Most: map[int]int{1: 40}}
+	tb.Row(nil, term.Say(b.Device.Name, term.Dim), term.Say("GiB", term.Dim), nil)
 	for i := range b.Device.Ledger {
 		it := &b.Device.Ledger[i]
-		f := familyFor(it.ID)
-		tb.row(say(string(looks[f].glyph), looks[f].ink), say(it.Name), say(gib(it.Bytes, 2)), say(strings.ReplaceAll(it.Life.String(), "_", "-"), dim))
+		f := term.FamilyFor(it.ID)
+		tb.Row(term.Say(string(term.Looks[f].Glyph), term.Looks[f].Ink), term.Say(it.Name), term.Say(term.GiB(it.Bytes, 2)), term.Say(strings.ReplaceAll(it.Life.String(), "_", "-"), term.Dim))
 	}
-	p.blank()
-	p.add(tb)
+	p.Blank()
+	p.Add(tb)
 }
 
-// erratum sets a figure that is often read above the right one.
-func (p *page) erratum(w *learn.Wrong, goesOn bool) {
-	lead := join(pad(gap), say("often read", dim), pad(labelCells-cells("often read")))
+// writeErratum sets a figure that is often read above the right one.
+func writeErratum(p *term.Page, w *learn.Wrong, goesOn bool) {
+	lead := term.Join(term.Pad(term.Gap), term.Say("often read", term.Dim), term.Pad(term.LabelCells-term.Cells("often read")))
 	if goesOn {
-		lead = pad(gap + labelCells)
+		lead = term.Pad(term.Gap + term.LabelCells)
 	}
-	p.para(lead, join(say("✗ ", inkBad), p.prose(w.Said)))
-	right := join(say("✓ ", bold), p.prose(w.Ours.String(), bold))
+	p.Para(lead, term.Join(term.Say("✗ ", term.InkBad), prose(p, w.Said)))
+	right := term.Join(term.Say("✓ ", term.Bold), prose(p, w.Ours.String(), term.Bold))
 	if w.Why != nil {
-		right = join(right, p.prose(". "+w.Why.String()))
+		right = term.Join(right, prose(p, ". "+w.Why.String()))
 	}
-	p.para(pad(gap+labelCells), join(right, say(" ("+w.Article+", "+w.Claim+")", dim)))
+	p.Para(term.Pad(term.Gap+term.LabelCells), term.Join(right, term.Say(" ("+w.Article+", "+w.Claim+")", term.Dim)))
 }
 
 // Question draws what is asked: where it stands, the text, and what may be answered.
-func Question(q *learn.Question, place string, st Style) string {
-	p := newPage(st)
-	p.line(say(place, bold), say("  "+joined([]string{q.Topic, "level " + strconv.Itoa(q.Level)}, " · "), dim))
-	p.para(pad(gap), p.prose(q.Text.String()))
+func Question(q *learn.Question, place string, st term.Style) string {
+	p := term.NewPage(st)
+	p.Line(term.Say(place, term.Bold), term.Say("  "+term.Joined([]string{q.Topic, "level " + strconv.Itoa(q.Level)}, " · "), term.Dim))
+	p.Para(term.Pad(term.Gap), prose(p, q.Text.String()))
 	for i, c := range q.Choices {
-		p.hang(pad(2*gap), 3*gap, join(say(string(rune('a'+i))+") ", dim), say(c)))
+		p.Hang(term.Pad(2*term.Gap), 3*term.Gap, term.Join(term.Say(string(rune('a'+i))+") ", term.Dim), term.Say(c)))
 	}
 	if len(q.Choices) == 0 {
-		p.para(pad(gap), say("a number"+wanted(q.Unit)+", right within "+strconv.FormatFloat(100*q.Within, 'g', 3, 64)+" %", dim))
+		p.Para(term.Pad(term.Gap), term.Say("a number"+wanted(q.Unit)+", right within "+strconv.FormatFloat(100*q.Within, 'g', 3, 64)+" %", term.Dim))
 	}
 	return p.String()
 }
@@ -181,19 +182,19 @@ func wanted(name string) string {
 }
 
 // Worked draws the answer to a question. It was answered right, wrong, or not at all.
-func Worked(q *learn.Question, verdict string, st Style) string {
-	p := newPage(st)
-	lead := say("answer  ", dim)
+func Worked(q *learn.Question, verdict string, st term.Style) string {
+	p := term.NewPage(st)
+	lead := term.Say("answer  ", term.Dim)
 	switch verdict {
 	case "right":
-		lead = say("✓ right  ", bold)
+		lead = term.Say("✓ right  ", term.Bold)
 	case "wrong":
-		lead = say("✗ wrong  ", inkBad)
+		lead = term.Say("✗ wrong  ", term.InkBad)
 	}
-	p.para(join(pad(gap), lead), say(q.Answer.Text, bold))
-	p.lessonBlocks(q.Working)
-	p.blank()
-	p.try(q.Try)
+	p.Para(term.Join(term.Pad(term.Gap), lead), term.Say(q.Answer.Text, term.Bold))
+	writeLessonBlocks(p, q.Working)
+	p.Blank()
+	writeTry(p, q.Try)
 	return p.String()
 }
 
@@ -201,9 +202,9 @@ func Worked(q *learn.Question, verdict string, st Style) string {
 var exponents = strings.NewReplacer("²", "^2", "³", "^3", "⁴", "^4", "⁶", "^6")
 
 // prose makes a text of a sentence.
-func (p *page) prose(s string, i ...ink) text {
-	if p.st.ASCII {
+func prose(p *term.Page, s string, i ...term.Ink) term.Text {
+	if p.Style.ASCII {
 		s = exponents.Replace(s)
 	}
-	return say(s, i...)
+	return term.Say(s, i...)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
@@ -13,7 +14,7 @@ import (
 // ledgerTable has a row for each item: glyph and name, GiB, band (one column, or two when a band is lopsided), basis,
 // remark.
 type ledgerTable struct {
-	table
+	term.Table
 	two  bool
 	bare bool // names and numbers only: the screen has no room for more
 }
@@ -21,49 +22,52 @@ type ledgerTable struct {
 // leastBanded is the width from which a ledger shows bands and bases.
 const leastBanded = 56
 
-func (s *screen) newLedgerTable(head string, items []memwall.Item, sum banded) *ledgerTable {
-	lt := &ledgerTable{two: sum.lopsided(), bare: s.page.st.width() < leastBanded}
-	lt.most = map[int]int{0: max(20, s.page.st.width()-44)}
+func (s *screen) newLedgerTable(head string, items []memwall.Item, sum term.Banded) *ledgerTable {
+	lt := &ledgerTable{two: sum.Lopsided(), bare: s.page.Style.Cells() < leastBanded}
+	lt.Most = map[int]int{0: max(20, s.page.Style.Cells()-44)}
 	if lt.bare {
-		lt.sides, lt.remark = []side{left, decimal, left}, true
-		lt.row(say(head, bold), say("GiB", dim), nil)
+		lt.Sides, lt.Remark = []term.Side{term.Left, term.Decimal, term.Left}, true
+		lt.Row(term.Say(head, term.Bold), term.Say("GiB", term.Dim), nil)
 		return lt
 	}
 	for i := range items {
-		lt.two = lt.two || itemBand(&items[i]).lopsided()
+		lt.two = lt.two || ItemBand(&items[i]).Lopsided()
 	}
-	lt.sides, lt.remark, lt.early = []side{left, decimal, decimal, left, left}, true, true
-	h := []text{say(head, bold), say("GiB", dim), say("±", dim), say("basis", dim), nil}
+	lt.Sides, lt.Remark, lt.Early = []term.Side{term.Left, term.Decimal, term.Decimal, term.Left, term.Left}, true, true
+	h := []term.Text{term.Say(head, term.Bold), term.Say("GiB", term.Dim), term.Say("±", term.Dim), term.Say("basis", term.Dim), nil}
 	if lt.two {
-		lt.sides = []side{left, decimal, decimal, decimal, left, left}
-		h = []text{say(head, bold), say("GiB", dim), say("+", dim), say("−", dim), say("basis", dim), nil}
+		lt.Sides = []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Left, term.Left}
+		h = []term.Text{term.Say(head, term.Bold), term.Say("GiB", term.Dim), term.Say("+", term.Dim), term.Say("−", term.Dim), term.Say("basis", term.Dim), nil}
 	}
-	lt.rows = append(lt.rows, h)
+	lt.Rows = append(lt.Rows, h)
 	return lt
 }
 
-func itemBand(it *memwall.Item) banded { return banded{it.Bytes, it.Low, it.High} }
+// ItemBand is an item with the edges of its band; without an edge it is exact.
+func ItemBand(it *memwall.Item) term.Banded {
+	return term.Banded{Mid: it.Bytes, Low: it.Low, High: it.High}
+}
 
 // put adds a row; number and band share their digits.
-func (lt *ledgerTable) put(name text, number string, b banded, basis text, remark string, i ink) {
-	row := []text{name, say(number, i)}
+func (lt *ledgerTable) put(name term.Text, number string, b term.Banded, basis term.Text, remark string, i term.Ink) {
+	row := []term.Text{name, term.Say(number, i)}
 	if lt.bare {
-		lt.row(append(row, say(remark, dim))...)
+		lt.Row(append(row, term.Say(remark, term.Dim))...)
 		return
 	}
 	switch {
-	case b.exact() && lt.two:
+	case b.Exact() && lt.two:
 		row = append(row, nil, nil)
-	case b.exact():
+	case b.Exact():
 		row = append(row, nil)
-	case lt.two && b.lopsided():
-		row = append(row, say(b.up(), dim), say(b.down(), dim))
+	case lt.two && b.Lopsided():
+		row = append(row, term.Say(b.Up(), term.Dim), term.Say(b.Down(), term.Dim))
 	case lt.two:
-		row = append(row, say(b.half(), dim), say(b.half(), dim))
+		row = append(row, term.Say(b.Half(), term.Dim), term.Say(b.Half(), term.Dim))
 	default:
-		row = append(row, say(b.half(), dim))
+		row = append(row, term.Say(b.Half(), term.Dim))
 	}
-	lt.row(append(row, basis, say(remark, dim))...)
+	lt.Row(append(row, basis, term.Say(remark, term.Dim))...)
 }
 
 // footnotes collects what stands under a screen.
@@ -72,17 +76,17 @@ type footnotes struct{ texts []string }
 func (f *footnotes) add(s string) string {
 	for i, have := range f.texts {
 		if have == s {
-			return footnote(i + 1)
+			return term.Footnote(i + 1)
 		}
 	}
 	f.texts = append(f.texts, s)
-	return footnote(len(f.texts))
+	return term.Footnote(len(f.texts))
 }
 
-// byFamily sorts items into the order of bars.
-func byFamily(items []memwall.Item) []memwall.Item {
+// ByFamily sorts items into the order of bars.
+func ByFamily(items []memwall.Item) []memwall.Item {
 	out := append([]memwall.Item(nil), items...)
-	sort.SliceStable(out, func(i, j int) bool { return familyFor(out[i].ID) < familyFor(out[j].ID) })
+	sort.SliceStable(out, func(i, j int) bool { return term.FamilyFor(out[i].ID) < term.FamilyFor(out[j].ID) })
 	return out
 }
 
@@ -90,17 +94,17 @@ func byFamily(items []memwall.Item) []memwall.Item {
 func (s *screen) ledger(i int) {
 	d := &s.a.Devices[i]
 	head := s.tableHead(d)
-	lt := s.newLedgerTable(head, d.Ledger, needed(d))
-	for _, it := range byFamily(d.Ledger) {
+	lt := s.newLedgerTable(head, d.Ledger, term.Needed(d))
+	for _, it := range ByFamily(d.Ledger) {
 		if it.ID != "pool_unused" {
 			s.item(lt, &it, fmt.Sprintf("/devices/%d/ledger", i), 0)
 		}
 	}
-	n := needed(d)
-	lt.put(say("needed", bold), least1(d)+gib(n.v, n.decimals()), n, nil, "", bold)
+	n := term.Needed(d)
+	lt.put(term.Say("needed", term.Bold), least1(d)+term.GiB(n.Mid, n.Decimals()), n, nil, "", term.Bold)
 	s.room(lt, d)
-	s.page.blank()
-	s.page.add(&lt.table)
+	s.page.Blank()
+	s.page.Add(&lt.Table)
 }
 
 // tableHead names the ranks that a table is about; of a single device the name says more than a number.
@@ -111,11 +115,11 @@ func (s *screen) tableHead(d *memwall.Device) string {
 	case len(s.a.Devices) == 1 && d.Count == 1:
 		return d.Name
 	case d.Count == 1 && mixed(s.a):
-		return rankName(d) + ", " + d.Name
+		return RankName(d) + ", " + d.Name
 	case d.Count == 1:
-		return rankName(d)
+		return RankName(d)
 	}
-	return rankName(d) + ", each"
+	return RankName(d) + ", each"
 }
 
 func (s *screen) item(lt *ledgerTable, it *memwall.Item, at string, depth int) {
@@ -123,15 +127,15 @@ func (s *screen) item(lt *ledgerTable, it *memwall.Item, at string, depth int) {
 		return
 	}
 	r := s.ledgerRow(it, at, 0)
-	look := looks[familyFor(it.ID)]
-	label := join(say(string(look.glyph), look.ink), say(" "+strings.Repeat("  ", depth)+r.Name))
+	look := term.Looks[term.FamilyFor(it.ID)]
+	label := term.Join(term.Say(string(look.Glyph), look.Ink), term.Say(" "+strings.Repeat("  ", depth)+r.Name))
 	if depth > 0 {
-		label = say("  " + strings.Repeat("  ", depth) + r.Name)
+		label = term.Say("  " + strings.Repeat("  ", depth) + r.Name)
 	}
 	if r.Note != "" {
 		r.Basis += " " + s.foot.add(r.Note)
 	}
-	lt.put(label, r.Figure, r.band, say(r.Basis), r.Remark, plain)
+	lt.put(label, r.Figure, r.band, term.Say(r.Basis), r.Remark, term.Plain)
 	if s.opt.Layers == nil {
 		return
 	}
@@ -148,7 +152,7 @@ func nameOf(it *memwall.Item) (name, remark string) {
 	if name, remark, ok := strings.Cut(it.Name, ": "); ok {
 		return name, remark
 	}
-	if i := strings.LastIndex(it.Name, ", "); i > 0 && cells(it.Name) > longName {
+	if i := strings.LastIndex(it.Name, ", "); i > 0 && term.Cells(it.Name) > longName {
 		return it.Name[:i], it.Name[i+2:]
 	}
 	return it.Name, ""
@@ -163,7 +167,7 @@ func (s *screen) load(id string) string {
 	if p.Context == 0 {
 		return unit.Count(int64(p.ContextTotal)) + " tokens in all"
 	}
-	out := people(int64(p.Sequences)) + " × " + unit.Count(int64(p.Context)) + " tokens"
+	out := term.Users(int64(p.Sequences)) + " × " + unit.Count(int64(p.Context)) + " tokens"
 	if p.DP > 1 && p.Sequences > 1 {
 		out += fmt.Sprintf(", over %d replicas", p.DP)
 	}
@@ -175,35 +179,26 @@ func (s *screen) replacement(it *memwall.Item, at string) string {
 	for pointer, e := range s.a.Explain {
 		if strings.HasPrefix(pointer, at) && strings.HasSuffix(pointer, "/bytes") && e.Source == it.Source && e.Formula == it.Formula && len(e.Inputs) == 1 {
 			if o := e.Inputs[0].Origin; o != "" {
-				return capital(o)
+				return term.Capital(o)
 			}
 		}
 	}
 	return it.Source
 }
 
-// capital begins a sentence; names with digits or capitals of their own stay as they are.
-func capital(s string) string {
-	word, _, _ := strings.Cut(s, " ")
-	if word == "" || word != strings.ToLower(word) || strings.ContainsAny(word, "0123456789") {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
 // room writes what is left and what the plan may use.
 func (s *screen) room(lt *ledgerTable, d *memwall.Device) {
 	for _, r := range s.roomRows(d, "") {
-		label, look := join(say("·", inkFree), say(" "+r.Name)), plain
+		label, look := term.Join(term.Say("·", term.InkFree), term.Say(" "+r.Name)), term.Plain
 		switch {
 		case r.Short:
-			label, look = say("╳ short", inkOver), inkOver
+			label, look = term.Say("╳ short", term.InkOver), term.InkOver
 		case r.Limit:
-			label = say(r.Name)
+			label = term.Say(r.Name)
 		}
-		var basis text
+		var basis term.Text
 		if r.Basis != "" {
-			basis = say(r.Basis)
+			basis = term.Say(r.Basis)
 		}
 		lt.put(label, r.Figure, r.band, basis, r.Remark, look)
 	}
@@ -224,11 +219,11 @@ var lifeNames = map[ledger.Life]string{
 func (s *screen) byLife(i int) {
 	d := &s.a.Devices[i]
 	head := s.tableHead(d)
-	lt := s.newLedgerTable(head, d.Ledger, needed(d))
+	lt := s.newLedgerTable(head, d.Ledger, term.Needed(d))
 	for _, life := range []ledger.Life{ledger.Persistent, ledger.SemiPersistent, ledger.Ephemeral} {
 		var group []memwall.Item
 		var sums []ledger.Item
-		for _, it := range byFamily(d.Ledger) {
+		for _, it := range ByFamily(d.Ledger) {
 			if it.Life == life && it.ID != "pool_unused" {
 				group = append(group, it)
 				sums = append(sums, ledger.Item{Bytes: it.Bytes, Low: it.Low, High: it.High, Basis: it.Basis, Unknown: it.Unknown})
@@ -238,18 +233,18 @@ func (s *screen) byLife(i int) {
 			continue
 		}
 		sum := ledger.Sum(sums)
-		b := banded{sum.Bytes, sum.Low, sum.High}
+		b := term.Banded{Mid: sum.Bytes, Low: sum.Low, High: sum.High}
 		word, remark, _ := strings.Cut(lifeNames[life], ", ")
-		lt.put(say(word, bold), gib(b.v, b.decimals()), b, nil, remark, bold)
+		lt.put(term.Say(word, term.Bold), term.GiB(b.Mid, b.Decimals()), b, nil, remark, term.Bold)
 		for j := range group {
 			s.item(lt, &group[j], fmt.Sprintf("/devices/%d/ledger", i), 0)
 		}
 	}
-	n := needed(d)
-	lt.put(say("needed", bold), least1(d)+gib(n.v, n.decimals()), n, nil, "", bold)
+	n := term.Needed(d)
+	lt.put(term.Say("needed", term.Bold), least1(d)+term.GiB(n.Mid, n.Decimals()), n, nil, "", term.Bold)
 	s.room(lt, d)
-	s.page.blank()
-	s.page.add(&lt.table)
+	s.page.Blank()
+	s.page.Add(&lt.Table)
 }
 
 // host writes what lies in host memory.
@@ -257,23 +252,23 @@ func (s *screen) host(m *memwall.Memory, head, at string) {
 	if m == nil || len(m.Ledger) == 0 {
 		return
 	}
-	sum, exact := banded{m.Needed, m.NeededLow, m.NeededHigh}, banded{}
+	sum, exact := term.Banded{Mid: m.Needed, Low: m.NeededLow, High: m.NeededHigh}, term.Banded{}
 	lt := s.newLedgerTable(head, m.Ledger, sum)
-	for _, it := range byFamily(m.Ledger) {
+	for _, it := range ByFamily(m.Ledger) {
 		name, remark := nameOf(&it)
-		it.Name = name + ": " + joined([]string{remark, placeNames[it.Place]}, ", ")
+		it.Name = name + ": " + term.Joined([]string{remark, placeNames[it.Place]}, ", ")
 		s.item(lt, &it, at, 0)
 	}
-	digits := sum.decimals()
-	lt.put(say("needed", bold), gib(m.Needed, digits), sum, nil, "", bold)
+	digits := sum.Decimals()
+	lt.put(term.Say("needed", term.Bold), term.GiB(m.Needed, digits), sum, nil, "", term.Bold)
 	if m.Headroom < 0 {
-		lt.put(say("╳ short", inkBad), gib(-m.Headroom, digits), exact, nil, "", inkBad)
+		lt.put(term.Say("╳ short", term.InkBad), term.GiB(-m.Headroom, digits), exact, nil, "", term.InkBad)
 	}
 	if m.Capacity > 0 {
-		lt.put(say("there is"), gib(m.Capacity, digits), exact, nil, "", plain)
+		lt.put(term.Say("there is"), term.GiB(m.Capacity, digits), exact, nil, "", term.Plain)
 	}
-	s.page.blank()
-	s.page.add(&lt.table)
+	s.page.Blank()
+	s.page.Add(&lt.Table)
 }
 
 var placeNames = map[ledger.Place]string{

@@ -1,10 +1,12 @@
-package render
+package render_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/render/cards"
+	"github.com/memwall/memwall/internal/term"
 )
 
 // Rows to be pasted stand whole on lines of their own at any width, tabs included; what stands around them keeps
@@ -13,12 +15,12 @@ func TestRowsAreWhole(t *testing.T) {
 	m := &card.NewModel{Row: `{"id":"` + strings.Repeat("long-", 40) + `","name":"Größe"}`, RowIn: "a.jsonl", Check: `{"got":{"parameters":null}}`, CheckIn: "b.jsonl",
 		Parameters: 1234567, Empty: []string{"released"}, Notes: []string{"the same network as x\x1b[31m: " + strings.Repeat("words ", 30)}}
 	d := &card.NewDevice{Row: "id\t\tName" + strings.Repeat("\t12345678", 20), RowIn: "c.tsv", Empty: []string{"vendor", "sources"}}
-	for width := MinWidth; width <= MaxWidth; width += 10 {
-		st := Style{Width: width}
+	for width := term.MinWidth; width <= term.MaxWidth; width += 10 {
+		st := term.Style{Width: width}
 		for _, c := range []struct {
 			screen string
 			rows   []string
-		}{{NewModel(m, st), []string{m.Row, m.Check}}, {NewDevice(d, st), []string{d.Row}}} {
+		}{{cards.NewModel(m, st), []string{m.Row, m.Check}}, {cards.NewDevice(d, st), []string{d.Row}}} {
 			lines := strings.Split(strings.TrimSuffix(c.screen, "\n"), "\n")
 			for _, row := range c.rows {
 				lines = without(t, lines, row)
@@ -28,7 +30,7 @@ func TestRowsAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if got := NewModel(m, Style{Width: 80}); !strings.Contains(got, "1,234,567 parameters") || !strings.Contains(got, "to fill in     released") {
+	if got := cards.NewModel(m, term.Style{Width: 80}); !strings.Contains(got, "1,234,567 parameters") || !strings.Contains(got, "to fill in     released") {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package render
+package render_test
 
 import (
 	"slices"
@@ -6,42 +6,44 @@ import (
 	"testing"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
 )
 
 // screenOf is the screen whose parts Parts gives, with all that it can show.
 func screenOf(a *memwall.Answer) string {
-	st := Style{Width: MaxWidth}
+	st := term.Style{Width: term.MaxWidth}
 	switch a.Ask {
 	case "pick":
-		return Pick(a, st)
+		return render.Pick(a, st)
 	case "diagnose":
-		return Diagnose(a, true, st)
+		return render.Diagnose(a, true, st)
 	case "sim":
-		return Sim(a, SimOptions{}, st)
+		return render.Sim(a, render.SimOptions{}, st)
 	}
-	return Plan(a, PlanOptions{If: true}, st)
+	return render.Plan(a, render.PlanOptions{If: true}, st)
 }
 
-func texts(b *Block) []Text {
-	all := []Text{b.Lead, b.Words}
+func texts(b *term.Block) []term.Runs {
+	all := []term.Runs{b.Lead, b.Words}
 	for _, r := range b.Rows {
 		for _, c := range r.Cells {
-			all = append(all, c.Text)
+			all = append(all, c.Runs)
 		}
 	}
 	return all
 }
 
-func wordsOf(s string) []string { return strings.Fields(strings.ReplaceAll(s, hard, " ")) }
+func wordsOf(s string) []string { return strings.Fields(strings.ReplaceAll(s, term.NoBreak, " ")) }
 
 // TestPartsAreTheScreen: what faces are given says what the terminal says, word by word.
 func TestPartsAreTheScreen(t *testing.T) {
 	for _, name := range []string{"sim", "sim-grows", "plan", "plan-fits", "plan-none", "plan-any", "plan-train", "plan-train-cost", "plan-train-none", "goal", "goal-day", "goal-none", "pick", "pick-none", "diagnose-train", "diagnose-ranks", "diagnose-growing", "diagnose-vllm", "diagnose-none", "diagnose-not"} {
 		a := answer(t, name)
 		words := wordsOf(screenOf(a))
-		blocks := Parts(a)
-		if len(blocks) == 0 || blocks[0].Kind != Title {
+		blocks := render.Parts(a)
+		if len(blocks) == 0 || blocks[0].Kind != term.Title {
 			t.Errorf("%s begins with no title", name)
 		}
 		for i := range blocks {
@@ -60,7 +62,7 @@ func TestPartsAreTheScreen(t *testing.T) {
 func TestPartsLead(t *testing.T) {
 	a := answer(t, "sim")
 	n := 0
-	for _, b := range Parts(a) {
+	for _, b := range render.Parts(a) {
 		for _, x := range texts(&b) {
 			for _, r := range x {
 				if r.To != nil && r.To.Pointer != "" {
@@ -72,7 +74,7 @@ func TestPartsLead(t *testing.T) {
 	if n < 20 {
 		t.Errorf("%d numbers lead to their origin", n)
 	}
-	if Parts(answer(t, "fits")) != nil {
+	if render.Parts(answer(t, "fits")) != nil {
 		t.Error("a fit has a page of its own")
 	}
 }
@@ -87,7 +89,7 @@ func TestBesideRows(t *testing.T) {
 		return a
 	}
 	fits, less, short := ask("rtx-4090"), ask("h100"), ask("rtx-3060")
-	rows := BesideRows([]*memwall.Answer{fits, less, short, nil})
+	rows := render.BesideRows([]*memwall.Answer{fits, less, short, nil})
 	if rows[0].Figures[3].Best || !rows[1].Figures[3].Best || !rows[1].Figures[2].Best || rows[2].Figures[3].Best || !rows[2].Figures[3].Aside || rows[3].Name != "" {
 		t.Errorf("%+v", rows)
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Pick draws the models that hardware runs: the first in words, then all as a table.
-func Pick(a *memwall.Answer, st Style) string {
-	s := &screen{page: newPage(st), a: a}
+func Pick(a *memwall.Answer, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a}
 	s.picked()
 	s.notes()
 	return s.page.String()
@@ -20,8 +21,8 @@ func Pick(a *memwall.Answer, st Style) string {
 
 func (s *screen) picked() {
 	if len(s.a.Picks) == 0 {
-		m := markOf(memwall.DoesNotFit)
-		s.page.opening(say(string(m.sign)+" no model   ", m.ink), say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), bold))
+		m := term.MarkOf(memwall.DoesNotFit)
+		s.page.Opening(term.Say(string(m.Sign)+" no model   ", m.Ink), term.Say("none of the catalog fits "+s.a.Plan.Hardware+" at "+unit.Length(int64(s.a.Plan.Context)), term.Bold))
 	} else {
 		s.firstPick()
 		s.picks()
@@ -36,8 +37,8 @@ func (s *screen) firstPick() {
 	if k.Score == nil {
 		rank = "the newest"
 	}
-	s.page.opening(nil, join(say(k.Name+" "+k.Weights, bold), say(hard+hard), say(" "+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
-	s.page.para(pad(gap), say(s.pickFigures(k)))
+	s.page.Opening(nil, term.Join(term.Say(k.Name+" "+k.Weights, term.Bold), term.Say(term.NoBreak+term.NoBreak), term.Say(" "+rank+" for "+s.a.Plan.Use+" on "+s.a.Plan.Hardware)))
+	s.page.Para(term.Pad(term.Gap), term.Say(s.pickFigures(k)))
 	fastest, longest := s.foremost("fastest"), s.foremost("longest")
 	heads := []struct {
 		says string
@@ -49,7 +50,7 @@ func (s *screen) firstPick() {
 	}
 	for _, h := range heads {
 		if h.pick != nil && h.pick != k {
-			s.page.para(say("  "+h.says+"  ", dim), say(h.pick.Name+" "+h.pick.Weights+": "+s.pickFigures(h.pick)))
+			s.page.Para(term.Say("  "+h.says+"  ", term.Dim), term.Say(h.pick.Name+" "+h.pick.Weights+": "+s.pickFigures(h.pick)))
 		}
 	}
 }
@@ -69,14 +70,14 @@ func (s *screen) pickFigures(k *memwall.Pick) string {
 	line := ""
 	for _, c := range k.Contexts {
 		if c.Context == int64(s.a.Plan.Context) {
-			line = gib(c.Needed, 1) + " GiB at " + unit.Length(c.Context)
+			line = term.GiB(c.Needed, 1) + " GiB at " + unit.Length(c.Context)
 		}
 	}
 	if k.Host > 0 && k.Plan.CPUMoE != nil {
-		line += " and " + gib(k.Host, 1) + " on the host"
+		line += " and " + term.GiB(k.Host, 1) + " on the host"
 	}
 	if v := k.Speed; v != nil && v.Decode != nil {
-		line += fmt.Sprintf(", %s tok/s (%s)", significant(*v.Decode, 2), bandOf(v))
+		line += fmt.Sprintf(", %s tok/s (%s)", term.Significant(*v.Decode, 2), bandOf(v))
 	}
 	if k.MaxContext != nil {
 		line += ", up to " + wholeLength(*k.MaxContext)
@@ -86,29 +87,29 @@ func (s *screen) pickFigures(k *memwall.Pick) string {
 
 // picks is the table of models, with the columns that the width has room for.
 func (s *screen) picks() {
-	width, all := s.page.st.width(), s.a.Picks
-	tb := &table{sides: []side{left, left, right}}
-	tb.row(say("model", bold), say("format", dim), say("tok/s", dim))
+	width, all := s.page.Style.Cells(), s.a.Picks
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right}}
+	tb.Row(term.Say("model", term.Bold), term.Say("format", term.Dim), term.Say("tok/s", term.Dim))
 	for i := range all {
-		to := &Place{Ask: "fit", Patch: pickPatch(&all[i])}
-		tb.wrapped(0, nameCells(width), say(all[i].Name).leads(to), say(all[i].Weights), say(tokensEach(all[i].Speed)).leads(to))
+		to := &term.Place{Ask: "fit", Patch: PickPatch(&all[i])}
+		tb.Wrapped(0, nameCells(width), term.Say(all[i].Name).LinkTo(to), term.Say(all[i].Weights), term.Say(TokensEach(all[i].Speed)).LinkTo(to))
 	}
-	tb.column(1, right, say("score", dim), func(i int) text { return scoreCell(all[i].Score) })
-	if width >= narrow {
-		tb.column(3, decimal, say("GiB", dim), func(i int) text { return pickedNeed(&all[i], int64(s.a.Plan.Context)) })
-		tb.column(4, decimal, say("host", dim), func(i int) text { return hostCell(&all[i]) })
+	tb.Column(1, term.Right, term.Say("score", term.Dim), func(i int) term.Text { return ScoreCell(all[i].Score) })
+	if width >= term.Narrow {
+		tb.Column(3, term.Decimal, term.Say("GiB", term.Dim), func(i int) term.Text { return PickedNeed(&all[i], int64(s.a.Plan.Context)) })
+		tb.Column(4, term.Decimal, term.Say("host", term.Dim), func(i int) term.Text { return hostCell(&all[i]) })
 	}
-	if width >= defaultWidth {
-		tb.column(5, right, say("longest", dim), func(i int) text { return say(longestOf(&all[i])) })
-		tb.column(7, left, say("(band)", dim), func(i int) text { return say(bandOf(all[i].Speed), dim) })
+	if width >= term.DefaultWidth {
+		tb.Column(5, term.Right, term.Say("longest", term.Dim), func(i int) term.Text { return term.Say(LongestOf(&all[i])) })
+		tb.Column(7, term.Left, term.Say("(band)", term.Dim), func(i int) term.Text { return term.Say(bandOf(all[i].Speed), term.Dim) })
 	}
-	s.page.blank()
-	s.page.add(tb)
-	s.page.para(pad(gap), say(scoreLegend(all), dim))
+	s.page.Blank()
+	s.page.Add(tb)
+	s.page.Para(term.Pad(term.Gap), term.Say(scoreLegend(all), term.Dim))
 }
 
-// pickPatch is what makes a question of fit of a pick.
-func pickPatch(k *memwall.Pick) map[string]any {
+// PickPatch is what makes a question of fit of a pick.
+func PickPatch(k *memwall.Pick) map[string]any {
 	out := map[string]any{"model": k.Model, "weights": k.Weights}
 	if n := k.Plan.CPUMoE; n != nil {
 		out["cpu_moe"] = int64(*n)
@@ -116,15 +117,15 @@ func pickPatch(k *memwall.Pick) map[string]any {
 	return out
 }
 
-// scoreCell is a published score, or an estimate with its mark.
-func scoreCell(s *memwall.PickScore) text {
+// ScoreCell is a published score, or an estimate with its mark.
+func ScoreCell(s *memwall.PickScore) term.Text {
 	switch {
 	case s == nil:
-		return say("—", dim)
+		return term.Say("—", term.Dim)
 	case s.Published:
-		return say(significant(s.Value, 2))
+		return term.Say(term.Significant(s.Value, 2))
 	}
-	return say("~" + significant(s.Value, 2))
+	return term.Say("~" + term.Significant(s.Value, 2))
 }
 
 func scoreLegend(all []memwall.Pick) string {
@@ -147,37 +148,37 @@ func scoreLegend(all []memwall.Pick) string {
 	return out
 }
 
-// pickedNeed is what the context asked for needs.
-func pickedNeed(k *memwall.Pick, context int64) text {
+// PickedNeed is what the context asked for needs.
+func PickedNeed(k *memwall.Pick, context int64) term.Text {
 	for _, c := range k.Contexts {
 		if c.Context == context {
-			return say(gib(c.Needed, 1)).leads(&Place{Ask: "fit", Patch: pickPatch(k)})
+			return term.Say(term.GiB(c.Needed, 1)).LinkTo(&term.Place{Ask: "fit", Patch: PickPatch(k)})
 		}
 	}
-	return say("—", dim)
+	return term.Say("—", term.Dim)
 }
 
 // hostCell is what of the weights the host holds, where experts were put there.
-func hostCell(k *memwall.Pick) text {
+func hostCell(k *memwall.Pick) term.Text {
 	if k.Host == 0 || k.Plan.CPUMoE == nil {
-		return say("")
+		return term.Say("")
 	}
-	return say(gib(k.Host, 1))
+	return term.Say(term.GiB(k.Host, 1))
 }
 
 // nameCells is the width of the column of names: what the others leave.
 func nameCells(width int) int {
 	switch {
-	case width < narrow:
+	case width < term.Narrow:
 		return width - 27
-	case width < defaultWidth:
+	case width < term.DefaultWidth:
 		return width - 44
 	}
 	return width - 60
 }
 
-// longestOf is the longest context that a pick has room for.
-func longestOf(k *memwall.Pick) string {
+// LongestOf is the longest context that a pick has room for.
+func LongestOf(k *memwall.Pick) string {
 	if k.MaxContext == nil {
 		return "any"
 	}
@@ -196,5 +197,5 @@ func bandOf(v *memwall.Speed) string {
 	if v == nil || v.Decode == nil {
 		return ""
 	}
-	return significant(*v.DecodeLow, 2) + "–" + significant(*v.DecodeHigh, 2)
+	return term.Significant(*v.DecodeLow, 2) + "–" + term.Significant(*v.DecodeHigh, 2)
 }

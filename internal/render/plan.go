@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -17,8 +18,8 @@ type PlanOptions struct {
 }
 
 // Plan draws what must change: how many ways there are, the first that fits, the ladder, and how to run it.
-func Plan(a *memwall.Answer, opt PlanOptions, st Style) string {
-	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
+func Plan(a *memwall.Answer, opt PlanOptions, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
 	switch {
 	case a.Plan.For == "train":
 		s.trained(opt.All)
@@ -63,16 +64,16 @@ func (s *screen) planHead() {
 			close++
 		}
 	}
-	ways := plural(int64(len(s.a.Candidates)), "way", "ways")
+	ways := term.Plural(int64(len(s.a.Candidates)), "way", "ways")
 	if s.a.Plan.Hardware == "" {
-		ways = plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
+		ways = term.Plural(int64(len(s.a.Candidates)), "kind of hardware", "kinds of hardware")
 	}
-	m := markOf(memwall.Fits)
+	m := term.MarkOf(memwall.Fits)
 	switch {
 	case s.a.Verdict == memwall.Fits:
 		ways = "fits as asked"
 	case len(s.a.Candidates) == 0:
-		m, ways = markOf(memwall.DoesNotFit), "no way"
+		m, ways = term.MarkOf(memwall.DoesNotFit), "no way"
 	}
 	if close > 0 && s.a.Verdict != memwall.Fits {
 		ways += fmt.Sprintf(", %d close", close)
@@ -81,14 +82,14 @@ func (s *screen) planHead() {
 	if s.a.Plan.Hardware == "" && differ(s.a.Candidates) {
 		about = []string{about[0], "each in a format that suits it"}
 	}
-	s.page.dotted(join(say(string(m.sign)+" "+ways, m.ink), say("   ")), about)
+	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+ways, m.Ink), term.Say("   ")), about)
 }
 
 // planBest is line 2: what the plan lacks as asked, and the first change that mends it.
 func (s *screen) planBest() {
 	if s.a.Plan.Hardware == "" {
 		if b := s.a.Best; b != nil {
-			s.page.para(pad(gap), join(say(firstOfAny(s.a)+": "), say(b.Change, bold), say(", "+s.buys(b))))
+			s.page.Para(term.Pad(term.Gap), term.Join(term.Say(firstOfAny(s.a)+": "), term.Say(b.Change, term.Bold), term.Say(", "+s.buys(b))))
 		}
 		return
 	}
@@ -98,9 +99,9 @@ func (s *screen) planBest() {
 		if s.a.Verdict == memwall.Fits {
 			name = "; better: "
 		}
-		x = join(x, say(name), say(b.Change, bold), say(", "+s.buys(b)))
+		x = term.Join(x, term.Say(name), term.Say(b.Change, term.Bold), term.Say(", "+s.buys(b)))
 	}
-	s.page.para(pad(gap), x)
+	s.page.Para(term.Pad(term.Gap), x)
 }
 
 // firstOfAny is what the first of all hardware has most or least of.
@@ -121,28 +122,28 @@ func firstOfAny(a *memwall.Answer) string {
 }
 
 // lack is "2.8 GiB short as asked", or what is free.
-func (s *screen) lack() text {
+func (s *screen) lack() term.Text {
 	d := &s.a.Devices[0]
-	n := needed(d)
+	n := term.Needed(d)
 	switch s.a.Verdict {
 	case memwall.DoesNotFit:
 		if d.Headroom >= 0 {
-			return say("host memory short as asked", inkBad)
+			return term.Say("host memory short as asked", term.InkBad)
 		}
-		return say(gib(-d.Headroom, n.decimals())+" GiB short as asked", inkBad)
+		return term.Say(term.GiB(-d.Headroom, n.Decimals())+" GiB short as asked", term.InkBad)
 	case memwall.Tight:
-		return say("tight as asked: "+gib(d.Headroom, n.decimals())+" GiB free, less than the band", inkTight)
+		return term.Say("tight as asked: "+term.GiB(d.Headroom, n.Decimals())+" GiB free, less than the band", term.InkTight)
 	case memwall.Fits:
-		return say(gib(d.Headroom, n.decimals()) + " GiB free" + perUser(s.a))
+		return term.Say(term.GiB(d.Headroom, n.Decimals()) + " GiB free" + perUser(s.a))
 	}
-	return say("what it needs is not known", inkUnknown)
+	return term.Say("what it needs is not known", term.InkUnknown)
 }
 
 // buys is what a plan leaves free, and its speed.
 func (s *screen) buys(c *memwall.Candidate) string {
-	out := gib(c.Headroom, 1) + " GiB free"
+	out := term.GiB(c.Headroom, 1) + " GiB free"
 	if c.Speed != nil && c.Speed.Decode != nil {
-		out += ", " + significant(*c.Speed.Decode, 2) + " tok/s"
+		out += ", " + term.Significant(*c.Speed.Decode, 2) + " tok/s"
 	}
 	return out
 }
@@ -176,70 +177,71 @@ func (s *screen) ladder(all bool) {
 	if s.a.Verdict == memwall.Fits {
 		head = "could be better"
 	}
-	tb, judged := &table{sides: []side{right, left, left}}, false
-	tb.row(nil, say(head, bold), say("then, GiB", dim))
+	tb, judged := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Left}}, false
+	tb.Row(nil, term.Say(head, term.Bold), term.Say("then, GiB", term.Dim))
 	for i := range shown {
 		c := &shown[i]
 		judged = judged || c.Quality != nil
-		if tb.picked == 0 && c.Verdict == memwall.Fits {
-			tb.picked = i + 1
+		if tb.Picked == 0 && c.Verdict == memwall.Fits {
+			tb.Picked = i + 1
 		}
-		tb.wrapped(1, s.changeCells(), say(fmt.Sprint(i+1), dim), say(c.Change).leads(&Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
+		tb.Wrapped(1, s.changeCells(), term.Say(fmt.Sprint(i+1), term.Dim), term.Say(c.Change).LinkTo(&term.Place{Patch: c.Patch, Flags: c.Arguments}), s.then(c))
 	}
 	s.rungFigures(tb, shown)
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 	if rest := len(s.a.Ladder) - len(shown); rest > 0 {
-		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
+		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
 	}
-	if judged && s.page.st.width() >= defaultWidth {
-		s.page.para(pad(gap), say("quality: how a published score changes; perplexity is worse where it rises, others where they fall", dim))
+	if judged && s.page.Style.Cells() >= term.DefaultWidth {
+		s.page.Para(term.Pad(term.Gap), term.Say("quality: how a published score changes; perplexity is worse where it rises, others where they fall", term.Dim))
 	}
 }
 
 // rungFigures adds the columns that the width has room for: bytes saved, speed, quality and arguments.
-func (s *screen) rungFigures(tb *table, shown []memwall.Candidate) {
-	width := s.page.st.width()
-	if width < narrow {
+func (s *screen) rungFigures(tb *term.Table, shown []memwall.Candidate) {
+	width := s.page.Style.Cells()
+	if width < term.Narrow {
 		return
 	}
-	tb.column(2, decimal, say("saves", dim), func(i int) text { return say(gib(shown[i].Saves, 2)) })
-	tb.column(4, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
-	if width >= defaultWidth {
-		tb.column(5, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+	tb.Column(2, term.Decimal, term.Say("saves", term.Dim), func(i int) term.Text { return term.Say(term.GiB(shown[i].Saves, 2)) })
+	tb.Column(4, term.Decimal, term.Say("tok/s", term.Dim), func(i int) term.Text { return term.Say(TokensEach(shown[i].Speed)) })
+	if width >= term.DefaultWidth {
+		tb.Column(5, term.Left, term.Say("quality", term.Dim), func(i int) term.Text { return term.Say(qualityOf(shown[i].Quality)) })
 	}
-	if width > defaultWidth && !s.page.st.endless {
-		tb.column(6, left, say("arguments", dim), func(i int) text { return say(shown[i].Arguments, dim) })
-		tb.remark = true
+	if width > term.DefaultWidth && !s.page.Style.Endless {
+		tb.Column(6, term.Left, term.Say("arguments", term.Dim), func(i int) term.Text { return term.Say(shown[i].Arguments, term.Dim) })
+		tb.Remark = true
 	}
 }
 
 // changeCells is the width of the column of changes: what the others leave.
 func (s *screen) changeCells() int {
-	switch width := s.page.st.width(); {
-	case s.page.st.endless:
+	switch width := s.page.Style.Cells(); {
+	case s.page.Style.Endless:
 		return width
-	case width < narrow:
+	case width < term.Narrow:
 		return width - 24
-	case width < defaultWidth:
+	case width < term.DefaultWidth:
 		return width - 41
 	}
 	return 23
 }
 
 // then is what a change leaves free, or still lacks.
-func (s *screen) then(c *memwall.Candidate) text {
+func (s *screen) then(c *memwall.Candidate) term.Text {
 	if c.Headroom < 0 {
-		return join(sign(c.Verdict), say(" "+gib(-c.Headroom, 1)+" short"))
+		return term.Join(term.Sign(c.Verdict), term.Say(" "+term.GiB(-c.Headroom, 1)+" short"))
 	}
-	return join(sign(c.Verdict), say(" "+gib(c.Headroom, 1)+" free"))
+	return term.Join(term.Sign(c.Verdict), term.Say(" "+term.GiB(c.Headroom, 1)+" free"))
 }
 
-func tokensEach(v *memwall.Speed) string {
+// TokensEach is how many tokens a second each user gets, as it is printed; a dash where nobody knows.
+func TokensEach(v *memwall.Speed) string {
 	if v == nil || v.Decode == nil {
 		return "—"
 	}
-	return significant(*v.Decode, 2)
+	return term.Significant(*v.Decode, 2)
 }
 
 // qualityOf is "perplexity +0.7 %", or a dash where nobody measured.
@@ -264,9 +266,9 @@ func percentOf(x float64) string {
 	const least = 0.05
 	switch {
 	case x >= least:
-		return "+" + significant(x, 2)
+		return "+" + term.Significant(x, 2)
 	case x <= -least:
-		return "−" + significant(-x, 2)
+		return "−" + term.Significant(-x, 2)
 	}
 	return "±0"
 }
@@ -277,7 +279,7 @@ func (s *screen) nearestMiss() {
 	if c == nil {
 		return
 	}
-	s.page.blank()
+	s.page.Blank()
 	words := c.Change
 	if words == "" {
 		words = "what was asked for"
@@ -286,11 +288,11 @@ func (s *screen) nearestMiss() {
 	if s.a.Best != nil && len(s.a.Best.Relaxes) > 0 {
 		kept = "; what fits changes " + strings.Join(s.a.Best.Relaxes, ", ")
 	}
-	lacks := " leaves " + gib(c.Headroom, 1) + " GiB, less than the band"
+	lacks := " leaves " + term.GiB(c.Headroom, 1) + " GiB, less than the band"
 	if c.Headroom < 0 {
-		lacks = " is " + gib(-c.Headroom, 1) + " GiB short"
+		lacks = " is " + term.GiB(-c.Headroom, 1) + " GiB short"
 	}
-	s.page.para(join(pad(gap), say("nearest  ", dim)), say("with all that was given kept, "+words+lacks+kept))
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)), term.Say("with all that was given kept, "+words+lacks+kept))
 }
 
 // differ reports whether plans store weights in different formats.
@@ -309,22 +311,22 @@ func (s *screen) machines(all bool) {
 	if len(shown) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, decimal}}
-	tb.row(say("fits on", bold), say("GiB in all", dim), say("free", dim))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal}}
+	tb.Row(term.Say("fits on", term.Bold), term.Say("GiB in all", term.Dim), term.Say("free", term.Dim))
 	for i := range shown {
 		c := &shown[i]
-		to := &Place{Ask: "fit", Patch: c.Patch}
-		tb.wrapped(0, s.page.st.width()-22, say(c.Change).leads(to), say(gib(c.Capacity, 0)), say(gib(c.Headroom, 1)).leads(to))
+		to := &term.Place{Ask: "fit", Patch: c.Patch}
+		tb.Wrapped(0, s.page.Style.Cells()-22, term.Say(c.Change).LinkTo(to), term.Say(term.GiB(c.Capacity, 0)), term.Say(term.GiB(c.Headroom, 1)).LinkTo(to))
 	}
-	if s.page.st.width() >= narrow {
-		tb.column(3, decimal, say("tok/s", dim), func(i int) text { return say(tokensEach(shown[i].Speed)) })
-		tb.column(4, decimal, say("$ an hour", dim), func(i int) text { return say(rentOf(&shown[i])) })
+	if s.page.Style.Cells() >= term.Narrow {
+		tb.Column(3, term.Decimal, term.Say("tok/s", term.Dim), func(i int) term.Text { return term.Say(TokensEach(shown[i].Speed)) })
+		tb.Column(4, term.Decimal, term.Say("$ an hour", term.Dim), func(i int) term.Text { return term.Say(rentOf(&shown[i])) })
 	}
-	if s.page.st.width() >= defaultWidth && differ(shown) {
-		tb.column(1, left, say("format", dim), func(i int) text { return say(shown[i].Plan.Weights) })
+	if s.page.Style.Cells() >= term.DefaultWidth && differ(shown) {
+		tb.Column(1, term.Left, term.Say("format", term.Dim), func(i int) term.Text { return term.Say(shown[i].Plan.Weights) })
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }
 
 // rentOf is what the devices of a plan rent for, or a dash.
@@ -332,7 +334,7 @@ func rentOf(c *memwall.Candidate) string {
 	if c.USDPerHour == nil {
 		return "—"
 	}
-	return significant(*c.USDPerHour, 2)
+	return term.Significant(*c.USDPerHour, 2)
 }
 
 // searched is how many plans were looked at.
@@ -341,8 +343,8 @@ func (s *screen) searched() {
 	if e == nil || e.Decided == 0 {
 		return
 	}
-	s.page.blank()
-	s.page.para(pad(gap), say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), dim))
+	s.page.Blank()
+	s.page.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s plans decided, %s of them sized in full", unit.Count(int64(e.Decided)), unit.Count(int64(e.Full))), term.Dim))
 }
 
 // whatIf is what steps aside do: one line for the upgrade that helps most, or all of them as a table.
@@ -354,8 +356,8 @@ func (s *screen) whatIf(all bool) {
 	}
 	for i := range s.a.Upgrades {
 		if u := &s.a.Upgrades[i]; u.HelpsMost {
-			s.page.blank()
-			s.page.para(join(pad(gap), say("upgrade  ", dim)), say(u.Change+" would help most: "+s.effect(u)))
+			s.page.Blank()
+			s.page.Para(term.Join(term.Pad(term.Gap), term.Say("upgrade  ", term.Dim)), term.Say(u.Change+" would help most: "+s.effect(u)))
 		}
 	}
 }
@@ -364,7 +366,7 @@ func (s *screen) whatIf(all bool) {
 func (s *screen) effect(u *memwall.WhatIf) string {
 	var out []string
 	if u.Verdict != s.a.Verdict {
-		out = append(out, markOf(u.Verdict).word)
+		out = append(out, term.MarkOf(u.Verdict).Word)
 	}
 	if u.SpeedRatio != nil {
 		out = append(out, times(u.SpeedRatio)+" the speed")
@@ -374,7 +376,7 @@ func (s *screen) effect(u *memwall.WhatIf) string {
 	case *n == 0:
 		out = append(out, "room for nobody")
 	default:
-		out = append(out, "room for "+people(*n))
+		out = append(out, "room for "+term.Users(*n))
 	}
 	return strings.Join(out, ", ")
 }
@@ -383,28 +385,28 @@ func (s *screen) whatIfs(head string, all []memwall.WhatIf) {
 	if len(all) == 0 {
 		return
 	}
-	width := s.page.st.width()
-	if width < defaultWidth {
+	width := s.page.Style.Cells()
+	if width < term.DefaultWidth {
 		head = strings.Replace(head, "what if the ", "", 1)
 	}
-	tb := &table{sides: []side{left, left, right}}
-	tb.row(say(head, bold), say("then", dim), say("users", dim))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Right}}
+	tb.Row(term.Say(head, term.Bold), term.Say("then", term.Dim), term.Say("users", term.Dim))
 	for i := range all {
 		w := &all[i]
 		users := "any"
 		if w.MaxSequences != nil {
 			users = unit.Count(*w.MaxSequences)
 		}
-		m := markOf(w.Verdict)
-		tb.wrapped(0, max(13, width-52), say(w.Change).leads(&Place{Ask: "fit", Patch: w.Patch}), say(string(m.sign)+" "+m.word, m.ink), say(users))
+		m := term.MarkOf(w.Verdict)
+		tb.Wrapped(0, max(13, width-52), term.Say(w.Change).LinkTo(&term.Place{Ask: "fit", Patch: w.Patch}), term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say(users))
 	}
-	if width >= narrow {
-		tb.column(1, decimal, say("GiB", dim), func(i int) text { return say(gib(all[i].Needed, 1)) })
-		tb.column(4, left, say("each", dim), func(i int) text { return say(times(all[i].SpeedRatio)) })
+	if width >= term.Narrow {
+		tb.Column(1, term.Decimal, term.Say("GiB", term.Dim), func(i int) term.Text { return term.Say(term.GiB(all[i].Needed, 1)) })
+		tb.Column(4, term.Left, term.Say("each", term.Dim), func(i int) term.Text { return term.Say(times(all[i].SpeedRatio)) })
 	}
-	if width >= defaultWidth {
-		tb.column(5, left, say("together", dim), func(i int) text { return say(times(all[i].TotalRatio)) })
+	if width >= term.DefaultWidth {
+		tb.Column(5, term.Left, term.Say("together", term.Dim), func(i int) term.Text { return term.Say(times(all[i].TotalRatio)) })
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -32,16 +33,16 @@ func (s *screen) aimed(all bool) {
 
 // goalTitle is line 1: how many fleets hold, the load, the bounds.
 func (s *screen) goalTitle() {
-	m, words := markOf(memwall.Fits), plural(s.fleetsHeld(), "fleet holds", "fleets hold")
+	m, words := term.MarkOf(memwall.Fits), term.Plural(s.fleetsHeld(), "fleet holds", "fleets hold")
 	switch {
 	case s.a.Verdict == memwall.Unknown:
-		m, words = mark{'?', "", inkUnknown}, "stopped"
+		m, words = term.Mark{Sign: '?', Word: "", Ink: term.InkUnknown}, "stopped"
 	case s.a.Best == nil:
-		m, words = markOf(memwall.DoesNotFit), "no fleet holds"
+		m, words = term.MarkOf(memwall.DoesNotFit), "no fleet holds"
 	}
 	rest := []string{s.a.Plan.Model}
 	if s.a.Model != nil {
-		rest = []string{modelName(s.a.Model)}
+		rest = []string{ModelName(s.a.Model)}
 	}
 	switch {
 	case !s.a.Plan.Goal.MostUsers:
@@ -52,7 +53,7 @@ func (s *screen) goalTitle() {
 		words = "holds no user"
 	}
 	rest = append(rest, s.boundWords()...)
-	s.page.dotted(join(say(string(m.sign)+" "+words, m.ink), say("   ")), rest)
+	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+words, m.Ink), term.Say("   ")), rest)
 }
 
 // usersWords are "412 users (350–470)": as many as a fleet holds, over its band.
@@ -60,7 +61,7 @@ func usersWords(f *memwall.Fleet) string {
 	if f == nil || f.HoldsUsers == nil {
 		return "—"
 	}
-	return people(*f.HoldsUsers) + overBand(f.HoldsUsersLow, f.HoldsUsersHigh)
+	return term.Users(*f.HoldsUsers) + overBand(f.HoldsUsersLow, f.HoldsUsersHigh)
 }
 
 // overBand is " (350–470)"; "" where no band is known.
@@ -94,7 +95,7 @@ func (s *screen) boundWords() (out []string) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.by)) {
 			worth, label := timeScale(b.by[name])
-			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, strconv.FormatFloat(b.by[name]/worth, 'g', -1, 64), hard, label))
+			out = append(out, fmt.Sprintf("%s %s ≤ %s%s%s", b.what, name, strconv.FormatFloat(b.by[name]/worth, 'g', -1, 64), term.NoBreak, label))
 		}
 	}
 	if len(assumed) == 2 {
@@ -104,7 +105,7 @@ func (s *screen) boundWords() (out []string) {
 		out = append(out, what+" assumed")
 	}
 	if g.Attainment > 0 {
-		out = append(out, percent(g.Attainment)+" within both")
+		out = append(out, term.Percent(g.Attainment)+" within both")
 	}
 	if g.Sure {
 		out = append(out, "at the slow edge too")
@@ -115,11 +116,11 @@ func (s *screen) boundWords() (out []string) {
 // goalStopped shows what promises most where no fleet was simulated to the end.
 func (s *screen) goalStopped(all bool) {
 	if len(s.a.Candidates) == 0 {
-		s.page.para(pad(gap), say("no server was estimated that holds the load"))
+		s.page.Para(term.Pad(term.Gap), term.Say("no server was estimated that holds the load"))
 		return
 	}
 	c := &s.a.Candidates[0]
-	s.page.para(pad(gap), join(say("most promising, estimated: "), say(fleetWords(c), bold), say(", "+dollarsAnHour(c.Fleet))))
+	s.page.Para(term.Pad(term.Gap), term.Join(term.Say("most promising, estimated: "), term.Say(fleetWords(c), term.Bold), term.Say(", "+dollarsAnHour(c.Fleet))))
 	s.fleets(all)
 }
 
@@ -131,17 +132,17 @@ func (s *screen) defaulted(field string) bool {
 // goalBest is line 2.
 func (s *screen) goalBest() {
 	b := s.a.Best
-	x := join(say(leastWords(s.a)+": "), say(fleetWords(b), bold))
+	x := term.Join(term.Say(leastWords(s.a)+": "), term.Say(fleetWords(b), term.Bold))
 	what := []string{dollarsAnHour(b.Fleet), millionWords(b.Fleet), meetsWords(b.Fleet)}
 	if s.a.Plan.Goal.MostUsers {
 		what = what[:2]
 	}
 	for _, words := range what {
 		if words != "" {
-			x = join(x, say(", "+words))
+			x = term.Join(x, term.Say(", "+words))
 		}
 	}
-	s.page.para(pad(gap), x)
+	s.page.Para(term.Pad(term.Gap), x)
 }
 
 // leastWords are what the best has least of: devices, where nobody's price of it is known.
@@ -166,7 +167,7 @@ func fleetWords(c *memwall.Candidate) string {
 	if c.Fleet == nil || c.Fleet.Replicas == 1 {
 		return c.Change
 	}
-	return fmt.Sprintf("%d%s×%s(%s)", c.Fleet.Replicas, hard, hard, c.Change)
+	return fmt.Sprintf("%d%s×%s(%s)", c.Fleet.Replicas, term.NoBreak, term.NoBreak, c.Change)
 }
 
 func dollarsAnHour(f *memwall.Fleet) string {
@@ -188,7 +189,7 @@ func millionWords(f *memwall.Fleet) string {
 	if f.USDPerMillion == nil {
 		return ""
 	}
-	return "$" + significant(*f.USDPerMillion, 3) + " a million tokens"
+	return "$" + term.Significant(*f.USDPerMillion, 3) + " a million tokens"
 }
 
 func meetsWords(f *memwall.Fleet) string {
@@ -209,28 +210,28 @@ func (s *screen) fleets(all bool) {
 	if !all {
 		shown = shown[:min(len(shown), usualRungs)]
 	}
-	tb := &table{sides: []side{right, left, decimal}}
+	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Decimal}}
 	most := s.a.Plan.Goal.MostUsers
 	second := "$ an hour"
 	if most {
 		second = "users"
 	}
-	tb.row(nil, say("fleet", bold), say(second, dim))
+	tb.Row(nil, term.Say("fleet", term.Bold), term.Say(second, term.Dim))
 	cells := s.fleetCells()
-	tb.picked = 1
+	tb.Picked = 1
 	for i := range shown {
-		tb.wrapped(1, cells, say(s.ranked(i), dim), say(fleetWords(&shown[i])).leads(fleetPlace(&shown[i])), say(secondCell(&shown[i], most)))
+		tb.Wrapped(1, cells, term.Say(s.ranked(i), term.Dim), term.Say(fleetWords(&shown[i])).LinkTo(fleetPlace(&shown[i])), term.Say(secondCell(&shown[i], most)))
 	}
 	s.fleetFigures(tb, shown)
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 	words := "* no other is better in price, devices, times, quality and " + map[bool]string{false: "sureness", true: "users"}[most]
-	if s.page.st.width() >= narrow {
+	if s.page.Style.Cells() >= term.Narrow {
 		words = "times in ms, of the requests that were played; runs: measured ones of this device, engine and layout; " + words
 	}
-	s.page.para(pad(gap), say(words, dim))
+	s.page.Para(term.Pad(term.Gap), term.Say(words, term.Dim))
 	if rest := len(s.a.Candidates) - len(shown); rest > 0 {
-		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
+		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
 	}
 }
 
@@ -243,38 +244,38 @@ func secondCell(c *memwall.Candidate, most bool) string {
 }
 
 // fleetPlace is where a fleet is played: what its times rest on.
-func fleetPlace(c *memwall.Candidate) *Place { return &Place{Ask: "sim", Patch: c.Patch} }
+func fleetPlace(c *memwall.Candidate) *term.Place { return &term.Place{Ask: "sim", Patch: c.Patch} }
 
 // fleetFigures adds the columns that the width has room for: both times, whether the fleet is sure, quality.
-func (s *screen) fleetFigures(tb *table, shown []memwall.Candidate) {
-	width := s.page.st.width()
-	if width < narrow {
+func (s *screen) fleetFigures(tb *term.Table, shown []memwall.Candidate) {
+	width := s.page.Style.Cells()
+	if width < term.Narrow {
 		return
 	}
-	tb.column(3, decimal, say("first p99", dim), func(i int) text { return say(p99(&shown[i], true)).leads(fleetPlace(&shown[i])) })
-	tb.column(4, decimal, say("token p99", dim), func(i int) text { return say(p99(&shown[i], false)).leads(fleetPlace(&shown[i])) })
-	if width >= defaultWidth {
+	tb.Column(3, term.Decimal, term.Say("first p99", term.Dim), func(i int) term.Text { return term.Say(p99(&shown[i], true)).LinkTo(fleetPlace(&shown[i])) })
+	tb.Column(4, term.Decimal, term.Say("token p99", term.Dim), func(i int) term.Text { return term.Say(p99(&shown[i], false)).LinkTo(fleetPlace(&shown[i])) })
+	if width >= term.DefaultWidth {
 		if s.a.Plan.Goal.MostUsers {
-			tb.column(5, decimal, say("$ an hour", dim), func(i int) text { return say(rentDollars(&shown[i])) })
+			tb.Column(5, term.Decimal, term.Say("$ an hour", term.Dim), func(i int) term.Text { return term.Say(rentDollars(&shown[i])) })
 		} else {
-			tb.column(5, left, say("sure", dim), func(i int) text { return say(meetsShort(shown[i].Fleet)) })
+			tb.Column(5, term.Left, term.Say("sure", term.Dim), func(i int) term.Text { return term.Say(meetsShort(shown[i].Fleet)) })
 		}
-		tb.column(6, right, say("runs", dim), func(i int) text { return say(runsWords(shown[i].Fleet)) })
+		tb.Column(6, term.Right, term.Say("runs", term.Dim), func(i int) term.Text { return term.Say(runsWords(shown[i].Fleet)) })
 	}
 	if width >= wideFleets {
-		tb.column(7, left, say("quality", dim), func(i int) text { return say(qualityOf(shown[i].Quality)) })
+		tb.Column(7, term.Left, term.Say("quality", term.Dim), func(i int) term.Text { return term.Say(qualityOf(shown[i].Quality)) })
 	}
 }
 
 // wideFleets have a column of quality.
-const wideFleets = defaultWidth + 20
+const wideFleets = term.DefaultWidth + 20
 
 // fleetCells is the width of the column of fleets: what the others leave.
 func (s *screen) fleetCells() int {
-	switch width := s.page.st.width(); {
-	case width < narrow:
+	switch width := s.page.Style.Cells(); {
+	case width < term.Narrow:
 		return width - 20
-	case width < defaultWidth:
+	case width < term.DefaultWidth:
 		return width - 40
 	case width < wideFleets:
 		return width - 54
@@ -310,7 +311,7 @@ func p99(c *memwall.Candidate, first bool) string {
 	if p == nil {
 		return "—"
 	}
-	return significant(p.P99, 3)
+	return term.Significant(p.P99, 3)
 }
 
 // runsWords are the measured runs behind a fleet.
@@ -332,33 +333,33 @@ func meetsShort(f *memwall.Fleet) string {
 func (s *screen) fleetFacts() {
 	b := s.a.Best
 	f := b.Fleet
-	s.page.blank()
+	s.page.Blank()
 	if b.Why != "" {
-		s.labelled("why", say(b.Why))
+		s.labelled("why", term.Say(b.Why))
 	}
 	if !s.a.Plan.Goal.MostUsers {
-		s.labelled("holds", say(holdsWords(f)))
+		s.labelled("holds", term.Say(holdsWords(f)))
 	}
 	if n := f.Sure; n != nil && *n > f.Replicas {
-		s.labelled("sure", say(fmt.Sprintf("with %s also at the slow edge of the band", plural(*n, "replica", "replicas"))))
+		s.labelled("sure", term.Say(fmt.Sprintf("with %s also at the slow edge of the band", term.Plural(*n, "replica", "replicas"))))
 	}
 	if f.Watts != nil && f.JoulesPerToken != nil {
-		s.labelled("power", say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", significant(*f.Watts/1000, 2), significant(*f.WattsLow/1000, 2), significant(*f.WattsHigh/1000, 2), significant(*f.JoulesPerToken, 2))))
+		s.labelled("power", term.Say(fmt.Sprintf("%s kW (%s–%s), %s J a token of an answer", term.Significant(*f.Watts/1000, 2), term.Significant(*f.WattsLow/1000, 2), term.Significant(*f.WattsHigh/1000, 2), term.Significant(*f.JoulesPerToken, 2))))
 	}
 	if f.Price != "" {
-		s.labelled("price", say(f.Price+"; from $"+cents(*f.USDPerHourLow)+" to $"+cents(*f.USDPerHourHigh)))
+		s.labelled("price", term.Say(f.Price+"; from $"+cents(*f.USDPerHourLow)+" to $"+cents(*f.USDPerHourHigh)))
 	}
 	s.owned(f.Owned)
 	if q := b.Quality; q != nil {
-		s.labelled("quality", say(qualityOf(q)+" against the published weights, measured on "+q.MeasuredOn))
+		s.labelled("quality", term.Say(qualityOf(q)+" against the published weights, measured on "+q.MeasuredOn))
 	}
 }
 
 func holdsWords(f *memwall.Fleet) string {
-	each := significant(f.UsersEach, 2) + " requests at once in each replica"
+	each := term.Significant(f.UsersEach, 2) + " requests at once in each replica"
 	switch {
 	case f.HoldsUsers != nil:
-		return fmt.Sprintf("%s %s within the bounds; %s", upTo(f), people(*f.HoldsUsers), each)
+		return fmt.Sprintf("%s %s within the bounds; %s", upTo(f), term.Users(*f.HoldsUsers), each)
 	case f.HoldsRate != nil:
 		return fmt.Sprintf("%s %s requests/s within the bounds; %s", upTo(f), rateOf(*f.HoldsRate), each)
 	}
@@ -377,7 +378,7 @@ func upTo(f *memwall.Fleet) string {
 func (s *screen) loads(f *memwall.Fleet) {
 	var shown []memwall.CurvePoint
 	shares := []float64{0.25, 0.5, 1, 1.5, 2}
-	if s.page.st.width() < defaultWidth {
+	if s.page.Style.Cells() < term.DefaultWidth {
 		shares = []float64{0.5, 1, 2}
 	}
 	for _, p := range f.Curve {
@@ -385,30 +386,30 @@ func (s *screen) loads(f *memwall.Fleet) {
 			shown = append(shown, p)
 		}
 	}
-	if len(shown) < 2 || s.page.st.width() < narrow {
+	if len(shown) < 2 || s.page.Style.Cells() < term.Narrow {
 		return
 	}
-	tb := &table{sides: []side{left, right, right, right, right, right}}
-	rows := [][]text{{say("at other loads", bold)}, {say("TTFT p99, ms")}, {say("TPOT p99, ms")}, {say("$ a million tokens")}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Right, term.Right, term.Right, term.Right}}
+	rows := [][]term.Text{{term.Say("at other loads", term.Bold)}, {term.Say("TTFT p99, ms")}, {term.Say("TPOT p99, ms")}, {term.Say("$ a million tokens")}}
 	for i := range shown {
 		p := &shown[i]
-		sign := markOf(memwall.Fits)
+		sign := term.MarkOf(memwall.Fits)
 		if !p.Met {
-			sign = markOf(memwall.DoesNotFit)
+			sign = term.MarkOf(memwall.DoesNotFit)
 		}
-		rows[0] = append(rows[0], join(say(string(sign.sign)+" ", sign.ink), say(fmt.Sprintf("%.0f %%", 100*p.Share), dim)))
-		rows[1], rows[2] = append(rows[1], say(significant(p.TTFT.P99, 3))), append(rows[2], say(significant(p.TPOT.P99, 3)))
+		rows[0] = append(rows[0], term.Join(term.Say(string(sign.Sign)+" ", sign.Ink), term.Say(fmt.Sprintf("%.0f %%", 100*p.Share), term.Dim)))
+		rows[1], rows[2] = append(rows[1], term.Say(term.Significant(p.TTFT.P99, 3))), append(rows[2], term.Say(term.Significant(p.TPOT.P99, 3)))
 		price := "—"
 		if p.USDPerMillion != nil {
-			price = significant(*p.USDPerMillion, 3)
+			price = term.Significant(*p.USDPerMillion, 3)
 		}
-		rows[3] = append(rows[3], say(price))
+		rows[3] = append(rows[3], term.Say(price))
 	}
 	for _, r := range rows {
-		tb.row(r...)
+		tb.Row(r...)
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }
 
 // owned compares buying with renting.
@@ -423,7 +424,7 @@ func (s *screen) owned(o *memwall.Owned) {
 	if o.Cheaper != "" {
 		words += "; for its whole life: " + o.Cheaper
 	}
-	s.labelled("to own", say(words))
+	s.labelled("to own", term.Say(words))
 }
 
 // goalMiss is what comes nearest.
@@ -432,7 +433,7 @@ func (s *screen) goalMiss() {
 	if c == nil {
 		return
 	}
-	s.page.para(pad(gap), join(say("nearest: "), say(fleetWords(c), bold), say(": "+c.Why)))
+	s.page.Para(term.Pad(term.Gap), term.Join(term.Say("nearest: "), term.Say(fleetWords(c), term.Bold), term.Say(": "+c.Why)))
 }
 
 // goalSurprises are losers that looked better than they are.
@@ -440,11 +441,11 @@ func (s *screen) goalSurprises() {
 	if len(s.a.Surprises) == 0 {
 		return
 	}
-	s.page.blank()
-	s.page.line(pad(gap), say("cheaper at first sight", bold))
+	s.page.Blank()
+	s.page.Line(term.Pad(term.Gap), term.Say("cheaper at first sight", term.Bold))
 	for i := range s.a.Surprises {
 		c := &s.a.Surprises[i]
-		s.page.para(pad(gap), join(say(fleetWords(c)), say(": "+c.Why, dim)))
+		s.page.Para(term.Pad(term.Gap), term.Join(term.Say(fleetWords(c)), term.Say(": "+c.Why, term.Dim)))
 	}
 }
 
@@ -458,13 +459,13 @@ func (s *screen) dayPlan() {
 	for _, p := range d.Parts {
 		rates, replicas = append(rates, p.Rate), append(replicas, float64(p.Replicas))
 	}
-	s.page.blank()
-	s.page.line(pad(gap), say("over a day", bold))
-	s.labelled("load", join(s.spark(rates, peak(rates)*1.001, inkWorking), say("up to "+rateOf(peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
-	s.labelled("replicas", join(s.spark(replicas, peak(replicas)*1.001, inkCache), say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, significant(d.Mean, 3)))))
-	s.labelled("headroom", say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", percent(d.Headroom), unit.Seconds(d.StartS))))
+	s.page.Blank()
+	s.page.Line(term.Pad(term.Gap), term.Say("over a day", term.Bold))
+	s.labelled("load", term.Join(s.spark(rates, Peak(rates)*1.001, term.InkWorking), term.Say("up to "+rateOf(Peak(rates))+" requests/s; "+rateOf(d.Each)+" a replica")))
+	s.labelled("replicas", term.Join(s.spark(replicas, Peak(replicas)*1.001, term.InkCache), term.Say(fmt.Sprintf("up to %d, %s in the mean", d.Peak, term.Significant(d.Mean, 3)))))
+	s.labelled("headroom", term.Say(fmt.Sprintf("%s: the load grows so much while a replica starts (%s)", term.Percent(d.Headroom), unit.Seconds(d.StartS))))
 	if d.USDFixed != nil && d.USDScaled != nil {
-		s.labelled("a day", say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
+		s.labelled("a day", term.Say(fmt.Sprintf("rented, $%s with replicas that come and go, $%s with those of the peak all day", cents(*d.USDScaled), cents(*d.USDFixed))))
 	}
 }
 
@@ -475,7 +476,7 @@ func (s *screen) goalFiles() {
 	}
 	s.bestCommand()
 	if f := s.a.Best.Files; len(f) > 0 {
-		s.page.para(pad(gap), say(strings.Join(slices.Sorted(maps.Keys(f)), ", ")+": --files DIR writes them", dim))
+		s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(slices.Sorted(maps.Keys(f)), ", ")+": --files DIR writes them", term.Dim))
 	}
 }
 
@@ -494,6 +495,6 @@ func (s *screen) searchedFor() {
 	if s.a.Best != nil {
 		words += uncounted(s.a.Best.Simulated)
 	}
-	s.page.blank()
-	s.page.para(pad(gap), say(words, dim))
+	s.page.Blank()
+	s.page.Para(term.Pad(term.Gap), term.Say(words, term.Dim))
 }

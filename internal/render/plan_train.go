@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -26,13 +27,13 @@ func (s *screen) trained(all bool) {
 // trainHead is line 1.
 func (s *screen) trainHead() {
 	a, v := s.a, memwall.Fits
-	word := plural(int64(len(a.Candidates)), "plan", "plans")
+	word := term.Plural(int64(len(a.Candidates)), "plan", "plans")
 	if a.Best == nil {
 		v, word = memwall.DoesNotFit, "no plan"
 	}
 	name := a.Plan.Model
 	if a.Model != nil {
-		name = modelName(a.Model)
+		name = ModelName(a.Model)
 	}
 	asked := append([]string{name}, strings.Split(a.Plan.Hardware, ",")...)
 	for _, w := range []string{a.Plan.Method, a.Plan.Framework} {
@@ -41,10 +42,10 @@ func (s *screen) trainHead() {
 		}
 	}
 	if n := int64(a.Plan.Tokens); n > 0 {
-		asked = append(asked, brief(n)+" tokens")
+		asked = append(asked, term.Brief(n)+" tokens")
 	}
-	m := markOf(v)
-	s.page.dotted(join(say(string(m.sign)+" "+word, m.ink), say("   ")), asked)
+	m := term.MarkOf(v)
+	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+word, m.Ink), term.Say("   ")), asked)
 }
 
 // leastWord is what the best plan has least of.
@@ -63,19 +64,19 @@ func (s *screen) leastWord() string {
 // trainBest is line 2, its figures, and what of a step it loses.
 func (s *screen) trainBest() {
 	b := s.a.Best
-	s.page.para(pad(gap), join(say(s.leastWord()), say(changeOf(b), bold)))
+	s.page.Para(term.Pad(term.Gap), term.Join(term.Say(s.leastWord()), term.Say(changeOf(b), term.Bold)))
 	if b.Step == nil {
-		s.page.para(pad(gap), say(b.Why))
+		s.page.Para(term.Pad(term.Gap), term.Say(b.Why))
 		return
 	}
-	figures := []string{significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + percent(b.Step.MFU), gib(b.Headroom, 1) + " GiB free"}
+	figures := []string{term.Significant(b.Step.PerDevice, 3) + " tok/s per device", "MFU " + term.Percent(b.Step.MFU), term.GiB(b.Headroom, 1) + " GiB free"}
 	if r := b.Run; r != nil {
-		figures = append([]string{fmt.Sprintf("%s (%s–%s days)", took(r.Seconds), significant(r.DaysLow, 2), significant(r.DaysHigh, 2)), runCost(b)}, figures...)
+		figures = append([]string{fmt.Sprintf("%s (%s–%s days)", took(r.Seconds), term.Significant(r.DaysLow, 2), term.Significant(r.DaysHigh, 2)), runCost(b)}, figures...)
 	} else {
 		figures = append([]string{"a step " + took(b.Step.Seconds)}, figures...)
 	}
-	s.page.para(pad(gap), say(strings.Join(slices.DeleteFunc(figures, func(s string) bool { return s == "" || s == "—" }), " · ")))
-	s.page.para(pad(gap), say(b.Why, dim))
+	s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(slices.DeleteFunc(figures, func(s string) bool { return s == "" || s == "—" }), " · ")))
+	s.page.Para(term.Pad(term.Gap), term.Say(b.Why, term.Dim))
 }
 
 // changeOf a plan in words.
@@ -103,7 +104,7 @@ func runCost(c *memwall.Candidate) string {
 	case c.Run != nil && c.Run.USD != nil:
 		return dollars(*c.Run.USD)
 	case c.Run == nil && c.Cost != nil:
-		return "$" + significant(*c.Cost, 2)
+		return "$" + term.Significant(*c.Cost, 2)
 	}
 	return "—"
 }
@@ -111,48 +112,48 @@ func runCost(c *memwall.Candidate) string {
 // dollars are short: $420, $12.0K, $3.40M.
 func dollars(x float64) string {
 	if x < 10_000 {
-		return "$" + significant(x, 3)
+		return "$" + term.Significant(x, 3)
 	}
-	return "$" + brief(int64(x))
+	return "$" + term.Brief(int64(x))
 }
 
 // trainColumns begin a table of plans.
-func (s *screen) trainColumns() *table {
-	tb := &table{sides: []side{right, left, right, right, decimal}}
+func (s *screen) trainColumns() *term.Table {
+	tb := &term.Table{Sides: []term.Side{term.Right, term.Left, term.Right, term.Right, term.Decimal}}
 	time, cost := "a step", "$/1M tok"
 	if s.a.Best.Run != nil {
 		time, cost = "run", "cost"
 	}
-	tb.row(s.fitting(nil, say("plan", bold), say(time, dim), say(cost, dim), say("free, GiB", dim))...)
+	tb.Row(s.fitting(nil, term.Say("plan", term.Bold), term.Say(time, term.Dim), term.Say(cost, term.Dim), term.Say("free, GiB", term.Dim))...)
 	return tb
 }
 
 // fitting leaves out the columns that a narrow page has no room for: money and room.
-func (s *screen) fitting(row ...text) []text {
-	if s.page.st.width() < narrow {
+func (s *screen) fitting(row ...term.Text) []term.Text {
+	if s.page.Style.Cells() < term.Narrow {
 		return row[:3]
 	}
 	return row
 }
 
 // trainRow adds a plan, and why it stands there below it.
-func (s *screen) trainRow(tb *table, i int, why bool) {
+func (s *screen) trainRow(tb *term.Table, i int, why bool) {
 	c := &s.a.Candidates[i]
-	tb.wrapped(1, s.planCells(), s.fitting(say(fmt.Sprint(i+1), dim), say(changeOf(c)), say(timeOf(c)), say(runCost(c)), say(gib(c.Headroom, 1)))...)
+	tb.Wrapped(1, s.planCells(), s.fitting(term.Say(fmt.Sprint(i+1), term.Dim), term.Say(changeOf(c)), term.Say(timeOf(c)), term.Say(runCost(c)), term.Say(term.GiB(c.Headroom, 1)))...)
 	if !why {
 		return
 	}
-	for _, l := range say(c.Why, dim).wrap(s.planCells()) {
-		tb.row(nil, l)
+	for _, l := range term.Say(c.Why, term.Dim).Wrap(s.planCells()) {
+		tb.Row(nil, l)
 	}
 }
 
 // planCells is the width of the column of plans: what the others leave.
 func (s *screen) planCells() int {
-	if width := s.page.st.width(); width < narrow {
+	if width := s.page.Style.Cells(); width < term.Narrow {
 		return max(12, width-20)
 	}
-	return s.page.st.width() - 41
+	return s.page.Style.Cells() - 41
 }
 
 // Plans that are shown unasked.
@@ -170,19 +171,19 @@ func (s *screen) trainTable(all bool) {
 	}
 	front := s.tradeOffs(shown)
 	if len(front) > 0 {
-		tb.row(nil)
-		tb.row(nil, say("trade-offs", bold))
+		tb.Row(nil)
+		tb.Row(nil, term.Say("trade-offs", term.Bold))
 	}
 	for _, i := range front {
 		s.trainRow(tb, i, false)
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 	if len(front) > 0 {
-		s.page.para(pad(gap), say("a trade-off: nothing that was found takes less time, costs less and leaves more", dim))
+		s.page.Para(term.Pad(term.Gap), term.Say("a trade-off: nothing that was found takes less time, costs less and leaves more", term.Dim))
 	}
 	if rest := len(s.a.Candidates) - len(shown) - len(front); rest > 0 {
-		s.page.elsewhere(unit.Count(int64(rest)) + " more: --all")
+		s.page.TerminalOnly(unit.Count(int64(rest)) + " more: --all")
 	}
 }
 
@@ -243,9 +244,9 @@ func (s *screen) surprises() {
 	for i := range s.a.Surprises {
 		c := &s.a.Surprises[i]
 		if i == 0 {
-			s.page.blank()
+			s.page.Blank()
 		}
-		s.page.para(join(pad(gap), say("surprise ", dim)), join(say(changeOf(c)), say(": "+c.Why, dim)))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say("surprise ", term.Dim)), term.Join(term.Say(changeOf(c)), term.Say(": "+c.Why, term.Dim)))
 	}
 }
 
@@ -255,14 +256,14 @@ func (s *screen) trainMiss() {
 	if c == nil {
 		return
 	}
-	lacks := gib(c.Headroom, 1) + " GiB free on each device, less than the band; " + c.Why
+	lacks := term.GiB(c.Headroom, 1) + " GiB free on each device, less than the band; " + c.Why
 	switch {
 	case c.Headroom < 0:
-		lacks = gib(-c.Headroom, 1) + " GiB short on a device: " + c.Why
+		lacks = term.GiB(-c.Headroom, 1) + " GiB short on a device: " + c.Why
 	case c.HostHeadroom != nil && *c.HostHeadroom < 0:
-		lacks = gib(-*c.HostHeadroom, 1) + " GiB short on the host: " + c.Why
+		lacks = term.GiB(-*c.HostHeadroom, 1) + " GiB short on the host: " + c.Why
 	}
-	s.page.para(pad(gap), say("nothing that was left open fits"))
-	s.page.blank()
-	s.page.para(join(pad(gap), say("nearest  ", dim)), join(say(changeOf(c), bold), say(": "+lacks)))
+	s.page.Para(term.Pad(term.Gap), term.Say("nothing that was left open fits"))
+	s.page.Blank()
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("nearest  ", term.Dim)), term.Join(term.Say(changeOf(c), term.Bold), term.Say(": "+lacks)))
 }

@@ -5,28 +5,29 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Roof draws what a device allows a model at most: two sentences, then every figure with its formula.
-func Roof(r *memwall.Roof, st Style) string {
-	p := newPage(st)
-	p.heading(r.Device, r.Model, r.Weights, "KV "+r.KV, unit.Length(r.Context))
-	p.para(pad(gap), say(roofLine(r)))
-	p.para(pad(gap), say("Roofs, not predictions: what must be read and multiplied at full rates, without speculation.", dim))
+func Roof(r *memwall.Roof, st term.Style) string {
+	p := term.NewPage(st)
+	p.Heading(r.Device, r.Model, r.Weights, "KV "+r.KV, unit.Length(r.Context))
+	p.Para(term.Pad(term.Gap), term.Say(roofLine(r)))
+	p.Para(term.Pad(term.Gap), term.Say("Roofs, not predictions: what must be read and multiplied at full rates, without speculation.", term.Dim))
 	for _, n := range r.Notes {
-		p.para(pad(gap), say(n.Text))
+		p.Para(term.Pad(term.Gap), term.Say(n.Text))
 	}
 	at := unit.Length(r.Context)
-	p.bounds("one token of one user", []bounded{
+	writeBounds(p, "one token of one user", []bounded{
 		{"weights read", r.WeightsRead, ""}, {"cache at " + at, r.Cache, ""}, {"bytes", r.Bytes, ""}, {"decodes", r.Decode, "at most "},
 	})
-	p.bounds("arithmetic", []bounded{
+	writeBounds(p, "arithmetic", []bounded{
 		{"a token at " + at, r.FLOPs, ""}, {"a token of a prompt of " + at, r.PromptFLOPs, ""}, {"reads a prompt", r.Prompt, "at most "},
 	})
-	p.bounds("users until arithmetic takes as long as memory", []bounded{{"with an empty cache", r.BatchShort, "from "}, {"at " + at, r.Batch, "from "}})
+	writeBounds(p, "users until arithmetic takes as long as memory", []bounded{{"with an empty cache", r.BatchShort, "from "}, {"at " + at, r.Batch, "from "}})
 	if r.CacheBound {
-		p.para(pad(gap), say("at "+at+" never at the "+r.Arithmetic+" peak: reading a user's cache takes longer than its arithmetic, so more users come no closer"))
+		p.Para(term.Pad(term.Gap), term.Say("at "+at+" never at the "+r.Arithmetic+" peak: reading a user's cache takes longer than its arithmetic, so more users come no closer"))
 	}
 	return p.String()
 }
@@ -38,14 +39,14 @@ type bounded struct {
 	lead   string
 }
 
-func (p *page) bounds(title string, list []bounded) {
-	p.blank()
-	p.para(nil, say(title, bold))
+func writeBounds(p *term.Page, title string, list []bounded) {
+	p.Blank()
+	p.Para(nil, term.Say(title, term.Bold))
 	for _, b := range list {
 		if b.figure == nil {
 			continue
 		}
-		p.dropTo(join(pad(gap), say(b.name)), join(say(b.lead+quantity(b.figure), bold), pad(gap), say(b.figure.Basis.String(), dim)))
+		writeDropTo(p, term.Join(term.Pad(term.Gap), term.Say(b.name)), term.Join(term.Say(b.lead+quantity(b.figure), term.Bold), term.Pad(term.Gap), term.Say(b.figure.Basis.String(), term.Dim)))
 		(&screen{page: p}).formula(b.figure)
 	}
 }
@@ -69,27 +70,47 @@ func roofLine(r *memwall.Roof) string {
 func quantity(e *memwall.Explain) string {
 	switch e.Unit {
 	case "B":
-		return size(unit.Bytes(e.Value))
+		return term.Size(unit.Bytes(e.Value))
 	case "FLOP":
 		return unit.FLOPs(e.Value).String()
 	case "sequences":
-		return plural(int64(e.Value), "user", "users")
+		return term.Plural(int64(e.Value), "user", "users")
 	}
 	return unit.Rate(e.Value) + " " + e.Unit
 }
 
 // Why draws what each figure of a device decides.
-func Why(h *card.Hardware, st Style) string {
-	p := newPage(st)
-	p.heading(h.Name)
-	p.para(pad(gap), say("what each figure decides"))
-	tb := &table{sides: []side{left, right, left}, remark: true}
+func Why(h *card.Hardware, st term.Style) string {
+	p := term.NewPage(st)
+	p.Heading(h.Name)
+	p.Para(term.Pad(term.Gap), term.Say("what each figure decides"))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Right, term.Left}, Remark: true}
 	for _, w := range h.Why {
-		tb.row(say(w.Name), say(figure(w.Fact), bold), say(w.Text))
+		tb.Row(term.Say(w.Name), term.Say(Figure(w.Fact), term.Bold), term.Say(w.Text))
 	}
-	p.blank()
-	p.add(tb)
-	p.blank()
-	p.para(pad(gap), say("memwall hardware "+h.ID+" --for MODEL puts a model under its roofs; — is a figure without a source", dim))
+	p.Blank()
+	p.Add(tb)
+	p.Blank()
+	p.Para(term.Pad(term.Gap), term.Say("memwall hardware "+h.ID+" --for MODEL puts a model under its roofs; — is a figure without a source", term.Dim))
 	return p.String()
+}
+
+// Figure prints a fact in the unit that suits it; unknown is a dash.
+func Figure(f *card.Fact) string {
+	if f == nil {
+		return "—"
+	}
+	switch f.Unit {
+	case "B":
+		return term.Size(unit.Bytes(f.Value))
+	case "B/s":
+		return unit.ByteRate(f.Value).String()
+	case "FLOP/s":
+		return unit.FLOPRate(f.Value).String()
+	case "s":
+		return unit.Seconds(f.Value).String()
+	case "W":
+		return unit.Rate(f.Value) + " W"
+	}
+	return strings.TrimSpace(unit.Rate(f.Value) + " " + f.Unit)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -17,11 +18,11 @@ type SimOptions struct {
 // Sim draws what became of a workload: whether it is held, how long users wait, a table of percentiles, throughput, the KV
 // cache and the queue over time, what runs out, and what techniques buy. A plan that has no memory for the model is drawn
 // as fit draws it.
-func Sim(a *memwall.Answer, opt SimOptions, st Style) string {
-	s := &screen{page: newPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
+func Sim(a *memwall.Answer, opt SimOptions, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a, opt: FitOptions{Notes: opt.Notes}}
 	if a.Simulated == nil {
-		s.page.title(a.Verdict, asked(a))
-		s.page.headline(a)
+		s.page.Title(a.Verdict, asked(a))
+		writeHeadline(s.page, a)
 		s.suggestions()
 		s.footnotes()
 		s.notes()
@@ -51,36 +52,36 @@ func (s *screen) simTitle() {
 		return
 	}
 	if n := int64(s.a.Plan.Replicas); n > 1 {
-		rest = append(rest, plural(n, "replica", "replicas"))
+		rest = append(rest, term.Plural(n, "replica", "replicas"))
 	}
-	s.page.dotted(join(say(string(m.sign)+" "+m.word, m.ink), say("   ")), append([]string{loadWords(s.a)}, rest...))
+	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+m.Word, m.Ink), term.Say("   ")), append([]string{loadWords(s.a)}, rest...))
 }
 
 // mostTitle is line 1 where the most users are asked for: how many, within what, and what serves them.
 func (s *screen) mostTitle(n int64, rest []string) {
-	m, words := markOf(memwall.Fits), "holds "+people(n)
+	m, words := term.MarkOf(memwall.Fits), "holds "+term.Users(n)
 	if n == 0 {
-		m, words = markOf(memwall.DoesNotFit), "holds no user"
+		m, words = term.MarkOf(memwall.DoesNotFit), "holds no user"
 	}
 	if n > 0 {
 		words += overBand(s.a.Simulated.MostUsersLow, s.a.Simulated.MostUsersHigh)
 	}
-	s.page.dotted(join(say(string(m.sign)+" "+words, m.ink), say("   ")), append(s.boundWords(), rest...))
+	s.page.Dotted(term.Join(term.Say(string(m.Sign)+" "+words, m.Ink), term.Say("   ")), append(s.boundWords(), rest...))
 }
 
-func simMark(v *memwall.Simulated) mark {
+func simMark(v *memwall.Simulated) term.Mark {
 	switch {
 	case v.Stopped:
-		return mark{'?', "stopped", inkUnknown}
+		return term.Mark{Sign: '?', Word: "stopped", Ink: term.InkUnknown}
 	case !v.Holds:
-		return mark{'✗', "does not hold", inkBad}
+		return term.Mark{Sign: '✗', Word: "does not hold", Ink: term.InkBad}
 	case v.GoalMet != nil && !*v.GoalMet:
-		return mark{'~', "holds, goal missed", inkTight}
+		return term.Mark{Sign: '~', Word: "holds, goal missed", Ink: term.InkTight}
 	}
 	if slow := v.High; slow != nil && !slow.Holds {
-		return mark{'~', "tight", inkTight}
+		return term.Mark{Sign: '~', Word: "tight", Ink: term.InkTight}
 	}
-	return mark{'✓', "holds", bold}
+	return term.Mark{Sign: '✓', Word: "holds", Ink: term.Bold}
 }
 
 // loadWords say who asks.
@@ -92,15 +93,15 @@ func loadWords(a *memwall.Answer) string {
 	}
 	switch w.Arrivals {
 	case "closed":
-		return people(int64(w.Concurrency))
+		return term.Users(int64(w.Concurrency))
 	case "burst":
 		n := int64(w.Requests)
 		if a.Simulated != nil {
 			n = a.Simulated.Requests.Asked
 		}
-		return plural(n, "request", "requests") + " at once"
+		return term.Plural(n, "request", "requests") + " at once"
 	case "trace":
-		return shorten(w.Trace, 30, "…")
+		return term.Shorten(w.Trace, 30, "…")
 	case "gamma":
 		return fmt.Sprintf("%s %s/s in clumps", unit.Rate(w.Rate), what)
 	}
@@ -130,7 +131,7 @@ func (s *screen) simHeadline() {
 		out = append(out, "TPOT "+pair99(p))
 	}
 	out = append(out, unserved(s.a)...)
-	s.page.para(pad(gap), say(strings.Join(out, " · ")))
+	s.page.Para(term.Pad(term.Gap), term.Say(strings.Join(out, " · ")))
 }
 
 // since a time of the simulation.
@@ -144,7 +145,7 @@ func since(at float64) string {
 // pair99 is "p50 0.21 p99 0.94 s".
 func pair99(p *memwall.Percentiles) string {
 	scale, name := timeScale(p.P99)
-	return "p50 " + rateOf(p.P50/scale) + " p99 " + rateOf(p.P99/scale) + hard + name
+	return "p50 " + rateOf(p.P50/scale) + " p99 " + rateOf(p.P99/scale) + term.NoBreak + name
 }
 
 // timeScale is the unit for a time in milliseconds: what one of it is worth, and its name.
@@ -161,9 +162,9 @@ func timeScale(ms float64) (worth float64, name string) {
 // timed prints a time with two digits, and three from ten on.
 func timed(ms, worth float64) string {
 	if x := ms / worth; x >= 10 {
-		return significant(x, 3)
+		return term.Significant(x, 3)
 	}
-	return significant(ms/worth, 2)
+	return term.Significant(ms/worth, 2)
 }
 
 // unserved are those whom nobody answered, and preemptions.
@@ -177,7 +178,7 @@ func unserved(a *memwall.Answer) (out []string) {
 			out = append(out, unit.Count(x.n)+" "+x.word)
 		}
 	}
-	switch p := poolOf(a); {
+	switch p := PoolOf(a); {
 	case p == nil:
 	case p.Preempted == 0:
 		out = append(out, "none preempted")
@@ -194,14 +195,14 @@ func (s *screen) waits() {
 		return
 	}
 	columns := 6
-	if s.page.st.width() < narrow {
+	if s.page.Style.Cells() < term.Narrow {
 		columns = 4
 	}
 	low, high := edgesOf(v)
-	tb := &table{sides: []side{left, decimal, decimal, decimal, decimal, left}}
-	tb.row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")[:columns]...)
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Decimal, term.Decimal, term.Left}}
+	tb.Row(dimmed("", "p50", "p90", "p99", "mean", "90 % band of p99")[:columns]...)
 	if v.Low == nil {
-		tb.rows[0][columns-1] = nil
+		tb.Rows[0][columns-1] = nil
 	}
 	for i, x := range []struct {
 		name, at string
@@ -211,20 +212,20 @@ func (s *screen) waits() {
 			continue
 		}
 		worth, name := timeScale(x.p.P99)
-		row := []text{join(say(x.name+", "), say(name, dim))}
+		row := []term.Text{term.Join(term.Say(x.name+", "), term.Say(name, term.Dim))}
 		for _, f := range []struct {
 			name string
 			ms   float64
 		}{{"p50", x.p.P50}, {"p90", x.p.P90}, {"p99", x.p.P99}, {"mean", x.p.Mean}} {
-			row = append(row, opens(timed(f.ms, worth), "/"+x.at+"_ms/"+f.name))
+			row = append(row, term.LinkedNumber(timed(f.ms, worth), "/"+x.at+"_ms/"+f.name))
 		}
 		if low[i] != nil && high[i] != nil {
-			row = append(row, say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), dim))
+			row = append(row, term.Say(timed(low[i].P99, worth)+"–"+timed(high[i].P99, worth), term.Dim))
 		}
-		tb.row(row[:min(len(row), columns)]...)
+		tb.Row(row[:min(len(row), columns)]...)
 	}
-	s.page.blank()
-	s.page.add(tb)
+	s.page.Blank()
+	s.page.Add(tb)
 }
 
 // edgesOf the band, by the rows of the table; nil where they were not played.
@@ -239,22 +240,22 @@ func edgesOf(v *memwall.Simulated) (low, high [5]*memwall.Percentiles) {
 }
 
 // labelled is a line behind a word.
-func (s *screen) labelled(word string, parts ...text) {
-	s.page.para(join(pad(gap), say(fmt.Sprintf("%-11s", word), dim)), join(parts...))
+func (s *screen) labelled(word string, parts ...term.Text) {
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say(fmt.Sprintf("%-11s", word), term.Dim)), term.Join(parts...))
 }
 
 // became is what the server did: throughput, goal, cache and queue over time, what ran out.
 func (s *screen) became() {
 	v := s.a.Simulated
-	s.page.blank()
-	out := join(opens(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), say(" tokens/s, "), opens(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), say(" requests/s"))
+	s.page.Blank()
+	out := term.Join(term.LinkedNumber(rateOf(v.Rate.Output), "/throughput/output_tokens_per_s"), term.Say(" tokens/s, "), term.LinkedNumber(rateOf(v.Rate.Requests), "/throughput/requests_per_s"), term.Say(" requests/s"))
 	if c := v.Capacity; c != nil {
-		out = join(out, say("; at most "), opens(rateOf(*c), "/holds_requests_per_s"), say(" requests/s of this mix"))
+		out = term.Join(out, term.Say("; at most "), term.LinkedNumber(rateOf(*c), "/holds_requests_per_s"), term.Say(" requests/s of this mix"))
 	}
 	s.labelled("out", out)
 	s.goal()
 	s.overTime()
-	s.labelled("runs out", say(runsOutWords(s.a)))
+	s.labelled("runs out", term.Say(runsOutWords(s.a)))
 	s.pool()
 }
 
@@ -275,64 +276,49 @@ func (s *screen) goal() {
 			bounds = append(bounds, unit.Seconds(b.ms/1000).String()+" "+b.word)
 		}
 	}
-	s.labelled("goal", say(percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
+	s.labelled("goal", term.Say(term.Percent(*v.GoalShare)+" of requests keep within "+strings.Join(bounds, " and ")+": "+rateOf(*v.Goodput)+" requests/s"))
 }
 
 // overTime draws the use of the KV cache on a scale of all of it, and the queue on one of its longest.
 func (s *screen) overTime() {
 	v := s.a.Simulated
-	p := poolOf(s.a)
+	p := PoolOf(s.a)
 	if v.Series == nil || p == nil {
 		return
 	}
-	longest := peak(v.Series.Waiting)
-	s.labelled("KV in use", join(s.spark(v.Series.KV, 1, inkCache), say(fmt.Sprintf("peak %s, mean %s of %s tokens", percent(p.Peak), percent(p.Mean), unit.Count(p.Tokens)))))
+	longest := Peak(v.Series.Waiting)
+	s.labelled("KV in use", term.Join(s.spark(v.Series.KV, 1, term.InkCache), term.Say(fmt.Sprintf("peak %s, mean %s of %s tokens", term.Percent(p.Peak), term.Percent(p.Mean), unit.Count(p.Tokens)))))
 	if longest >= 1 {
-		s.labelled("queue", join(s.spark(v.Series.Waiting, longest, inkWorking), say("up to "+significant(longest, 3)+" wait")))
+		s.labelled("queue", term.Join(s.spark(v.Series.Waiting, longest, term.InkWorking), term.Say("up to "+term.Significant(longest, 3)+" wait")))
 	}
 }
 
-func peak(all []float64) (most float64) {
+// Peak is the highest of a series.
+func Peak(all []float64) (most float64) {
 	for _, x := range all {
 		most = max(most, x)
 	}
 	return most
 }
 
-const sparkGlyphs = "▁▂▃▄▅▆▇█"
-
 // spark draws a series in a few cells, with a gap behind it; nothing where the page is narrow.
-func (s *screen) spark(all []float64, whole float64, look ink) text {
-	if s.page.st.width() < narrow || s.page.st.endless || len(all) == 0 {
+func (s *screen) spark(all []float64, whole float64, look term.Ink) term.Text {
+	if s.page.Style.Cells() < term.Narrow || s.page.Style.Endless || len(all) == 0 {
 		return nil // pages have charts
 	}
-	glyphs := []rune(sparkGlyphs)
+	glyphs := []rune(term.SparkGlyphs)
 	var b strings.Builder
-	for _, x := range sampled(all, 24) {
+	for _, x := range term.Sampled(all, 24) {
 		level := int(x / whole * float64(len(glyphs)))
 		b.WriteRune(glyphs[min(max(level, 0), len(glyphs)-1)])
 	}
-	return join(say(b.String(), look), say(hard+hard))
-}
-
-// sampled are means of a series over at most n stretches of it.
-func sampled(all []float64, n int) []float64 {
-	n = min(n, len(all))
-	out := make([]float64, n)
-	for i := range out {
-		from, to := i*len(all)/n, (i+1)*len(all)/n
-		for _, x := range all[from:to] {
-			out[i] += x
-		}
-		out[i] /= float64(to - from)
-	}
-	return out
+	return term.Join(term.Say(b.String(), look), term.Say(term.NoBreak+term.NoBreak))
 }
 
 // runsOutWords say what those who wait wait for.
 func runsOutWords(a *memwall.Answer) string {
 	v := a.Simulated
-	share := percent(v.PromptShare)
+	share := term.Percent(v.PromptShare)
 	switch v.RunsOut {
 	case "compute":
 		return "compute: the budget of a step is full; prompts add " + share + " of the computed time"
@@ -355,21 +341,21 @@ func runsOutWords(a *memwall.Answer) string {
 
 // pool is how well the KV cache is used.
 func (s *screen) pool() {
-	p := poolOf(s.a)
+	p := PoolOf(s.a)
 	if p == nil {
 		return
 	}
 	if p.PrefixHitRate > 0 {
-		s.labelled("prefixes", say(percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
+		s.labelled("prefixes", term.Say(term.Percent(p.PrefixHitRate)+" of all prompt tokens were in the cache"))
 	}
 	if p.Preemptions > 0 {
-		s.labelled("preempted", say(fmt.Sprintf("%s, %s in all: their caches are computed again", plural(p.Preempted, "request", "requests"), plural(p.Preemptions, "time", "times"))))
+		s.labelled("preempted", term.Say(fmt.Sprintf("%s, %s in all: their caches are computed again", term.Plural(p.Preempted, "request", "requests"), term.Plural(p.Preemptions, "time", "times"))))
 	}
-	s.labelled("waste", say(wasteWords(&p.Waste)))
+	s.labelled("waste", term.Say(wasteWords(&p.Waste)))
 }
 
-// poolOf is how the KV cache was used; nil where nobody knows.
-func poolOf(a *memwall.Answer) *memwall.PoolUse {
+// PoolOf is how the KV cache was used; nil where nobody knows.
+func PoolOf(a *memwall.Answer) *memwall.PoolUse {
 	if a.KV == nil {
 		return nil
 	}
@@ -399,7 +385,7 @@ func share100(x float64) string {
 	if x > 0 && x < 0.001 {
 		return "<0.1 %"
 	}
-	return percent(x)
+	return term.Percent(x)
 }
 
 var versusNames = map[string]string{"static": "static batching", "contiguous-kv": "contiguous KV", "no-prefix-cache": "no prefix cache", "no-speculation": "no speculation"}
@@ -410,64 +396,64 @@ func (s *screen) versus() {
 	if len(v.Versus) == 0 {
 		return
 	}
-	tb := &table{sides: []side{left, decimal, right, decimal, decimal, right, right}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Decimal, term.Decimal, term.Right, term.Right}}
 	s.versusRow(tb, dimmed("instead", "holds/s", "we", "tokens/s", "first p99, s", "waste", "papers")...)
-	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, poolOf(s.a))...)
+	s.versusRow(tb, outcome("the plan", "", &v.Load, nil, v.TTFT, PoolOf(s.a))...)
 	for i := range v.Versus {
 		o := &v.Versus[i]
 		row := outcome(versusNames[o.Name], fmt.Sprintf("/versus/%d", i), &o.Load, o.CapacityRatio, o.TTFT, o.Pool)
 		if o.Published != "" {
-			row = append(row, say(o.Published+" ×", dim))
+			row = append(row, term.Say(o.Published+" ×", term.Dim))
 		}
 		s.versusRow(tb, row...)
 	}
-	s.page.blank()
-	s.page.add(tb)
-	s.page.para(pad(gap), say(versusNote(v.Versus), dim))
+	s.page.Blank()
+	s.page.Add(tb)
+	s.page.Para(term.Pad(term.Gap), term.Say(versusNote(v.Versus), term.Dim))
 }
 
 // versusRow adds a row, of which a narrow page shows the beginning.
-func (s *screen) versusRow(tb *table, row ...text) {
-	if s.page.st.width() < defaultWidth {
+func (s *screen) versusRow(tb *term.Table, row ...term.Text) {
+	if s.page.Style.Cells() < term.DefaultWidth {
 		row = row[:min(len(row), 4)]
 	}
-	if s.page.st.width() < narrow {
+	if s.page.Style.Cells() < term.Narrow {
 		row = row[:3]
 	}
-	tb.row(row...)
+	tb.Row(row...)
 }
 
-func dimmed(words ...string) (out []text) {
+func dimmed(words ...string) (out []term.Text) {
 	for _, w := range words {
-		out = append(out, say(w, dim))
+		out = append(out, term.Say(w, term.Dim))
 	}
 	return out
 }
 
 // outcome is a row of what became of a workload, which stands at a place of the answer.
-func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []text {
-	return []text{say(name), capacityOf(l, at), say(times(ratio)), opens(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
+func outcome(name, at string, l *memwall.Load, ratio *float64, first *memwall.Percentiles, p *memwall.PoolUse) []term.Text {
+	return []term.Text{term.Say(name), capacityOf(l, at), term.Say(times(ratio)), term.LinkedNumber(rateOf(l.Rate.Output), at+"/throughput/output_tokens_per_s"), first99(first, at), wasted(p)}
 }
 
-func capacityOf(l *memwall.Load, at string) text {
+func capacityOf(l *memwall.Load, at string) term.Text {
 	if l.Capacity == nil {
-		return say("—")
+		return term.Say("—")
 	}
-	return opens(rateOf(*l.Capacity), at+"/holds_requests_per_s")
+	return term.LinkedNumber(rateOf(*l.Capacity), at+"/holds_requests_per_s")
 }
 
-func first99(p *memwall.Percentiles, at string) text {
+func first99(p *memwall.Percentiles, at string) term.Text {
 	if p == nil {
-		return say("—")
+		return term.Say("—")
 	}
-	return opens(timed(p.P99, 1000), at+"/ttft_ms/p99")
+	return term.LinkedNumber(timed(p.P99, 1000), at+"/ttft_ms/p99")
 }
 
-func wasted(p *memwall.PoolUse) text {
+func wasted(p *memwall.PoolUse) term.Text {
 	if p == nil {
-		return say("—")
+		return term.Say("—")
 	}
-	return say(share100(p.Waste.Total))
+	return term.Say(share100(p.Waste.Total))
 }
 
 // versusNote says what the columns compare.
@@ -486,8 +472,8 @@ func (s *screen) simSuggestions() {
 	for i := range s.a.Suggestions {
 		x := &s.a.Suggestions[i]
 		if flags := patchFlags(x); flags != "" {
-			s.page.blank()
-			s.page.para(join(pad(gap), say("next       ", dim)), join(say("holds with "), say(x.Change).leads(&Place{Patch: x.Patch, Flags: flags}), say(": "+flags)))
+			s.page.Blank()
+			s.page.Para(term.Join(term.Pad(term.Gap), term.Say("next       ", term.Dim)), term.Join(term.Say("holds with "), term.Say(x.Change).LinkTo(&term.Place{Patch: x.Patch, Flags: flags}), term.Say(": "+flags)))
 		}
 	}
 }
@@ -495,19 +481,19 @@ func (s *screen) simSuggestions() {
 // runs say how much was simulated.
 func (s *screen) runs() {
 	v, w := s.a.Simulated, s.a.Plan.Workload
-	out := plural(v.Requests.Finished, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
+	out := term.Plural(v.Requests.Finished, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
 	if v.Requests.Finished < v.Requests.Asked {
-		out = unit.Count(v.Requests.Finished) + " of " + plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
+		out = unit.Count(v.Requests.Finished) + " of " + term.Plural(v.Requests.Asked, "request", "requests") + " in " + unit.Seconds(v.SimulatedS).String()
 	}
 	out += uncounted(v)
 	if w.Trace == "" || w.Arrivals != "trace" {
 		out += ", seed " + strconv.FormatInt(int64(w.Seed), 10)
 	}
-	s.page.blank()
-	if out += wallWords(s.a.Wall); !s.page.st.endless {
+	s.page.Blank()
+	if out += wallWords(s.a.Wall); !s.page.Style.Endless {
 		out += " · --csv --series --trace-out --svg for more"
 	}
-	s.page.para(pad(gap), say(out, dim))
+	s.page.Para(term.Pad(term.Gap), term.Say(out, term.Dim))
 }
 
 // uncounted says of how many requests no times are shown.
@@ -527,4 +513,19 @@ func wallWords(seconds float64) string {
 		return ", simulated in under 1 s"
 	}
 	return ", simulated in " + unit.Seconds(seconds).String()
+}
+
+// SimHeadText is the first lines of the screen.
+func SimHeadText(a *memwall.Answer) []string {
+	s := &screen{page: term.NewPage(term.Style{Width: 88}), a: a}
+	if a.Simulated == nil {
+		return HeadText(a)
+	}
+	s.simTitle()
+	s.simHeadline()
+	var out []string
+	for _, l := range strings.Split(strings.TrimSpace(s.page.String()), "\n") {
+		out = append(out, strings.Replace(strings.TrimSpace(l), "   ", ": ", 1))
+	}
+	return out
 }

@@ -5,71 +5,72 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/snapshot"
 	"github.com/memwall/memwall/unit"
 )
 
 // Snapshot draws what a memory snapshot tells, and beside it what a plan says where one is given. all: every device and every stack.
-func Snapshot(r *snapshot.Report, a *memwall.Answer, all bool, st Style) string {
-	p := newPage(st)
+func Snapshot(r *snapshot.Report, a *memwall.Answer, all bool, st term.Style) string {
+	p := term.NewPage(st)
 	if fullest := r.Fullest(); fullest != nil {
-		p.record(fullest, r)
+		writeRecord(p, fullest, r)
 	}
 	for i := range r.Devices {
 		if d := &r.Devices[i]; d != r.Fullest() && all {
-			p.blank()
-			p.record(d, r)
+			p.Blank()
+			writeRecord(p, d, r)
 		}
 	}
 	if n := len(r.Devices) - 1; n > 0 && !all {
-		p.blank()
-		p.para(pad(gap), say(plural(int64(n), "further device", "further devices")+", which held less: --notes", dim))
+		p.Blank()
+		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(n), "further device", "further devices")+", which held less: --notes", term.Dim))
 	}
 	if all {
-		p.stacks(r.Fullest())
+		writeStacks(p, r.Fullest())
 	}
 	if a != nil {
-		p.blank()
-		p.line(say("beside the plan", bold))
-		p.compareHead(a)
+		p.Blank()
+		p.Line(term.Say("beside the plan", term.Bold))
+		writeCompareHead(p, a)
 		for _, u := range unitsOf(a.Compare) {
-			p.blank()
-			p.compareTable(a.Compare, u, a.ComparedWith)
+			p.Blank()
+			writeCompareTable(p, a.Compare, u, a.ComparedWith)
 		}
-		p.compareNotes(a, all)
+		writeCompareNotes(p, a, all)
 	}
 	return p.String()
 }
 
-// bytesOf prints bytes of a record in the unit that suits the whole of it.
-func bytesOf(n int64) string { return unit.Bytes(n).String() }
+// BytesOf prints bytes of a record in the unit that suits the whole of it.
+func BytesOf(n int64) string { return unit.Bytes(n).String() }
 
-// record is one device.
-func (p *page) record(d *snapshot.Device, r *snapshot.Report) {
+// writeRecord is one device.
+func writeRecord(p *term.Page, d *snapshot.Device, r *snapshot.Report) {
 	for _, o := range d.OOMs {
-		p.dotted(join(say("✗ ", inkBad), say("ran out of memory", bold), say("   ")), []string{bytesOf(o.Asked) + " asked for, " + bytesOf(o.Free) + " free on the device", strings.Join(o.Frames[:min(1, len(o.Frames))], "")})
+		p.Dotted(term.Join(term.Say("✗ ", term.InkBad), term.Say("ran out of memory", term.Bold), term.Say("   ")), []string{BytesOf(o.Asked) + " asked for, " + BytesOf(o.Free) + " free on the device", strings.Join(o.Frames[:min(1, len(o.Frames))], "")})
 	}
 	head := []string{fmt.Sprintf("GPU %d", d.Device)}
 	if d.Peak.Phase != "" {
-		head = append(head, phaseAt(&d.Peak))
+		head = append(head, PhaseAt(&d.Peak))
 	}
 	if d.Events > 0 {
 		head = append(head, fmt.Sprintf("%s events in %s", unit.Count(int64(d.Events)), unit.Seconds(d.Seconds)))
 	}
-	p.dotted(join(say("peak "+bytesOf(d.Peak.Live), bold), say("   ")), head)
-	p.para(pad(gap), say(fmt.Sprintf("%s reserved then, %s of it unused; %s at most. %s of the bytes below are named", bytesOf(d.Peak.Reserved), bytesOf(d.Peak.Unused), bytesOf(d.PeakReserved), percent(d.Named))))
+	p.Dotted(term.Join(term.Say("peak "+BytesOf(d.Peak.Live), term.Bold), term.Say("   ")), head)
+	p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s reserved then, %s of it unused; %s at most. %s of the bytes below are named", BytesOf(d.Peak.Reserved), BytesOf(d.Peak.Unused), BytesOf(d.PeakReserved), term.Percent(d.Named))))
 	if r.Stacks == 0 {
-		p.para(pad(gap), say("recorded without stacks, so that nothing says what was for what: torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\")", dim))
+		p.Para(term.Pad(term.Gap), term.Say("recorded without stacks, so that nothing says what was for what: torch.cuda.memory._record_memory_history(context=\"all\", stacks=\"all\")", term.Dim))
 	}
-	p.blank()
-	p.held(d)
-	p.growth(d)
-	p.unused(d)
-	p.otherSettings(d)
+	p.Blank()
+	writeHeld(p, d)
+	writeGrowth(p, d)
+	writeUnused(p, d)
+	writeOtherSettings(p, d)
 }
 
-// phaseAt says in which phase of which step a moment was.
-func phaseAt(m *snapshot.Moment) string {
+// PhaseAt says in which phase of which step a moment was.
+func PhaseAt(m *snapshot.Moment) string {
 	if m.Phase == "" || m.Step == 0 {
 		return m.Phase
 	}
@@ -79,36 +80,36 @@ func phaseAt(m *snapshot.Moment) string {
 // mostOfCategory is how many places of a category are shown.
 const mostOfCategory = 4
 
-// held are the categories at the peak, each with the lines of code that made the most of it.
-func (p *page) held(d *snapshot.Device) {
-	tb := &table{sides: []side{left, decimal, right, left}, most: map[int]int{3: 44}}
+// writeHeld are the categories at the peak, each with the lines of code that made the most of it.
+func writeHeld(p *term.Page, d *snapshot.Device) {
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Right, term.Left}, Most: map[int]int{3: 44}}
 	when := "held at the peak"
 	if len(d.OOMs) > 0 {
 		when = "held as it ran out"
 	}
-	tb.row(say(when, dim), say("MiB", dim), say("tensors", dim), say("by", dim))
+	tb.Row(term.Say(when, term.Dim), term.Say("MiB", term.Dim), term.Say("tensors", term.Dim), term.Say("by", term.Dim))
 	for i := range d.Held {
 		h := &d.Held[i]
-		tb.row(say(string(h.Category)), mib(h.Bytes), say(unit.Count(int64(h.Allocations))), placeOf(h.Places, 0))
+		tb.Row(term.Say(string(h.Category)), mib(h.Bytes), term.Say(unit.Count(int64(h.Allocations))), placeOf(h.Places, 0))
 		for j := 1; j < min(mostOfCategory, len(h.Places)); j++ {
-			tb.row(nil, join(mib(h.Places[j].Bytes).in(dim)), say(unit.Count(int64(h.Places[j].Allocations)), dim), placeOf(h.Places, j))
+			tb.Row(nil, term.Join(in(mib(h.Places[j].Bytes), term.Dim)), term.Say(unit.Count(int64(h.Places[j].Allocations)), term.Dim), placeOf(h.Places, j))
 		}
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
-func mib(n int64) text { return say(commas(unit.Fixed(unit.Bytes(n).MiB(), 1))) }
+func mib(n int64) term.Text { return term.Say(term.Commas(unit.Fixed(unit.Bytes(n).MiB(), 1))) }
 
 // in gives a text another ink.
-func (x text) in(i ink) text {
+func in(x term.Text, i term.Ink) term.Text {
 	for j := range x {
-		x[j].ink = i
+		x[j].Ink = i
 	}
 	return x
 }
 
 // placeOf is a line of code with the operator that allocated for it.
-func placeOf(all []snapshot.Place, i int) text {
+func placeOf(all []snapshot.Place, i int) term.Text {
 	if i >= len(all) {
 		return nil
 	}
@@ -116,33 +117,33 @@ func placeOf(all []snapshot.Place, i int) text {
 	if op := all[i].Operator; op != "" && !strings.HasSuffix(words, " "+op) && !strings.Contains(words, "::"+op) {
 		words += " · " + op
 	}
-	return say(words, dim)
+	return term.Say(words, term.Dim)
 }
 
-// growth is what stayed with each step.
-func (p *page) growth(d *snapshot.Device) {
+// writeGrowth is what stayed with each step.
+func writeGrowth(p *term.Page, d *snapshot.Device) {
 	for i := range d.Growth {
 		g := &d.Growth[i]
 		if i == 0 {
-			p.blank()
+			p.Blank()
 		}
-		what := plural(int64(g.Steps), "step", "steps")
+		what := term.Plural(int64(g.Steps), "step", "steps")
 		if d.Steps == 0 {
-			what = plural(int64(g.Steps), "eighth of the record", "eighths of the record")
+			what = term.Plural(int64(g.Steps), "eighth of the record", "eighths of the record")
 		}
-		p.para(join(pad(gap), say("grows", inkTight), say("    ")), say(fmt.Sprintf("%s in each of %s at %s (%s): never freed", bytesOf(g.PerStep), what, g.Place, g.Category)))
+		p.Para(term.Join(term.Pad(term.Gap), term.Say("grows", term.InkTight), term.Say("    ")), term.Say(fmt.Sprintf("%s in each of %s at %s (%s): never freed", BytesOf(g.PerStep), what, g.Place, g.Category)))
 	}
 }
 
-// unused is how the reserved bytes lay at the end.
-func (p *page) unused(d *snapshot.Device) {
+// writeUnused is how the reserved bytes lay at the end.
+func writeUnused(p *term.Page, d *snapshot.Device) {
 	s := &d.Segments
 	if s.Count == 0 {
 		return
 	}
-	p.blank()
-	tb := &table{sides: []side{left, decimal, left}, most: map[int]int{2: 56}}
-	tb.row(say("reserved at the end", dim), say("MiB", dim), say(""))
+	p.Blank()
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Left}, Most: map[int]int{2: 56}}
+	tb.Row(term.Say("reserved at the end", term.Dim), term.Say("MiB", term.Dim), term.Say(""))
 	for _, row := range []struct {
 		name  string
 		bytes int64
@@ -155,50 +156,50 @@ func (p *page) unused(d *snapshot.Device) {
 		{"unused between", s.Between, "beside tensors that live: fragmentation"},
 	} {
 		if row.bytes > 0 {
-			tb.row(say(row.name), mib(row.bytes), say(row.why, dim))
+			tb.Row(term.Say(row.name), mib(row.bytes), term.Say(row.why, term.Dim))
 		}
 	}
-	tb.row(say("reserved"), mib(s.Reserved), say(plural(int64(s.Count), "segment", "segments")+", the largest unused piece "+bytesOf(s.Largest), dim))
-	p.add(tb)
+	tb.Row(term.Say("reserved"), mib(s.Reserved), term.Say(term.Plural(int64(s.Count), "segment", "segments")+", the largest unused piece "+BytesOf(s.Largest), term.Dim))
+	p.Add(tb)
 }
 
-// otherSettings is what the allocator would have reserved with others.
-func (p *page) otherSettings(d *snapshot.Device) {
+// writeOtherSettings is what the allocator would have reserved with others.
+func writeOtherSettings(p *term.Page, d *snapshot.Device) {
 	if len(d.Settings) < 2 {
 		return
 	}
-	p.blank()
-	tb := &table{sides: []side{left, decimal, decimal, left}}
-	tb.row(say("played again with", dim), say("reserves, MiB", dim), say("saves", dim), say(""))
+	p.Blank()
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Decimal, term.Decimal, term.Left}}
+	tb.Row(term.Say("played again with", term.Dim), term.Say("reserves, MiB", term.Dim), term.Say("saves", term.Dim), term.Say(""))
 	for i := range d.Settings {
 		s := &d.Settings[i]
 		name, why := s.Conf, ""
 		if name == "" {
-			name, why = "the recorded settings", "recorded: "+strings.TrimSuffix(mib(d.PeakReserved).string(), ".0")
+			name, why = "the recorded settings", "recorded: "+strings.TrimSuffix(mib(d.PeakReserved).String(), ".0")
 		}
-		saves := mib(max(s.Saves, -s.Saves)).string()
+		saves := mib(max(s.Saves, -s.Saves)).String()
 		if s.Saves < 0 {
 			saves = "−" + saves
 		}
 		if s.Saves == 0 {
 			saves = "0"
 		}
-		tb.row(say(name), mib(s.Reserved), say(saves), say(why, dim))
+		tb.Row(term.Say(name), mib(s.Reserved), term.Say(saves), term.Say(why, term.Dim))
 	}
-	p.add(tb)
+	p.Add(tb)
 }
 
-// stacks are those that held most, each with its frames.
-func (p *page) stacks(d *snapshot.Device) {
+// writeStacks are those that held most, each with its frames.
+func writeStacks(p *term.Page, d *snapshot.Device) {
 	if d == nil {
 		return
 	}
 	for i := range d.Calls {
 		c := &d.Calls[i]
-		p.blank()
-		p.para(pad(gap), say(fmt.Sprintf("%s in %s, %s", bytesOf(c.Bytes), plural(int64(c.Allocations), "tensor", "tensors"), c.Category)))
+		p.Blank()
+		p.Para(term.Pad(term.Gap), term.Say(fmt.Sprintf("%s in %s, %s", BytesOf(c.Bytes), term.Plural(int64(c.Allocations), "tensor", "tensors"), c.Category)))
 		for _, f := range c.Frames {
-			p.para(pad(2*gap), say(f, dim))
+			p.Para(term.Pad(2*term.Gap), term.Say(f, term.Dim))
 		}
 	}
 }

@@ -6,68 +6,68 @@ import (
 	"strconv"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/unit"
+	"github.com/memwall/memwall/internal/term"
 )
 
-// beside draws two blocks next to each other where the page is wide enough, else one below the other.
-func (p *page) beside(first, second []text) {
+// writeBeside draws two blocks next to each other where the page is wide enough, else one below the other.
+func writeBeside(p *term.Page, first, second []term.Text) {
 	width := 0
 	for _, l := range first {
-		width = max(width, l.cells())
+		width = max(width, l.Cells())
 	}
-	width += 2 * gap
-	if slices.ContainsFunc(second, func(l text) bool { return width+l.cells() > p.st.width() }) {
-		p.lines = append(append(p.lines, first...), nil)
-		p.lines = append(p.lines, second...)
+	width += 2 * term.Gap
+	if slices.ContainsFunc(second, func(l term.Text) bool { return width+l.Cells() > p.Style.Cells() }) {
+		p.Lines = append(append(p.Lines, first...), nil)
+		p.Lines = append(p.Lines, second...)
 		return
 	}
 	for i := range max(len(first), len(second)) {
-		var line text
+		var line term.Text
 		if i < len(first) {
 			line = first[i]
 		}
 		if i < len(second) {
-			line = join(line, pad(width-line.cells()), second[i])
+			line = term.Join(line, term.Pad(width-line.Cells()), second[i])
 		}
-		p.lines = append(p.lines, line)
+		p.Lines = append(p.Lines, line)
 	}
 }
 
 // block is what a table draws on a page of its own.
-func (p *page) block(tb *table) []text {
-	own := newPage(p.st)
-	own.add(tb)
-	return own.lines
+func block(p *term.Page, tb *term.Table) []term.Text {
+	own := term.NewPage(p.Style)
+	own.Add(tb)
+	return own.Lines
 }
 
 // speed is how fast the plan runs; nil when nobody knows.
-func (s *screen) speed() []text {
+func (s *screen) speed() []term.Text {
 	v := s.a.Speed
 	if v == nil || v.Decode == nil && v.Prefill == nil {
 		return nil
 	}
 	users := max(1, int64(s.a.Plan.Sequences))
-	tb := &table{sides: []side{left, left, left}}
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left}}
 	name := "speed"
 	if s.a.Verdict == memwall.DoesNotFit {
 		name = "if it fit"
 	}
-	tb.row(say(name, dim), say(people(users), dim), say("90 % band", dim))
+	tb.Row(term.Say(name, term.Dim), term.Say(term.Users(users), term.Dim), term.Say("90 % band", term.Dim))
 	for _, l := range speedLines(v, users) {
 		if l.mid != nil {
 			d := l.digits()
-			tb.row(say(l.name), join(say(significant(*l.mid, d)+" "), say(l.unit, dim)), say(significant(*l.low, d)+"–"+significant(*l.high, d), dim))
+			tb.Row(term.Say(l.name), term.Join(term.Say(term.Significant(*l.mid, d)+" "), term.Say(l.unit, term.Dim)), term.Say(term.Significant(*l.low, d)+"–"+term.Significant(*l.high, d), term.Dim))
 		}
 	}
-	lines := s.page.block(tb)
+	lines := block(s.page, tb)
 	facts := []struct{ name, says string }{{"bound", boundBy(v)}}
 	if v.USDPerHour != nil {
 		facts = append(facts, struct{ name, says string }{"rent", "$" + cents(*v.USDPerHour) + " an hour"})
 	}
 	for _, f := range facts {
 		if f.says != "" {
-			name := say(f.name)
-			lines = append(lines, join(pad(gap), name, pad(tb.rows[0][0].cells()-name.cells()+gap), say(f.says)).clean(s.page.st.ASCII))
+			name := term.Say(f.name)
+			lines = append(lines, term.Join(term.Pad(term.Gap), name, term.Pad(tb.Rows[0][0].Cells()-name.Cells()+term.Gap), term.Say(f.says)).Clean(s.page.Style.ASCII))
 		}
 	}
 	return lines
@@ -114,14 +114,6 @@ func seconds(l speedLine) speedLine {
 		*x = &v
 	}
 	return l
-}
-
-// significant prints a number with so many digits that count, and commas.
-func significant(x float64, digits int) string {
-	if x <= 0 || math.IsInf(x, 0) {
-		return "0"
-	}
-	return commas(unit.Significant(x, digits))
 }
 
 // boundBy says what decoding waits for, and how near it comes to the datasheet.

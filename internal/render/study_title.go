@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/internal/card"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -15,21 +16,24 @@ var does = map[string]struct{ one, many, not string }{
 	card.ServesLoad: {"serves the load", "serve the load", "does not serve the load"}, card.Fitting: {"fits", "fit", "does not fit"},
 }
 
+// Missed is what a design does that does not do what is wanted with all seeds.
+func Missed(s *card.Study) string { return does[s.Criterion].not }
+
 // heldMark says whether a design does what is wanted, with all its seeds or with some.
-func heldMark(d *card.Design) mark {
+func heldMark(d *card.Design) term.Mark {
 	switch {
 	case d.Held == d.Seeds:
-		return mark{'✓', "", bold}
+		return term.Mark{Sign: '✓', Word: "", Ink: term.Bold}
 	case d.Held > 0:
-		return mark{'~', fmt.Sprintf(" %d of %d", d.Held, d.Seeds), inkTight}
+		return term.Mark{Sign: '~', Word: fmt.Sprintf(" %d of %d", d.Held, d.Seeds), Ink: term.InkTight}
 	}
-	return mark{'✗', "", inkBad}
+	return term.Mark{Sign: '✗', Word: "", Ink: term.InkBad}
 }
 
 func measureName(m *card.StudyMeasure) string { return cmp.Or(m.Label, m.Name) }
 
-// measureHead is a measure as the head of a column.
-func measureHead(m *card.StudyMeasure) string {
+// MeasureHead is a measure as the head of a column.
+func MeasureHead(m *card.StudyMeasure) string {
 	if m.Unit == "" {
 		return measureName(m)
 	}
@@ -39,30 +43,30 @@ func measureHead(m *card.StudyMeasure) string {
 func measureNamed(s *card.Study, name string) string {
 	for i := range s.Measures {
 		if s.Measures[i].Name == name {
-			return measureHead(&s.Measures[i])
+			return MeasureHead(&s.Measures[i])
 		}
 	}
 	return name
 }
 
-// studyTitle answers the study: the best of what does what is wanted, or how far nothing does; then what it is, and how much
+// writeStudyTitle answers the study: the best of what does what is wanted, or how far nothing does; then what it is, and how much
 // of it is answered.
-func (p *page) studyTitle(s *card.Study) {
+func writeStudyTitle(p *term.Page, s *card.Study) {
 	a := studyAnswerOf(s)
-	lead, words := join(say(string(a.sign)+" "+a.subject, a.ink), say("   ")), say(strings.Join(a.said, " · "))
-	if !p.put(Block{Kind: Title, Lead: lead.runs(), Words: words.runs()}) {
-		p.hang(nil, 2, join(lead, words))
+	lead, words := term.Join(term.Say(string(a.Sign)+" "+a.subject, a.Ink), term.Say("   ")), term.Say(strings.Join(a.said, " · "))
+	if !p.Put(term.Block{Kind: term.Title, Lead: lead.Runs(), Words: words.Runs()}) {
+		p.Hang(nil, 2, term.Join(lead, words))
 	}
 	if a.figures != "" {
-		p.para(pad(gap), say(a.figures))
+		p.Para(term.Pad(term.Gap), term.Say(a.figures))
 	}
-	asked := fmt.Sprintf("%s: %s of %s questions answered, %s", cmp.Or(s.Name, s.ID), unit.Count(s.Answered), unit.Count(s.Points), plural(int64(len(s.Designs)), "design", "designs"))
-	p.para(pad(gap), say(asked, dim))
+	asked := fmt.Sprintf("%s: %s of %s questions answered, %s", cmp.Or(s.Name, s.ID), unit.Count(s.Answered), unit.Count(s.Points), term.Plural(int64(len(s.Designs)), "design", "designs"))
+	p.Para(term.Pad(term.Gap), term.Say(asked, term.Dim))
 }
 
 // studyAnswer is the first sentence of a report: what it is about, what is said of that, and figures under it.
 type studyAnswer struct {
-	mark
+	term.Mark
 	subject string
 	said    []string
 	figures string
@@ -74,11 +78,14 @@ func (a *studyAnswer) sentence() string {
 	for i, words := range a.said {
 		s += map[bool]string{true: " ", false: ", "}[i == 0] + words
 	}
-	return capital(s)
+	return term.Capital(s)
 }
 
+// StudySentence is the answer of a study in a sentence.
+func StudySentence(s *card.Study) string { return studyAnswerOf(s).sentence() }
+
 func studyAnswerOf(s *card.Study) *studyAnswer {
-	yes, part, no := mark{sign: '✓', ink: bold}, mark{sign: '~', ink: inkTight}, mark{sign: '✗', ink: inkBad}
+	yes, part, no := term.Mark{Sign: '✓', Ink: term.Bold}, term.Mark{Sign: '~', Ink: term.InkTight}, term.Mark{Sign: '✗', Ink: term.InkBad}
 	n, held := len(s.Cases), 0
 	for i := range s.Cases {
 		if s.Cases[i].Held > 0 {
@@ -88,7 +95,7 @@ func studyAnswerOf(s *card.Study) *studyAnswer {
 	do := does[s.Criterion]
 	switch {
 	case s.Answered == 0:
-		return &studyAnswer{mark: mark{sign: '?', ink: inkUnknown}, subject: "nothing is answered yet"}
+		return &studyAnswer{Mark: term.Mark{Sign: '?', Ink: term.InkUnknown}, subject: "nothing is answered yet"}
 	case held == 0 && n > 1:
 		return &studyAnswer{no, "no design " + do.one, []string{fmt.Sprintf("in any of %d cases", n)}, nearestOf(s)}
 	case held == 0:
@@ -165,43 +172,43 @@ func nearestOf(s *card.Study) string {
 // fewCases that are shown where not all are asked for.
 const fewCases = 12
 
-// bests are the best designs of all cases.
-func (p *page) bests(s *card.Study, all bool) {
-	p.blank()
-	p.para(nil, say("the best of each case", bold))
-	tb := &table{sides: []side{left, left, left}, most: map[int]int{0: max(12, p.st.width()/3), 2: max(12, 2*p.st.width()/5)}}
-	head := []text{nil, nil, nil}
+// writeBests are the best designs of all cases.
+func writeBests(p *term.Page, s *card.Study, all bool) {
+	p.Blank()
+	p.Para(nil, term.Say("the best of each case", term.Bold))
+	tb := &term.Table{Sides: []term.Side{term.Left, term.Left, term.Left}, Most: map[int]int{0: max(12, p.Style.Cells()/3), 2: max(12, 2*p.Style.Cells()/5)}}
+	head := []term.Text{nil, nil, nil}
 	for i := range s.Measures {
-		tb.sides = append(tb.sides, right)
-		head = append(head, say(measureHead(&s.Measures[i]), dim))
+		tb.Sides = append(tb.Sides, term.Right)
+		head = append(head, term.Say(MeasureHead(&s.Measures[i]), term.Dim))
 	}
-	tb.row(head...)
+	tb.Row(head...)
 	for i := range s.Cases {
 		if i == fewCases && !all {
 			break
 		}
-		tb.row(bestRow(s, &s.Cases[i])...)
+		tb.Row(bestRow(s, &s.Cases[i])...)
 	}
-	p.add(tb)
+	p.Add(tb)
 	if more := len(s.Cases) - fewCases; more > 0 && !all {
-		p.elsewhere(plural(int64(more), "more case", "more cases") + ": --all")
+		p.TerminalOnly(term.Plural(int64(more), "more case", "more cases") + ": --all")
 	}
 }
 
-func bestRow(s *card.Study, c *card.StudyCase) []text {
+func bestRow(s *card.Study, c *card.StudyCase) []term.Text {
 	best := max(c.Best, c.Nearest)
 	if best < 0 {
-		return []text{say(c.Name), say("✗", inkBad), say("none", dim)}
+		return []term.Text{term.Say(c.Name), term.Say("✗", term.InkBad), term.Say("none", term.Dim)}
 	}
 	d := &s.Designs[best]
 	m := heldMark(d)
-	row := []text{say(c.Name), say(string(m.sign)+m.word, m.ink), say(d.Name, bold)}
+	row := []term.Text{term.Say(c.Name), term.Say(string(m.Sign)+m.Word, m.Ink), term.Say(d.Name, term.Bold)}
 	for _, x := range d.Spreads {
 		if x == nil {
-			row = append(row, say("—"))
+			row = append(row, term.Say("—"))
 			continue
 		}
-		row = append(row, say(figureOf(x.Mean)))
+		row = append(row, term.Say(figureOf(x.Mean)))
 	}
 	return row
 }

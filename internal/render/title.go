@@ -8,66 +8,13 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/plan"
-	"github.com/memwall/memwall/unit"
 )
-
-var marks = map[memwall.Verdict]mark{
-	memwall.Fits:       {'✓', "fits", bold},
-	memwall.Tight:      {'~', "tight", inkTight},
-	memwall.DoesNotFit: {'✗', "does not fit", inkBad},
-	memwall.Unknown:    {'?', "unknown", inkUnknown},
-}
-
-func markOf(v memwall.Verdict) mark {
-	if m, ok := marks[v]; ok {
-		return m
-	}
-	return mark{'?', string(v), inkUnknown}
-}
-
-// sign is the mark alone, in its colour.
-func sign(v memwall.Verdict) text {
-	m := markOf(v)
-	return say(string(m.sign), m.ink)
-}
-
-// title is line 1: mark, word, what was asked. Parts that do not fit go on in a second line.
-func (p *page) title(v memwall.Verdict, asked []string) {
-	m := markOf(v)
-	lead := join(say(string(m.sign)+" "+m.word, m.ink), say("   "))
-	p.dotted(lead, asked)
-}
-
-// dotted writes parts between middle dots and breaks lines only between them.
-func (p *page) dotted(lead text, asked []string) {
-	if p.put(Block{Kind: Title, Lead: lead.runs(), Words: say(strings.Join(asked, " · ")).runs()}) {
-		return
-	}
-	lead = lead.clean(p.st.ASCII)
-	sep := clean(" · ", p.st.ASCII)
-	indent := min(lead.cells(), p.st.width()/3)
-	line, has := lead, false
-	for _, s := range asked {
-		s = clean(s, p.st.ASCII)
-		if room := p.st.width() - indent - 2; cells(s) > room {
-			s = shorten(s, room, p.ellipsis())
-		}
-		if has && line.cells()+cells(sep)+cells(s) > p.st.width() {
-			p.lines = append(p.lines, join(line, say(strings.TrimRight(sep, " "), bold)).cut(p.st.width(), ""))
-			line, has = pad(indent), false
-		}
-		if has {
-			s = sep + s
-		}
-		line, has = join(line, say(s, bold)), true
-	}
-	p.lines = append(p.lines, line)
-}
 
 // asked says what a plan runs: model, formats, hardware, engine.
 func asked(a *memwall.Answer) (out []string) {
-	out = append(out, modelName(a.Model))
+	out = append(out, ModelName(a.Model))
 	if a.Plan == nil {
 		return out
 	}
@@ -78,7 +25,8 @@ func asked(a *memwall.Answer) (out []string) {
 	return out
 }
 
-func modelName(m *memwall.ModelInfo) string {
+// ModelName is the name of a model, else its id.
+func ModelName(m *memwall.ModelInfo) string {
 	switch {
 	case m == nil:
 		return "?"
@@ -113,7 +61,7 @@ func machine(a *memwall.Answer) string {
 		count[d.Name] += d.Count
 	}
 	for i, n := range names {
-		names[i] = counted(count[n], n)
+		names[i] = term.Counted(count[n], n)
 	}
 	return strings.Join(names, " + ")
 }
@@ -139,13 +87,6 @@ func mixed(a *memwall.Answer) bool {
 		}
 	}
 	return false
-}
-
-func counted(n int64, name string) string {
-	if n == 1 {
-		return name
-	}
-	return unit.Count(n) + " × " + name
 }
 
 var engineNames = map[string]string{
@@ -179,4 +120,16 @@ func engineWord(name string) string {
 		return s
 	}
 	return name
+}
+
+// HeadText is the first lines of the screen.
+func HeadText(a *memwall.Answer) []string {
+	p := term.NewPage(term.Style{Width: 110})
+	p.Title(a.Verdict, asked(a))
+	writeHeadline(p, a)
+	var out []string
+	for _, l := range strings.Split(strings.TrimSpace(p.String()), "\n") {
+		out = append(out, strings.Replace(strings.TrimSpace(l), "   ", ": ", 1))
+	}
+	return out
 }

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
 
 // Train draws an answer to a question of training: verdict, the peak and the phase that it falls in, phases as bars,
 // the ledger of the peak, how long a step and the run take, what would help, and how to configure it.
-func Train(a *memwall.Answer, opt FitOptions, st Style) string {
-	s := &screen{page: newPage(st), a: a, opt: opt}
+func Train(a *memwall.Answer, opt FitOptions, st term.Style) string {
+	s := &screen{page: term.NewPage(st), a: a, opt: opt}
 	if opt.Explain != "" && opt.Explain != All {
 		s.explainOne(opt.Explain)
 		return s.page.String()
 	}
-	s.page.title(a.Verdict, trainAsked(a))
+	s.page.Title(a.Verdict, TrainAsked(a))
 	s.peak()
 	s.phases()
 	s.ledger(0)
@@ -35,15 +36,15 @@ func Train(a *memwall.Answer, opt FitOptions, st Style) string {
 	return s.page.String()
 }
 
-// trainAsked says what is trained, how, on what and by what.
-func trainAsked(a *memwall.Answer) []string {
+// TrainAsked says what is trained, how, on what and by what.
+func TrainAsked(a *memwall.Answer) []string {
 	p := a.Plan
 	how := map[string]string{"full": "full", "lora": "LoRA", "qlora": "QLoRA", "dora": "DoRA", "adalora": "AdaLoRA", "vera": "VeRA", "loha": "LoHa", "lokr": "LoKr", "ia3": "IA3", "oft": "OFT", "boft": "BOFT", "prompt_tuning": "prompt tuning", "prefix_tuning": "prefix tuning"}[p.Method]
 	if p.Method != "full" {
 		how += fmt.Sprintf(" r%d", p.LoRARank)
 	}
 	batch := fmt.Sprintf("%d × %s tokens", p.MicroBatch, unit.Count(int64(p.SequenceLength)))
-	return []string{modelName(a.Model), how, batch, machine(a), layoutOf(p)}
+	return []string{ModelName(a.Model), how, batch, machine(a), layoutOf(p)}
 }
 
 // layoutOf is the framework and how ranks share the work.
@@ -64,48 +65,51 @@ func layoutOf(p *memwall.Request) string {
 }
 
 // peak is line 2: what the worst rank needs, in which phase, and what nvidia-smi will show.
-func (s *screen) peak() {
-	d, w := &s.a.Devices[0], s.a.PerDevice
-	n := needed(d)
-	need, usable, name := pair(n, d.Usable)
-	x := say("peak " + need + " of " + usable + " " + name + each(s.a) + ", at " + w.PeakPhase)
-	if s.a.Verdict == memwall.DoesNotFit {
-		x = join(say(gib(-d.Headroom, n.decimals())+" GiB short: ", inkBad), x)
-		if c := firstThat(s.a, memwall.Fits); c != nil {
-			x = join(x, say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
+func (s *screen) peak() { s.page.Para(term.Pad(term.Gap), PeakText(s.a)) }
+
+// PeakText is the peak against what may be used; of a plan that does not fit, what is short and what would do.
+func PeakText(a *memwall.Answer) term.Text {
+	d, w := &a.Devices[0], a.PerDevice
+	n := term.Needed(d)
+	need, usable, name := term.Pair(n, d.Usable)
+	x := term.Say("peak " + need + " of " + usable + " " + name + each(a) + ", at " + w.PeakPhase)
+	if a.Verdict == memwall.DoesNotFit {
+		x = term.Join(term.Say(term.GiB(-d.Headroom, n.Decimals())+" GiB short: ", term.InkBad), x)
+		if c := firstThat(a, memwall.Fits); c != nil {
+			x = term.Join(x, term.Say(". Fits with "+cmp.Or(patchFlags(c), c.Change)))
 		}
 	}
-	if d.Usable > 0 && s.a.Verdict != memwall.DoesNotFit {
-		smi := banded{w.SMI, w.SMILow, w.SMIHigh}
-		x = join(x, say("; nvidia-smi will show "+gib(smi.v, smi.decimals())+smi.band()))
+	if d.Usable > 0 && a.Verdict != memwall.DoesNotFit {
+		smi := term.Banded{Mid: w.SMI, Low: w.SMILow, High: w.SMIHigh}
+		x = term.Join(x, term.Say("; nvidia-smi will show "+term.GiB(smi.Mid, smi.Decimals())+smi.Band()))
 	}
-	s.page.para(pad(gap), x)
+	return x
 }
 
 // phases are bars on one scale.
 func (s *screen) phases() {
 	d := &s.a.Devices[0]
-	names, values := make([]text, len(d.Phases)), make([]text, len(d.Phases))
+	names, values := make([]term.Text, len(d.Phases)), make([]term.Text, len(d.Phases))
 	scale := max(d.Capacity, d.Usable)
 	for i := range d.Phases {
-		names[i], values[i] = say(d.Phases[i].Name), say(gib(d.Phases[i].Bytes, 1))
+		names[i], values[i] = term.Say(d.Phases[i].Name), term.Say(term.GiB(d.Phases[i].Bytes, 1))
 		if d.Phases[i].Name == s.a.PerDevice.PeakPhase {
-			values[i] = join(values[i], say("  peak", bold))
+			values[i] = term.Join(values[i], term.Say("  peak", term.Bold))
 		}
 		scale = max(scale, d.Phases[i].Bytes)
 	}
-	column(names, left)
-	column(values, decimal)
-	s.page.blank()
+	term.Column(names, term.Left)
+	term.Column(values, term.Decimal)
+	s.page.Blank()
 	for i := range d.Phases {
-		line := join(pad(gap), names[i], pad(gap))
-		if w := s.page.st.width(); w >= narrow {
+		line := term.Join(term.Pad(term.Gap), names[i], term.Pad(term.Gap))
+		if w := s.page.Style.Cells(); w >= term.Narrow {
 			at := *d
 			at.Ledger = d.Phases[i].Ledger
-			n := s.page.barCells(line.cells() + values[i].cells() + gap)
-			line = join(line, scaled(&at, n, scale), pad(gap))
+			n := s.page.BarCells(line.Cells() + values[i].Cells() + term.Gap)
+			line = term.Join(line, scaled(&at, n, scale), term.Pad(term.Gap))
 		}
-		s.page.line(join(line, values[i]))
+		s.page.Line(term.Join(line, values[i]))
 	}
 }
 
@@ -113,9 +117,9 @@ func (s *screen) phases() {
 func (s *screen) step() {
 	for i, r := range StepRows(s.a) {
 		if i == 0 {
-			s.page.blank()
+			s.page.Blank()
 		}
-		s.page.para(join(pad(gap), say(fmt.Sprintf("%-9s", r[0]), dim)), say(r[1]))
+		s.page.Para(term.Join(term.Pad(term.Gap), term.Say(fmt.Sprintf("%-9s", r[0]), term.Dim)), term.Say(r[1]))
 	}
 }
 
@@ -125,7 +129,7 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	if v == nil {
 		return nil
 	}
-	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), significant(v.SecondsLow, 2), took(v.SecondsHigh), significant(v.PerDevice, 3), percent(v.MFU), percent(v.HFU))},
+	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), term.Significant(v.PerDevice, 3), term.Percent(v.MFU), term.Percent(v.HFU))},
 		[2]string{"of which", largestParts(v)})
 	if r := a.Run; r != nil {
 		out = append(out, [2]string{"run", runText(r)})
@@ -158,12 +162,12 @@ func largestParts(v *memwall.TrainingStep) string {
 }
 
 func runText(r *memwall.TrainingRun) string {
-	out := brief(r.Tokens) + " tokens: " + took(r.Seconds)
+	out := term.Brief(r.Tokens) + " tokens: " + took(r.Seconds)
 	if r.USD != nil {
-		out += ", $" + significant(*r.USD, 2)
+		out += ", $" + term.Significant(*r.USD, 2)
 	}
 	if r.KWh != nil {
-		out += ", " + significant(*r.KWh, 2) + " kWh"
+		out += ", " + term.Significant(*r.KWh, 2) + " kWh"
 	}
 	return out
 }
@@ -178,6 +182,6 @@ func (s *screen) configNames() {
 		return
 	}
 	sort.Strings(names)
-	s.page.blank()
-	s.page.para(join(pad(gap), say("config   ", dim)), say(strings.Join(names, ", ")+": --config writes it"))
+	s.page.Blank()
+	s.page.Para(term.Join(term.Pad(term.Gap), term.Say("config   ", term.Dim)), term.Say(strings.Join(names, ", ")+": --config writes it"))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/ledger"
 )
 
@@ -21,26 +22,26 @@ var verdictWords = map[memwall.Verdict]string{memwall.Fits: "Yes", memwall.Tight
 
 // HeadOf an answer to a question whether something fits.
 func HeadOf(a *memwall.Answer) Head {
-	h := Head{Sign: string(markOf(a.Verdict).sign), Word: verdictWords[a.Verdict]}
+	h := Head{Sign: string(term.MarkOf(a.Verdict).Sign), Word: verdictWords[a.Verdict]}
 	if len(a.Devices) == 0 {
 		return h
 	}
 	d := &a.Devices[0]
 	if d.Usable == 0 || a.Verdict == memwall.Unknown {
-		h.Answer = capital(unbounded(a, d).string())
+		h.Answer = term.Capital(unbounded(a, d).String())
 		return h
 	}
 	x, endings := figure1(a, d)
-	words := x.string()
+	words := x.String()
 	if short, rest, ok := strings.Cut(words, ": "); ok {
 		h.Answer, words = short, rest
 	} else {
-		h.Answer = gib(d.Headroom, needed(d).decimals()) + " GiB free" + each(a)
+		h.Answer = term.GiB(d.Headroom, term.Needed(d).Decimals()) + " GiB free" + each(a)
 	}
 	if len(endings) > 0 {
 		words += endings[0]
 	}
-	h.Under = capital(words)
+	h.Under = term.Capital(words)
 	return h
 }
 
@@ -58,22 +59,22 @@ type LedgerRow struct {
 	Sum     bool
 	Short   bool
 	Limit   bool // what may be used
-	band    banded
+	band    term.Banded
 }
 
 // LedgerRows are the lines of one group of ranks: items, what is needed, what is left and what may be used.
 func LedgerRows(a *memwall.Answer, device int) (out []LedgerRow) {
-	s := &screen{page: newPage(Style{Width: defaultWidth}), a: a}
+	s := &screen{page: term.NewPage(term.Style{Width: term.DefaultWidth}), a: a}
 	d := &a.Devices[device]
 	at := fmt.Sprintf("/devices/%d", device)
-	for _, it := range byFamily(d.Ledger) {
+	for _, it := range ByFamily(d.Ledger) {
 		if it.ID == "pool_unused" || it.Bytes == 0 && !it.Unknown && it.High == 0 {
 			continue
 		}
 		out = append(out, s.ledgerRow(&it, at+"/ledger", slices.IndexFunc(d.Ledger, func(x memwall.Item) bool { return x.ID == it.ID })))
 	}
-	n := needed(d)
-	out = append(out, LedgerRow{Name: "needed", Figure: least1(d) + gib(n.v, n.decimals()), Band: strings.TrimSpace(n.band()), Pointer: at + "/needed_bytes", Sum: true})
+	n := term.Needed(d)
+	out = append(out, LedgerRow{Name: "needed", Figure: least1(d) + term.GiB(n.Mid, n.Decimals()), Band: strings.TrimSpace(n.Band()), Pointer: at + "/needed_bytes", Sum: true})
 	return append(out, s.roomRows(d, at)...)
 }
 
@@ -83,16 +84,16 @@ func GroupOf(a *memwall.Answer, device int) string {
 	if d.Count == 1 {
 		return d.Name + "; GiB"
 	}
-	return rankName(d) + ", identical; GiB each"
+	return RankName(d) + ", identical; GiB each"
 }
 
 func (s *screen) ledgerRow(it *memwall.Item, at string, i int) LedgerRow {
-	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", familyFor(it.ID)), Basis: it.Basis.String(), Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
+	r := LedgerRow{ID: it.ID, Class: fmt.Sprintf("f%d", term.FamilyFor(it.ID)), Basis: it.Basis.String(), Pointer: fmt.Sprintf("%s/%d/bytes", at, i)}
 	if r.Name, r.Remark = nameOf(it); r.Remark == "" {
 		r.Remark = s.load(it.ID)
 	}
-	r.band = itemBand(it)
-	r.Figure, r.Band = gib(it.Bytes, r.band.decimals()), strings.TrimSpace(r.band.band())
+	r.band = ItemBand(it)
+	r.Figure, r.Band = term.GiB(it.Bytes, r.band.Decimals()), strings.TrimSpace(r.band.Band())
 	if it.Basis == ledger.Assumed {
 		r.Note = s.replacement(it, at)
 	}
@@ -107,7 +108,7 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 	if d.Usable == 0 {
 		return nil
 	}
-	digits := needed(d).decimals()
+	digits := term.Needed(d).Decimals()
 	for i := range d.Ledger {
 		if d.Ledger[i].ID == "pool_unused" {
 			r := s.ledgerRow(&d.Ledger[i], at+"/ledger", i)
@@ -117,11 +118,11 @@ func (s *screen) roomRows(d *memwall.Device, at string) (out []LedgerRow) {
 	}
 	switch {
 	case d.Headroom < 0:
-		out = append(out, LedgerRow{Name: "short", Figure: gib(-d.Headroom, digits), Short: true})
+		out = append(out, LedgerRow{Name: "short", Figure: term.GiB(-d.Headroom, digits), Short: true})
 	case len(out) == 0:
-		out = append(out, LedgerRow{Name: "free", Figure: gib(d.Headroom, digits)})
+		out = append(out, LedgerRow{Name: "free", Figure: term.GiB(d.Headroom, digits)})
 	}
-	return append(out, LedgerRow{Name: "may use", Figure: gib(d.Usable, digits), Remark: d.Limit, Limit: true, Pointer: at + "/usable_bytes"})
+	return append(out, LedgerRow{Name: "may use", Figure: term.GiB(d.Usable, digits), Remark: d.Limit, Limit: true, Pointer: at + "/usable_bytes"})
 }
 
 // RungRow is a change as it is printed.
@@ -136,15 +137,15 @@ type RungRow struct {
 func RungRows(a *memwall.Answer) (out []RungRow) {
 	for i := range a.Suggestions {
 		c := &a.Suggestions[i]
-		out = append(out, RungRow{c.Change, gib(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
+		out = append(out, RungRow{c.Change, term.GiB(c.Saves, 2), times(c.Speed), VerdictWords(c.Verdict), c.Verdict, patchFlags(c), c.Patch})
 	}
 	return out
 }
 
 // VerdictWords are "✓ fits" and the like.
 func VerdictWords(v memwall.Verdict) string {
-	m := markOf(v)
-	return string(m.sign) + " " + m.word
+	m := term.MarkOf(v)
+	return string(m.Sign) + " " + m.Word
 }
 
 // Origin is how a number was made, as it is printed.
@@ -175,8 +176,8 @@ func OriginFrom(name string, e *memwall.Explain) *Origin {
 	case e.Unit != "":
 		o.Value += " " + e.Unit
 	}
-	for _, t := range tokenise(e.Formula, e.Inputs) {
-		o.Formula = append(o.Formula, [2]string{t.name, t.value})
+	for _, t := range Tokenise(e.Formula, e.Inputs) {
+		o.Formula = append(o.Formula, [2]string{t.Name, t.Value})
 	}
 	for _, in := range e.Inputs {
 		o.Inputs = append(o.Inputs, [3]string{in.Name, number(in.Value), in.Origin})
@@ -201,7 +202,7 @@ func SpeedRows(a *memwall.Answer) (out []SpeedRow, bound string) {
 			continue
 		}
 		d := l.digits()
-		out = append(out, SpeedRow{l.name, significant(*l.mid, d), l.unit, significant(*l.low, d) + "–" + significant(*l.high, d), speedPointer(l.name)})
+		out = append(out, SpeedRow{l.name, term.Significant(*l.mid, d), l.unit, term.Significant(*l.low, d) + "–" + term.Significant(*l.high, d), speedPointer(l.name)})
 	}
 	if v.Bound != "" {
 		bound = boundBy(v)
@@ -243,17 +244,14 @@ func Names(a *memwall.Answer) (model, hardware, engine string) {
 // Palette is the CSS of pictures that are parts of a page, in one of its two themes.
 func Palette(dark bool) string {
 	var b strings.Builder
-	for f := range families {
-		if look := looks[f]; look.light != "none" {
-			colour := look.light
+	for f := range term.Families {
+		if look := term.Looks[f]; look.Light != "none" {
+			colour := look.Light
 			if dark {
-				colour = look.dark
+				colour = look.Dark
 			}
 			fmt.Fprintf(&b, "--f%d:%s;", f, colour)
 		}
 	}
 	return b.String()
 }
-
-// Hatching is the pattern that pictures which are parts of a page refer to.
-func Hatching() string { return "<defs>" + hatching + "</defs>" }

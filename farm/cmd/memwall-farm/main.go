@@ -23,6 +23,7 @@ import (
 	"github.com/memwall/memwall/farm/internal/farm"
 	"github.com/memwall/memwall/internal/render"
 	"github.com/memwall/memwall/internal/study"
+	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/internal/tty"
 	"github.com/memwall/memwall/safe"
 )
@@ -140,15 +141,15 @@ func (a *app) print(v any) error {
 
 // tell a line of the answer, with whatever names others gave in it.
 func (a *app) tell(format string, args ...any) {
-	fmt.Fprintln(a.out, render.Plain(fmt.Sprintf(format, args...), a.style()))
+	fmt.Fprintln(a.out, term.Printable(fmt.Sprintf(format, args...), a.style()))
 }
 
-func (a *app) style() render.Style {
+func (a *app) style() term.Style {
 	width, err := strconv.Atoi(a.env("COLUMNS"))
 	if err != nil {
 		width = 80
 	}
-	return render.Style{Width: width, ASCII: a.env("TERM") == "dumb"}
+	return term.Style{Width: width, ASCII: a.env("TERM") == "dumb"}
 }
 
 // say something on stderr, where no line of progress is in its way.
@@ -156,14 +157,14 @@ func (a *app) say(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.clearLine()
-	fmt.Fprintln(a.err, render.Plain(s, a.style()))
+	fmt.Fprintln(a.err, term.Printable(s, a.style()))
 }
 
 // show a line of progress in place of the last.
 func (a *app) show(s string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fmt.Fprint(a.err, "\r\x1b[K"+render.Plain(s, a.style()))
+	fmt.Fprint(a.err, "\r\x1b[K"+term.Printable(s, a.style()))
 	a.line = true
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/study"
 )
 
@@ -52,7 +53,7 @@ func (a *app) runReport(ctx context.Context, f *reportFlags, where string) error
 		if len(r.Measures) < 2 {
 			return bad("svg", f.svg, "a picture needs two figures that differ between the answers", "--of usd_per_hour,ttft_p99_ms")
 		}
-		if err := write("svg", f.svg, render.StudySVG(r)); err != nil {
+		if err := write("svg", f.svg, svg.Study(r)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,43 @@
+// Package term is text for a terminal, a pipe or a file: spans of text in an ink, tables, bars and the lines of a page, and
+// the same page as blocks for faces that set them in their own way. It does no arithmetic on values: it chooses digits,
+// aligns, scales bars to cells and breaks lines.
+//
+// Open page.go for the paper that all screens are written on. table.go aligns columns, bar.go shares cells out, ink.go has the
+// families of ledger items with their glyphs and colours, number.go how many digits a number deserves, block.go the blocks.
+package term
+
+// Style is how a screen is drawn. No line is wider than Width.
+type Style struct {
+	Width  int // cells; see MinWidth and MaxWidth
+	Colour Colour
+	ASCII  bool
+	// endless: a screen is taken apart, and no line ends.
+	Endless bool
+}
+
+// Colour is how many colours a terminal has.
+type Colour uint8
+
+const (
+	NoColour Colour = iota
+	Colours16
+	Colours256
+)
+
+// Bounds of Style.Width: narrower screens are drawn at MinWidth, wider ones at MaxWidth.
+const (
+	MinWidth = 40
+	MaxWidth = 120
+	// pictures and notes are left out below this width.
+	Narrow = 60
+	// the width that screens are made for.
+	DefaultWidth = 80
+)
+
+// Cells are how wide a screen is, within MinWidth and MaxWidth.
+func (s Style) Cells() int {
+	if s.Endless {
+		return 1 << 20
+	}
+	return min(max(s.Width, MinWidth), MaxWidth)
+}

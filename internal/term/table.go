@@ -1,0 +1,204 @@
+package term
+
+import (
+	"slices"
+	"strings"
+)
+
+// Side is how a column is aligned.
+type Side uint8
+
+const (
+	Left Side = iota
+	Right
+	Decimal // on the decimal point
+)
+
+const Gap = 2 // cells between columns, and the margin
+
+// Table is rows of cells. The last column may be a remark, which wraps.
+type Table struct {
+	Sides  []Side
+	Rows   [][]Text
+	lead   []int // rows that wrapped added, without their further lines
+	Remark bool
+	Picked int // the row that the answer speaks of; 0 is none
+	// early: a remark may begin in the column before its own when that is empty.
+	Early bool
+	// most bounds the width of a column; longer texts are shortened in the middle. 0 is no bound.
+	Most map[int]int
+}
+
+// Row adds a row; a nil cell is empty.
+func (tb *Table) Row(cellsOf ...Text) { tb.Rows = append(tb.Rows, cellsOf) }
+
+// Wrapped adds a row whose cell at a column goes on in rows below it where it is wider than n.
+func (tb *Table) Wrapped(at, n int, cellsOf ...Text) {
+	lines := cellsOf[at].Wrap(n)
+	cellsOf[at] = lines[0]
+	tb.Row(cellsOf...)
+	tb.lead = append(tb.lead, len(tb.Rows)-1)
+	for _, l := range lines[1:] {
+		rest := make([]Text, at+1)
+		rest[at] = l
+		tb.Row(rest...)
+	}
+}
+
+// Column puts one in front of a column, with its head and the cells of the rows that wrapped added.
+func (tb *Table) Column(at int, s Side, head Text, cell func(int) Text) {
+	tb.Sides = slices.Insert(tb.Sides, at, s)
+	tb.Rows[0] = slices.Insert(tb.Rows[0], at, head)
+	for i, r := range tb.lead {
+		tb.Rows[r] = slices.Insert(tb.Rows[r], at, cell(i))
+	}
+}
+
+// Add writes the table on a page.
+func (p *Page) Add(tb *Table) {
+	if p.Style.Endless {
+		p.Put(tb.grid())
+		return
+	}
+	tb.clean(p)
+	tb.layout()
+	for _, r := range tb.Rows {
+		p.row(tb, r)
+	}
+}
+
+func (tb *Table) clean(p *Page) {
+	for _, r := range tb.Rows {
+		for i := range r {
+			r[i] = r[i].Clean(p.Style.ASCII)
+			if n := tb.Most[i]; n > 0 && len(r[i]) == 1 {
+				r[i] = Text{{Shorten(r[i][0].Text, n, p.Ellipsis()), r[i][0].Ink, r[i][0].to}}
+			}
+		}
+	}
+}
+
+// layout aligns the cells of each column.
+func (tb *Table) layout() {
+	for c, s := range tb.Sides {
+		var column []*Text
+		for _, r := range tb.Rows {
+			if c < len(r) {
+				column = append(column, &r[c])
+			}
+		}
+		if tb.Remark && c == len(tb.Sides)-1 {
+			continue
+		}
+		align(column, s)
+	}
+}
+
+// align pads the cells of a column to one width. Column heads have no digits and are set right over
+// numbers.
+func align(column []*Text, s Side) {
+	width := 0
+	before, after := points(column, s)
+	for _, x := range column {
+		if s == Decimal && Numeric(x.String()) {
+			i, f := point(x.String())
+			*x = Join(Pad(before-i), *x, Pad(after-f))
+		}
+		width = max(width, x.Cells())
+	}
+	for _, x := range column {
+		n := width - x.Cells()
+		if s == Left {
+			*x = Join(*x, Pad(n))
+		} else {
+			*x = Join(Pad(n), *x)
+		}
+	}
+}
+
+// points gives the widest parts of numbers before and after the decimal point.
+func points(column []*Text, s Side) (before, after int) {
+	if s != Decimal {
+		return 0, 0
+	}
+	for _, x := range column {
+		if v := x.String(); Numeric(v) {
+			i, f := point(v)
+			before, after = max(before, i), max(after, f)
+		}
+	}
+	return before, after
+}
+
+// point gives the cells of a number before its decimal point, and from it on.
+func point(s string) (before, after int) {
+	i := strings.IndexByte(s, '.')
+	if i < 0 {
+		return Cells(s), 0
+	}
+	return Cells(s[:i]), Cells(s[i:])
+}
+
+// Numeric reports whether a cell is a number, which aligns on its point.
+func Numeric(s string) bool {
+	s = strings.TrimLeft(s, "<>=≥+-−~ ")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// Pad is n cells of nothing.
+func Pad(n int) Text {
+	if n <= 0 {
+		return nil
+	}
+	return Say(strings.Repeat(" ", n))
+}
+
+// row writes one row; a remark wraps in its column, or stands below when the column is narrow.
+func (p *Page) row(tb *Table, r []Text) {
+	line := Pad(Gap)
+	for c, x := range r {
+		if tb.Remark && c >= len(tb.Sides)-2 && lastWord(tb, r) <= c {
+			break
+		}
+		if c > 0 {
+			line = Join(line, Pad(Gap))
+		}
+		line = Join(line, x)
+	}
+	if !tb.Remark || len(r) < len(tb.Sides) || r[len(r)-1].Cells() == 0 {
+		p.Line(line)
+		return
+	}
+	p.remark(line, 2*Gap, r[len(r)-1])
+}
+
+// lastWord is the column where a row's remark begins: one further left when the cell before it is empty.
+func lastWord(tb *Table, r []Text) int {
+	n := len(tb.Sides) - 1
+	if tb.Early && len(r) > n && r[n].Cells() > 0 && strings.TrimSpace(r[n-1].String()) == "" {
+		return n - 1
+	}
+	return n
+}
+
+// least cells for a column of remarks.
+const least = 16
+
+func (p *Page) remark(line Text, below int, x Text) {
+	room := p.Style.Cells() - line.Cells() - Gap
+	if room >= x.Cells() || room >= least && room >= x.widest() {
+		p.Hang(Join(line, Pad(Gap)), line.Cells()+Gap, x)
+		return
+	}
+	p.Line(line)
+	p.Para(Pad(below), x)
+}
+
+// Column aligns cells that stand in one column without a table.
+func Column(list []Text, how Side) {
+	refs := make([]*Text, len(list))
+	for i := range list {
+		refs[i] = &list[i]
+	}
+	align(refs, how)
+}
