@@ -7,7 +7,7 @@ import (
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/render/svg"
 )
 
@@ -29,7 +29,7 @@ func (s *Site) study(ctx context.Context) Response {
 }
 
 func (v *view) studied(s *card.Study) {
-	blocks := render.StudyParts(s)
+	blocks := cards.StudyParts(s)
 	v.title = "Study: " + cmp.Or(s.Name, s.ID)
 	v.add(el("div", id("answer"), attr{"aria-live", "polite"}, el("h1", v.runs(blocks[0].Lead)), el("p", class("sub"), v.runs(blocks[0].Words)),
 		el("progress", attr{"max", strconv.FormatInt(s.Points, 10)}, attr{"value", strconv.FormatInt(s.Answered, 10)}, attr{"aria-label", "questions answered"})))

@@ -278,18 +278,18 @@ func screens(t testing.TB) map[string]func(term.Style) string {
 		"cached":    func(st term.Style) string { return cards.Format(read[card.Format](t, "cards/cached"), st) },
 		"published": func(st term.Style) string { return cards.Published(read[card.Published](t, "cards/published"), st) },
 		"study": func(st term.Style) string {
-			return render.Study(read[card.Study](t, "cards/study"), render.StudyOptions{}, st)
+			return cards.Study(read[card.Study](t, "cards/study"), cards.StudyOptions{}, st)
 		},
 		"study-held": func(st term.Style) string {
-			return render.Study(read[card.Study](t, "cards/study"), render.StudyOptions{Held: true}, st)
+			return cards.Study(read[card.Study](t, "cards/study"), cards.StudyOptions{Held: true}, st)
 		},
 		"study-fits": func(st term.Style) string {
-			return render.Study(read[card.Study](t, "cards/study-fits"), render.StudyOptions{All: true}, st)
+			return cards.Study(read[card.Study](t, "cards/study-fits"), cards.StudyOptions{All: true}, st)
 		},
-		"study-some": func(st term.Style) string { return render.Study(someHeld(t), render.StudyOptions{}, st) },
-		"study-none": func(st term.Style) string { return render.Study(noneHeld(t), render.StudyOptions{}, st) },
+		"study-some": func(st term.Style) string { return cards.Study(someHeld(t), cards.StudyOptions{}, st) },
+		"study-none": func(st term.Style) string { return cards.Study(noneHeld(t), cards.StudyOptions{}, st) },
 		"study-begun": func(st term.Style) string {
-			return render.Study(&card.Study{Name: "begun", Criterion: card.Fitting, Points: 9}, render.StudyOptions{}, st)
+			return cards.Study(&card.Study{Name: "begun", Criterion: card.Fitting, Points: 9}, cards.StudyOptions{}, st)
 		},
 		"methods": func(st term.Style) string { return cards.Methods(*read[[]*card.Method](t, "cards/methods"), "", st) },
 		"order":   func(st term.Style) string { return cards.Order(read[card.Order](t, "cards/order"), "4", st) },

@@ -13,7 +13,7 @@ import (
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/farm/internal/studyfile"
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/render/svg"
 	"github.com/memwall/memwall/internal/study"
 )
@@ -65,7 +65,7 @@ func (a *app) runReport(ctx context.Context, f *reportFlags, where string) error
 	if a.json {
 		return a.print(r)
 	}
-	_, err = fmt.Fprint(a.out, render.Study(r, render.StudyOptions{All: f.all, Held: f.held}, a.style()))
+	_, err = fmt.Fprint(a.out, cards.Study(r, cards.StudyOptions{All: f.all, Held: f.held}, a.style()))
 	return err
 }
 

@@ -31,7 +31,7 @@ type curves struct {
 // the median thin, the 99th percentile thick, the goal as a line, and where each fleet breaks it.
 func PlanCurve(a *memwall.Answer) []byte { return curvePicture(a).file() }
 
-// PlanCurveChart is PlanCurveSVG as a part of a page.
+// PlanCurveChart is PlanCurve as a part of a page.
 func PlanCurveChart(a *memwall.Answer, name string) Chart {
 	return curvePicture(a).chart(name, svgWidth)
 }

@@ -26,7 +26,7 @@ const (
 // drawn by the memory that they leave and the time of a step.
 func PlanFront(a *memwall.Answer) []byte { return frontPicture(a).file() }
 
-// PlanFrontChart is PlanFrontSVG as a part of a page.
+// PlanFrontChart is PlanFront as a part of a page.
 func PlanFrontChart(a *memwall.Answer, name string) Chart {
 	return frontPicture(a).chart(name, svgWidth)
 }

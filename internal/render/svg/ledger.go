@@ -54,7 +54,7 @@ func Ledger(a *memwall.Answer) []byte {
 	return (&drawing{s, head[0], describeDevices(a)}).file()
 }
 
-// LedgerPicture is the ledger of SVG as a part of a page that has the styles, so many pixels wide and without its head.
+// LedgerPicture is the ledger of Ledger as a part of a page that has the styles, so many pixels wide and without its head.
 // The name tells it from other pictures of the page.
 func LedgerPicture(a *memwall.Answer, name string, width int) string {
 	s := newPicture(width, width-svgMargin)

@@ -17,7 +17,7 @@ const (
 // Phases draws what a device holds in each phase of a step of training, on one scale.
 func Phases(a *memwall.Answer) []byte { return phasesPicture(a).file() }
 
-// PhasesChart is PhasesSVG as a part of a page, as wide as that.
+// PhasesChart is Phases as a part of a page, as wide as that.
 func PhasesChart(a *memwall.Answer, name string, wide int) Chart {
 	return phasesPicture(a).chart(name, wide)
 }

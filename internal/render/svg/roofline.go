@@ -29,7 +29,7 @@ func RooflineTitle(r *memwall.Roofline) string {
 // Roofline draws a roofline: rate against operations per byte, both by powers; the roof black, points with their bands.
 func Roofline(r *memwall.Roofline) []byte { return rooflinePicture(r).file() }
 
-// RooflineChart is RooflineSVG as a part of a page, half as wide as that.
+// RooflineChart is Roofline as a part of a page, half as wide as that.
 func RooflineChart(r *memwall.Roofline, name string) Chart {
 	return rooflinePicture(r).chart(name, roofWidth)
 }

@@ -55,7 +55,7 @@ func Schedule(a *memwall.Answer) []byte {
 	return p.file()
 }
 
-// ScheduleChart is ScheduleSVG as a part of a page.
+// ScheduleChart is Schedule as a part of a page.
 func ScheduleChart(a *memwall.Answer, name string) (Chart, bool) {
 	p := schedulePicture(a)
 	if p == nil {

@@ -39,7 +39,7 @@ func Sim(a *memwall.Answer) []byte {
 	return p.file()
 }
 
-// SimChart is SimSVG as a part of a page.
+// SimChart is Sim as a part of a page.
 func SimChart(a *memwall.Answer, name string) Chart { return simPicture(a).chart(name, svgWidth) }
 
 func simPicture(a *memwall.Answer) *picture {

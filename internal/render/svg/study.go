@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memwall/memwall/internal/card"
-	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/render/cards"
 	"github.com/memwall/memwall/internal/term"
 	"github.com/memwall/memwall/unit"
 )
@@ -16,7 +16,7 @@ import (
 // do what is wanted as crosses; spreads over seeds and bands of those on the front as whiskers.
 func Study(s *card.Study) []byte { return studyPicture(s).file() }
 
-// StudyChart is StudySVG as a part of a page.
+// StudyChart is Study as a part of a page.
 func StudyChart(s *card.Study, name string) Chart { return studyPicture(s).chart(name, svgWidth) }
 
 func studyPicture(s *card.Study) *picture {
@@ -28,11 +28,11 @@ func studyPicture(s *card.Study) *picture {
 	}
 	under := []string{fmt.Sprintf("%s: %s by %s, %s of %s questions answered", cmp.Or(s.Name, s.ID), term.Plural(int64(len(s.Designs)), "design", "designs"), strings.Join(measureNames(s), " and "), unit.Count(s.Answered), unit.Count(s.Points)),
 		"filled: on the front, with whiskers from p5 to p95 over seeds and to the edges of bands"}
-	if render.Judged(s) {
-		under[1] += "; × " + render.Missed(s)
+	if cards.Judged(s) {
+		under[1] += "; × " + cards.Missed(s)
 	}
 	const longTitle = 96
-	return &picture{term.Shorten(render.StudySentence(s), longTitle, "…"), under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
+	return &picture{term.Shorten(cards.StudySentence(s), longTitle, "…"), under, "on the front: " + strings.Join(words, "; "), chartStyle, func(p *svgPage) {
 		if len(s.Measures) > 1 {
 			(&cloud{Study: s}).draw(p)
 		}
@@ -41,7 +41,7 @@ func studyPicture(s *card.Study) *picture {
 
 func measureNames(s *card.Study) (names []string) {
 	for i := range s.Measures[:min(2, len(s.Measures))] {
-		names = append(names, render.MeasureHead(&s.Measures[i]))
+		names = append(names, cards.MeasureHead(&s.Measures[i]))
 	}
 	return names
 }
@@ -87,7 +87,7 @@ func (v *cloud) draw(p *svgPage) {
 	x, y := v.reach(0), v.reach(1)
 	c.x, c.y = spanScale(x.low, x.high), spanScale(y.low, y.high)
 	p.y = c.bottom() + 2*svgLine
-	c.frame(render.MeasureHead(&v.Measures[0]), render.MeasureHead(&v.Measures[1]))
+	c.frame(cards.MeasureHead(&v.Measures[0]), cards.MeasureHead(&v.Measures[1]))
 	var named []callout
 	for i := len(v.Designs) - 1; i >= 0; i-- {
 		d := &v.Designs[i]
@@ -116,7 +116,7 @@ func (v *cloud) draw(p *svgPage) {
 func (v *cloud) called(d *card.Design) string {
 	var words []string
 	for f := range v.Factors {
-		if render.Differs(v.Designs, f) {
+		if cards.Differs(v.Designs, f) {
 			words = append(words, d.Names[f])
 		}
 	}
