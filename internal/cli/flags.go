@@ -290,7 +290,7 @@ func operand(f *pflag.Flag) string {
 	}
 	switch {
 	case len(v.field.Enum) > 0:
-		return strings.Join(v.field.Enum, "|")
+		return amongWords(v.field)
 	case t == reflect.TypeFor[plan.Size]():
 		return "SIZE"
 	case t.Kind() == reflect.Map:
@@ -307,6 +307,17 @@ func operand(f *pflag.Flag) string {
 		return "TOKENS"
 	}
 	return "N"
+}
+
+// mostWords is how many letters of alternatives stand beside a flag; more stand in its text.
+const mostWords = 22
+
+// amongWords are the words that a flag takes, or what they are called where they are many.
+func amongWords(f *memwall.Field) string {
+	if all := strings.Join(f.Enum, "|"); len(all) <= mostWords {
+		return all
+	}
+	return strings.ToUpper(f.Flag[strings.LastIndex(f.Flag, "-")+1:])
 }
 
 // words are what single text flags take.

@@ -58,11 +58,12 @@ func lines(s string) []string {
 }
 
 func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
+	usual := defaults(c.Name())
 	for _, name := range groups {
 		g := cards.HelpGroup{Name: name}
 		visit := func(f *pflag.Flag) {
 			if !f.Hidden && len(f.Annotations[groupKey]) > 0 && f.Annotations[groupKey][0] == name {
-				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(operand(f)), f.Usage})
+				g.Rows = append(g.Rows, [2]string{"--" + f.Name + spaced(operand(f)), flagText(f, usual)})
 			}
 		}
 		c.LocalFlags().VisitAll(visit)
@@ -70,6 +71,25 @@ func flagGroups(c *cobra.Command) (out []cards.HelpGroup) {
 		out = append(out, g)
 	}
 	return out
+}
+
+// flagText is what a flag is for, all words that it takes, and what is taken without it.
+func flagText(f *pflag.Flag, defaults map[string]string) string {
+	v, ok := f.Value.(*fieldValue)
+	if !ok {
+		return f.Usage
+	}
+	var more []string
+	if words := v.field.Enum; len(words) > 0 && operand(f) != strings.Join(words, "|") {
+		more = append(more, "one of "+strings.Join(words, ", "))
+	}
+	if usual := defaults[v.field.Name]; usual != "" {
+		more = append(more, "default "+usual)
+	}
+	if len(more) == 0 {
+		return f.Usage
+	}
+	return f.Usage + " (" + strings.Join(more, "; ") + ")"
 }
 
 func spaced(s string) string {

@@ -26,11 +26,7 @@ func writeHeadline(p *term.Page, a *memwall.Answer) {
 		return
 	}
 	x, endings := figure1(a, d)
-	below := 0
-	if a.Verdict == memwall.Fits {
-		below = len(endings) - 1
-	}
-	writeFollow(p, x, endings, below)
+	writeFollow(p, x, endings)
 }
 
 // figure1 is the number that the user came for, and what it buys or lacks, the fullest text first.
@@ -53,7 +49,7 @@ func hostLacks(a *memwall.Answer) bool {
 
 // writeFollow writes a text and the first of several endings that fits on its line; when none does, one of them
 // stands below.
-func writeFollow(p *term.Page, x term.Text, endings []string, below int) {
+func writeFollow(p *term.Page, x term.Text, endings []string) {
 	x = term.Join(term.Pad(term.Gap), x).Clean(p.Style.ASCII)
 	for _, e := range endings {
 		if e = term.Clean(e, p.Style.ASCII); x.Cells()+term.Cells(e) <= p.Style.Cells() {
@@ -63,19 +59,19 @@ func writeFollow(p *term.Page, x term.Text, endings []string, below int) {
 	}
 	p.Para(term.Pad(term.Gap), x[1:])
 	if len(endings) > 0 {
-		p.Para(term.Pad(term.Gap), term.Say(sentence(p, endings, below)))
+		p.Para(term.Pad(term.Gap), term.Say(sentence(p, endings)))
 	}
 }
 
-// sentence is the first ending from below on that fits on a line of its own, else the one below.
-func sentence(p *term.Page, endings []string, below int) string {
+// sentence is the first ending that fits on a line of its own, else the fullest, which is broken over several.
+func sentence(p *term.Page, endings []string) string {
 	own := func(e string) string { return term.Capital(strings.TrimLeft(e, ".; ")) }
-	for _, e := range endings[below:] {
+	for _, e := range endings {
 		if e = own(e); term.Gap+term.Cells(term.Clean(e, p.Style.ASCII)) <= p.Style.Cells() {
 			return e
 		}
 	}
-	return own(endings[below])
+	return own(endings[0])
 }
 
 // needs is "needs 69.5 ±0.6 of 72.8 GiB per GPU".
@@ -162,9 +158,9 @@ func held(a *memwall.Answer) (out []string) {
 		users := "; holds " + term.Users(*k.MaxSequences) + " at " + unit.Length(int64(a.Plan.Context))
 		rate := perUser(a)
 		if long {
-			out = append(out, users+", or "+lengthFor(a)+rate, users+rate, users+", or "+lengthFor(a))
+			out = append(out, users+", or "+lengthFor(a)+rate)
 		}
-		return append(out, users+rate, users)
+		return append(out, users+rate)
 	}
 	if long {
 		out = append(out, "; holds "+lengthFor(a))
