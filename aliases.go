@@ -28,6 +28,7 @@ type (
 	Field           = api.Field
 	FieldDiff       = api.FieldDiff
 	FitsOn          = api.FitsOn
+	Sibling         = api.Sibling
 	Fix             = api.Fix
 	Fleet           = api.Fleet
 	Found           = api.Found

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/memwall/memwall/ledger"
+	"github.com/memwall/memwall/plan"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -26,8 +27,10 @@ type Answer struct {
 	Rungs   []Rung     `json:"rungs,omitempty"`
 	Speed   *Speed     `json:"speed,omitempty"`
 	FitsOn  []FitsOn   `json:"fits_on,omitempty"`
-	Prints  []Print    `json:"prints,omitempty"`
-	Compare []Line     `json:"compare,omitempty"`
+	// Siblings are smaller models of the same line that the plan holds, where the one that was asked for is held slowly or not at all.
+	Siblings []Sibling `json:"siblings,omitempty"`
+	Prints   []Print   `json:"prints,omitempty"`
+	Compare  []Line    `json:"compare,omitempty"`
 	// Operators of a trace beside the model's; those of a class add up to the line of the class.
 	Operators []OperatorLine `json:"operators,omitempty"`
 	ReadAs    string         `json:"read_as,omitempty"`
@@ -195,6 +198,21 @@ type FitsOn struct {
 	Devices  int64      `json:"devices"`
 	Usable   unit.Bytes `json:"usable_bytes"`
 	Needed   unit.Bytes `json:"needed_bytes"`
+}
+
+// Sibling is a smaller model of the same line.
+type Sibling struct {
+	Model    string     `json:"model"`
+	Name     string     `json:"name"`
+	Released string     `json:"released"`
+	Weights  string     `json:"weights"`
+	Context  plan.Int   `json:"context"`
+	Headroom unit.Bytes `json:"headroom_bytes"`
+	Decode   *float64   `json:"decode_tokens_per_s,omitempty"`
+	// Score is what is published of the sibling, ScoreOfAsked of the model in whose place it stands, on the same benchmark.
+	Score        *PickScore     `json:"score,omitempty"`
+	ScoreOfAsked *PickScore     `json:"score_of_asked,omitempty"`
+	Patch        map[string]any `json:"patch"`
 }
 
 // Print is a figure that the engine itself will print, in its own words, unit and digits.

@@ -37,6 +37,7 @@ func Answer(q *question.Question, ranks []engine.Rank) (*api.Answer, error) {
 	if mends := func(s api.Suggestion) bool { return s.Verdict == api.Fits || s.Verdict == api.Tight }; a.Verdict == api.DoesNotFit && !slices.ContainsFunc(a.Suggestions, mends) {
 		a.FitsOn = fitsOn(q)
 	}
+	a.Siblings = siblings(q, a)
 	a.Flags = q.Flags()
 	a.Notes = append(a.Notes, q.Notes()...)
 	if q.Request.Explain {

@@ -18,6 +18,9 @@ var Offered = []string{
 	"rtx-3060-12gb", "rtx-4060-ti-16gb", "rtx-3090", "rtx-4090", "rtx-5090", "l4", "l40s", "rtx-pro-6000", "a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm", "mi300x", "b200-sxm", "m4-max", "m3-ultra-80-core-512gb",
 }
 
+// smallerMacs are said to somebody who has a computer with one memory: less than the largest of a line does for most models.
+var smallerMacs = []string{"m4-16gb", "m4-24gb", "m4-32gb", "m4-pro-48gb", "m4-pro-64gb"}
+
 var offeredCounts = []int{1, 2, 4, 8}
 
 // fitsOn gives the smallest machines that hold the plan: the same device with more memory, then others of its class, least memory
@@ -40,6 +43,11 @@ func fitsOn(q *question.Question) []api.FitsOn {
 	has := q.Job.Device(0)
 	for _, id := range largerMemories(has) {
 		add(id, offeredCounts[:1], 1)
+	}
+	if has != nil && has.Unified != nil {
+		for _, id := range smallerMacs {
+			add(id, offeredCounts[:1], 2)
+		}
 	}
 	for _, id := range Offered {
 		if d, _, err := hardware.Parse(id, 1); err == nil {

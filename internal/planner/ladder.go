@@ -130,6 +130,8 @@ func (p *Planner) rungs() (out []change.Setting) {
 		case w.spills && w.words == "":
 			if r := p.Placed(&p.Asked); r != nil {
 				out = append(out, change.Setting{Words: p.placedWords(r), Short: "", Set: func(to *api.Request) { *to = *r }, Price: w.price})
+			} else if s := placedOnLargerHost(p); s != nil {
+				out = append(out, *s)
 			}
 		}
 	}
@@ -161,6 +163,26 @@ func (p *Planner) placedWords(r *api.Request) string {
 		return "layers shared by what devices hold"
 	}
 	return strings.Join(words, ", ")
+}
+
+// placedOnLargerHost leaves on a host with more memory what the devices have no room for, where the one that was named holds too little.
+func placedOnLargerHost(p *Planner) *change.Setting {
+	for _, n := range largerHosts {
+		r := p.Asked
+		r.Hardware = withHost(r.Hardware, int64(n/unit.GiB))
+		if h := p.Question.Job.Machine; h == nil || !h.Host.Memory.Known || n <= h.Host.Memory.Value || p.largerHost(p.Question, question.Spare(n)) != n {
+			continue
+		}
+		if to := p.Placed(&r); to != nil {
+			return &change.Setting{Words: onHostOf(p.placedWords(to), n), Set: func(r *api.Request) { *r = *to }, Price: hostToBuy(n)}
+		}
+	}
+	return nil
+}
+
+// onHostOf says of a placement how much memory its host has.
+func onHostOf(words string, n unit.Bytes) string {
+	return strings.Replace(words, "the host", fmt.Sprintf("a %d GiB host", n/unit.GiB), 1)
 }
 
 // lessIsDear is the price of half the context, or half the users.
@@ -294,7 +316,7 @@ func (p *Planner) onLargerHost(q *question.Question, r *api.Request, needed unit
 	}
 	to := *r
 	to.Hardware = withHost(to.Hardware, int64(n/unit.GiB))
-	c, ok := p.candidate(&to, strings.Replace(words, "the host", fmt.Sprintf("a %d GiB host", n/unit.GiB), 1))
+	c, ok := p.candidate(&to, onHostOf(words, n))
 	c.Price = hostToBuy(n)
 	return c, ok
 }

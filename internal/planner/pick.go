@@ -174,10 +174,8 @@ func (p *picker) picks(ctx context.Context) (out []api.Pick, err error) {
 
 // supersedes: a newer model of the same line, of nearly as many parameters and no worse score, stands already.
 func supersedes(o *api.Pick, l *listedModel) bool {
-	a, _, _ := strings.Cut(o.Model, "-")
-	b, _, _ := strings.Cut(l.entry.ID, "-")
 	diff := o.Parameters - l.params
-	return strings.TrimRight(a, "0123456789.") == strings.TrimRight(b, "0123456789.") && max(diff, -diff) < o.Parameters/25 && o.Released >= l.entry.Released
+	return lineOf(o.Model) == lineOf(l.entry.ID) && max(diff, -diff) < o.Parameters/25 && o.Released >= l.entry.Released
 }
 
 // models of the catalog that are of the kind asked for, the best first; those without a score follow, the newest first.

@@ -27,6 +27,21 @@ func writeHeadline(p *term.Page, a *memwall.Answer) {
 	}
 	x, endings := figure1(a, d)
 	writeFollow(p, x, endings)
+	for i := range a.Siblings {
+		p.Para(term.Pad(term.Gap), sibling(a, &a.Siblings[i]))
+	}
+}
+
+// sibling is a smaller model of the line that the plan holds, with its speed and both scores.
+func sibling(a *memwall.Answer, s *memwall.Sibling) term.Text {
+	x := term.Join(term.Say("Smaller and fits: "), term.Say(s.Name+" "+s.Weights, term.Bold), term.Say(", "+term.GiB(s.Headroom, 1)+" GiB free"))
+	if s.Decode != nil {
+		x = term.Join(x, term.Say(", "+term.Significant(*s.Decode, 2)+" tok/s"))
+	}
+	if b := s.Score; b != nil && s.ScoreOfAsked != nil && a.Model != nil {
+		x = term.Join(x, term.Say("; "+b.Name+" "), ScoreCell(b), term.Say(" against "), ScoreCell(s.ScoreOfAsked))
+	}
+	return x
 }
 
 // figure1 is the number that the user came for, and what it buys or lacks, the fullest text first.
@@ -255,12 +270,12 @@ func mends(a *memwall.Answer) []string {
 	if s := firstThat(a, memwall.Fits); s != nil {
 		slow, t := slowly(s), firstThat(a, memwall.Tight)
 		if t != nil && a.Verdict == memwall.DoesNotFit && t == &a.Suggestions[0] && replaces(s) && !replaces(t) {
-			return []string{". Tight with " + patchFlags(t) + ", fits with " + patchFlags(s), ". Tight with " + patchFlags(t)}
+			return []string{". Tight with " + briefFlags(t) + ", fits with " + briefFlags(s), ". Tight with " + briefFlags(t)}
 		}
-		return []string{". Fits with " + s.Change + slow + ": " + patchFlags(s), ". Fits with " + patchFlags(s) + slow, ". Fits with " + patchFlags(s)}
+		return []string{". Fits with " + s.Change + slow + ": " + briefFlags(s), ". Fits with " + briefFlags(s) + slow, ". Fits with " + briefFlags(s)}
 	}
 	if s := firstThat(a, memwall.Tight); s != nil && a.Verdict == memwall.DoesNotFit {
-		return []string{". Tight with " + s.Change + ": " + patchFlags(s), ". Tight with " + patchFlags(s)}
+		return []string{". Tight with " + s.Change + ": " + briefFlags(s), ". Tight with " + briefFlags(s)}
 	}
 	k := a.KV
 	if k == nil || a.Plan == nil || a.Verdict == memwall.Tight {
@@ -278,6 +293,18 @@ func mends(a *memwall.Answer) []string {
 	}
 	return nil
 }
+
+// briefFlags are patchFlags for a headline: a pattern that names dozens of layers stands in the table of changes.
+func briefFlags(s *memwall.Suggestion) string {
+	words := patchFlags(s)
+	if pattern, ok := s.Patch["override_tensor"].(string); ok && len(pattern) > longPattern {
+		words = strings.Replace(words, pattern, "…", 1)
+	}
+	return words
+}
+
+// longPattern of tensors has no room in a headline.
+const longPattern = 30
 
 // replaces reports whether a cure needs other hardware, or another program.
 func replaces(s *memwall.Suggestion) bool {

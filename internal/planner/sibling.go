@@ -1,0 +1,130 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/memwall/memwall/api"
+	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
+	"github.com/memwall/memwall/model/catalog"
+	"github.com/memwall/memwall/model/family"
+	"github.com/memwall/memwall/score"
+)
+
+// Where hardware holds a model only slowly or not at all, a smaller model of its line is what a practitioner names beside larger hardware.
+
+// mostSiblings are sized, the best by score first.
+const mostSiblings = 6
+
+// siblings are the best models of the line of one that does not fit, smaller than it, that the same plan holds at a speed that people read
+// along with: at most one. None where a change of the plan itself does as well.
+func siblings(q *question.Question, a *api.Answer) []api.Sibling {
+	if a.Verdict != api.DoesNotFit || q.Resolved.Spec == nil || slices.ContainsFunc(a.Suggestions, atEase) {
+		return nil
+	}
+	e, err := catalog.Find(q.Resolved.ID)
+	if err != nil {
+		return nil
+	}
+	u := useOfModel(q, e)
+	env := q.Env.Remembering()
+	smaller := smallerOfLine(q, e, &u)
+	for _, l := range smaller[:min(len(smaller), mostSiblings)] {
+		if s, ok := siblingPlan(env, q, &l, &u); ok {
+			s.Score, s.ScoreOfAsked = l.score, scoreOf(e.ID, &u)
+			return []api.Sibling{s}
+		}
+	}
+	return nil
+}
+
+// atEase: a change holds the whole plan on the hardware that is there, and nobody waits for words; of unknown speed none is thought slow.
+func atEase(s api.Suggestion) bool {
+	return s.Verdict == api.Fits && s.Patch["hardware"] == nil && (s.Decode == nil || *s.Decode >= readAlong || s.Speed != nil && *s.Speed >= 1)
+}
+
+// useOfModel is what people ask such a model for.
+func useOfModel(q *question.Question, e *catalog.Entry) use {
+	name := score.Chat
+	switch special := score.Special(e.ID); {
+	case special != "":
+		name = special
+	case embeds(e.ID), question.Encodes(q.Job.Model):
+		name = score.Embedding
+	case q.Job.Model.Part(family.PartVision) != nil:
+		name = score.Vision
+	}
+	i := slices.IndexFunc(uses, func(u use) bool { return u.Name == name })
+	return uses[max(0, i)]
+}
+
+// embeds reports whether a model is known for its embeddings.
+func embeds(id string) bool {
+	_, ok := score.Of(id, score.Embedding)
+	return ok
+}
+
+// lineOf is the first word of a name without its generation: qwen of qwen3.6-35b-a3b.
+func lineOf(id string) string {
+	first, _, _ := strings.Cut(id, "-")
+	return strings.TrimRight(first, "0123456789.")
+}
+
+// smallerOfLine are the models of a line with fewer parameters, the best first.
+func smallerOfLine(q *question.Question, asked *catalog.Entry, u *use) (out []listedModel) {
+	most := q.Job.Model.Params()
+	for _, id := range catalog.IDs() {
+		if lineOf(id) != lineOf(asked.ID) || id == asked.ID {
+			continue
+		}
+		e, err := catalog.Find(id)
+		if err != nil {
+			continue
+		}
+		s, err := e.Spec()
+		if err != nil {
+			continue
+		}
+		m := s.Model(id)
+		if n := m.Params(); n < most && u.takes(e, s, m) && (m.Context == 0 || m.Context >= q.Job.Load().Context) {
+			out = append(out, listedModel{e, m, n, scoreOf(id, u)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b listedModel) int {
+		return cmp.Or(-cmp.Compare(Points(a.score), Points(b.score)), -cmp.Compare(a.entry.Released, b.entry.Released), -cmp.Compare(a.params, b.params))
+	})
+	return out
+}
+
+// siblingPlan is the plan that was asked for with another model, in the best of the formats that are usually served in which it fits.
+func siblingPlan(env *question.Env, q *question.Question, l *listedModel, u *use) (api.Sibling, bool) {
+	r := q.Original
+	r.Model, r.Explain = l.entry.ID, false
+	r.GPULayers, r.CPUMoE, r.OverrideTensor, r.TensorSplit, r.CPUOffload, r.DraftModel = nil, nil, "", "", 0, ""
+	if r.Engine == "" {
+		r.Engine = q.Engine.Name()
+	}
+	p := &picker{env: env, asked: r, machine: *q.Job.Machine}
+	p.asked.Weights = ""
+	for _, name := range p.formats(l.entry) {
+		if !p.mayFit(l, name) {
+			continue
+		}
+		try := r
+		try.Weights = name
+		one, ranks, err := env.SizedRanks(&try)
+		if err != nil || one.Verdict(ranks) != api.Fits {
+			continue
+		}
+		t := change.TimedAnswer(one, ranks)
+		if v := DecodeOf(t.Speed); v > 0 && v < u.Decode {
+			continue
+		}
+		patch := change.PatchOf(&q.Original, &try)
+		return api.Sibling{Model: l.entry.ID, Name: l.entry.Name, Released: l.entry.Released, Weights: one.Request.Weights, Context: one.Request.Context,
+			Headroom: ranks[0].Usable.Bytes() - ranks[0].Needed().Bytes, Decode: decodeRate(t.Speed), Patch: patch}, true
+	}
+	return api.Sibling{}, false
+}
