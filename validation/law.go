@@ -36,12 +36,20 @@ func (l *Law) Seconds(b speed.Batch) float64 {
 	return t + l.Experts*(1-math.Pow(1-l.Share, tokens))
 }
 
-// Replica of vLLM as a log's row asks for it.
-func (l *Law) Replica(r *memwall.Request) sim.Replica {
-	return sim.Replica{
+// Fleet of vLLM as a log's row asks for it: its engines of data parallelism, which step together where they share experts.
+func (l *Law) Fleet(r *memwall.Request) *sim.Fleet {
+	one := sim.Replica{
 		Timer: l.Seconds, Policy: sim.Inflight, Paging: sim.Paging{Blocks: l.Blocks, BlockTokens: 16, Full: 1, PrefixCache: true},
 		MaxSequences: int64(r.MaxSeqs), Budget: int64(r.MaxBatchedTokens), MaxLength: int64(r.Context), Ahead: true,
 	}
+	if r.EP > max(1, r.TP) {
+		one.Group, one.Ahead = 1, false
+	}
+	f := &sim.Fleet{Router: sim.LeastLoaded()}
+	for range max(1, r.DP) {
+		f.Replicas = append(f.Replicas, one)
+	}
+	return f
 }
 
 // Laws by the names of their logs.

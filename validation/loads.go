@@ -178,7 +178,7 @@ func Alone(r *Row, law Law) (tpot, ttft float64, err error) {
 	for i := range log {
 		src = append(src, log[i].Request)
 	}
-	res, err := sim.Run(&sim.Fleet{Replicas: []sim.Replica{law.Replica(&r.Ask)}, Router: sim.RoundRobin()}, &src, sim.Options{})
+	res, err := sim.Run(law.Fleet(&r.Ask), &src, sim.Options{})
 	if err != nil {
 		return 0, 0, err
 	}

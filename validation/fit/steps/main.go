@@ -121,7 +121,7 @@ func loss(r *validation.Row, law validation.Law, log []validation.Logged) (sum f
 		sum += square(0.05+(d.First-d.Arrival).Seconds(), 0.05+(l.First-l.Arrival).Seconds())
 		sum += 4 * square((d.End-d.First).Seconds(), (l.End-l.First).Seconds())
 	}
-	_, err := sim.Run(&sim.Fleet{Replicas: []sim.Replica{law.Replica(&r.Ask)}, Router: sim.RoundRobin()}, &src, sim.Options{Each: each})
+	_, err := sim.Run(law.Fleet(&r.Ask), &src, sim.Options{Each: each})
 	if err != nil {
 		return math.Inf(1)
 	}
