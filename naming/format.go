@@ -48,7 +48,7 @@ var marks = sync.OnceValue(func() map[string]bool {
 var beside = map[string]bool{
 	"dynamic": true, "static": true, "block": true, "tensor": true, "pertensor": true, "channel": true, "kv": true, "sym": true, "asym": true, "actorder": true, "quantized": true, "quantised": true, "quant": true,
 	"i1": true, "imat": true, "imatrix": true, "ud": true, "dwq": true, "dq": true, "g32": true, "g64": true, "g128": true, "32g": true, "64g": true, "128g": true, "gs128": true, "marlin": true, "autoround": true, "qat": true, "qad": true,
-	"mlc": true, "h6": true, "h8": true, "ct": true, "mtp": true, "float16": true,
+	"quarot": true, "floatmtp": true, "mlc": true, "h6": true, "h8": true, "ct": true, "mtp": true, "float16": true,
 }
 
 // tokens are the words of a name, its formats in one piece: "llama-2-7b.Q4_K_M" is llama, 2, 7b and q4_k_m.

@@ -16,6 +16,8 @@ import (
 type start struct {
 	// programs whose arguments these are, and the words that stand between them and their options or model.
 	programs, verbs []string
+	// others are verbs that start no engine.
+	others []string
 	// before stands at the start of a command; the model follows the option of it, or stands alone where that is "".
 	before, model string
 	options       []option
@@ -55,6 +57,9 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	cmd := *c
 	for len(cmd.Args) > 0 && slices.Contains(r.start.verbs, cmd.Args[0]) {
 		cmd.Args = cmd.Args[1:]
+	}
+	if len(cmd.Args) > 0 && slices.Contains(r.start.others, cmd.Args[0]) {
+		return nil, nil
 	}
 	flags := make([]argv.Flag[launch], 0, len(r.start.options)+1)
 	for i := range r.start.options {

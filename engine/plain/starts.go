@@ -9,7 +9,7 @@ import (
 
 // startMLX: mlx_lm/server.py and generate.py; caches of fewer bits are generate's alone.
 var startMLX = start{
-	programs: []string{"mlx_lm.server", "mlx_lm.generate", "mlx_lm.chat", "mlx_lm", "mlx_vlm.server", "mlx_vlm.generate", "mlx_vlm.chat", "mlx-openai-server"}, verbs: []string{"server", "generate", "chat", "launch"},
+	programs: []string{"mlx_lm.server", "mlx_lm.generate", "mlx_lm.chat", "mlx_lm", "mlx_vlm.server", "mlx_vlm.generate", "mlx_vlm.chat", "mlx-openai-server"}, verbs: []string{"server", "generate", "chat"}, others: []string{"convert", "lora", "fuse", "upload", "evaluate", "perplexity", "benchmark", "manage"},
 	before: "mlx_lm.server", model: "--model",
 	options: []option{
 		modelBy("--model --model-path", ""), draftModelBy("--draft-model"), draftBy("--num-draft-tokens"), only("mlx_lm.server", chunkBy("--prefill-step-size", "")),
@@ -38,7 +38,7 @@ func startExLlama(backend string, caches map[string]string) start {
 
 // startMLC: python/mlc_llm/cli/serve.py; numbers are one text of overrides.
 var startMLC = start{
-	programs: []string{"mlc_llm", "mlc_llm.serve"}, verbs: []string{"serve", "chat"}, before: "mlc_llm serve",
+	programs: []string{"mlc_llm", "mlc_llm.serve"}, verbs: []string{"serve", "chat"}, others: []string{"compile", "convert_weight", "gen_config", "package", "bench"}, before: "mlc_llm serve",
 	options: []option{
 		contextBy("context_window_size", ""), chunkBy("prefill_chunk_size", ""), ranksBy("tensor_parallel_shards", "", shards), ranksBy("pipeline_parallel_stages", "", stages),
 		{Flag: argv.Flag[launch]{Names: "--overrides", Set: overrides}},
@@ -80,7 +80,7 @@ var startTGI = start{
 
 // startLMDeploy: lmdeploy/cli/utils.py and serve.py.
 var startLMDeploy = start{
-	programs: []string{"lmdeploy"}, verbs: []string{"serve", "api_server", "gradio", "chat"}, before: "lmdeploy serve api_server",
+	programs: []string{"lmdeploy"}, verbs: []string{"serve", "api_server", "gradio", "chat"}, others: []string{"proxy", "api_client", "convert", "lite", "check_env", "list"}, before: "lmdeploy serve api_server",
 	options: []option{
 		ranksBy("--tp", "", shards), ranksBy("--dp", "", func(p *plan.Plan) *int64 { return &p.DP }), contextBy("--session-len", ""), shareBy("--cache-max-entry-count"), chunkBy("--max-prefill-token-num", ""),
 		cacheBy("--quant-policy", "", map[string]string{"int8": "8", "int4": "4"}), methodBy("--model-format", "", nil),

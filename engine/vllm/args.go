@@ -11,7 +11,7 @@ import (
 
 // Programs are what starts vLLM's server.
 func Programs() []string {
-	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver", "aphrodite"}
+	return []string{"vllm", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "api_server.py", "dynamo.vllm", "huggingfaceserver", "aphrodite", "vllm.entrypoints.openai.run_batch"}
 }
 
 // launch is a command line on its way to a plan.
@@ -29,7 +29,11 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	l := &launch{Launch: argv.Launch{Engine: argv.EngineAt("vllm", c.Tag()), FullContext: true, Devices: c.Devices}}
 	cmd := *c
 	switch first := strings.Join(c.Args[:min(1, len(c.Args))], ""); {
-	case c.Program == "vllm" && first != "serve":
+	case c.Program == "vllm" && first == "run-batch":
+		cmd.Args = c.Args[1:]
+	case c.Program == "vllm" && first == "bench" && len(c.Args) > 1 && (c.Args[1] == "latency" || c.Args[1] == "throughput"): // which start an engine
+		cmd.Args = c.Args[2:]
+	case c.Program == "vllm" && first != "serve": // bench serve asks a server that runs
 		return nil, argv.Wrong("vllm", first, "starts no server", "vllm serve MODEL …")
 	case c.Program == "aphrodite" && first != "run" && first != "serve":
 		return nil, nil
@@ -178,6 +182,7 @@ var flags = []argv.Flag[launch]{
 	// No bearing on memory.
 	{Names: "--attention-config -ac --attention-backend --kernel-config --profiler-config --optimization-level -O --mm-processor-cache-type --model-loader-extra-config --default-chat-template-kwargs --reasoning-parser-plugin --tool-server --linear-backend --mamba-backend --gdn-prefill-backend --logits-processors --shutdown-timeout --performance-mode"},
 	{Names: "--connector --endpoint --namespace --store-kv --request-plane --event-plane --kv-events-config --migration-limit --custom-jinja-template --dyn-tool-call-parser --dyn-reasoning-parser --endpoint-types --model_name --model-name --model-class-name --return-probabilities"},
+	{Names: "-i --input-file -o --output-file --input-len --output-len --batch-size --num-prompts --dataset-name --dataset-path --dataset --num-iters --num-iters-warmup --output-json --enable-metrics --async-engine"}, // of run-batch and bench
 	{Names: "-O0 -O1 -O2 -O3", Kind: argv.Switch},
 	{Names: "--lora-modules", Kind: argv.List}, // adapters for the slots that --max-loras reserves
 	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},

@@ -59,7 +59,7 @@ func TestFromArgs(t *testing.T) {
 // TestFromArgsErrors: a malformed value names its argument and what would be right.
 func TestFromArgsErrors(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"vllm bench latency", "vllm bench starts no server"},
+		{"vllm bench serve", "vllm bench starts no server"},
 		{"vllm serve M/N --tensor-parallel-size two", "--tensor-parallel-size two is not a whole number"},
 		{"vllm serve M/N --tensor-parallel-size", "--tensor-parallel-size has no value"},
 		{"vllm serve M/N --tensor-parallel-size --port 1", "--tensor-parallel-size has no value"},
