@@ -119,7 +119,12 @@ func CheckParallel(j *Job) error {
 	if err := checkExperts(j); err != nil {
 		return err
 	}
-	if n, have := p.Ranks(), j.Devices(); n > have {
+	n, have := p.Ranks(), j.Devices()
+	switch {
+	case n > have && j.Machine != nil && j.Machine.CPUOnly:
+		return &plan.Problem{Field: "engine", Value: p.Engine, Impossible: true,
+			Message: "the rules of this engine are of devices: its back end for processors is not sized", Fix: "--engine llama.cpp"}
+	case n > have:
 		return &plan.Problem{Field: "devices", Value: fmt.Sprint(n), Impossible: true,
 			Message: fmt.Sprintf("the plan takes %d devices (tp %d × pp %d × dp %d × cp %d) and there are %d", n, p.TP, p.PP, p.DP, p.CP, have),
 			Fix:     fmt.Sprintf("--on with %d devices, or smaller groups", n)}

@@ -28,6 +28,10 @@ func readCompressed(q *family.Config, native *dtype.Format) (*quantisation, erro
 		if err != nil {
 			return nil, err
 		}
+		if sp := q.Sub("sparsity_config"); sp != nil && sp.Str("format") == "sparse-24-bitmask" {
+			scheme = halved(scheme)
+			base = scheme.Elem
+		}
 		if only := targets(g); only != nil {
 			named = append(named, group{only, scheme})
 		} else {
@@ -40,6 +44,18 @@ func readCompressed(q *family.Config, native *dtype.Format) (*quantisation, erro
 		q.Fail("config_groups", nil, "is empty", "give the model's own config.json")
 	}
 	return out, q.Err()
+}
+
+// halved stores two of four values and a bit for each that says which (compressed-tensors,
+// compressors/sparse_compressors/sparse_24_bitmask.py: compressed, bitmask and the shape).
+func halved(s *dtype.Scheme) *dtype.Scheme {
+	if s.Elem.BlockElems != 1 || s.Elem.BlockBytes != 1 {
+		return s
+	}
+	kept := &dtype.Format{Name: s.Elem.Name + "-2of4", BlockElems: 2, BlockBytes: 1, GGML: dtype.NoGGML}
+	bits := &dtype.Format{Name: "bit", BlockElems: 8, BlockBytes: 1, GGML: dtype.NoGGML}
+	out := &dtype.Scheme{Name: s.Name + "-2of4", Elem: kept, With: append(s.With[:len(s.With):len(s.With)], dtype.Companion{Name: "bitmask", Elem: bits, Rows: 1, Cols: 1})}
+	return out
 }
 
 // compressedName is the scheme's, under the name of the recipe that does the same; several are joined.

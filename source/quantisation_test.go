@@ -191,3 +191,14 @@ func TestHeadByHead(t *testing.T) {
 		t.Error("no bytes")
 	}
 }
+
+// TestTwoOfFour: of four values two are stored, and a bit for each of the four: 5 bits a value in FP8.
+func TestTwoOfFour(t *testing.T) {
+	s := halved(&dtype.Scheme{Name: "fp8-channel", Elem: dtype.FP8E4M3})
+	if got := s.Bytes(1, 128, 4096); got != 128*4096*5/8 {
+		t.Errorf("%d bytes, want %d", got, 128*4096*5/8)
+	}
+	if four := (&dtype.Scheme{Name: "x", Elem: dtype.I4}); halved(four) != four {
+		t.Error("what is packed otherwise is left alone")
+	}
+}

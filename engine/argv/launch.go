@@ -46,6 +46,15 @@ func Dtype(l *Launch, v string) error {
 	return nil
 }
 
+// Backend reads --device: the machine that is asked about says what the device is, but a processor has other rules.
+func Backend(l *Launch, v string) {
+	if strings.EqualFold(v, "cpu") {
+		l.Unknown = append(l.Unknown, "--device cpu")
+	} else {
+		l.Beside = append(l.Beside, "--device "+Quote(Blotted(v)))
+	}
+}
+
 // torchNames are what PyTorch calls formats that states are kept in.
 var torchNames = map[string]string{"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 

@@ -136,6 +136,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--data-parallel-size --dp-size --dp", Set: argWhole(func(p *plan.Plan) *int64 { return &p.DP })},
 	{Names: "--expert-parallel-size --ep-size --ep", Set: argWhole(func(p *plan.Plan) *int64 { return &p.EP })},
 	{Names: "--enable-dp-attention", Kind: argv.Switch, Set: func(l *launch, _ string) error { l.sharedDP = true; return nil }},
+	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
 	{Names: "--context-length", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.Context })},
 	{Names: "--mem-fraction-static", Set: argv.Into(argv.Share, func(l *launch) **float64 { return &l.Plan.MemFractionStatic })},
 	{Names: "--max-running-requests", Set: argNumber(func(p *plan.Plan) *plan.Int { return &p.MaxSeqs })},
@@ -180,7 +181,7 @@ var argFlags = []argv.Flag[launch]{
 	{Names: "--log-requests-level --tokenizer-worker-num --prefill-schedule-interval --model-loader-extra-config --hicache-io-backend --hicache-mem-layout --hicache-write-policy --preferred-sampling-params --dp-attention-local-control-broadcast --init-expert-location --eplb-algorithm --ep-dispatch-algorithm"},
 	{Names: "--enable-dp-lm-head", Kind: argv.Switch}, // as heads are sized with groups of attention
 	{Names: "--enable-symm-mem --enable-aiter-allreduce-fusion --enable-prefill-delayer --disable-flashinfer-autotune --enable-dp-attention-local-control-broadcast --enable-eplb --disable-cuda-graph-padding --incremental-streaming-output --disable-fast-image-processor --sleep-on-idle", Kind: argv.Switch},
-	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --device --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
+	{Names: "--host --port --api-key --tokenizer-path --tokenizer-mode --load-format --download-dir --revision --chat-template --reasoning-parser --tool-call-parser --random-seed --log-level --log-level-http"},
 	{Names: "--dist-init-addr --nccl-init-addr --nnodes --node-rank --base-gpu-id --gpu-id-step --nccl-port --dist-timeout --watchdog-timeout --schedule-policy --schedule-conservativeness --load-balance-method --model-impl"},
 	{Names: "--attention-backend --prefill-attention-backend --decode-attention-backend --sampling-backend --grammar-backend --mm-attention-backend --moe-a2a-backend --deepep-mode --num-continuous-decode-steps --decode-log-interval"},
 	{Names: "--trust-remote-code --log-requests --enable-metrics --skip-tokenizer-init --is-embedding --disable-custom-all-reduce --enable-p2p-check --disable-overlap-schedule --enable-cache-report --show-time-cost --enable-multimodal", Kind: argv.Switch},

@@ -107,7 +107,7 @@ func before(tag string, v engine.Version) bool {
 func variables(c *argv.Command) (out []string) {
 	for _, v := range c.Env {
 		switch v.Name {
-		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE":
+		case "VLLM_USE_V1", "VLLM_ATTENTION_BACKEND", "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "VLLM_USE_FLASHINFER_SAMPLER", "VLLM_FUSED_MOE_CHUNK_SIZE", "VLLM_CPU_KVCACHE_SPACE", "VLLM_CPU_OMP_THREADS_BIND":
 			out = append(out, v.Shown())
 		}
 	}
@@ -170,6 +170,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--decode-context-parallel-size -dcp", Set: whole(func(p *plan.Plan) *int64 { return &p.DCP })},
 	{Names: "--num-redundant-experts", Set: human(func(p *plan.Plan) *plan.Int { return &p.RedundantExperts })},
 	{Names: "--eplb-config", Set: balancing},
+	{Names: "--device", Set: func(l *launch, v string) error { argv.Backend(&l.Launch, v); return nil }},
 	{Names: "--swap-space", Set: argv.Into(argv.Text, func(l *launch) *string { return &l.swap })},
 
 	// Memory that no field of a plan holds.
@@ -188,7 +189,7 @@ var flags = []argv.Flag[launch]{
 	{Names: "--enable-eplb --disable-cascade-attn --disable-uvicorn-access-log --no-disable-hybrid-kv-cache-manager --enable-flashinfer-autotune --no-enable-flashinfer-autotune --enable-multimodal --enable-mfu-metrics --fail-on-environ-validation --enable-log-outputs --enable-per-request-metrics", Kind: argv.Switch},
 	{Names: "--host --port --uds --api-key --root-path --uvicorn-log-level --allowed-origins --allowed-methods --allowed-headers --ssl-keyfile --ssl-certfile --ssl-ca-certs --chat-template --chat-template-content-format --response-role"},
 	{Names: "--tokenizer --tokenizer-mode --tokenizer-revision --revision --code-revision --download-dir --load-format --config-format --hf-token --seed --allowed-local-media-path --model-impl --generation-config --override-generation-config"},
-	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls --device"},
+	{Names: "--tool-call-parser --reasoning-parser --tool-parser-plugin --guided-decoding-backend --structured-outputs-config --distributed-executor-backend --max-logprobs --logprobs-mode --scheduling-policy --max-log-len --middleware --worker-cls"},
 	{Names: "--data-parallel-rank -dpn --data-parallel-address -dpa --data-parallel-rpc-port -dpp --data-parallel-backend -dpb --data-parallel-size-local -dpl --data-parallel-start-rank -dpr --api-server-count -asc --nnodes --node-rank --master-addr --master-port"},
 	{Names: "--trust-remote-code --disable-log-requests --disable-log-stats --enable-log-requests --no-enable-log-requests --enable-auto-tool-choice --disable-frontend-multiprocessing --disable-fastapi-docs --disable-custom-all-reduce --enable-sleep-mode", Kind: argv.Switch},
 	{Names: "--enable-reasoning --async-scheduling --no-async-scheduling --enable-request-id-headers --enable-prompt-tokens-details --enable-force-include-usage --headless --return-tokens-as-token-ids --enable-server-load-tracking --use-v2-block-manager", Kind: argv.Switch},
