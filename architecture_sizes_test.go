@@ -40,7 +40,6 @@ var largeTypes = map[string]allowance{
 	"farm/internal/farm Sweep":           {50, 0, "one sweep over a queue, its leases and its results"},
 	"internal/planner/serve contender":   {0, 12, "a server on its way through a search; its phases are to become functions from value to value"},
 	"internal/planner/train trainSearch": {50, 0, "the phases of a search share its fields; they are to become functions from value to value"},
-	"internal/question Question":         {70, 12, "defaults, checks, ledgers and limits of one plan; answers are to become functions of a sized plan"},
 	"internal/render screen":             {120, 16, "one method for each part of a live screen"},
 	"internal/serve Server":              {0, 14, "one file for each route"},
 	"model/family Config":                {200, 65, "one file for each family, whose methods read its keys"},

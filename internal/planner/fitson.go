@@ -121,7 +121,7 @@ func tryOn(q *question.Question, id string, n int) (api.FitsOn, bool) {
 	question.DecidingFirst(ranks)
 	there := *q
 	there.Job = job
-	hostHolds := question.UnifiedPool(&m) > 0 || there.HostNeeds(ranks).Bytes <= question.SpareHost(&m)
+	hostHolds := question.UnifiedPool(&m) > 0 || question.HostNeeds(there.Job, ranks).Bytes <= question.SpareHost(&m)
 	if there.Verdict(ranks) != api.Fits || !hostHolds || p.DP > 1 {
 		return api.FitsOn{}, false
 	}

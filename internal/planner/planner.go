@@ -271,7 +271,7 @@ func (s *space) fits(at search.Point) bool {
 
 // hostHolds reports whether a host that somebody may have holds what the plan keeps there.
 func (s *space) hostHolds(q *question.Question, ranks []engine.Rank) bool {
-	n := q.HostNeeds(ranks).Bytes
+	n := question.HostNeeds(q.Job, ranks).Bytes
 	return s.spared(q, n) || s.largerHost(q, n) > 0
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/internal/planner/change"
+	"github.com/memwall/memwall/internal/question"
 	"github.com/memwall/memwall/model"
 )
 
@@ -122,7 +123,7 @@ func (p joint) holds(s *change.Setting) bool {
 	r := p.Asked
 	s.Set(&r)
 	q, ranks, err := p.env.SizedRanks(&r)
-	return err == nil && q.Verdict(ranks) == api.Fits && p.spared(q, q.HostNeeds(ranks).Bytes)
+	return err == nil && q.Verdict(ranks) == api.Fits && p.spared(q, question.HostNeeds(q.Job, ranks).Bytes)
 }
 
 // withMoreHost is the plan on a machine whose host has the memory that it lacks, where that is all that it lacks.

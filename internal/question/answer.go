@@ -19,10 +19,10 @@ func (q *Question) Plan() *api.Request {
 }
 
 // ModelInfo says what was sized.
-func (q *Question) ModelInfo() *api.ModelInfo {
-	m, r := q.Job.Model, q.Resolved
+func ModelInfo(r *api.Resolved, j *engine.Job) *api.ModelInfo {
+	m := j.Model
 	info := &api.ModelInfo{ID: r.ID, Name: r.Name, Architecture: m.Arch, Layers: int64(len(m.Decoder().Layers)), Parameters: m.Params(), ActiveParameters: m.ActiveParams(),
-		WeightsBytes: q.Job.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
+		WeightsBytes: j.Weights.Bytes(), Context: m.Context, Provenance: r.Provenance}
 	if mtp := m.Part(model.PartMTP); mtp != nil {
 		info.ParametersMTP = mtp.Params()
 	}
@@ -44,18 +44,18 @@ func (q *Question) Device(x *Explainer, i int, r *engine.Rank) api.Device {
 		x.num(at+"/capacity_bytes", r.Capacity, r.UsableBasis)
 		x.num(at+"/usable_bytes", r.Usable, r.UsableBasis)
 	}
-	d.Ledger = q.Items(x, at+"/ledger", OnDevice(r.Items))
+	d.Ledger = Items(q.Book, x, at+"/ledger", OnDevice(r.Items))
 	if unused := r.KV.Pool - r.KV.Needed; r.KV.Preallocated && unused > 0 && r.KV.Needed > 0 && !r.Unlimited {
 		d.Used += unused
 		k := q.Book
 		left := k.Sub(k.Size("pool", r.KV.Pool, "what the engine allocates ahead"), k.Size("needed", r.KV.Needed, "kv_cache and state"))
 		it := ledger.Known("pool_unused", "left in the pool", left, ledger.Derived, ledger.SemiPersistent, ledger.Device, "pages no sequence of this plan uses")
 		it = it.Band(max(0, it.Bytes-(n.High-n.Bytes)), it.Bytes+(n.Bytes-n.Low)) // what the rest takes more, the pool has less
-		d.Ledger = append(d.Ledger, q.item(x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
+		d.Ledger = append(d.Ledger, itemOf(q.Book, x, at+"/ledger/"+strconv.Itoa(len(d.Ledger)), &it))
 	}
 	x.total(at, n, d.Ledger)
 	if len(r.Beside) > 0 {
-		d.Beside = q.Items(x, at+"/beside", r.Beside)
+		d.Beside = Items(q.Book, x, at+"/beside", r.Beside)
 	}
 	return d
 }
@@ -80,21 +80,21 @@ func rankNames(r *engine.Rank, tp int64) string {
 }
 
 // Items are lines of a ledger as an answer has them, explained where that is asked for.
-func (q *Question) Items(x *Explainer, at string, items []ledger.Item) []api.Item {
+func Items(b *ledger.Book, x *Explainer, at string, items []ledger.Item) []api.Item {
 	out := make([]api.Item, len(items))
 	for i := range items {
-		out[i] = q.item(x, at+"/"+strconv.Itoa(i), &items[i])
+		out[i] = itemOf(b, x, at+"/"+strconv.Itoa(i), &items[i])
 	}
 	return out
 }
 
-func (q *Question) item(x *Explainer, at string, it *ledger.Item) api.Item {
+func itemOf(b *ledger.Book, x *Explainer, at string, it *ledger.Item) api.Item {
 	out := api.Item{ID: it.ID, Name: it.Name, Bytes: it.Bytes, Low: it.Low, High: it.High, Unknown: it.Unknown, Basis: it.Basis, Life: it.Life, Place: it.Place, Source: it.Source}
-	f := q.Book.Formula(it.Why)
+	f := b.Formula(it.Why)
 	out.Formula = f.Text
 	x.item(at, it, f)
 	if len(it.Items) > 0 {
-		out.Items = q.Items(x, at+"/items", it.Items)
+		out.Items = Items(b, x, at+"/items", it.Items)
 	}
 	return out
 }
@@ -105,7 +105,7 @@ func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep 
 	for i := range ranks {
 		for _, it := range ranks[i].Host {
 			if keep(it.Place) {
-				items = append(items, q.Repeated(it, min(ranks[i].Count, q.Job.PerNode()), "of one node"))
+				items = append(items, Repeated(q.Book, it, min(ranks[i].Count, q.Job.PerNode()), "of one node"))
 			}
 		}
 	}
@@ -113,15 +113,15 @@ func (q *Question) Elsewhere(x *Explainer, at string, ranks []engine.Rank, keep 
 		return nil
 	}
 	n := ledger.Sum(items)
-	return api.MemoryOf(n, q.Items(x, at, items))
+	return api.MemoryOf(n, Items(q.Book, x, at, items))
 }
 
 // Repeated is an item of one rank for as many ranks, which are so and so.
-func (q *Question) Repeated(it ledger.Item, ranks int64, which string) ledger.Item {
+func Repeated(b *ledger.Book, it ledger.Item, ranks int64, which string) ledger.Item {
 	if ranks == 1 {
 		return it
 	}
-	n := q.Book.Mul(q.Book.Int("ranks", ranks, which), it.Why)
+	n := b.Mul(b.Int("ranks", ranks, which), it.Why)
 	out := scaledItem(it, ranks)
 	out.Why = n
 	return out
@@ -136,10 +136,10 @@ func scaledItem(it ledger.Item, ranks int64) ledger.Item {
 // Host is the memory of one node's host that ranks take; nil without any.
 func (q *Question) Host(x *Explainer, ranks []engine.Rank) *api.Memory {
 	m := q.Elsewhere(x, "/host/ledger", ranks, func(p ledger.Place) bool { return p != ledger.Disk && p != ledger.Pool })
-	if room, ok := q.hostRoom(ranks); m != nil && ok {
+	if room, ok := hostRoom(q.Job, ranks); m != nil && ok {
 		m.Capacity = room
-		m.Headroom = m.Capacity - q.HostNeeds(ranks).Bytes
-		q.notePaging(m, ranks)
+		m.Headroom = m.Capacity - HostNeeds(q.Job, ranks).Bytes
+		notePaging(q.Job, m, ranks)
 	}
 	return m
 }
@@ -150,9 +150,8 @@ func OnDisk(p ledger.Place) bool { return p == ledger.Disk }
 // InPool reports whether a place is a pool of memory beyond the host.
 func InPool(p ledger.Place) bool { return p == ledger.Pool }
 
-// KV is the cache of a class of ranks as an answer has it.
-func (q *Question) KV(r *engine.Rank) *api.KV {
-	k := r.KV
+// KV is a cache of ranks as an answer has it.
+func KV(k *engine.KV) *api.KV {
 	out := &api.KV{BytesPerToken: k.PerToken, PoolBytes: k.Pool, NeededBytes: k.Needed, Blocks: k.Blocks, BlockTokens: k.BlockTokens}
 	if k.Tokens >= 0 && k.Needed > 0 {
 		out.CapacityTokens = &k.Tokens
@@ -256,7 +255,7 @@ func (q *Question) Reasons(a *api.Answer, r *engine.Rank) *api.Reasons {
 		out.Limits = fmt.Sprintf("%s: %s of %s GiB", largest.Name, unit.Fixed(largest.Bytes.GiB(), 1), unit.Fixed(r.Usable.Bytes().GiB(), 1))
 	}
 	out.Scales = q.scales(a)
-	out.Breaks = q.breaks(a)
+	out.Breaks = breaks(a.KV, q.Job.Load().Sequences)
 	return out
 }
 
@@ -274,8 +273,8 @@ func (q *Question) scales(a *api.Answer) string {
 	return s
 }
 
-func (q *Question) breaks(a *api.Answer) string {
-	users, length := a.KV.MaxSequences, a.KV.MaxContext
+func breaks(kv *api.KV, sequences int64) string {
+	users, length := kv.MaxSequences, kv.MaxContext
 	switch {
 	case users == nil:
 		return "nothing in reach"
@@ -284,7 +283,7 @@ func (q *Question) breaks(a *api.Answer) string {
 	}
 	s := fmt.Sprintf("at user %s at full length", unit.Count(*users+1))
 	if length != nil {
-		s += fmt.Sprintf(", or beyond %s tokens for %s", unit.Count(*length), usersText(q.Job.Load().Sequences))
+		s += fmt.Sprintf(", or beyond %s tokens for %s", unit.Count(*length), usersText(sequences))
 	}
 	return s
 }

@@ -45,14 +45,14 @@ func Engines() []string {
 func (q *Question) chooseEngine() error {
 	name, version, _ := strings.Cut(strings.ToLower(strings.TrimSpace(q.Request.Engine)), "@")
 	if name == "" {
-		name = q.defaultEngine()
+		name = defaultEngine(q.Resolved, q.Request.Weights, q.Job, serves(q))
 		q.Job.Default("engine", name)
 	}
 	if canonical, ok := engineNames[name]; ok {
 		name = canonical
 	}
 	if p := called.Find(name); p != nil && p.Engine != name {
-		name, version = q.calledBy(p), p.Kept(version)
+		name, version = sizedAs(p, q.Job), p.Kept(version)
 	}
 	for _, e := range engines {
 		if e.Name() == name {
@@ -62,7 +62,7 @@ func (q *Question) chooseEngine() error {
 	if q.Engine == nil {
 		return &api.Error{Code: api.BadField, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("engine = %q is not known", name), Hint: nearEngines(name)}
 	}
-	if q.denoises() {
+	if denoises(q.Resolved) {
 		if name != TransformersEngine {
 			return &api.Error{Code: api.Unsupported, Field: "engine", Value: q.Request.Engine, Message: fmt.Sprintf("%s is a diffusion transformer, which %s does not load", q.Resolved.Model.ID, name), Hint: "--engine " + TransformersEngine}
 		}
@@ -71,15 +71,15 @@ func (q *Question) chooseEngine() error {
 	return q.engineVersion(version)
 }
 
-// calledBy is the engine whose rules size a program that people call by its own name, whose settings are filled in.
-func (q *Question) calledBy(p *called.Program) string {
-	if set := p.Apply(&q.Request.Plan); len(set) > 0 {
-		q.Job.Note("program_defaults", "info", "engine", "%s sets %s by itself (%s)", p.Title, strings.Join(set, ", "), p.Source)
+// sizedAs is the engine whose rules size a program that people call by its own name, whose settings are filled in.
+func sizedAs(p *called.Program, j *engine.Job) string {
+	if set := p.Apply(j.Plan); len(set) > 0 {
+		j.Note("program_defaults", "info", "engine", "%s sets %s by itself (%s)", p.Title, strings.Join(set, ", "), p.Source)
 	}
 	if p.Unsized != "" {
-		q.Job.Note("program_unsized", "warn", "engine", "%s: %s", p.Title, p.Unsized)
+		j.Note("program_unsized", "warn", "engine", "%s: %s", p.Title, p.Unsized)
 	} else {
-		q.Job.Note("program", "info", "engine", "%s is %s under a name of its own", p.Title, p.Engine)
+		j.Note("program", "info", "engine", "%s is %s under a name of its own", p.Title, p.Engine)
 	}
 	return p.Engine
 }
@@ -132,35 +132,37 @@ func serves(q *Question) bool {
 const TransformersEngine = "transformers"
 
 // denoises: the model is the transformer of a diffusion model, which serving engines for text do not load.
-func (q *Question) denoises() bool {
-	m := q.Resolved.Model
+func denoises(r *api.Resolved) bool {
+	m := r.Model
 	return m != nil && m.Part(family.PartDenoiser) != nil
 }
 
-func (q *Question) defaultEngine() string {
-	gguf := q.Resolved.Format == "gguf"
-	if r := dtype.FindRecipe(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)); r != nil {
-		gguf = r.Store == dtype.GGUF
+// defaultEngine is the one that people run such a model with on such a machine; serving are questions with settings of engines
+// that serve.
+func defaultEngine(r *api.Resolved, weights string, j *engine.Job, serving bool) string {
+	stored, gguf := cmp.Or(weights, r.Asked, r.Recipe), r.Format == "gguf"
+	if recipe := dtype.FindRecipe(stored); recipe != nil {
+		gguf = recipe.Store == dtype.GGUF
 	}
-	if l := dtype.FindLoose(q.Request.Weights); l != nil && l.OnHub == "" {
+	if l := dtype.FindLoose(weights); l != nil && l.OnHub == "" {
 		gguf = true
 	}
-	d := q.Job.Device(0)
+	d := j.Device(0)
 	switch {
-	case q.denoises():
+	case denoises(r):
 		return TransformersEngine
-	case q.Resolved.Engine != "" && q.Request.Weights == "":
-		return q.Resolved.Engine
-	case called.Owner(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)) != nil:
-		return called.Owner(cmp.Or(q.Request.Weights, q.Resolved.Asked, q.Resolved.Recipe)).Names[0]
+	case r.Engine != "" && weights == "":
+		return r.Engine
+	case called.Owner(stored) != nil:
+		return called.Owner(stored).Names[0]
 	case gguf:
 		return "llama.cpp"
-	case q.Job.Machine != nil && (d == nil || d.Vendor == "Apple"):
-		if s := q.Resolved.Spec; s != nil && !llamacpp.Loads(s.Family) {
+	case j.Machine != nil && (d == nil || d.Vendor == "Apple"):
+		if s := r.Spec; s != nil && !llamacpp.Loads(s.Family) {
 			return TransformersEngine
 		}
 		return "llama.cpp"
-	case q.Job.Machine != nil && personal(q.Job) && takesGGUF(q.Resolved) && q.Request.Weights == "" && !serves(q):
+	case j.Machine != nil && personal(j) && takesGGUF(r) && weights == "" && !serving:
 		return "llama.cpp"
 	}
 	return "vllm"

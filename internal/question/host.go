@@ -14,8 +14,7 @@ import (
 // too, which are read for every token and come from disk again where they do not. What device and host share is one pool.
 
 // HostCapacity is the memory of one node's host; ok is false when nothing says.
-func (q *Question) HostCapacity() (ledger.Num, bool) {
-	m := q.Job.Machine
+func HostCapacity(m *hardware.Machine) (ledger.Num, bool) {
 	if m == nil || m.CPUOnly || !m.Host.Memory.Known {
 		return ledger.Num{}, false
 	}
@@ -23,11 +22,11 @@ func (q *Question) HostCapacity() (ledger.Num, bool) {
 }
 
 // hostRoom is what the host of one node has for ranks: its memory, or what their devices leave of a memory that they share with it.
-func (q *Question) hostRoom(ranks []engine.Rank) (unit.Bytes, bool) {
-	if pool := UnifiedPool(q.Job.Machine); pool > 0 {
-		return max(0, pool-q.onDevices(ranks)), true
+func hostRoom(j *engine.Job, ranks []engine.Rank) (unit.Bytes, bool) {
+	if pool := UnifiedPool(j.Machine); pool > 0 {
+		return max(0, pool-onDevices(j, ranks)), true
 	}
-	n, ok := q.HostCapacity()
+	n, ok := HostCapacity(j.Machine)
 	return n.Bytes(), ok
 }
 
@@ -57,23 +56,23 @@ func systemShare(m *hardware.Machine) unit.Bytes {
 }
 
 // onDevices is what the ranks of one node take of their devices.
-func (q *Question) onDevices(ranks []engine.Rank) (n unit.Bytes) {
+func onDevices(j *engine.Job, ranks []engine.Rank) (n unit.Bytes) {
 	for i := range ranks {
-		n += ranks[i].Needed().Bytes * unit.Bytes(min(ranks[i].Count, q.Job.PerNode()))
+		n += ranks[i].Needed().Bytes * unit.Bytes(min(ranks[i].Count, j.PerNode()))
 	}
 	return n
 }
 
 // HostNeeds sums what the ranks of one node keep in its host memory.
-func (q *Question) HostNeeds(ranks []engine.Rank) ledger.Total {
-	return q.needsOn(ranks, func(p ledger.Place) bool { return p == ledger.Host || p == ledger.Pinned || p == ledger.Mapped })
+func HostNeeds(j *engine.Job, ranks []engine.Rank) ledger.Total {
+	return needsOn(j, ranks, func(p ledger.Place) bool { return p == ledger.Host || p == ledger.Pinned || p == ledger.Mapped })
 }
 
 // needsOn sums what the ranks of one node keep in places off their devices.
-func (q *Question) needsOn(ranks []engine.Rank, keep func(ledger.Place) bool) ledger.Total {
+func needsOn(j *engine.Job, ranks []engine.Rank, keep func(ledger.Place) bool) ledger.Total {
 	var items []ledger.Item
 	for i := range ranks {
-		n := min(ranks[i].Count, q.Job.PerNode())
+		n := min(ranks[i].Count, j.PerNode())
 		for _, it := range ranks[i].Host {
 			if keep(it.Place) {
 				items = append(items, scaledItem(it, n))
@@ -84,44 +83,11 @@ func (q *Question) needsOn(ranks []engine.Rank, keep func(ledger.Place) bool) le
 }
 
 // notePaging says what would become of a mapped file that the host's memory does not hold beside the rest.
-func (q *Question) notePaging(m *api.Memory, ranks []engine.Rank) {
-	mapped := q.needsOn(ranks, func(p ledger.Place) bool { return p == ledger.Mapped }).Bytes
+func notePaging(j *engine.Job, m *api.Memory, ranks []engine.Rank) {
+	mapped := needsOn(j, ranks, func(p ledger.Place) bool { return p == ledger.Mapped }).Bytes
 	if m.Headroom < 0 && m.Needed-mapped <= m.Capacity {
-		q.Job.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: it would start, and read pages of the mapped file from disk for every token", m.Capacity, m.Needed)
+		j.Note("host_paging", "warn", "hardware", "the host has %s and the plan wants %s there: it would start, and read pages of the mapped file from disk for every token", m.Capacity, m.Needed)
 	}
-}
-
-// Verdict is the worst of all ranks, of the host and of the pool beyond it.
-func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
-	v := WorstVerdict(ranks)
-	if room, ok := q.hostRoom(ranks); ok {
-		needs := q.HostNeeds(ranks)
-		v = worse(v, holding(needs, room))
-		needs.Low, needs.High = 0, needs.High+systemShare(q.Job.Machine)
-		v = worse(v, holding(needs, room))
-	}
-	if m := q.Job.Machine; m != nil && m.Pool.Capacity.Known {
-		v = worse(v, holding(q.needsOn(ranks, InPool), m.Pool.Capacity.Value))
-	}
-	return v
-}
-
-// holding is the verdict on needs in a memory of so many bytes.
-func holding(n ledger.Total, room unit.Bytes) api.Verdict {
-	switch {
-	case n.Low > room:
-		return api.DoesNotFit
-	case n.High > room:
-		return api.Tight
-	}
-	return api.Fits
-}
-
-func worse(a, b api.Verdict) api.Verdict {
-	if VerdictSeverity[b] > VerdictSeverity[a] {
-		return b
-	}
-	return a
 }
 
 // UsualHost is the memory of a PC's host that nobody speaks of: the most common one of PCs with a card (Steam hardware survey, 2025).

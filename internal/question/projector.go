@@ -7,24 +7,24 @@ import (
 	"github.com/memwall/memwall/engine"
 )
 
-// projector reads the file that --mmproj names. One that is not here is sized from the published model, and a note says so.
-func (q *Question) projector() error {
-	ref := q.Request.MMProj
-	source, ok := q.Env.Source().(api.ProjectorSource)
-	if ref == "" || !ok || !engine.ReadsGGUF(q.Engine) {
+// addProjector reads the file that --mmproj names into the job. One that is not here is sized from the published model, and a note says so.
+func addProjector(a *Env, e engine.Engine, j *engine.Job) error {
+	ref := j.Plan.MMProj
+	source, ok := a.Source().(api.ProjectorSource)
+	if ref == "" || !ok || !engine.ReadsGGUF(e) {
 		return nil
 	}
-	p, err := q.Env.readProjector(source, ref)
-	var e *api.Error
+	p, err := a.readProjector(source, ref)
+	var failed *api.Error
 	switch {
 	case err == nil:
-		q.Job.Projector = p
-	case !errors.As(api.AsError(err), &e):
+		j.Projector = p
+	case !errors.As(api.AsError(err), &failed):
 		return err
-	case e.Code == api.UnknownModel || e.Code == api.Remote:
-		q.Job.Note("projector_unread", "warn", "mmproj", "%s: its size is that of the published tower in f16", e.Message)
+	case failed.Code == api.UnknownModel || failed.Code == api.Remote:
+		j.Note("projector_unread", "warn", "mmproj", "%s: its size is that of the published tower in f16", failed.Message)
 	default:
-		out := *e
+		out := *failed
 		out.Field = "mmproj"
 		return &out
 	}

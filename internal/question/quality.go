@@ -19,7 +19,7 @@ func (q *Question) Judged() quality.Model {
 	if q.Job.Model != nil {
 		m.Parameters = q.Job.Model.Params()
 	}
-	if r := q.ownRecipe(); r != nil {
+	if r := ownRecipe(q.Resolved); r != nil {
 		m.Native = r.Name
 	}
 	if len(q.Request.Measured) > 0 && q.weighed == nil {

@@ -132,18 +132,18 @@ func (a *Env) Prepare(r *api.Request) (*Question, error) {
 	if err := q.fillLengths(); err != nil {
 		return nil, err
 	}
-	if err := q.checkEngineFields(); err != nil {
+	if err := checkEngineFields(&q.Request, q.Engine); err != nil {
 		return nil, err
 	}
-	q.sizeUnknownByWeights()
+	q.Engine = sizingByWeights(q.Engine, q.Resolved.UnknownArch, q.Job)
 	if err := q.draft(); err != nil {
 		return nil, err
 	}
 	q.asked = q.Request
 	q.Engine.Defaults(q.Job)
-	q.noteIdleDevices()
-	for _, check := range []func(*engine.Job) error{q.Engine.Check, engine.CheckExtras, q.checkCapability, q.checkOffload, q.checkContextParallel} {
-		if err := check(q.Job); err != nil {
+	noteIdleDevices(q.Engine, q.Job)
+	for _, check := range []func(engine.Engine, *engine.Job) error{engine.Engine.Check, checkExtras, checkCapability, checkOffload, checkContextParallel} {
+		if err := check(q.Engine, q.Job); err != nil {
 			return nil, err
 		}
 	}
@@ -155,53 +155,55 @@ func (a *Env) Prepare(r *api.Request) (*Question, error) {
 }
 
 // noteIdleDevices remarks on devices that the plan does not use.
-func (q *Question) noteIdleDevices() {
-	if n, have := q.Request.Ranks(), q.Job.Devices(); q.Job.Machine != nil && n < have && !engine.ReadsGGUF(q.Engine) {
-		q.Job.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
+func noteIdleDevices(e engine.Engine, j *engine.Job) {
+	if n, have := j.Plan.Ranks(), j.Devices(); j.Machine != nil && n < have && !engine.ReadsGGUF(e) {
+		j.Note("idle_devices", "warn", "tp", "the plan runs on %d of the %d devices", n, have)
 	}
 }
 
 // checkEngineFields refuses fields that another engine owns.
-func (q *Question) checkEngineFields() error {
+func checkEngineFields(r *api.Request, e engine.Engine) error {
 	for _, f := range api.Fields() {
-		if f.Engines != nil && !f.Value(&q.Request).IsZero() && !f.OwnedBy(q.Engine.Name()) {
-			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(&q.Request),
-				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), q.Engine.Name()), Hint: "leave it out, or name the engine"}
+		if f.Engines != nil && !f.Value(r).IsZero() && !f.OwnedBy(e.Name()) {
+			return &api.Error{Code: api.BadField, Field: f.Name, Value: f.Text(r),
+				Message: fmt.Sprintf("%s is a setting of %s, and the engine is %s", f.Name, strings.Join(f.Engines, ", "), e.Name()), Hint: "leave it out, or name the engine"}
 		}
 	}
 	return nil
 }
 
-func (q *Question) checkCapability(j *engine.Job) error {
-	return engine.CheckCapability(j, q.Engine.Name())
+func checkExtras(_ engine.Engine, j *engine.Job) error { return engine.CheckExtras(j) }
+
+func checkCapability(e engine.Engine, j *engine.Job) error {
+	return engine.CheckCapability(j, e.Name())
 }
 
 // checkOffload refuses what no rule of the engine sizes.
-func (q *Question) checkOffload(j *engine.Job) error {
+func checkOffload(e engine.Engine, j *engine.Job) error {
 	o := j.Plan.Offload
-	if o == nil || q.Engine.Name() == "generic" || engine.ReadsGGUF(q.Engine) {
+	if o == nil || e.Name() == "generic" || engine.ReadsGGUF(e) {
 		return nil
 	}
 	for _, f := range []struct{ field, value string }{{"offload.weights", o.Weights}, {"offload.kv", o.KV}, {"offload.experts", o.Experts}} {
 		if f.value != "" && f.value != "none" {
-			return &api.Error{Code: api.Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, q.Engine.Name()), Hint: q.offloadHint()}
+			return &api.Error{Code: api.Unsupported, Field: f.field, Value: f.value, Message: fmt.Sprintf("%s = %s is not sized for %s", f.field, f.value, e.Name()), Hint: offloadHint(e)}
 		}
 	}
 	return nil
 }
 
 // offloadHint names what moves weights to the host instead.
-func (q *Question) offloadHint() string {
-	if api.FieldByName("cpu_offload_bytes").OwnedBy(q.Engine.Name()) {
+func offloadHint(e engine.Engine) string {
+	if api.FieldByName("cpu_offload_bytes").OwnedBy(e.Name()) {
 		return "--cpu-offload 8GiB for weights of layers, or --engine llama.cpp or generic"
 	}
 	return "--engine llama.cpp or generic"
 }
 
 // checkContextParallel: only the engine without overhead shares one sequence's cache among ranks.
-func (q *Question) checkContextParallel(j *engine.Job) error {
-	if n := j.Plan.CP; n > 1 && q.Engine.Name() != "generic" {
-		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, q.Engine.Name()), Hint: "--engine generic, or tp and pp"}
+func checkContextParallel(e engine.Engine, j *engine.Job) error {
+	if n := j.Plan.CP; n > 1 && e.Name() != "generic" {
+		return &api.Error{Code: api.Unsupported, Field: "cp", Value: fmt.Sprint(n), Message: fmt.Sprintf("cp = %d: how %s shares one sequence's cache is not sized", n, e.Name()), Hint: "--engine generic, or tp and pp"}
 	}
 	return nil
 }
@@ -246,7 +248,7 @@ func (q *Question) model() error {
 	if err != nil {
 		return err
 	}
-	q.Job.Checkpoint = q.checkpoint()
+	q.Job.Checkpoint = checkpointOf(q.Resolved, q.Request.Model, q.Request.Weights)
 	if r.Spec == nil {
 		q.Job.Model, q.Job.Weights = r.Model, r.Weights
 		return nil
@@ -266,7 +268,7 @@ func (q *Question) model() error {
 		return nil
 	}
 	if recipe == nil {
-		if recipe = q.ownRecipe(); recipe == nil {
+		if recipe = ownRecipe(q.Resolved); recipe == nil {
 			return &api.Error{Code: api.BadField, Field: "weights", Message: "the file alone tells how each of its tensors is stored, and this plan changes them", Hint: "give weights too: --weights q4_k_m"}
 		}
 	}
@@ -287,7 +289,7 @@ func (q *Question) model() error {
 		recipe = in
 	}
 	if recipe.Store == dtype.GGUF {
-		if err := q.projector(); err != nil {
+		if err := addProjector(q.Env, q.Engine, q.Job); err != nil {
 			return err
 		}
 		if q.Request.MMProj != "" || q.Request.Images > 0 {
@@ -342,22 +344,22 @@ func (q *Question) converted() *dtype.Recipe {
 
 // recipe is the one asked for, nil when the model's own storage is meant.
 func (q *Question) recipe() (*dtype.Recipe, error) {
-	name := cmp.Or(q.Request.Weights, q.askedByName())
-	if name == "" && q.cast != nil && dtype.FindFormat(q.storedFormat()) == dtype.F32 {
+	name := cmp.Or(q.Request.Weights, askedByName(q.Resolved, q.Engine))
+	if name == "" && q.cast != nil && dtype.FindFormat(storedFormat(q.Resolved)) == dtype.F32 {
 		name = q.cast.Name
 	}
-	if name == "" || name == q.storedFormat() {
+	if name == "" || name == storedFormat(q.Resolved) {
 		if name == "" && q.Resolved.Weights == nil {
-			q.Job.Default("weights", q.storedFormat())
+			q.Job.Default("weights", storedFormat(q.Resolved))
 		}
-		if q.Request.Weights = q.storedFormat(); q.Resolved.Weights == nil {
-			own := q.ownRecipe()
+		if q.Request.Weights = storedFormat(q.Resolved); q.Resolved.Weights == nil {
+			own := ownRecipe(q.Resolved)
 			q.stands(own)
 			return own, nil
 		}
 		return nil, nil
 	}
-	found := q.find(name)
+	found := recipeNamed(name, q.Engine, q.Job)
 	if found == nil {
 		return nil, &api.Error{Code: api.BadField, Field: "weights", Value: name, Message: fmt.Sprintf("weights = %q is no known format or recipe", name), Hint: "memwall formats lists them: bf16, fp8, awq, q4_k_m, …"}
 	}
@@ -377,12 +379,12 @@ func (q *Question) stands(r *dtype.Recipe) {
 	}
 }
 
-// find is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.
-func (q *Question) find(name string) *dtype.Recipe {
+// recipeNamed is the recipe of a name. A word such as "4bit" means what the engine reads, and a note says what that is.
+func recipeNamed(name string, e engine.Engine, j *engine.Job) *dtype.Recipe {
 	if l := dtype.FindLoose(name); l != nil {
-		if r := l.For(engine.ReadsGGUF(q.Engine)); r != nil {
+		if r := l.For(engine.ReadsGGUF(e)); r != nil {
 			if r.Name != name {
-				q.Job.Note("format_assumed", "info", "weights", "weights = %s: what %s means for %s", r.Name, name, q.Engine.Name())
+				j.Note("format_assumed", "info", "weights", "weights = %s: what %s means for %s", r.Name, name, e.Name())
 			}
 			return r
 		}
@@ -392,11 +394,11 @@ func (q *Question) find(name string) *dtype.Recipe {
 
 // askedByName is the format that the model's name states of a checkpoint that is stored otherwise. What Ollama's library
 // has is for programs that read GGUF files.
-func (q *Question) askedByName() string {
-	if q.Resolved.Engine != "" && !engine.ReadsGGUF(q.Engine) {
+func askedByName(r *api.Resolved, e engine.Engine) string {
+	if r.Engine != "" && !engine.ReadsGGUF(e) {
 		return ""
 	}
-	return q.Resolved.Asked
+	return r.Asked
 }
 
 // caster is an engine that loads checkpoints of 32 bits in 16.
@@ -423,16 +425,16 @@ func (q *Question) castTo() *dtype.Format {
 }
 
 // ownRecipe is the recipe that the checkpoint or file was made by; nil when no recipe is known.
-func (q *Question) ownRecipe() *dtype.Recipe {
-	if q.Resolved.Scheme != nil {
-		return q.Resolved.Scheme
+func ownRecipe(r *api.Resolved) *dtype.Recipe {
+	if r.Scheme != nil {
+		return r.Scheme
 	}
-	return dtype.FindRecipe(q.storedFormat())
+	return dtype.FindRecipe(storedFormat(r))
 }
 
 // storedFormat is what the checkpoint or file is in.
-func (q *Question) storedFormat() string {
-	switch r := q.Resolved; {
+func storedFormat(r *api.Resolved) string {
+	switch {
 	case r.Recipe != "":
 		return r.Recipe
 	case r.Weights != nil:

@@ -3,6 +3,7 @@ package question
 import (
 	"strings"
 
+	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
 	"github.com/memwall/memwall/model/catalog"
 	"github.com/memwall/memwall/naming"
@@ -73,46 +74,46 @@ func StoredAs(method, ref string) (recipe string, known bool) {
 	return named, named != ""
 }
 
-// library is the model's name with Ollama, where the plan has its weights as they are there.
-func (q *Question) library() string {
-	if w := q.Request.Weights; w != "" && w != q.storedFormat() {
+// libraryName is the model's name with Ollama, where the plan has its weights as they are there.
+func libraryName(r *api.Resolved, weights string) string {
+	if weights != "" && weights != storedFormat(r) {
 		return ""
 	}
-	return q.Resolved.Library
+	return r.Library
 }
 
-// onDisk is a checkpoint of this machine, or of one where only its path was read.
-func (q *Question) onDisk() engine.Checkpoint {
-	c := engine.Checkpoint{Name: q.Resolved.Path, Stored: q.storedFormat(), Library: q.library()}
-	if q.Resolved.Format == "gguf" || strings.HasSuffix(strings.ToLower(q.Resolved.Path), ".gguf") {
-		c.File = q.Resolved.Path
+// checkpointOnDisk is a checkpoint of this machine, or of one where only its path was read.
+func checkpointOnDisk(r *api.Resolved, weights string) engine.Checkpoint {
+	c := engine.Checkpoint{Name: r.Path, Stored: storedFormat(r), Library: libraryName(r, weights)}
+	if r.Format == "gguf" || strings.HasSuffix(strings.ToLower(r.Path), ".gguf") {
+		c.File = r.Path
 	}
 	return c
 }
 
-// checkpoint is what a command line calls the model: the hub's name or the path that was given, else the
+// checkpointOf is what a command line calls a model that was asked for by a reference: the hub's name or the path that was given, else the
 // hub's name of the catalog.
-func (q *Question) checkpoint() engine.Checkpoint {
-	ref, r := strings.TrimPrefix(q.Request.Model, "hf:"), q.Resolved
+func checkpointOf(r *api.Resolved, ref, weights string) engine.Checkpoint {
+	ref = strings.TrimPrefix(ref, "hf:")
 	read := r.Format == "safetensors" || r.Format == "gguf"
 	given := strings.Contains(ref, "/") && (IsHubName(ref) || read)
 	switch {
 	case r.Path != "": // its files say what is stored; the name is not asked
-		return q.onDisk()
+		return checkpointOnDisk(r, weights)
 	case r.Format == "catalog" && r.Hub != "":
-		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat(), HubFile: r.File, Library: catalog.InLibrary(r.ID, q.Request.Weights)}
+		return engine.Checkpoint{Name: r.Hub, Stored: storedFormat(r), HubFile: r.File, Library: catalog.InLibrary(r.ID, weights)}
 	case r.File != "" || read && r.Hub != "":
-		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat(), HubFile: r.File}
+		return engine.Checkpoint{Name: r.Hub, Stored: storedFormat(r), HubFile: r.File}
 	case r.Address != "" || r.Library != "":
-		return engine.Checkpoint{Name: r.ID, Stored: q.storedFormat(), Address: r.Address, Library: q.library()}
+		return engine.Checkpoint{Name: r.ID, Stored: storedFormat(r), Address: r.Address, Library: libraryName(r, weights)}
 	case given && !strings.EqualFold(ref, r.Hub):
-		c := engine.Checkpoint{Name: ref, Stored: q.storedFormat()}
+		c := engine.Checkpoint{Name: ref, Stored: storedFormat(r)}
 		if named, known := StoredAs("", ref); known && named != "" {
 			c.Stored = named
 		}
 		return c
 	case r.Hub != "":
-		return engine.Checkpoint{Name: r.Hub, Stored: q.storedFormat()}
+		return engine.Checkpoint{Name: r.Hub, Stored: storedFormat(r)}
 	}
-	return engine.Checkpoint{Name: r.ID, Stored: q.storedFormat()}
+	return engine.Checkpoint{Name: r.ID, Stored: storedFormat(r)}
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/memwall/memwall/ledger"
 )
 
-// sizeUnknownByWeights keeps engines that size by layers away from a model whose architecture no family reads.
-func (q *Question) sizeUnknownByWeights() {
-	if q.Resolved.UnknownArch == "" || engine.ReadsGGUF(q.Engine) {
-		return
+// sizingByWeights is the engine itself, or of a model whose architecture no family reads what every engine must hold: engines
+// size by layers, and nobody knows them.
+func sizingByWeights(e engine.Engine, unknownArch string, j *engine.Job) engine.Engine {
+	if unknownArch == "" || engine.ReadsGGUF(e) {
+		return e
 	}
-	q.Job.Note("unknown_architecture", "warn", "model", "no model family reads the architecture %q: its weights are exact, its caches and activations unknown", q.Resolved.UnknownArch)
-	q.Engine = floor{}
+	j.Note("unknown_architecture", "warn", "model", "no model family reads the architecture %q: its weights are exact, its caches and activations unknown", unknownArch)
+	return floor{}
 }
 
 // floor is what every engine must hold of an unknown model: its weights, beside caches of unknown size.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memwall/memwall/api"
 	"github.com/memwall/memwall/engine"
+	"github.com/memwall/memwall/ledger"
 	"github.com/memwall/memwall/unit"
 )
 
@@ -48,6 +49,39 @@ func Headroom(r *engine.Rank) unit.Bytes {
 	return left
 }
 
+// Verdict is the worst of all ranks, of the host and of the pool beyond it.
+func (q *Question) Verdict(ranks []engine.Rank) api.Verdict {
+	v := WorstVerdict(ranks)
+	if room, ok := hostRoom(q.Job, ranks); ok {
+		needs := HostNeeds(q.Job, ranks)
+		v = worse(v, holding(needs, room))
+		needs.Low, needs.High = 0, needs.High+systemShare(q.Job.Machine)
+		v = worse(v, holding(needs, room))
+	}
+	if m := q.Job.Machine; m != nil && m.Pool.Capacity.Known {
+		v = worse(v, holding(needsOn(q.Job, ranks, InPool), m.Pool.Capacity.Value))
+	}
+	return v
+}
+
+// holding is the verdict on needs in a memory of so many bytes.
+func holding(n ledger.Total, room unit.Bytes) api.Verdict {
+	switch {
+	case n.Low > room:
+		return api.DoesNotFit
+	case n.High > room:
+		return api.Tight
+	}
+	return api.Fits
+}
+
+func worse(a, b api.Verdict) api.Verdict {
+	if VerdictSeverity[b] > VerdictSeverity[a] {
+		return b
+	}
+	return a
+}
+
 // DecidingFirst sorts ranks by the room they leave.
 func DecidingFirst(ranks []engine.Rank) {
 	sort.SliceStable(ranks, func(i, j int) bool { return Headroom(&ranks[i]) < Headroom(&ranks[j]) })
@@ -62,8 +96,8 @@ func (q *Question) RoomLeft(l engine.Load) unit.Bytes {
 			least = min(least, Headroom(&ranks[i]))
 		}
 	}
-	if host, known := q.hostRoom(ranks); known {
-		least = min(least, host-q.HostNeeds(ranks).Bytes)
+	if host, known := hostRoom(q.Job, ranks); known {
+		least = min(least, host-HostNeeds(q.Job, ranks).Bytes)
 	}
 	return least
 }

@@ -84,7 +84,7 @@ func play(q *question.Question, kv *engine.KV, scheduler string, w *workload.Spe
 		_, _, p.Stream, err = timing.CompileStream(q, &api.Speed{})
 		return p, err
 	}
-	in, err := timing.ServingInput(q, q.KV(&engine.Rank{KV: *kv}))
+	in, err := timing.ServingInput(q, question.KV(kv))
 	if err != nil {
 		return p, err
 	}

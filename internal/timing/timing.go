@@ -22,7 +22,7 @@ func Size(a *question.Env, r *api.Request) (*api.Answer, error) {
 // SizedAnswer turns ledgers into the part of an Answer that follows from them.
 func SizedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	question.DecidingFirst(ranks)
-	a := &api.Answer{Model: q.ModelInfo(), Plan: q.Plan(), Verdict: q.Verdict(ranks)}
+	a := &api.Answer{Model: question.ModelInfo(q.Resolved, q.Job), Plan: q.Plan(), Verdict: q.Verdict(ranks)}
 	if q.Request.Explain {
 		q.Explain = &question.Explainer{Book: q.Book, Out: map[string]api.Explain{}}
 	}
@@ -33,7 +33,7 @@ func SizedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	a.Host = q.Host(q.Explain, ranks)
 	a.Disk = q.Elsewhere(q.Explain, "/disk/ledger", ranks, question.OnDisk)
 	a.Pool = q.Elsewhere(q.Explain, "/pool/ledger", ranks, question.InPool)
-	a.KV = q.KV(&ranks[0])
+	a.KV = question.KV(&ranks[0].KV)
 	a.Prints = question.Prints(&ranks[0])
 	a.Speed = Speed(q, a.KV)
 	return a

@@ -276,7 +276,7 @@ func (t *Training) storeBase() {
 func (t *Training) Answer() *api.Answer {
 	q := t.Question
 	ranks := t.Sizer.Size(q.Book)
-	a := &api.Answer{Model: q.ModelInfo(), Plan: q.Plan()}
+	a := &api.Answer{Model: question.ModelInfo(q.Resolved, q.Job), Plan: q.Plan()}
 	if q.Request.Explain {
 		q.Explain = &question.Explainer{Book: q.Book, Out: map[string]api.Explain{}}
 	}
@@ -305,7 +305,7 @@ func (t *Training) device(i int, r *train.Rank, same *engine.Rank) api.Device {
 	for j := range r.Phases {
 		p := &r.Phases[j]
 		at := "/devices/" + strconv.Itoa(i) + "/phases/" + strconv.Itoa(j) + "/ledger"
-		d.Phases = append(d.Phases, api.PhaseBytes{Name: p.Name, Bytes: p.Total().Bytes, Ledger: t.Question.Items(t.Question.Explain, at, question.OnDevice(p.Items))})
+		d.Phases = append(d.Phases, api.PhaseBytes{Name: p.Name, Bytes: p.Total().Bytes, Ledger: question.Items(t.Question.Book, t.Question.Explain, at, question.OnDevice(p.Items))})
 	}
 	return d
 }
@@ -315,11 +315,11 @@ func (t *Training) disk(ranks []train.Rank) *api.Memory {
 	var items []ledger.Item
 	for i := range ranks {
 		for _, it := range ranks[i].Disk {
-			items = t.merged(items, t.Question.Repeated(it, ranks[i].Count, "that write"))
+			items = t.merged(items, question.Repeated(t.Question.Book, it, ranks[i].Count, "that write"))
 		}
 	}
 	n := ledger.Sum(items)
-	m := api.MemoryOf(n, t.Question.Items(t.Question.Explain, "/disk/ledger", items))
+	m := api.MemoryOf(n, question.Items(t.Question.Book, t.Question.Explain, "/disk/ledger", items))
 	for i := range items {
 		switch it := &items[i]; strings.TrimPrefix(it.ID, "critic.") {
 		case "checkpoints":

@@ -18,7 +18,7 @@ func OutlineAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	a := TimedAnswer(q, ranks)
 	a.Plan, a.Verdict = q.Plan(), q.Verdict(ranks)
 	a.Devices = []api.Device{{Needed: ranks[0].Needed().Bytes, Headroom: question.Headroom(&ranks[0])}}
-	a.Host = &api.Memory{Needed: q.HostNeeds(ranks).Bytes}
+	a.Host = &api.Memory{Needed: question.HostNeeds(q.Job, ranks).Bytes}
 	return a
 }
 
@@ -94,7 +94,7 @@ const PriceNearlyFree = 0.1
 func TimedAnswer(q *question.Question, ranks []engine.Rank) *api.Answer {
 	question.DecidingFirst(ranks)
 	q.Brief = true
-	return &api.Answer{Plan: &q.Request, Speed: timing.Speed(q, q.KV(&ranks[0]))}
+	return &api.Answer{Plan: &q.Request, Speed: timing.Speed(q, question.KV(&ranks[0].KV))}
 }
 
 // HardwareName names so many of a device.

@@ -157,7 +157,7 @@ func firstOfKinds(all []*contender, most int) (out []*contender) {
 func (g *goalSearch) describe(out *api.Answer) {
 	for _, c := range append(slices.Concat(g.feasible(), g.contenders), g.nearest) {
 		if c != nil {
-			out.Model = c.sim.Question.ModelInfo()
+			out.Model = question.ModelInfo(c.sim.Question.Resolved, c.sim.Question.Job)
 			return
 		}
 	}

@@ -137,8 +137,8 @@ func (s *trainSearch) refusal() error {
 func (s *trainSearch) keepNearest(x *trainSite, r *api.Request, t *training.Training, worst *train.Rank, same []engine.Rank) {
 	room := question.Headroom(&same[0])
 	c := api.Candidate{Verdict: api.DoesNotFit, Headroom: room, Lacks: room}
-	if host, known := t.Question.HostCapacity(); known && r.Offload != nil {
-		needs := t.Question.HostNeeds(same)
+	if host, known := question.HostCapacity(t.Question.Job.Machine); known && r.Offload != nil {
+		needs := question.HostNeeds(t.Question.Job, same)
 		left := host.Bytes() - needs.High
 		c.HostHeadroom, c.Lacks = &left, min(room, left)
 	}
@@ -203,7 +203,7 @@ func (s *trainSearch) reason(word string) string {
 // remarkHost says what a plan that keeps things on hosts takes for granted of them.
 func (s *trainSearch) remarkHost(best *trainDetail) {
 	n := best.onHost()
-	if _, known := best.training.Question.HostCapacity(); !known && n > 0 {
+	if _, known := question.HostCapacity(best.training.Question.Job.Machine); !known && n > 0 {
 		s.note("host_unknown", "warn", "hardware", "the best plan keeps %s in the memory of each node, and how much that has is not known: %s,host=2TiB says it", n, best.site.words())
 	}
 }

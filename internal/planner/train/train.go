@@ -229,7 +229,7 @@ func (s *trainSearch) detail(p *trainPlan) *trainDetail {
 
 // onHost is what the ranks of a node keep in its memory.
 func (d *trainDetail) onHost() unit.Bytes {
-	needs := d.training.Question.HostNeeds(d.training.EngineRanks(d.training.Sizer.Deciding()))
+	needs := question.HostNeeds(d.training.Question.Job, d.training.EngineRanks(d.training.Sizer.Deciding()))
 	return needs.High
 }
 
@@ -238,7 +238,7 @@ func (s *trainSearch) candidate(p *trainPlan) (api.Candidate, *trainDetail) {
 	d := s.detail(p)
 	c := api.Candidate{Change: p.words(s.original), Verdict: api.Fits, Headroom: p.headroom, Capacity: p.site.capacity, USDPerHour: p.site.perHour}
 	c.Plan, c.Patch = d.training.Question.Plan(), s.patch(&p.request)
-	if room, known := d.training.Question.HostCapacity(); known && p.request.Offload != nil {
+	if room, known := question.HostCapacity(d.training.Question.Job.Machine); known && p.request.Offload != nil {
 		left := room.Bytes() - d.onHost()
 		c.HostHeadroom = &left
 	}

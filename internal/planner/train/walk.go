@@ -227,7 +227,7 @@ func (s *trainSearch) try(x *trainSite, r *api.Request) outcome {
 // rememberLists remembers what lists a plan was sized with.
 func (s *trainSearch) rememberLists(t *training.Training, r *api.Request) {
 	if s.model == nil {
-		s.model = t.Question.ModelInfo()
+		s.model = question.ModelInfo(t.Question.Resolved, t.Question.Job)
 	}
 	for field := range s.among {
 		s.seen[field+" "+api.FieldByName(field).Value(r).String()] = true
