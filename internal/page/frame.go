@@ -78,6 +78,9 @@ func (v *view) footer() part {
 	for _, sh := range shelves() {
 		catalog = append(catalog, el("a", attr{"href", v.asset(sh.path + v.site.folder())}, when(strings.HasPrefix(v.state.ask, sh.path), attr{"aria-current", "page"}), txt(sh.name)))
 	}
+	if v.site.API {
+		catalog = append(catalog, el("a", attr{"href", ReferencePath}, when(v.state.ask == ReferencePath[1:], attr{"aria-current", "page"}), txt("API")))
+	}
 	return el("footer",
 		el("nav", attr{"aria-label", "Catalog"}, catalog),
 		el("p", txt("memwall "+memwall.Version+" · "+v.site.privacy())),

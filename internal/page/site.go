@@ -26,6 +26,8 @@ type Site struct {
 	Up string
 	// Base is the address by which the world knows the site, with a slash at its end; "" is not known.
 	Base string
+	// API is whether programs can ask here too, which a page says.
+	API bool
 	// Study gives a study as far as it is; nil where there is none to show.
 	Study func(context.Context) (*card.Study, error)
 }

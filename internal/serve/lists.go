@@ -1,11 +1,8 @@
 package serve
 
 import (
-	"maps"
 	"net/http"
-	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -20,16 +17,16 @@ import (
 type catalog struct {
 	name, doc string
 	row       reflect.Type
+	cards     []reflect.Type
 	all, one  http.HandlerFunc
 }
 
 func (s *Server) lists() []catalog {
 	return []catalog{
-		{"models", "models of the catalog", reflect.TypeFor[[]card.ModelRow](), s.listed(func(filter string) any { return card.Models(filter) }),
-			s.carded(func(name string) (any, error) { return card.ModelOf(s.Models, name) })},
-		{"hardware", "devices and nodes of the catalog", reflect.TypeFor[card.HardwareList](), s.listed(func(filter string) any { return card.ListHardware(filter) }), s.carded(s.hardware)},
-		{"formats", "number formats and quantisations", reflect.TypeFor[card.FormatList](), s.listed(func(filter string) any { return card.ListFormats(filter) }), s.carded(formatCard)},
-		{"schema", "the JSON Schema of requests and answers", nil, s.schema(""), s.schemaOf},
+		{"models", "models of the catalog", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Model]()}, s.listed(modelRows), s.carded(func(name string) (any, error) { return card.ModelOf(s.Models, name) })},
+		{"hardware", "devices and nodes of the catalog", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Hardware](), reflect.TypeFor[card.Node]()}, s.listed(hardwareRows), s.carded(s.hardware)},
+		{"formats", "number formats and quantisations", reflect.TypeFor[List](), []reflect.Type{reflect.TypeFor[card.Format](), reflect.TypeFor[card.Recipe](), reflect.TypeFor[card.Published]()}, s.listed(formatRows), s.carded(formatCard)},
+		{"schema", "the JSON Schema of requests and answers", nil, nil, s.schema(""), s.schemaOf},
 	}
 }
 
@@ -55,51 +52,46 @@ func (l *catalog) operation(one bool) *huma.Operation {
 	path := "/v1/" + l.name
 	op := &huma.Operation{Method: http.MethodGet, Path: path, OperationID: "list-" + l.name, Summary: l.doc, Responses: replies(jsonType, refOf(l.row), "304")}
 	if !one {
-		op.Parameters = []*huma.Param{{Name: "q", In: "query", Description: "words that must be in a name", Schema: &huma.Schema{Type: "string"}}}
+		if l.row != nil {
+			op.Parameters = listParameters()
+		}
 		return op
 	}
 	op.OperationID, op.Path, op.Summary = "get-"+l.name, path+"/{name}", "one of them: "+l.doc
 	op.Parameters = []*huma.Param{{Name: "name", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}}}
-	op.Responses = replies(jsonType, &huma.Schema{Type: "object"}, "304", "404", "422")
+	op.Responses = replies(jsonType, oneOf(l.cards), "304", "404", "422")
 	return op
+}
+
+// oneOf some types; any object where there are none.
+func oneOf(types []reflect.Type) *huma.Schema {
+	if len(types) < 2 {
+		return refOf(append(types, nil)[0])
+	}
+	s := &huma.Schema{}
+	for _, t := range types {
+		s.AnyOf = append(s.AnyOf, refOf(t))
+	}
+	return s
+}
+
+// listParameters choose the rows of a list.
+func listParameters() []*huma.Param {
+	whole := func(least, most float64, usual int) *huma.Schema {
+		return &huma.Schema{Type: "integer", Minimum: &least, Maximum: &most, Default: usual}
+	}
+	return []*huma.Param{
+		{Name: "q", In: "query", Description: "words that must be in a name", Schema: &huma.Schema{Type: "string"}},
+		{Name: "limit", In: "query", Description: "most rows of the answer", Schema: whole(1, mostRows, usualRows)},
+		{Name: "offset", In: "query", Description: "rows to leave out at the beginning", Schema: whole(0, 1<<31-1, 0)},
+	}
 }
 
 // maxName bounds what is looked up.
 const maxName = 256
 
-// listed answers with the rows that a filter leaves. The whole list is written once.
-func (s *Server) listed(rows func(filter string) any) http.HandlerFunc {
-	whole := sync.OnceValues(func() (*body, error) { return newJSON(rows("")) })
-	return func(w http.ResponseWriter, r *http.Request) {
-		filter, err := filterOf(r)
-		if err != nil {
-			s.fail(w, err)
-			return
-		}
-		b, err := whole()
-		if filter != "" {
-			b, err = newJSON(rows(strings.ToValidUTF8(filter, "�")))
-		}
-		s.sendOr(w, r, b, err)
-	}
-}
-
-// filterOf a list: the one parameter that there is.
-func filterOf(r *http.Request) (string, error) {
-	given, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return "", &memwall.Error{Code: memwall.BadField, Field: "q", Value: shortened(r.URL.RawQuery), Message: "the query cannot be read", Hint: "?q=WORDS, with % and what follows it in two hexadecimal digits"}
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if name != "q" || len(given[name]) > 1 {
-			return "", &memwall.Error{Code: memwall.BadField, Field: shortened(name), Message: "a list takes q, once, and nothing else", Hint: "?q=WORDS"}
-		}
-	}
-	if filter := given.Get("q"); len(filter) > maxName {
-		return "", tooLong("q", filter)
-	}
-	return given.Get("q"), nil
-}
+// validText has no bytes that are no letters.
+func validText(s string) string { return strings.ToValidUTF8(s, "�") }
 
 // carded answers with the card of one.
 func (s *Server) carded(find func(name string) (any, error)) http.HandlerFunc {
@@ -109,7 +101,7 @@ func (s *Server) carded(find func(name string) (any, error)) http.HandlerFunc {
 			s.fail(w, tooLong("name", name))
 			return
 		}
-		c, err := find(strings.ToValidUTF8(name, "�"))
+		c, err := find(validText(name))
 		if err != nil {
 			s.fail(w, missing(memwall.AsError(err)))
 			return

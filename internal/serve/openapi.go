@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/memwall/memwall"
-	"github.com/memwall/memwall/internal/card"
 	"github.com/memwall/memwall/internal/schema"
 )
 
@@ -57,9 +56,8 @@ func describe(guarded bool) *huma.OpenAPI {
 }
 
 // openAPI is the whole description as text.
-func openAPI(doc *huma.OpenAPI) ([]byte, error) {
-	all, err := schema.Definitions(definitionsAt, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](), reflect.TypeFor[progress](),
-		reflect.TypeFor[card.ModelRow](), reflect.TypeFor[card.HardwareList](), reflect.TypeFor[card.FormatList]())
+func openAPI(doc *huma.OpenAPI, cards []reflect.Type) ([]byte, error) {
+	all, err := schema.Definitions(definitionsAt, append(cards, reflect.TypeFor[memwall.Request](), reflect.TypeFor[memwall.Answer](), reflect.TypeFor[Problem](), reflect.TypeFor[progress](), reflect.TypeFor[List]())...)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	}
 	var out page.Response
 	err := s.Desk.Do(r.Context(), client(r), laneOf(r), func(ctx context.Context, asker *memwall.Asker) error {
-		site := page.Site{Asker: asker, Study: s.Study}
+		site := page.Site{Asker: asker, Study: s.Study, API: true}
 		out = site.Page(ctx, r.URL.Path, r.URL.RawQuery, pasted(r))
 		return nil
 	})
@@ -71,7 +71,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 		h.Set("Retry-After", strconv.Itoa(p.after))
 	}
 	w.WriteHeader(p.Status)
-	site := page.Site{Study: s.Study}
+	site := page.Site{Study: s.Study, API: true}
 	_, _ = w.Write([]byte(site.Failure(r.Context(), p.Title, p.Detail+".", p.Fix))) // who asked may be gone
 }
 

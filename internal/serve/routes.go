@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/page"
 )
 
 // Paths that are not under /v1.
@@ -86,7 +89,9 @@ func (s *Server) register() error {
 		handle(question(ask), jsonType, maxBody, func(w http.ResponseWriter, r *http.Request) { s.ask(w, r, ask) })
 	}
 	handle(batchOperation(), linesType, maxBatch, s.batch)
+	var cards []reflect.Type
 	for _, l := range s.lists() {
+		cards = append(cards, l.cards...)
 		handle(l.operation(false), "", 0, l.all)
 		if l.one != nil {
 			handle(l.operation(true), "", 0, l.one)
@@ -97,11 +102,16 @@ func (s *Server) register() error {
 	if s.Study != nil {
 		handle(textOperation("study", studyPath, "the study that this server shows, as far as it is", jsonType), "", 0, s.study)
 	}
-	text, err := openAPI(doc)
+	text, err := openAPI(doc, cards)
 	if err != nil {
 		return err
 	}
 	s.file(openAPIPath, "application/openapi+json", text)
+	reference, err := (&page.Site{Study: s.Study, API: true}).Reference(context.Background(), text)
+	if err != nil {
+		return err
+	}
+	s.file(page.ReferencePath, pageType, []byte(reference))
 	s.rest()
 	return nil
 }
