@@ -98,6 +98,8 @@ func joined(list []string) (out []string) {
 			switch next := list[i+1]; {
 			case len(w) == 1 && digit(w[0]) && (next == "bit" || next == "bits"):
 				w, i = w+"bit", i+1
+			case w == "4b" && (next == "128g" || next == "64g" || next == "32g"): // beside a group a number of bits, and no size
+				w = "4bit"
 			case w == "ud" && inGGUF("ud-"+next) != "":
 				w, i = "ud-"+next, i+1
 			case (w == "q4f16" || w == "q4bf16") && (next == "0" || next == "1"):

@@ -51,9 +51,10 @@ func wordsOf(name string) (out []string) {
 }
 
 var (
-	stuck = regexp.MustCompile(`^([a-z]{3,})v?(\d+(?:\.\d+)*)$`)
-	size  = regexp.MustCompile(`^\d+(\.\d+)?[bmt]$|^\d+x\d+b$|^[ae]\d+b$`)
-	dated = regexp.MustCompile(`^\d{4}$`)
+	stuck   = regexp.MustCompile(`^([a-z]{3,})v?(\d+(?:\.\d+)*)$`)
+	size    = regexp.MustCompile(`^\d+(\.\d+)?[bmt]$|^\d+x\d+b$|^[ae]\d+b$`)
+	figures = regexp.MustCompile(`^\d+$`)
+	dated   = regexp.MustCompile(`^\d{4}$`)
 )
 
 func isSize(w string) bool { return size.MatchString(w) && !strings.HasPrefix(w, "a") }
@@ -64,6 +65,9 @@ func (q *question) short() []place {
 	asked := wordsOf(q.said.Base)
 	if q.said.Repo != "" || len(asked) == 0 || len(asked) == 1 && len(asked[0]) < 3 {
 		return nil // a repository is one model, and has all words of its name
+	}
+	if last := len(asked) - 1; last > 0 && figures.MatchString(asked[last]) && len(q.wider(asked)) == 0 {
+		asked[last] += "b" // "gpt oss 120"
 	}
 	best, least := []place(nil), 0
 	for _, w := range wordings()[asked[0]] {
@@ -134,7 +138,7 @@ func oneSize(list []place) bool {
 }
 
 // othershape are words of a name that tell of another network than the rest of it: parts, drafters, pruned and merged ones.
-var othershape = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|v?\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
+var othershape = regexp.MustCompile(`^(vl|vision|omni|audio|asr|tts|ocr|embed(ding)?s?|rerank(er)?|reward|rm|guard|draft(er)?|eagle\d?|eagle3\.1|dflash|dspark|domino|medusa|hydra|mtp|nextn|speculator|assistant|llava|onevision|ultravox|lora|qlora|adapter|mmproj|pruned|reap|minitron|moe|slerp|merge|frankenmerge|upscaled|expanded|layers?|depth|vocab\d*|\d+x\d+b|mamba|rwkv|diffusion|coder|math|next|air|flash|mini|nano|small|medium|large|pro|max|ultra|lite|tiny|big|scout|maverick|thinking|\d+(\.\d+)*[bmt]?|a\d+(\.\d+)?b|r\d|k\d(\.\d+)?|linear)$`)
 
 // longer finds the entry whose name stands in the text with words more: those of a copy, or of a model that was tuned and
 // has kept its shape. It is assumed, and said.
