@@ -200,7 +200,7 @@ func checkTestSupport(h *house) (wrong []string) {
 // millions on histograms, a face on what speaks its protocol, a live terminal and a recording on what draws and keeps them.
 func mayImport(dir, p string) bool {
 	return dir == "sim" && p == "github.com/HdrHistogram/hdrhistogram-go" || dir == "format/yaml" && strings.HasPrefix(p, "github.com/goccy/go-yaml") || dir == "speed/coef" && p == "gonum.org/v1/gonum/mat" ||
-		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" || dir == "internal/record" && p == "modernc.org/sqlite" ||
+		dir == "validation/fit/steps" && p == "gonum.org/v1/gonum/optimize" || dir == "internal/screen" && p == "charm.land/bubbletea/v2" || dir == "internal/watch" && p == "golang.org/x/sys/windows" ||
 		dir == "farm/internal/farm" && strings.HasPrefix(p, "github.com/nats-io/") || dir == "farm/internal/studyfile" && slices.Contains([]string{"modernc.org/sqlite", "github.com/jackc/pgx/v5/stdlib", "github.com/nats-io/nuid"}, p) ||
 		dir == "internal/serve" && strings.HasPrefix(p, "github.com/danielgtaylor/huma/v2") || dir == "internal/mcp" && strings.HasPrefix(p, "github.com/modelcontextprotocol/go-sdk")
 }

@@ -50,7 +50,7 @@ func (a *app) watch() *cobra.Command {
 	flags.BoolVar(&f.once, "once", false, "one picture, and the end")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two readings")
 	flags.IntVar(&f.count, "count", 0, "end after so many readings")
-	flags.StringVar(&f.record, "record", "", "also keep all readings in an SQLite database, new or of an earlier watch")
+	flags.StringVar(&f.record, "record", "", "also keep all readings in a file of JSON lines, new or of an earlier watch")
 	flags.StringVar(&f.report, "report", "", "sum up a recording: peaks, means, drift, growth, predicted against measured")
 	flags.StringVar(&f.replay, "replay", "", "show a recording as if it happened now; with --once its last moment")
 	flags.StringVar(&f.explain, "explain", "", "the ledger that was said, and the command line it was read from")

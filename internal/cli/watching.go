@@ -235,7 +235,7 @@ func (x *watching) toggle() {
 		return
 	}
 	if x.f.record == "" {
-		x.f.record = "memwall-" + x.a.Now().Format("20060102-150405") + ".db"
+		x.f.record = "memwall-" + x.a.Now().Format("20060102-150405") + ".jsonl"
 	}
 	x.lost = x.record(x.f.record)
 }

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +47,7 @@ func recorded(t *testing.T, name string, moments ...float64) {
 
 // TestReplay: what was written comes back, of the newest run alone.
 func TestReplay(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a ?#%20 name.db")
+	name := filepath.Join(t.TempDir(), "a ?#%20 name.jsonl")
 	recorded(t, name, 1, 2, 3)
 	recorded(t, name, 10, 11)
 	var got []*live.Moment
@@ -66,23 +68,35 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// TestSaidLate: what was said at the time of a moment, and written after it, holds for it.
+func TestSaidLate(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "r.jsonl")
+	r, err := Create(name, 1)
+	for at := 1.0; at < 3 && err == nil; at++ {
+		err = r.Add(moment(at), nil)
+	}
+	if err != nil || r.Say(2, map[int]*live.Prediction{5: {Why: "late"}}) != nil || r.Close() != nil {
+		t.Fatal(err)
+	}
+	var order []any
+	err = Replay(name, func(pid int, _ *live.Prediction) { order = append(order, pid) }, func(m *live.Moment) error { order = append(order, m.At); return nil })
+	if d := cmp.Diff([]any{1.0, 5, 2.0}, order); err != nil || d != "" {
+		t.Error(err, d)
+	}
+}
+
 // TestNotOurs: other files are refused and stay as they were; so are recordings of versions to come.
 func TestNotOurs(t *testing.T) {
 	dir := t.TempDir()
-	whole := filepath.Join(dir, "whole.db")
-	recorded(t, whole, 1)
-	database, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newer, foreign := append([]byte{}, database...), append([]byte{}, database...)
-	newer[63], foreign[71] = 9, 0
-	for _, c := range []struct{ name, says string }{
-		{"notes.txt", "no recording"}, {"short", "no recording"}, {"foreign.db", "another program"}, {"newer.db", "version 9"},
+	for _, c := range []struct{ name, text, says string }{
+		{"notes.txt", strings.Repeat("words ", 50), "no recording"}, {"short", "x", "no recording"},
+		{"other.json", `{"run":"a","moment":{}}` + "\n", "no recording"}, {"array.json", "[1]", "no recording"},
+		{"a.db", "SQLite format 3\x00" + strings.Repeat("\x00", 100), "no recording"},
+		{"newer.jsonl", `{"recording":"memwall-watch/9","run":"a"}` + "\n", "memwall-watch/9"},
+		{"long", strings.Repeat(" ", longest) + "{}", "no recording"},
 	} {
-		text := map[string][]byte{"notes.txt": []byte(strings.Repeat("words ", 50)), "short": []byte("x"), "foreign.db": foreign, "newer.db": newer}[c.name]
 		file := filepath.Join(dir, c.name)
-		if err := os.WriteFile(file, text, 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Create(file, 1)
@@ -93,48 +107,75 @@ func TestNotOurs(t *testing.T) {
 		if err := Replay(file, nil, nil); err == nil {
 			t.Errorf("%s is replayed", c.name)
 		}
-		if now, _ := os.ReadFile(file); string(now) != string(text) {
+		if now, _ := os.ReadFile(file); string(now) != c.text {
 			t.Errorf("%s was changed", c.name)
 		}
 	}
-	for _, file := range []string{dir, filepath.Join(dir, "no", "such", "folder.db")} {
+	for _, file := range []string{dir, filepath.Join(dir, "no", "such", "folder.jsonl")} {
 		if _, err := Create(file, 1); err == nil {
 			t.Errorf("%s is written to", file)
 		}
 	}
-	if err := Replay(filepath.Join(dir, "none.db"), nil, nil); err == nil {
+	if err := Replay(filepath.Join(dir, "none.jsonl"), nil, nil); err == nil {
 		t.Error("a file that is not there")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "none.db")); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "none.jsonl")); err == nil {
 		t.Error("reading made a file")
 	}
 }
 
-// TestDamaged: a recording of which a part is gone is an error, and never a panic.
-func TestDamaged(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "r.db")
+func count(name string) (n int, err error) {
+	err = Replay(name, func(int, *live.Prediction) {}, func(*live.Moment) error { n++; return nil })
+	return n, err
+}
+
+// TestCutAnywhere: wherever a watch was ended or the power went, the moments that are whole are read, and the next watch goes on.
+func TestCutAnywhere(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "r.jsonl")
 	recorded(t, name, 1, 2, 3, 4)
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cut := 100; cut < len(whole); cut += len(whole) / 9 {
-		broken := append([]byte{}, whole[:cut]...)
-		if cut%2 == 0 {
-			for i := 4096; i < len(broken); i += 97 {
-				broken[i] ^= 0x5a
-			}
-		}
-		if err := os.WriteFile(name, broken, 0o600); err != nil {
+	head := bytes.IndexByte(whole, '\n')
+	for cut := head + 1; cut < len(whole); cut += 7 {
+		if err := os.WriteFile(name, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_ = Replay(name, func(int, *live.Prediction) {}, func(*live.Moment) error { return nil })
+		held := bytes.Count(whole[:cut], []byte(`"moment":`)) // and the last of them only with its end
+		if n, err := count(name); err != nil || n != held && n != held-1 {
+			t.Fatalf("cut at %d: %d moments of %d, %v", cut, n, held, err)
+		}
+		recorded(t, name, 5, 6)
+		if n, err := count(name); err != nil || n != 2 {
+			t.Fatalf("cut at %d, gone on with: %d moments, %v", cut, n, err)
+		}
+	}
+}
+
+// TestDamaged: a line in the midst that is none is an error with its number.
+func TestDamaged(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "r.jsonl")
+	recorded(t, name, 1, 2, 3)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"{", "\x00\x00", `{"moment":1}`, `{"x":"` + strings.Repeat("x", longest) + `"}`} {
+		at := bytes.IndexByte(whole, '\n') + 1
+		text := slices.Concat(whole[:at], []byte(bad+"\n"), whole[at:])
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := count(name); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%.20q: %v", bad, err)
+		}
 	}
 }
 
 // TestKilled: who is ended in the midst leaves a recording that goes on.
 func TestKilled(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "r.db")
+	name := filepath.Join(t.TempDir(), "r.jsonl")
 	r, err := Create(name, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -143,8 +184,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorded(t, name, 5, 6) // r is still open, as after a kill
-	n := 0
-	if err := Replay(name, func(int, *live.Prediction) {}, func(*live.Moment) error { n++; return nil }); err != nil || n != 2 {
+	if n, err := count(name); err != nil || n != 2 {
 		t.Errorf("%d moments, %v", n, err)
 	}
 	if err := r.Close(); err != nil {
@@ -154,7 +194,7 @@ func TestKilled(t *testing.T) {
 
 // TestTwoWriters: two watches on one file do not mix.
 func TestTwoWriters(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "r.db")
+	name := filepath.Join(t.TempDir(), "r.jsonl")
 	recorded(t, name, 1)
 	var wait sync.WaitGroup
 	for range 2 {
@@ -171,8 +211,7 @@ func TestTwoWriters(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	n := 0
-	if err := Replay(name, func(int, *live.Prediction) {}, func(*live.Moment) error { n++; return nil }); err != nil || n != 10 {
+	if n, err := count(name); err != nil || n != 10 {
 		t.Errorf("%d moments of the newest run, %v", n, err)
 	}
 }

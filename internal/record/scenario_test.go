@@ -13,11 +13,11 @@ import (
 	"github.com/memwall/memwall/unit"
 )
 
-var update = flag.Bool("update", false, "write docs/examples/watch.db")
+var update = flag.Bool("update", false, "write docs/examples/watch.jsonl")
 
 // example is the recording that the guide shows: drawn and not recorded, an hour of a server that starts, takes its load,
 // and whose front leaks host memory.
-const example = "../../docs/examples/watch.db"
+const example = "../../docs/examples/watch.jsonl"
 
 func drawn(t *testing.T) {
 	t.Helper()
@@ -35,7 +35,7 @@ func drawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const began, every, hour = 1_790_000_000, 30, 3600
-	file, err := Create(example, began)
+	file, err := create(example, began, "drawn")
 	if err != nil {
 		t.Fatal(err)
 	}
