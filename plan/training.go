@@ -4,7 +4,7 @@ package plan
 // Parallelism and attention are those of Plan; dp is derived from the devices where it is not given.
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
-	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,distill,qat" doc:"what is learnt"`
+	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,simpo,orpo,distill,qat" doc:"what is learnt"`
 	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it"`
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
@@ -53,6 +53,7 @@ type Rollout struct {
 	Samples   Int     `json:"samples,omitempty" doc:"answers to one prompt"`
 	Prompt    Int     `json:"prompt_tokens,omitempty" doc:"tokens of a prompt"`
 	Output    Int     `json:"output_tokens,omitempty" doc:"tokens of an answer"`
+	TP        Int     `json:"tp,omitempty" doc:"devices of one engine"`
 	Sleep     *bool   `json:"sleep,omitempty" doc:"it gives its memory back while the model learns"`
 }
 

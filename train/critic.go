@@ -28,7 +28,7 @@ func (j *Job) criticDefaults() {
 		j.Default("critic_model", t.CriticModel)
 	}
 	if j.Critic != nil {
-		j.Note("policy_time", "info", "critic_model", "the time of a step is the policy's: what the critic, the answers and their scores take is not in it")
+		j.Note("policy_time", "info", "critic_model", "the time of learning is the policy's: what the critic and the scores of answers take is not in it")
 	}
 	if t.RewardModel == "" && j.Reward == nil {
 		j.Note("no_reward_model", "info", "reward_model", "no reward model is counted: rewards come from a function or from another machine")

@@ -19,6 +19,8 @@ func Defaults(j *Job) error {
 	j.groupDefaults()
 	j.stepDefaults()
 	j.batchDefaults()
+	rolloutLengths(j)
+	remarkGeneration(j)
 	j.remarkTowers()
 	j.remarkDevices()
 	return nil
@@ -65,25 +67,6 @@ func (j *Job) number(field string, n *plan.Int, value int64) {
 	}
 }
 
-// rolloutShare of a device is what trl gives the engine that writes answers (trl/trainer/grpo_config.py).
-const rolloutShare = 0.3
-
-func (j *Job) rolloutDefaults() {
-	r := j.Training.Rollout
-	if r == nil {
-		return
-	}
-	if r.Colocated == nil {
-		here := true
-		r.Colocated = &here
-		j.Default("rollout.colocated", here)
-	}
-	if r.Share == 0 && *r.Colocated {
-		r.Share = rolloutShare
-		j.Default("rollout.gpu_memory_utilization", r.Share)
-	}
-}
-
 // referenceDefaults: preferences are weighed against the model as it was, a copy of it where it trains in full and the base
 // without its adapters else (trl/trainer/dpo_trainer.py). trl's GRPO has none while beta is 0, its default.
 func (j *Job) referenceDefaults() {
@@ -106,13 +89,14 @@ func (j *Job) referenceDefaults() {
 
 func (j *Job) methodDefaults() {
 	t, f := j.Training, j.Framework
-	j.rolloutDefaults()
 	j.fill("method", &t.Method, "full")
 	objective := "sft"
 	if j.megatron() || f.Name == "torchtitan" || f.Name == "megatron-deepspeed" {
 		objective = "pretrain"
 	}
 	j.fill("objective", &t.Objective, objective)
+	objectiveDefaults(j)
+	j.rolloutDefaults()
 	j.referenceDefaults()
 	j.criticDefaults()
 	j.fill("precision", &t.Precision, f.Precision)

@@ -108,11 +108,15 @@ func (j *Job) findFramework() error {
 			return err
 		}
 	}
-	if name == "fsdp" && t.Sharding == "" && j.Devices() > 1 {
-		t.Sharding = "fsdp"
+	if by := sharings[strings.ToLower(name)]; t.Sharding == "" && j.Devices() > 1 {
+		t.Sharding = by
 	}
 	return nil
 }
+
+// sharings are how programs share what trains where nobody says, in place of the framework that they train by: verl by its strategy
+// (verl/trainer/config/actor/actor.yaml), NeMo-RL by DTensor (examples/configs/grpo_math_1B.yaml).
+var sharings = map[string]string{"fsdp": "fsdp", "verl": "fsdp", "nemo-rl": "fsdp2"}
 
 // versioned takes the version that is asked for. Rules are used as they stand for versions that they were not read from, and
 // a note says so; another way of counting versions is refused, since it would pick rules by chance.

@@ -83,7 +83,7 @@ var frameworks = []Framework{
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 8, Fused: 8, Native: 8, NativeFused: 8}, Source: "litgpt/utils.py: chunked_cross_entropy"}}, Keep: Keeping{FusedQKV: true, PerHidden: 4, Adapters16: true, Scores: 2, WideSoftmax: true, QuantisedInputs: true, OwnHead: true},
 	},
 	{
-		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, Latest: engine.V(0, 15, 0),
+		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, On: []string{"slime"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
 		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 4, Native: 6, NativeFused: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 2, Adapters16: true}, Workspace: 0.11 * gib,
 	},

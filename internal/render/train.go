@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -129,7 +130,11 @@ func StepRows(a *memwall.Answer) (out [][2]string) {
 	if v == nil {
 		return nil
 	}
-	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s) · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), term.Significant(v.PerDevice, 3), term.Percent(v.MFU), term.Percent(v.HFU))},
+	without := ""
+	if slices.ContainsFunc(a.Notes, func(n memwall.Note) bool { return n.Code == "generation_not_counted" }) {
+		without = " without writing answers"
+	}
+	out = append(out, [2]string{"step", fmt.Sprintf("%s (%s–%s)%s · %s tok/s per device · MFU %s, HFU %s", took(v.Seconds), term.Significant(v.SecondsLow, 2), took(v.SecondsHigh), without, term.Significant(v.PerDevice, 3), term.Percent(v.MFU), term.Percent(v.HFU))},
 		[2]string{"of which", largestParts(v)})
 	if r := a.Run; r != nil {
 		out = append(out, [2]string{"run", runText(r)})

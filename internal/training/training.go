@@ -390,7 +390,7 @@ func (t *Training) Step() (m *step.Model, s step.Step, err error) {
 	if err != nil {
 		return nil, s, err
 	}
-	return p.Model, p.Predict(), nil
+	return p.Model, withGeneration(t, p.Predict(), p.Tokens()), nil
 }
 
 // StepPredictor is a step of the plan, with settings of its own, and its coefficients.

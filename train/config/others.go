@@ -265,6 +265,11 @@ func verl() *framework {
 					r.keep(rollout + "name")
 				}
 				o.Share, _ = r.share(rollout + "gpu_memory_utilization")
+				width, _ := r.optional(rollout + "tensor_model_parallel_size")
+				o.TP = plan.Int(width)
+				if freed, said := r.flag(rollout + "free_cache_engine"); said {
+					o.Sleep = &freed
+				}
 				in.Training.Rollout, in.Training.SequenceLength = o, plan.Int(prompt+output)
 				in.Training.GlobalBatch = plan.Int(mini * max(1, n)) // batches count prompts here
 				kl, _ := r.flag(actor + "use_kl_loss")
@@ -354,6 +359,8 @@ func getOpenRLHF(in *Input, r *reader) {
 		o.Engine, o.Colocated = "vllm", truth(r.on("colocate_all_models"))
 	}
 	o.Share, _ = r.share("vllm_gpu_memory_utilization")
+	width, _ := r.optional("vllm_tensor_parallel_size")
+	o.TP = plan.Int(width)
 	if r.on("vllm_enable_sleep") {
 		o.Sleep = truth(true)
 	}
@@ -429,6 +436,8 @@ func getNeMoRollout(in *Input, r *reader) {
 		o.Colocated = &b
 	}
 	o.Share, _ = r.share("policy.generation.vllm_cfg.gpu_memory_utilization")
+	width, _ := r.optional("policy.generation.vllm_cfg.tensor_parallel_size")
+	o.TP = plan.Int(width)
 	o.Prompt = max(0, in.Training.SequenceLength-o.Output)
 	in.Training.Rollout = o
 }
