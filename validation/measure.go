@@ -63,6 +63,7 @@ var Measures = []Measure{
 	{Name: "vLLM needed KV", AnyDevice: true, About: "KV cache needed for one request of full length", Sets: "vllm", Figures: []string{"kv_needed"}, Find: print("KV cache needed for one request"), Exact: true},
 	{Name: "vLLM longest, KV given", AnyDevice: true, About: "estimated maximum model length of a pool of the printed size", Sets: "vllm", Figures: []string{"max_length"}, Given: kvGiven, Find: print("Estimated maximum model length"), Exact: true},
 	{Name: "SGLang pool size", About: "'max_total_num_tokens' or the size of the pool, from the configuration alone", Sets: "sglang", Figures: []string{"tokens", "kv_size"}, Find: sglangPool, Target: 0.05},
+	{Name: "vLLM CUDA graphs, estimated", AnyDevice: true, About: "'Estimated CUDA graph memory'", Sets: "vllm", Figures: []string{"graphs_estimate"}, Find: print("Estimated CUDA graph memory"), Target: 0.25, Fitted: true},
 	{Name: "vLLM CUDA graphs", About: "'Graph capturing finished … took'", Sets: "vllm", Figures: []string{"graphs"}, Find: item("graphs"), Target: 0.25, Absolute: true, Fitted: true},
 }
 

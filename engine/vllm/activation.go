@@ -104,6 +104,12 @@ func forwardPeak(b *ledger.Book, w *widths, tokens int64, v engine.Version) ledg
 	return b.Max(dense, moe)
 }
 
+// indexedPrompts is where an indexer gathers the keys of the prompts of a step: room for forty of full length
+// (vllm/v1/attention/backends/mla/indexer.py, get_max_prefill_buffer_size).
+func indexedPrompts(b *ledger.Book, key unit.Bytes, length int64) ledger.Num {
+	return b.Mul(b.In("prompts", 40, "of full length"), b.Int("length", length, "max_model_len"), b.Size("index_key", key, "FP8 with its scales"))
+}
+
 // workspace of cuBLAS, allocated by the first product inside the profile run.
 func workspace(hopper bool) unit.Bytes {
 	if hopper {

@@ -131,6 +131,9 @@ func (s *sizer) activations(b *ledger.Book, p *prepared) ledger.Item {
 		}
 		peak = b.Max(seen, peak)
 	}
+	if p.index > 0 {
+		peak = b.Add(peak, indexedPrompts(b, p.index, int64(s.job.Plan.Context)))
+	}
 	peak = b.Add(peak, b.Size("cublas_workspace", workspace(s.t.hopper), "allocated by the first product"))
 	it := ledger.Known("activations", name, peak, ledger.Derived, ledger.Ephemeral, ledger.Device, "docs/formulas.md#vllm-activations")
 	low, high := it.Bytes-it.Bytes/50, it.Bytes+it.Bytes/50
@@ -164,28 +167,51 @@ func (s *sizer) loading(b *ledger.Book) ledger.Item {
 
 // graphs are beside the budget until 0.20, and then an estimate inside it.
 func (s *sizer) graphs(b *ledger.Book, p *prepared) ledger.Item {
-	const source = "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)"
 	v := s.job.Version
 	switch {
 	case eager(s.job.Plan):
 		return ledger.Item{}
-	case v.AtLeast(graphsInBudget) && !s.t.rocm:
-		first := b.Size("first", gib(firstGraph), "of each mode; a log with 'Estimated CUDA graph memory' replaces this")
-		it := ledger.Known("graphs", "CUDA graphs", b.Add(first, s.pieces(b, p, estimatedPiece(&s.t))), ledger.Assumed, ledger.SemiPersistent, ledger.Device, source)
-		return it.Band(it.Bytes*2/5, 2*it.Bytes+gib(0.3))
+	case v.AtLeast(graphsInBudget):
+		return s.estimatedGraphs(b, p)
 	}
 	if c, ok := allGraphs(v, &s.t); ok {
 		n := b.Size("graphs", gib(c.Value), c.source())
 		return ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/worker/model_runner.py, vllm/v1/worker/gpu_model_runner.py").Band(c.band(1))
 	}
 	c := graphPiece(&s.t)
-	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device, source).Band(c.band(float64(s.captured() * int64(p.pl.Last-p.pl.First+1))))
+	return ledger.Known("graphs", "CUDA graphs", s.pieces(b, p, c), c.basis(), ledger.SemiPersistent, ledger.Device, "capture_model of vllm/v1/worker/gpu_model_runner.py").Band(c.band(p.pieces(s.captured())))
 }
 
-// pieces of graphs: a layer, and what is between layers, for each batch size.
+// estimatedGraphs is "Estimated CUDA graph memory"; a plan whose log has the line is better asked with it.
+func (s *sizer) estimatedGraphs(b *ledger.Book, p *prepared) ledger.Item {
+	first, c := firstGraph.or(), estimatedPiece(p.pl.Parallel.TP > 1)
+	n := b.Add(b.Size("first", gib(first.Value), first.source()), s.pieces(b, p, c))
+	it := ledger.Known("graphs", "CUDA graphs", n, c.basis(), ledger.SemiPersistent, ledger.Device, "vllm/v1/worker/gpu_model_runner.py (profile_cudagraph_memory)")
+	low, high := c.band(p.pieces(s.captured()))
+	return it.Band(low+gib(first.Low), high+gib(first.High))
+}
+
+// pieces of graphs for so many batch sizes.
+func (p *prepared) pieces(sizes int64) float64 { return float64(sizes * (p.splits + 1)) }
+
+// pieces of graphs: what is between the operators at which they are split, for each batch size.
 func (s *sizer) pieces(b *ledger.Book, p *prepared, c Constant) ledger.Num {
-	layers := b.Add(b.Int("layers", int64(p.pl.Last-p.pl.First), "this rank"), b.Lit(1))
-	return b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", s.captured(), "captured"), layers))
+	between := b.Add(b.Int("splits", p.splits, "layers and indexers of this rank"), b.Lit(1))
+	return b.Floor(b.Mul(b.Size("piece", gib(c.Value), c.source()), b.Int("batch_sizes", s.captured(), "captured"), between))
+}
+
+// splits counts the operators that graphs leave out: attention and recurrence, one a layer, and the indexers of sparse attention
+// (splitting_ops of vllm/config/compilation.py), of which key is what one keeps of a token.
+func splits(pl *engine.Placed) (n int64, key unit.Bytes) {
+	n = int64(pl.Last - pl.First)
+	for _, k := range pl.Kinds {
+		k.Kind.Caches(func(c model.Cache) {
+			if c.Class == model.IndexKV {
+				n, key = n+k.Count, max(key, c.TokenBytes(nil, nil))
+			}
+		})
+	}
+	return n, key
 }
 
 // captured counts the batch sizes with graphs up to a largest one, which is the version's own where the plan says none.
@@ -197,7 +223,7 @@ func (s *sizer) captured() int64 {
 // kvCache is what the load takes of the pool.
 func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item {
 	g := &p.g
-	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.batched()), s.blockOrigin(g, l))
+	per := b.Int("blocks_per_sequence", g.perRequest(l.Context, s.inFlight()), s.blockOrigin(g, l))
 	n := b.Mul(b.Int("sequences", l.Sequences, "plan"), per, b.Int("layers_per_group", g.size, "docs/formulas.md#vllm-groups"), s.pageFormula(b, g))
 	basis := ledger.Exact
 	if g.padded {
@@ -206,7 +232,19 @@ func (s *sizer) kvCache(b *ledger.Book, p *prepared, l engine.Load) ledger.Item 
 	return ledger.Known("kv_cache", "KV cache", n, basis, ledger.SemiPersistent, ledger.Device, "docs/formulas.md#vllm-pages")
 }
 
-func (s *sizer) batched() int64 { return int64(s.job.Plan.MaxBatchedTokens) }
+// settledWindows: blocks that leave a window are freed once the steps in flight are done, and each layer of a window is given room for as many
+// steps as the scheduler runs ahead (#47728, VllmConfig.max_in_flight_tokens).
+var settledWindows = engine.V(0, 26, 0)
+
+// inFlight are the tokens that a window's layers may have to keep beside the window: those of a step, or of all that are scheduled at a time, a
+// step for each stage and two with asynchronous scheduling, the default.
+func (s *sizer) inFlight() int64 {
+	p := s.job.Plan
+	if s.job.Version.Before(settledWindows) {
+		return int64(p.MaxBatchedTokens)
+	}
+	return int64(p.MaxBatchedTokens) * max(2, p.PP)
+}
 
 func (s *sizer) blockOrigin(g *groups, l engine.Load) string {
 	if g.total() <= 1 {
@@ -256,7 +294,7 @@ func (s *sizer) poolTokens(g *groups, blocks int64, l engine.Load) int64 {
 		return 0
 	}
 	if s.job.Version.AtLeast(tokensByConcurrency) {
-		return int64(concurrency(g, blocks, l, s.batched()) * float64(l.Context))
+		return int64(concurrency(g, blocks, l, s.inFlight()) * float64(l.Context))
 	}
 	return blocks / g.total() * g.block * max(1, g.over)
 }
@@ -269,7 +307,7 @@ func (s *sizer) concurrency(g *groups, blocks int64, l engine.Load) float64 {
 	if s.job.Version.Before(hybridGroups) {
 		return float64(s.poolTokens(g, blocks, l)) / float64(max(1, l.Context))
 	}
-	return concurrency(g, blocks, l, s.batched())
+	return concurrency(g, blocks, l, s.inFlight())
 }
 
 func concurrency(g *groups, blocks int64, l engine.Load, batched int64) float64 {

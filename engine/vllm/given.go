@@ -53,7 +53,7 @@ func (p Pages) Needed(length int64) unit.Bytes {
 	if g.total() == 0 {
 		return 0
 	}
-	return unit.Bytes(g.perRequest(length, p.s.batched())*g.size) * g.page()
+	return unit.Bytes(g.perRequest(length, p.s.inFlight())*g.size) * g.page()
 }
 
 // Longest is "estimated maximum model length": the longest request, up to most, that a pool holds.

@@ -19,14 +19,17 @@ func (s *sizer) prints(r *engine.Rank, p *prepared, l engine.Load) []engine.Prin
 	v := s.job.Version
 	out := []engine.Print{loaded(r).print("Model loading took", 4)}
 	pool := s.poolBand(r)
+	if v.AtLeast(graphsEstimated) && !eager(s.job.Plan) {
+		out = append(out, estimatePrint(s.estimatedGraphs(nil, p)))
+	}
 	if v.AtLeast(engine.V(0, 9, 2)) {
 		out = append(out, pool.print("Available KV cache memory", 2))
 	}
 	out = append(out, s.poolPrint(pool, p, r, l), s.concurrencyPrint(pool, p, r, l))
-	need := p.g.needed(l.Context, s.batched(), v)
+	need := p.g.needed(l.Context, s.inFlight(), v)
 	out = append(out, gibPrint("KV cache needed for one request", need, 2))
 	if need > r.KV.Pool {
-		n := p.g.longest(r.KV.Pool, l.Context, s.batched(), v)
+		n := p.g.longest(r.KV.Pool, l.Context, s.inFlight(), v)
 		out = append(out, engine.Print{Name: "Estimated maximum model length", Value: float64(n), Text: strconv.FormatInt(n, 10), Unit: "tokens"})
 	}
 	return out
@@ -60,6 +63,10 @@ func (b budget) print(name string, decimals int) engine.Print {
 	p := gibPrint(name, b.mid, decimals)
 	p.Low, p.High = b.low.GiB(), b.high.GiB()
 	return p
+}
+
+func estimatePrint(it ledger.Item) engine.Print {
+	return budget{it.Bytes, it.Low, it.High}.print("Estimated CUDA graph memory", 2)
 }
 
 // poolPrint is the size of the pool: blocks in V0, tokens in V1.

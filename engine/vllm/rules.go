@@ -37,7 +37,7 @@ var nonTorch = []engine.Since[outside]{
 	{From: engine.V(0, 7, 0), Value: outside{one: Constant{"outside_torch.v0.7.one", 0.05, 0, 0.25, 0}, many: Constant{"outside_torch.v0.7.many", 0.4, 0.2, 1.5, 0}}, Source: "V0 from 0.7: growth since before NCCL"},
 	{From: engine.V(0, 8, 0), Value: outside{one: Constant{"outside_torch.v1.one", 0.6, 0.5, 0.7, 0}, many: Constant{"outside_torch.v1.many", 1.2, 0.7, 2, 0}}, Source: "V1 to 0.9.1: total used less torch"},
 	{From: engine.V(0, 9, 2), Value: outside{one: Constant{"outside_torch.v1.0.9.2.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.9.2.many", 0.9, 0.5, 2.5, 0}}, Source: "V1 0.9.2 to 0.10.2: growth since before NCCL (#19312)"},
-	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.2, 0.05, 1.5, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
+	{From: engine.V(0, 11, 0), Value: outside{one: Constant{"outside_torch.v1.0.11.one", 0.06, 0, 0.14, 0}, many: Constant{"outside_torch.v1.0.11.many", 0.6, 0.2, 1.6, 0}}, Source: "V1 from 0.11: growth since after NCCL (#25359)"},
 }
 
 // Outside torch on ROCm, whatever the version: hipBLASLt's workspace comes while weights load. Some builds keep up to 3 GiB more
@@ -96,22 +96,26 @@ func allGraphs(v engine.Version, t *traits) (Constant, bool) {
 	return Constant{}, false
 }
 
-// What is set aside for CUDA graphs inside the budget, in GiB: vLLM captures two graphs of each mode and
-// extrapolates. What the first takes, and a piece at least: ten logs of 0.18 to 0.23 say 0.08 to 2.35 for 41 to 1,887 pieces, and
-// nine of them lie within 0.4 × and 2 × + 0.3 of this.
-const (
-	firstGraph = 0.1
-	leastPiece = 0.0003
-	largePiece = 0.0007 // of A100, H100 and their kin: 0.0005 for 72B, 0.0006 for 405B, 0.00125 for the smallest
+// What vLLM estimates for CUDA graphs before it captures them, and from 0.20 sets aside inside the budget: of each mode two graphs are
+// captured, and the second's memory counts once for every further size (gpu_model_runner.py, profile_cudagraph_memory, #30515). firstGraph is
+// what the first takes, by logs with few sizes; piecesOne and piecesMany what a piece of a further size adds, alone and with the collectives
+// of tensor parallelism: 0.00064 for 72B and 0.00095 for GLM-5.2 in two logs, and captured 0.00058 for 405B, 0.00072 for Qwen3-Next, 0.00087 for
+// DeepSeek R1.
+var (
+	firstGraph = Constant{"graph_estimate.first", 0.1, 0, 0.5, 0}
+	piecesOne  = Constant{"graph_estimate.one", 0.0004, 0.0001, 0.0008, 0}
+	piecesMany = Constant{"graph_estimate.many", 0.0007, 0.0005, 0.001, 0}
 )
 
+// graphsEstimated is the first version that prints the estimate (#30515, 2026-03-07).
+var graphsEstimated = engine.V(0, 17, 0)
+
 // estimatedPiece is what a further piece of a graph counts for in the estimate.
-func estimatedPiece(t *traits) Constant {
-	c := graphPiece(t)
-	if c.Value = max(leastPiece, c.Value); t.datacenter {
-		c.Value = largePiece
+func estimatedPiece(many bool) Constant {
+	if many {
+		return piecesMany.or()
 	}
-	return c
+	return piecesOne.or()
 }
 
 // traits of a device that rules ask for.

@@ -224,7 +224,9 @@ type prepared struct {
 	rests   unit.Bytes // of segments, that the allocator counts as allocated
 	hosted  engine.Hosted
 	w       widths
-	encoder *encoder // on the first stage; nil without
+	encoder *encoder   // on the first stage; nil without
+	splits  int64      // of the graphs: attention and recurrent layers, and indexers
+	index   unit.Bytes // a token's key of the indexer of sparse attention; 0 without
 	g       groups
 }
 
@@ -255,6 +257,7 @@ func (s *sizer) kvBytes() kvBytes {
 // prepare a class: a pipeline stage has fewer layers in each group of the model.
 func (s *sizer) prepare(pl *engine.Placed, whole groups) prepared {
 	p := prepared{pl: *pl, others: engine.OtherParts(nil, s.job, pl, engine.Silent), rotary: rotaryBytes(s.job.Model), w: widthsOf(s.job.Model, pl.Kinds), g: whole}
+	p.splits, p.index = splits(pl)
 	if pl.Pre {
 		p.encoder = placedEncoder(s.job, pl)
 	}

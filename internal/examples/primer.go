@@ -111,7 +111,7 @@ var primerSeven = []Row{
 			}
 			return []Finding{c.when("Llama 2 7B, 2023", span("4", "16", gb), kv(l7)), c.when("Llama 3.1 8B, 2024", span("4", "16", gb), kv(l8))}
 		}},
-	{ID: "3.15", Claim: "7B in FP16 with 8k of context, in all", Verdict: Right, Why: "One user needs {0} under vLLM, two need {1}.",
+	{ID: "3.15", Claim: "7B in FP16 with 8k of context, in all", Verdict: Depends, Why: "One user needs {0} under vLLM, two need {1}.",
 		Find: func(c *calc) []Finding {
 			all := func(users int64) ledger.Num {
 				return c.fit(ask{model: l7, weights: "f16", on: a100half, ctx: 8192, users: users}).needed()
@@ -254,9 +254,14 @@ var primerChoice = []Row{
 			a := c.fit(ask{model: l70, weights: "awq", on: a100half, ctx: 4096, users: 1})
 			return []Finding{a.fits("fits 40 GB"), c.beside("AWQ file", gb, c.stored(l70, "awq")), c.beside("vLLM may use", gb, c.Size("usable", a.usable(), a.command))}
 		}},
-	{ID: "3.37", Claim: "70B in INT4: two RTX 4090", Verdict: Right, Why: "At 4k, {0} on each, with little left; memwall calls it tight.",
+	{ID: "3.37", Claim: "70B in INT4: two RTX 4090", Verdict: Depends, Why: "At 4k, {0} on each as vLLM starts by itself, with graphs for 256 sequences, and {1} with 16.",
 		Find: func(c *calc) []Finding {
-			return []Finding{c.fit(ask{model: l70, weights: "awq", on: "2xrtx-4090", ctx: 4096, users: 1}).fits("fits 24 GB, each")}
+			on := func(when string, seqs int64) Finding {
+				f := c.fit(ask{model: l70, weights: "awq", on: "2xrtx-4090", ctx: 4096, users: 1, seqs: seqs}).fits("fits 24 GB, each")
+				f.When = when
+				return f
+			}
+			return []Finding{on("256 sequences", 256), on("16 sequences", 16)}
 		}},
 	{ID: "3.38", Claim: "7B, full fine-tuning on one A100 80GB", Verdict: Depends, Best: "A 7B trains in full on one A100 80GB when all is in BF16, {0}; in mixed precision it does not, {1}.",
 		Why: "On the recipe. All in BF16 it fits with a sequence of 2k; with FP32 copies, which is what mixed precision means to most, nothing about activations helps.",

@@ -54,7 +54,15 @@ func fit() (table, folds []byte, err error) {
 		}
 		for i := range s.Rows {
 			r := &s.Rows[i]
-			if r.Refused != "" || r.Ask.Hardware == "" || !strings.HasPrefix(r.Ask.Engine, "vllm") {
+			if r.Refused != "" || !strings.HasPrefix(r.Ask.Engine, "vllm") {
+				continue
+			}
+			if r.Fit {
+				if err := graphs(r, found); err != nil {
+					return nil, nil, fmt.Errorf("%s: %w", r.Name(), err)
+				}
+			}
+			if r.Ask.Hardware == "" {
 				continue
 			}
 			rows = append(rows, r)
@@ -189,6 +197,27 @@ func estimates(r *validation.Row, found estimatesOf) error {
 		pieces := math.Round(beside(a, "graphs") / c.Value)
 		found.add(c.Name, r, device, g.Mid/gib/pieces)
 	}
+	return nil
+}
+
+// graphs adds what a row says of the estimate's pieces, which no device decides, once what rules.go assumes of the first graph is taken off.
+func graphs(r *validation.Row, found estimatesOf) error {
+	g, ok := r.Got["graphs_estimate"]
+	if !ok {
+		return nil
+	}
+	ask := r.Ask
+	if ask.Hardware == "" {
+		ask.Hardware = fmt.Sprintf("%dxh200", ask.Ranks())
+	}
+	a, err := (&memwall.Asker{}).Size(&ask)
+	if err != nil {
+		return err
+	}
+	c, first := vllm.Estimated(a.Plan.TP > 1)
+	now := c.Fitted()
+	pieces := math.Round((print(a, "Estimated CUDA graph memory") - first) / now.Value)
+	found.add(c.Name, r, ask.Hardware, (g.Mid/gib-first)/pieces)
 	return nil
 }
 
