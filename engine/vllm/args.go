@@ -53,7 +53,7 @@ func FromArgs(c *argv.Command) (*argv.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Beside, l.Unknown = append(l.Beside, beside...), append(unknown, variables(c)...)
+	l.Beside, l.Unknown = append(l.Beside, beside...), append(append(l.Unknown, unknown...), variables(c)...)
 	l.finish(before(c.Tag(), v1Default))
 	return &l.Launch, nil
 }
@@ -250,6 +250,10 @@ func speculative(l *launch, v string) error {
 	}
 	if c.Tokens < 0 || c.Tokens > 1<<10 {
 		return &argv.Error{Value: v, Problem: "asks for no possible number of tokens", Fix: "num_speculative_tokens from 1 to 1,024"}
+	}
+	if argv.Open(c.Model) { // nobody knows which
+		l.Unknown = append(l.Unknown, "--speculative-config.model "+argv.Quote(argv.Blotted(c.Model)))
+		return nil
 	}
 	l.Plan.DraftModel, l.Plan.DraftTokens = c.Model, c.Tokens
 	l.Plan.MTP = c.ownLayers()

@@ -149,6 +149,10 @@ func requestOf(l *argv.Launch) *api.Request {
 		l.Unknown = append(l.Unknown, "--enable-dp-attention")
 		r.TP, r.EP, r.DP = r.TP*r.DP, 0, 1 // groups of attention of a dense model, whose other layers are cut over all ranks
 	}
+	if err == nil && found.Spec != nil && r.EP > 1 && r.DP <= 1 && found.Spec.Model(found.ID).Traits.Experts == 0 {
+		l.Unknown = append(l.Unknown, "--enable-expert-parallel, of a model without experts")
+		r.EP = 0
+	}
 	if r.Weights == "" && question.IsHubName(r.Model) {
 		r.Weights, _ = question.StoredAs(l.Quant, r.Model)
 	}

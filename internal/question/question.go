@@ -64,7 +64,7 @@ func (q *Question) assume(r *engine.Rank) {
 			standing(items, m)
 		}
 		if how := q.Resolved.Derived; how != "" {
-			usual(items, how, q.Resolved.Spec.Unsure)
+			usual(items, how, q.Resolved.Spec)
 		}
 	}
 }

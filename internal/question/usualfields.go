@@ -10,15 +10,15 @@ import (
 
 // usual marks weights and caches of a network whose architecture no family has as derived, and gives the weights a band of a
 // share of them. Where the text is of a known family, its cache is what it is.
-func usual(items []ledger.Item, how string, unsure float64) {
+func usual(items []ledger.Item, how string, s *family.Spec) {
 	for i := range items {
 		it := &items[i]
-		usual(it.Items, how, unsure)
+		usual(it.Items, how, s)
 		switch {
 		case it.ID == "weights" || strings.HasSuffix(it.ID, ".weights"):
 			bytes := float64(it.Bytes)
-			*it = it.Band(min(unit.Bytes(bytes*(1-min(unsure, family.Unsure))), it.Low), max(unit.Bytes(bytes*(1+unsure)), it.High))
-		case it.ID != "kv_cache" || unsure < family.Unsure:
+			*it = it.Band(min(unit.Bytes(bytes*(1-max(s.UnsureBelow, min(s.Unsure, family.Unsure)))), it.Low), max(unit.Bytes(bytes*(1+s.Unsure)), it.High))
+		case it.ID != "kv_cache" || s.Unsure < family.Unsure:
 			continue
 		}
 		it.Basis, it.Source = max(it.Basis, ledger.Derived), how

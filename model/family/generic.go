@@ -37,6 +37,10 @@ func Generic(c *Config) (*Spec, string, error) {
 	s.Arch = arch
 	read, left := c.encoders(t, s)
 	s.Unsure = unsure(s, known, left != "")
+	if !known && !t.Has("tie_word_embeddings") { // the class has its own default, which may be either
+		head, all := float64(s.Vocab*s.Hidden), float64(s.Model("").Params())
+		s.UnsureBelow = max(Unsure, min(1, head/max(1, all)))
+	}
 	if s.Check() != nil {
 		return nil, "", &UnknownError{Arch: arch}
 	}
@@ -88,13 +92,22 @@ func (c *Config) generic() *Spec {
 		l.Attn = c.latent()
 	} else {
 		b := c.Bool(false, "attention_bias", "qkv_bias", "use_qkv_bias")
-		l.Attn = c.heads().bias(b, b, false)
+		a := c.heads()
+		if c.Bool(false, "multi_query") && a.KVHeads == a.Heads { // GPTBigCode's word for one head of keys
+			a.KVHeads = 1
+		}
+		l.Attn = a.bias(b, b, false)
 	}
 	n := c.Layers()
 	e := c.genericExperts()
 	if e.Experts == 0 {
 		l.FFN = c.gated()
-		l.FFN.Gated = gates[c.Str("hidden_act", "hidden_activation", "activation_function")]
+		act := c.Str("hidden_act", "hidden_activation", "activation_function")
+		l.FFN.Gated = gates[act]
+		if strings.HasPrefix(act, "gelu") { // Gemma's kin have RMS norms and a gate, GPT-2's norms with biases and two matrices
+			older := c.Has("layer_norm_epsilon") || c.Has("norm_epsilon") || c.Has("layer_norm_eps")
+			l.FFN.Gated = (l.FFN.Gated || c.Has("rms_norm_eps")) && !older
+		}
 		s.Layers = repeat(l, n)
 		return s
 	}

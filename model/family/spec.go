@@ -59,6 +59,8 @@ type Spec struct {
 	PLEVocab int64
 	// Unsure is the share by which the weights of a network that no family describes may differ from what is read; 0 for others.
 	Unsure float64
+	// UnsureBelow is that share towards less where it is larger: a head of its own is counted that the embeddings may be. 0 for none.
+	UnsureBelow float64
 	// Draft is what a network that only proposes tokens takes from the model that verifies them.
 	Draft Draft
 }
