@@ -36,7 +36,7 @@ func endToEnd(e *api.Edge) *api.Percentiles {
 // mostForEdges are the requests up to which the edges are played too.
 const mostForEdges = 200_000
 
-// edges plays the workload at both edges of the time of a step.
+// edges plays the workload at both edges of the time of a step, and of that before a request is seen.
 func (s *Simulation) edges(out *api.Simulated, res *sim.Result) (err error) {
 	fast, slow, ok := s.Extremes(res)
 	if res.Asked > mostForEdges || !ok {
@@ -78,10 +78,25 @@ func (s *Simulation) Extremes(res *sim.Result) (fast, slow Variant, ok bool) {
 		return fast, slow, false
 	}
 	fast.Scale, slow.Scale = f.Low/f.Mid, f.High/f.Mid
+	s.reaching(res, &fast, &slow)
 	if s.speculation != nil && s.Question.Request.Acceptance == nil {
 		fast.acceptance, slow.acceptance = timing.MostAcceptance, timing.LeastAcceptance
 	}
 	return fast, slow, true
+}
+
+// reaching gives the edges what the band of a first token without others leaves to the time before the scheduler sees a request, once steps are as
+// fast or slow as they may be.
+func (s *Simulation) reaching(res *sim.Result, fast, slow *Variant) {
+	if s.Model == nil {
+		return
+	}
+	l := s.load(res)
+	l.Users = 1
+	f, front := s.Model.Closed(l).First, s.Model.Front(l.Prompt)
+	steps := f.Mid - front
+	fast.Later = min(0, f.Low-front-fast.Scale*steps)
+	slow.Later = max(0, f.High-front-slow.Scale*steps)
 }
 
 func (s *Simulation) edge(v Variant) (*api.Edge, error) {
@@ -96,11 +111,15 @@ func (s *Simulation) edge(v Variant) (*api.Edge, error) {
 
 // stepBand is the time of a token in a closed loop of as many users as ran in the mean, with its band.
 func (s *Simulation) stepBand(res *sim.Result) speed.Figure {
-	n := max(1, res.Finished)
-	prompt, output := max(1, res.Prompt/n), max(1, res.Generated/n)
-	users := max(1, int64(res.Series.Running()+0.5))
+	l := s.load(res)
 	if s.Stream != nil {
-		return s.Stream.Loop(stream.Test{Prompt: prompt, Generated: output}, users).Step
+		return s.Stream.Loop(stream.Test{Prompt: l.Prompt, Generated: l.Output}, l.Users).Step
 	}
-	return s.Model.Closed(serving.Load{Users: users, Prompt: prompt, Output: output}).PerToken
+	return s.Model.Closed(l).PerToken
+}
+
+// load is a closed loop like a run in the mean.
+func (s *Simulation) load(res *sim.Result) serving.Load {
+	n := max(1, res.Finished)
+	return serving.Load{Users: max(1, int64(res.Series.Running()+0.5)), Prompt: max(1, res.Prompt/n), Output: max(1, res.Generated/n)}
 }

@@ -207,7 +207,7 @@ func (p *Player) setStepTimes(r *sim.Replica, v Variant) {
 		r.Speculation = &sim.Speculation{Tokens: d.Tokens, Acceptance: cmp.Or(v.acceptance, d.Acceptance), Seed: uint64(p.spec.Seed)}
 	}
 	clock, stages := m.Clock(), int64(m.Stages())
-	r.Front = m.Front
+	r.Front = func(prompt int64) float64 { return max(0, m.Front(prompt)+v.Later) }
 	r.Timer = func(b speed.Batch) float64 { return scale * clock.Step(perStage(b, stages)) }
 	if x := p.Crossing; x != nil {
 		r.Timer = func(b speed.Batch) float64 {

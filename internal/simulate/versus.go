@@ -16,6 +16,7 @@ type Variant struct {
 	noPrefix   bool
 	noSpec     bool
 	Scale      float64 // of the time of steps; 0 is 1
+	Later      float64 // seconds, by which a request reaches the scheduler later than is expected
 	acceptance float64 // of drafted tokens; 0 is the plan's
 }
 
