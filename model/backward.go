@@ -9,7 +9,12 @@ func (k *Kind) BackwardPeak(s Style) int64 {
 	h := k.rowBytes(Val(len(k.Ops)), &s)
 	w.now, w.peak = 2*h, 2*h
 	w.grad[len(k.Ops)] = h
+	var again *keeper
+	if s.Again != 0 {
+		again = k.keepers(&s)
+	}
 	for i := len(k.Ops) - 1; i >= 0; i-- {
+		w.up(again.before(i))
 		if k.Ops[i].Kind == Glu {
 			w.gated(i)
 		} else {
@@ -17,6 +22,19 @@ func (k *Kind) BackwardPeak(s Style) int64 {
 		}
 	}
 	return w.peak
+}
+
+// before is what modules compute again before the backward pass of an operator.
+func (p *keeper) before(i int) (n int64) {
+	if p == nil {
+		return 0
+	}
+	for m := range p.again {
+		if p.last[m] == i {
+			n += p.again[m]
+		}
+	}
+	return n
 }
 
 type backward struct {

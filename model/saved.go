@@ -33,6 +33,12 @@ type Style struct {
 	ExpertLoop bool
 	// Inputs is the width in bytes of what a matrix product keeps of its input; 0 for that of the activation.
 	Inputs int64
+	// ActInputs is the width in bytes of what a gated activation keeps of its inputs; 0 for that of the activation.
+	ActInputs int64
+	// Again are modules that compute their forward pass again by themselves.
+	Again Modules
+	// WeighsEarly: choices are weighed at the experts' activation and not where their results are summed.
+	WeighsEarly bool
 }
 
 const (
@@ -113,7 +119,14 @@ type keeper struct {
 	s    *Style
 	out  [Mix + 1]int64
 	kept [maxOps + 1]bool
+	cast [maxOps + 1]bool // a narrower copy is counted
 	sent [maxOps + 1]bool // a copy for each expert is counted
+	// again is what modules that compute again hold from then on, and module the one whose operator is at work.
+	again  [modules]int64
+	module int
+	// at is the operator at work, and last the last one that needs what a module computes again.
+	at   int
+	last [modules]int
 	// entry: the stream entering the layer is kept.
 	entry bool
 }
@@ -123,9 +136,13 @@ const maxOps = 127
 
 func (k *Kind) keepers(s *Style) *keeper {
 	p := keeper{k: k, s: s}
-	for i := range k.Ops {
-		p.op(i)
+	if s.Again == 0 {
+		for i := range k.Ops {
+			p.op(i)
+		}
+		return &p
 	}
+	p.apart()
 	return &p
 }
 
@@ -178,7 +195,40 @@ func (p *keeper) keepAs(kind OpKind, v Val, width int64) {
 	if v <= maxOps {
 		p.kept[v] = true
 	}
-	p.out[kind] += p.k.rowBytes(v, p.s) * width / p.s.width()
+	p.add(kind, p.k.rowBytes(v, p.s)*width/p.s.width(), p.of(v))
+}
+
+// of is the module that makes a value again for the operator at work.
+func (p *keeper) of(v Val) int {
+	if m := p.k.discarded(v, p.s.Again); m != 0 {
+		return m.index()
+	}
+	return p.module
+}
+
+// add counts bytes that an operator keeps: its own, or what its module holds once it computes again.
+func (p *keeper) add(kind OpKind, n int64, module int) {
+	if module > 0 {
+		p.again[module] += n
+		p.last[module] = max(p.last[module], p.at)
+		return
+	}
+	p.out[kind] += n
+}
+
+// own counts bytes that are no value's.
+func (p *keeper) own(kind OpKind, n int64) { p.add(kind, n, p.module) }
+
+// narrow keeps a copy of a value in fewer bytes a number, beside the value.
+func (p *keeper) narrow(v Val, width int64) {
+	v = p.k.storage(v)
+	if v <= 0 || v <= maxOps && p.cast[v] {
+		return
+	}
+	if v <= maxOps {
+		p.cast[v] = true
+	}
+	p.add(Linear, p.k.rowBytes(v, p.s)*width/p.s.width(), p.of(v))
 }
 
 func (p *keeper) op(i int) {
@@ -190,38 +240,54 @@ func (p *keeper) op(i int) {
 		p.linear(o)
 	case Add:
 		if s.HiddenDropout {
-			p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) / s.width()
+			p.own(o.Kind, p.k.rowBytes(Val(i+1), s)/s.width())
 		}
 	case Head:
 		p.keep(o.Kind, o.In[0]) // the caller of the model holds it, whether the head trains or not
 	case Attention:
 		p.attention(i)
 	case Glu, Act:
-		p.keep(o.Kind, o.In[0])
-		if o.Kind == Glu {
-			p.keep(o.Kind, o.In[1])
-			if !s.FusedGlu {
-				p.out[o.Kind] += p.k.rowBytes(Val(i+1), s) // activation of the gate
-			}
-		}
+		p.activation(i)
 	case Conv:
 		p.keep(o.Kind, o.In[0])
 		if !o.Scan.fused() {
-			p.out[o.Kind] += s.width() * o.Out // before the activation
+			p.own(o.Kind, s.width()*o.Out) // before the activation
 		}
 	case Scan:
 		if !o.Scan.fused() {
 			p.keep(o.Kind, o.In[0])
 			p.keep(o.Kind, o.In[1])
 		}
-		p.out[o.Kind] += full * o.Scan.Heads // dt in fp32
+		p.own(o.Kind, full*o.Scan.Heads) // dt in fp32
 	case Combine:
-		p.keep(o.Kind, o.In[0])
+		if !s.WeighsEarly {
+			p.keep(o.Kind, o.In[0])
+		}
 	case Route:
-		p.out[o.Kind] += full * o.W[0].Rows()
+		p.own(o.Kind, full*o.W[0].Rows())
 		if !s.Frozen {
 			p.keep(Linear, o.In[0])
 		}
+	}
+}
+
+// activation keeps its inputs. One that weighs choices too, and has no kernel that does both, keeps what it makes before they
+// are weighed (megatron/core/transformer/moe/experts.py: bias_act_func; there are such kernels for gates and squared ReLU).
+func (p *keeper) activation(i int) {
+	o, s := &p.k.Ops[i], p.s
+	width := s.width()
+	if s.ActInputs > 0 {
+		width = s.ActInputs
+	}
+	p.keepAs(o.Kind, o.In[0], width)
+	switch {
+	case o.Kind == Glu:
+		p.keepAs(o.Kind, o.In[1], width)
+		if !s.FusedGlu {
+			p.own(o.Kind, p.k.rowBytes(Val(i+1), s)) // activation of the gate
+		}
+	case s.WeighsEarly && o.Rows == PerChoice && o.Fn != ReLU2:
+		p.own(o.Kind, p.k.rowBytes(Val(i+1), s))
 	}
 }
 
@@ -231,7 +297,7 @@ func (p *keeper) norm(i int) {
 	if input {
 		p.keep(o.Kind, o.In[0])
 	}
-	p.out[o.Kind] += own
+	p.own(o.Kind, own)
 }
 
 // normKeeps says whether a norm whose result takes n bytes keeps its input, and what it keeps of its own. Where it is not
@@ -254,18 +320,22 @@ func (p *keeper) linear(o *Op) {
 	s := p.s
 	adapted := s.Adapts != nil && s.Adapts(o.W[0])
 	if adapted && s.Magnitudes {
-		p.out[Linear] += 2 * s.width() * o.W[0].Rows() * int64(o.choices())
+		p.own(Linear, 2*s.width()*o.W[0].Rows()*int64(o.choices()))
 	}
 	switch {
 	case !s.Frozen:
-		p.dispatch(o)
-		p.keepAs(Linear, o.In[0], p.inputWidth())
+		switch sent := p.dispatch(o); {
+		case !s.narrows():
+			p.keep(Linear, o.In[0])
+		case !sent:
+			p.narrow(o.In[0], s.Inputs)
+		}
 	case adapted && (s.Dropout || s.AdapterWidth > 0):
 		n := max(s.width(), s.AdapterWidth)
 		if s.Dropout {
 			n++
 		}
-		p.out[Linear] += n * o.W[0].Cols * int64(o.choices())
+		p.own(Linear, n*o.W[0].Cols*int64(o.choices()))
 	case adapted:
 		p.dispatch(o)
 		p.keep(Linear, o.In[0])
@@ -276,21 +346,24 @@ func (p *keeper) linear(o *Op) {
 // (mamba_ssm/ops/triton/ssd_combined.py).
 func (s *ScanDims) fused() bool { return s.Groups > 0 && !s.Delta }
 
-func (p *keeper) inputWidth() int64 {
-	if p.s.Inputs > 0 {
-		return p.s.Inputs
-	}
-	return p.s.width()
-}
+// narrows: products keep copies of their inputs in a narrower format.
+func (s *Style) narrows() bool { return s.Inputs > 0 && s.Inputs < s.width() }
 
-// dispatch: tokens are copied for each expert that they go to; that copy is the input of the experts' products.
-func (p *keeper) dispatch(o *Op) {
-	v := p.k.storage(o.In[0])
-	if o.Kind != ExpertLinear || v < 0 || v > maxOps || p.sent[v] || v > 0 && p.k.Ops[v-1].Rows == PerChoice {
-		return
+// dispatch: tokens are copied for each expert that they go to; that copy is the input of the experts' products, in the format
+// that they keep it in.
+func (p *keeper) dispatch(o *Op) bool {
+	v, width := p.k.storage(o.In[0]), p.s.width()
+	if o.Kind != ExpertLinear || v < 0 || v > maxOps || v > 0 && p.k.Ops[v-1].Rows == PerChoice {
+		return false
 	}
-	p.sent[v] = true
-	p.out[Linear] += p.s.width() * o.W[0].Cols * int64(o.choices()) / max(1, p.s.Choices)
+	if p.s.narrows() {
+		width = p.s.Inputs
+	}
+	if !p.sent[v] {
+		p.sent[v] = true
+		p.own(Linear, width*o.W[0].Cols*int64(o.choices())/max(1, p.s.Choices))
+	}
+	return true
 }
 
 // attention keeps queries, keys, values, its output, and a log-sum per head unless it keeps the scores. MLA keeps the expanded,
@@ -300,19 +373,28 @@ func (p *keeper) attention(i int) {
 	a := o.Attn
 	switch {
 	case a.Latent != nil:
-		l := a.Latent
-		p.out[o.Kind] += p.s.width() * a.Heads * (2*(l.Nope+l.Rope) + l.V)
-		p.keep(o.Kind, o.In[2]) // the latent, input of the expansion
+		p.expanded(o)
 	case p.s.RepeatKV:
 		p.keep(o.Kind, o.In[0])
-		p.out[o.Kind] += p.s.width() * a.Heads * (a.DimK + a.DimV)
+		p.own(o.Kind, p.s.width()*a.Heads*(a.DimK+a.DimV))
 	default:
 		for _, v := range o.In {
 			p.keep(o.Kind, v)
 		}
 	}
 	p.keep(o.Kind, Val(i+1))
-	if p.s.Scores == 0 {
-		p.out[o.Kind] += full * a.Heads
+	if p.s.Scores == 0 && p.s.Again&CoreAttention == 0 {
+		p.own(o.Kind, full*a.Heads)
 	}
+}
+
+// expanded are the queries, keys and values that latent attention makes, and the latent that they are made of.
+func (p *keeper) expanded(o *Op) {
+	l, module := o.Attn.Latent, p.module
+	if p.s.Again&LatentUps != 0 && module == 0 {
+		p.module = LatentUps.index()
+	}
+	p.own(o.Kind, p.s.width()*o.Attn.Heads*(2*(l.Nope+l.Rope)+l.V))
+	p.keep(o.Kind, o.In[2])
+	p.module = module
 }

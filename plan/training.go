@@ -21,7 +21,10 @@ type Training struct {
 	Sharding  string `json:"sharding,omitempty" flag:"sharding" asks:"train" enum:"none,ddp,zero1,zero2,zero3,fsdp,fsdp2,hsdp" doc:"what data-parallel ranks share"`
 	VPP       int64  `json:"vpp,omitempty" flag:"vpp" asks:"train" doc:"model chunks of one pipeline stage (interleaved schedule)"`
 	ETP       int64  `json:"etp,omitempty" flag:"etp" asks:"train" doc:"tensor parallelism of experts"`
-	Schedule  string `json:"schedule,omitempty" flag:"schedule" asks:"train" enum:"gpipe,1f1b,interleaved,zb-h1,zb-h2,zbv" doc:"order of a pipeline's micro-batches"`
+	Schedule  string `json:"schedule,omitempty" flag:"schedule" asks:"train" enum:"gpipe,1f1b,interleaved,zb-h1,zb-h2,zbv,dualpipe,dualpipe-v" doc:"order of a pipeline's micro-batches"`
+
+	FirstStage int64 `json:"first_stage_layers,omitempty" flag:"first-stage-layers" asks:"train" doc:"layers of the first pipeline stage, where it has not as many as others"`
+	LastStage  int64 `json:"last_stage_layers,omitempty" flag:"last-stage-layers" asks:"train" doc:"layers of the last pipeline stage"`
 
 	SequenceParallel *bool `json:"sequence_parallel,omitempty" flag:"sequence-parallel" asks:"train" doc:"norms and residuals are shared by the tensor group"`
 	SequenceLength   Int   `json:"sequence_length,omitempty" flag:"seq" unit:"length" asks:"train" doc:"tokens of one sequence"`
@@ -29,16 +32,20 @@ type Training struct {
 	Accumulation     Int   `json:"accumulation,omitempty" flag:"accumulation" asks:"train" doc:"passes of one step"`
 	GlobalBatch      Int   `json:"global_batch,omitempty" flag:"global-batch" asks:"train" doc:"sequences of one step: micro_batch x accumulation x dp"`
 
-	Recompute string   `json:"recompute,omitempty" flag:"recompute" asks:"train" doc:"none, selective, full, or every:4 for one block of four"`
-	FusedLoss *bool    `json:"fused_loss,omitempty" flag:"fused-loss" asks:"train" doc:"head and loss in chunks, without all logits at once"`
-	Fused     *bool    `json:"fused_kernels,omitempty" flag:"fused-kernels" asks:"train" doc:"fused norms, rotary positions and activations"`
-	Compile   *bool    `json:"compile,omitempty" flag:"compile" asks:"train" doc:"torch.compile"`
-	LoRARank  Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices and their kin; the block of OFT and BOFT; the learnt tokens of prompts and prefixes"`
-	LoRA      []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
-	Dropout   *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
-	Masks     *float64 `json:"dropout,omitempty" flag:"dropout" asks:"train" doc:"dropout of the model's own layers and of attention; not that of adapters"`
-	Full      []string `json:"modules_to_save,omitempty" flag:"modules-to-save" asks:"train" doc:"modules trained in full beside adapters: embed_tokens, lm_head"`
-	Frozen    []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens"`
+	GradDtype   string `json:"grad_dtype,omitempty" flag:"grad-dtype" asks:"train" enum:"fp32,bf16" doc:"what Megatron adds gradients up in"`
+	MomentDtype string `json:"moment_dtype,omitempty" flag:"moment-dtype" asks:"train" enum:"fp32,bf16,fp8" doc:"what Megatron's precision-aware optimizer keeps its moments in"`
+
+	Recompute  string   `json:"recompute,omitempty" flag:"recompute" asks:"train" doc:"none, selective, full, every:4 for one block of four; Megatron's selective:mlp+layernorm, and uniform:4 or block:4 by layers of a stage"`
+	NarrowActs *bool    `json:"fp8_activation_inputs,omitempty" flag:"fp8-activation-inputs" asks:"train" doc:"inputs of gated activations are kept in fp8 (Megatron)"`
+	FusedLoss  *bool    `json:"fused_loss,omitempty" flag:"fused-loss" asks:"train" doc:"head and loss in chunks, without all logits at once"`
+	Fused      *bool    `json:"fused_kernels,omitempty" flag:"fused-kernels" asks:"train" doc:"fused norms, rotary positions and activations"`
+	Compile    *bool    `json:"compile,omitempty" flag:"compile" asks:"train" doc:"torch.compile"`
+	LoRARank   Int      `json:"lora_rank,omitempty" flag:"lora-rank" asks:"train" doc:"rank of LoRA matrices and their kin; the block of OFT and BOFT; the learnt tokens of prompts and prefixes"`
+	LoRA       []string `json:"lora_targets,omitempty" flag:"lora-targets" asks:"train" doc:"linear layers with adapters, as peft calls them (q_proj,v_proj); all-linear for all"`
+	Dropout    *float64 `json:"lora_dropout,omitempty" flag:"lora-dropout" asks:"train" doc:"dropout before the adapters"`
+	Masks      *float64 `json:"dropout,omitempty" flag:"dropout" asks:"train" doc:"dropout of the model's own layers and of attention; not that of adapters"`
+	Full       []string `json:"modules_to_save,omitempty" flag:"modules-to-save" asks:"train" doc:"modules trained in full beside adapters: embed_tokens, lm_head"`
+	Frozen     []string `json:"frozen,omitempty" flag:"frozen" asks:"train" doc:"parts that are not trained: vision, projector, embed_tokens"`
 
 	Tokens  Int    `json:"tokens,omitempty" flag:"tokens" unit:"count" asks:"train" doc:"tokens of the whole run: 15T, 10M"`
 	Data    string `json:"data,omitempty" flag:"data" asks:"train" doc:"file with the length of each sample, one a line"`

@@ -1,56 +1,30 @@
 package train
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/memwall/memwall/ledger"
 )
-
-// recompute is which blocks compute their forward pass again: share of them, and what is kept of one that does.
-type recompute struct {
-	share     float64
-	selective bool
-}
-
-func (j *Job) recompute() recompute {
-	switch r := j.Training.Recompute; {
-	case r == "full":
-		return recompute{share: 1}
-	case r == "selective" && j.Framework.Name == "torchtitan":
-		return recompute{share: 1, selective: true}
-	case strings.HasPrefix(r, "every:"):
-		n, err := strconv.ParseInt(r[len("every:"):], 10, 64)
-		if err == nil && n > 0 {
-			return recompute{share: 1 / float64(n)}
-		}
-	}
-	return recompute{}
-}
 
 // keptOf is what one block of a kind keeps of a token until its backward pass.
 func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
 	whole, again = k.saved+k.scores*s.length, h.stream
-	r := s.j.recompute()
-	if r.selective {
+	if s.j.recompute().selective {
 		again += k.products
 	}
 	return whole, min(again, max(whole, h.stream))
 }
 
+// again is the recomputation of the layers that a class of ranks holds.
+func (s *Sizer) again(h *share) recompute {
+	return s.j.recompute().in(h.layers, max(1, s.j.Training.VPP))
+}
+
 // kept books what all blocks keep of the micro-batches in flight.
 func (f *filler) kept() ledger.Item {
 	s, h := f.s, f.h
-	r := s.j.recompute()
-	perToken := 0.0
-	for i := range h.blocks {
-		whole, again := s.keptOf(h, &h.blocks[i])
-		perToken += h.blocks[i].count * (r.share*again + (1-r.share)*whole)
-	}
-	n := f.b.Mul(f.tokens(), f.b.In("kept_per_token", perToken, "sum over operators of all blocks"))
-	if p := s.j.Plan.PP; p > 1 {
-		flight := inFlight(s.j.Training.Schedule, int64(h.pl.Stage), p, max(1, s.j.Training.VPP), s.micro)
-		n = f.b.Mul(n, f.b.In("in_flight", flight, "micro-batches of the schedule"))
+	r := s.again(h)
+	n := f.keptIn(h.blocks, r, int64(h.pl.Stage))
+	if len(h.facing) > 0 {
+		n = f.b.Add(n, f.keptIn(h.facing, r, s.j.Plan.PP-1-int64(h.pl.Stage)))
 	}
 	place := ledger.Device
 	id, name := "activations", "saved activations"
@@ -62,6 +36,21 @@ func (f *filler) kept() ledger.Item {
 		}
 	}
 	return ledger.Known(id, name, n, ledger.Derived, ledger.SemiPersistent, place, savedPage)
+}
+
+// keptIn books what blocks of a stage keep of the micro-batches that are in flight there.
+func (f *filler) keptIn(blocks []block, r recompute, stage int64) ledger.Num {
+	s, perToken := f.s, 0.0
+	for i := range blocks {
+		whole, again := s.keptOf(f.h, &blocks[i])
+		perToken += blocks[i].count * (r.share*again/r.unit + (1-r.share)*whole)
+	}
+	n := f.b.Mul(f.tokens(), f.b.In("kept_per_token", perToken, "sum over operators of all blocks"))
+	if p := s.j.Plan.PP; p > 1 {
+		flight := inFlight(s.j.Training.Schedule, stage, p, max(1, s.j.Training.VPP), s.micro)
+		n = f.b.Mul(n, f.b.In("in_flight", flight, "micro-batches of the schedule"))
+	}
+	return n
 }
 
 func (f *filler) tokens() ledger.Num {
@@ -86,15 +75,15 @@ func (f *filler) logits() ledger.Item {
 
 // working books the block whose backward pass needs most, run again where it was not kept.
 func (f *filler) working() ledger.Item {
-	r := f.s.j.recompute()
+	r := f.s.again(f.h)
 	worst := 0.0
 	for i := range f.h.blocks {
 		k := &f.h.blocks[i]
 		n := k.work
 		if r.share > 0 {
 			whole, _ := f.s.keptOf(f.h, k)
-			n += whole
-			if k.saved > 0 && r.share > 0 {
+			n += r.unit * whole
+			if k.saved > 0 {
 				n -= f.entry(k)
 			}
 		}
@@ -114,7 +103,7 @@ func (f *filler) entry(k *block) float64 {
 
 // lastBlock is the stream that enters the block whose backward pass is last; where blocks are kept, all that it keeps.
 func (f *filler) lastBlock() ledger.Item {
-	r := f.s.j.recompute()
+	r := f.s.again(f.h)
 	worst := 0.0
 	for i := range f.h.blocks {
 		if f.s.j.leaks() {

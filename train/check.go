@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/dtype"
@@ -18,7 +17,7 @@ import (
 // Check refuses what the framework would refuse, and what no framework can run. The job has gone through Defaults. Errors
 // are *plan.Problem.
 func Check(j *Job) error {
-	for _, check := range []func(*Job) error{checkModel, checkWords, checkRoles, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkRecompute, checkOffload, checkCritic} {
+	for _, check := range []func(*Job) error{checkModel, checkWords, checkRoles, checkPrecision, checkCounts, checkGroups, checkBatch, checkMethod, checkSharding, checkPipeline, checkStages, checkRecompute, checkStates, checkOffload, checkCritic} {
 		if err := check(j); err != nil {
 			return err
 		}
@@ -310,7 +309,7 @@ func checkSharding(j *Job) error {
 
 func checkPipeline(j *Job) error {
 	p, t := j.Plan, j.Training
-	known := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zbv"}
+	known := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zbv", "dualpipe", "dualpipe-v"}
 	switch {
 	case p.PP <= 1 && t.VPP > 1:
 		return impossible("vpp", t.VPP, "--pp 2 or more", "vpp = %d: chunks are of a pipeline's stages, and there is no pipeline", t.VPP)
@@ -336,24 +335,28 @@ func checkPipeline(j *Job) error {
 	return nil
 }
 
-func checkRecompute(j *Job) error {
-	r := j.Training.Recompute
-	switch {
-	case r == "none" || r == "full":
-		return nil
-	case r == "selective":
-		if j.megatron() || j.Framework.Name == "torchtitan" || j.Framework.Name == "megatron-deepspeed" {
-			return nil
+// checkStates: Megatron chooses what gradients and moments are in, and moments where they are shared.
+func checkStates(j *Job) error {
+	t := j.Training
+	for _, c := range []struct {
+		field, value string
+		known        []string
+	}{{"grad_dtype", t.GradDtype, []string{"fp32", "bf16"}}, {"moment_dtype", t.MomentDtype, []string{"fp32", "bf16", "fp8"}}} {
+		switch {
+		case c.value == "":
+		case !slices.Contains(c.known, c.value):
+			return unknown(c.field, c.value, c.known...)
+		case !j.megatron():
+			return impossible(c.field, c.value, "--framework megatron-bridge, or leave "+c.field+" out", "%s = %s: %s does not choose it by itself", c.field, c.value, j.Framework.Name)
 		}
-		return impossible("recompute", r, "--recompute full, or none", "%s computes whole blocks again or none; megatron and torchtitan choose operators", j.Framework.Name)
 	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(r, "every:")); err == nil && n > 0 && strings.HasPrefix(r, "every:") {
-		if l := len(j.Model.Decoder().Layers); n > l {
-			return impossible("recompute", r, fmt.Sprintf("--recompute full, none, or every:N with N up to %d", l), "recompute = %s: %s has %d layers", r, j.Model.ID, l)
-		}
-		return nil
+	if t.MomentDtype != "" && t.MomentDtype != "fp32" && t.Sharding != "zero1" {
+		return impossible("moment_dtype", t.MomentDtype, "--sharding zero1", "moment_dtype = %s: the precision-aware optimizer is one that shares its states", t.MomentDtype)
 	}
-	return unknown("recompute", r, "none", "selective", "full", "every:4")
+	if on(t.NarrowActs) && !j.megatron() {
+		return impossible("fp8_activation_inputs", true, "--framework megatron-bridge", "%s keeps inputs of activations in the format that it computes in", j.Framework.Name)
+	}
+	return nil
 }
 
 func checkOffload(j *Job) error {

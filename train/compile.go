@@ -42,7 +42,7 @@ func Compile(j *Job) (*Sizer, error) {
 		j.Weights = w
 	}
 	p, t := j.Plan, j.Training
-	groups := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, ETP: t.ETP}.Normal()
+	groups := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, ETP: t.ETP, Stages: j.stages()}.Normal()
 	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], groups)
 	if err != nil {
 		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}
@@ -57,7 +57,13 @@ func Compile(j *Job) (*Sizer, error) {
 	c := newCounter(j)
 	s.ranks = make([]share, len(placed))
 	for i := range placed {
+		if vShaped(t.Schedule) {
+			placed[i].Post = placed[i].Pre
+		}
 		s.ranks[i] = c.share(placed[i])
+	}
+	if p.PP > 1 && t.Schedule == "dualpipe" {
+		s.ranks = facing(s.ranks)
 	}
 	if err = s.besides(groups); err != nil {
 		return nil, err

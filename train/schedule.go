@@ -2,7 +2,9 @@ package train
 
 // inFlight is how many micro-batches a stage holds at once, in whole stages: a chunk of an interleaved stage counts as its
 // share. GPipe arXiv:1811.06965; 1F1B and interleaved chunks arXiv:2104.04473; zero bubble arXiv:2401.10241: H1 holds as
-// many as 1F1B, H2 twice as many, and its V-shaped schedule a whole pipeline's on every stage.
+// many as 1F1B, H2 twice as many, and its V-shaped schedule a whole pipeline's on every stage. DualPipe (arXiv:2412.19437,
+// table 2) holds one more than there are stages: as many as 1F1B of a rank's own stage, the others of the stage that faces it;
+// its V-shaped form cuts stages in two and holds one more half.
 func inFlight(schedule string, stage, stages, chunks, micro int64) float64 {
 	if stages <= 1 {
 		return 1
@@ -18,6 +20,8 @@ func inFlight(schedule string, stage, stages, chunks, micro int64) float64 {
 		return float64(min(micro, 2*behind-1))
 	case "zbv":
 		return float64(min(micro, stages))
+	case "dualpipe-v":
+		return min(float64(micro), float64(stages)+0.5)
 	}
 	return float64(min(micro, behind))
 }

@@ -18,6 +18,7 @@ type share struct {
 	ends       float64
 	endsStored float64
 	blocks     []block
+	facing     []block // of the stage at the pipeline's other end, which DualPipe puts on the same ranks
 	layers     float64
 	vocab      float64
 	head       float64 // bytes that the final norm and the head keep of a token
@@ -29,7 +30,7 @@ type share struct {
 // holds reports whether another class of ranks, of an earlier stage, holds the same.
 func (s *share) holds(o *share) bool {
 	return s.pl.Pre == o.pl.Pre && s.pl.Post == o.pl.Post && s.pl.Stage >= o.pl.Stage && s.dense == o.dense && s.expert == o.expert && s.ends == o.ends && s.layers == o.layers &&
-		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && slices.Equal(s.blocks, o.blocks)
+		s.vocab == o.vocab && s.head == o.head && s.largest == o.largest && slices.Equal(s.blocks, o.blocks) && slices.Equal(s.facing, o.facing)
 }
 
 // numbers counts parameters.

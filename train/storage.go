@@ -25,7 +25,7 @@ func (j *Job) storage() Storage {
 	}
 	switch j.Framework.Name {
 	case "megatron", "megatron-bridge", "ms-swift-megatron":
-		return Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
+		return j.megatronStorage()
 	case "megatron-deepspeed":
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
@@ -43,6 +43,28 @@ func (j *Job) storage() Storage {
 		return Storage{Weight: 4, Grad: 4, Moment: 4, Gathered: 4, Cast: 2}
 	}
 	return Storage{Weight: 2, Grad: 2, Moment: 2, Gathered: 2} // autocast over weights that were loaded in 16 bits
+}
+
+// megatronStorage: gradients add up in fp32 unless weights are fp16 or the run says bf16; then the optimizer steps on copies in
+// fp32 (megatron/core/optimizer/distrib_optimizer.py: _copy_model_grads_to_main_grads). The precision-aware optimizer keeps moments
+// in what it is told, steps on gradients as they are, and of masters keeps the 16 bits that bf16 weights lack
+// (optimizer_config.py: store_param_remainders), unless a recipe of fp8 is named, as megatron-bridge always does (mixed_precision.py).
+func (j *Job) megatronStorage() Storage {
+	t := j.Training
+	s := Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
+	if t.GradDtype == "bf16" || t.Precision == "fp16-mixed" {
+		s.Grad, s.Stepping = 2, 4
+	}
+	switch t.MomentDtype {
+	case "bf16":
+		s.Moment = 2
+	case "fp8":
+		s.Moment = 1
+	}
+	if s.Moment < 4 && t.Precision == "bf16-mixed" && j.Framework.Name != "megatron-bridge" {
+		s.Master, s.Stepping = 2, 0
+	}
+	return s
 }
 
 // adapterStorage: peft keeps adapters in fp32 (autocast_adapter_dtype), others in the model's format.

@@ -66,8 +66,14 @@ func (j *Job) style() model.Style {
 		s.Choices = j.Plan.TP / max(1, t.ETP)
 	}
 	s.ExpertLoop = !j.megatron()
-	if t.Narrow() && j.megatron() {
-		s.Inputs = 1
+	if j.megatron() {
+		s.Again, s.WeighsEarly = j.recompute().modules, true
+		if t.Narrow() {
+			s.Inputs = 1
+		}
+		if on(t.NarrowActs) {
+			s.ActInputs = 1
+		}
 	}
 	return s
 }
@@ -112,7 +118,7 @@ func (j *Job) megatron() bool {
 
 // attentionRecomputed: Megatron's selective recompute computes the core of attention again (arXiv:2205.05198).
 func (j *Job) attentionRecomputed() bool {
-	return j.Training.Recompute == "selective" && j.Framework.Name != "torchtitan"
+	return j.Training.Recompute == "selective" && j.Framework.Name == "megatron-deepspeed" || j.recompute().modules&model.CoreAttention != 0
 }
 
 // adapterWidth is what an adapter's own copy of its input takes: fp32 where the adapter is in fp32 and autocast does not

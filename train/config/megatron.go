@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/memwall/memwall/plan"
@@ -15,7 +14,7 @@ func megatron() *framework {
 		says: map[string]string{
 			"objective": "pretrain sft", "method": "~full", "optimizer": "adamw adamw-fused sgd", "precision": "bf16-mixed fp16-mixed fp32 fp8 mxfp8 nvfp4",
 			"sharding": "ddp none zero1 zero2 zero3 fsdp2", "tp": "*", "pp": "*", "vpp": "*", "cp": "*", "ep": "*", "etp": "*", "dp": "*", "schedule": "1f1b interleaved",
-			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective full every",
+			"sequence_parallel": "true", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "global_batch": "*", "recompute": "none selective modules full uniform block", "grad_dtype": "bf16", "moment_dtype": "bf16 fp8", "first_stage_layers": "*", "last_stage_layers": "*",
 			"attention": "flash eager", "fused_loss": "true", "fused_kernels": "true", "tokens": "*", "offload.optimizer": "host", "packing": "~true",
 		},
 		parts: []part{{
@@ -38,7 +37,6 @@ func megatronRefuses() []refusal {
 		{"schedule", func(in *Input) bool { return scheduled(in) == "interleaved" && in.Training.VPP <= 1 }, "needs several chunks of a stage", "vpp = 2, or schedule = 1f1b"},
 		{"schedule", func(in *Input) bool { return scheduled(in) == "1f1b" && in.Training.VPP > 1 }, "has one chunk of a stage", "vpp = 1, or schedule = interleaved"},
 		{"sequence_parallel", func(in *Input) bool { return yes(in.Training.SequenceParallel) && in.Plan.TP <= 1 }, "shares norms among the ranks of a tensor group, and there is one rank", "sequence_parallel = false, or tp = 2"},
-		{"recompute", func(in *Input) bool { return every(in) > 0 && again(in) == 0 }, "is so many layers of each chunk of a stage, and the layers do not say how many", "recompute = full or selective"},
 		{"precision", func(in *Input) bool {
 			return place(in, optimizer) == "host" && in.Training.Precision == "fp32"
 		}, "has no optimizer on the host, which is the precision-aware one", "precision = bf16-mixed"},
@@ -69,13 +67,15 @@ func megatronRules() []rule {
 		words("--optimizer", optimizerName, "adamw=adam", "adamw-fused>adam", "sgd=sgd"),
 		{put: putMegatronPrecision, get: getMegatronPrecision},
 		{put: putMegatronSharding, get: getMegatronSharding},
-		{put: putHost, get: getHost},
+		{put: putStates, get: getStates},
+		count("--decoder-first-pipeline-num-layers", func(in *Input) *int64 { return &in.Training.FirstStage }),
+		count("--decoder-last-pipeline-num-layers", func(in *Input) *int64 { return &in.Training.LastStage }),
+		{get: getEnds},
+		{get: flag("--activation-func-fp8-input-store", func(in *Input) **bool { return &in.Training.NarrowActs }).get}, // after core 0.15
 		{put: putRecompute, get: getRecompute},
 		words("--attention-backend", attention, "flash=flash", "eager=unfused"),
 		also("--attention-backend", attention, "flash=fused", "auto=auto"), // cuDNN's, which writes no scores either
-		{put: flag("--cross-entropy-loss-fusion", fusedLoss).put, get: func(in *Input, r *reader) {
-			in.Training.FusedLoss = truth(r.on("--cross-entropy-loss-fusion"))
-		}},
+		{put: putFusedLoss, get: getFusedLoss},
 		{put: putFused, get: getFused},
 		fixed("--lr", 0.0003), fixed("--mock-data", true), fixed("--tokenizer-type", "NullTokenizer"), made("--vocab-size", vocab),
 	}
@@ -242,82 +242,128 @@ func getMegatronSharding(in *Input, r *reader) {
 	r.keep("--data-parallel-sharding-strategy")
 }
 
-// putHost: the optimizer on the host is a form of the precision-aware one.
-func putHost(in *Input, s *section) {
-	if place(in, optimizer) == "host" {
+// putStates: the optimizer on the host, and moments in fewer bits, are forms of the precision-aware one.
+func putStates(in *Input, s *section) {
+	host, t := place(in, optimizer) == "host", &in.Training
+	narrow := t.MomentDtype != "" && t.MomentDtype != "fp32"
+	if host {
 		s.set("--optimizer-cpu-offload", true)
+	}
+	if host || narrow {
 		s.set("--use-precision-aware-optimizer", true)
+	}
+	if narrow {
+		s.set("--exp-avg-dtype", t.MomentDtype)
+		s.set("--exp-avg-sq-dtype", t.MomentDtype)
+	}
+	if t.GradDtype == "bf16" {
+		s.set("--grad-reduce-in-bf16", true)
 	}
 }
 
-func getHost(in *Input, r *reader) {
+// getStates: moments of two formats are none of a plan.
+func getStates(in *Input, r *reader) {
+	const first, second = "--exp-avg-dtype", "--exp-avg-sq-dtype"
+	aware := r.on("--use-precision-aware-optimizer")
 	if r.on("--optimizer-cpu-offload") {
 		offload(in).Optimizer = "host"
-		r.take("--use-precision-aware-optimizer")
+	}
+	if m := r.text(first); m != "" && aware {
+		if m == r.text(second) && back(m, []string{"fp32=fp32", "bf16=bf16", "fp8=fp8"}) != "" {
+			in.Training.MomentDtype = m
+		} else {
+			r.keep(first)
+			r.keep(second)
+		}
+	}
+	in.Training.GradDtype = map[bool]string{true: "bf16"}[r.on("--grad-reduce-in-bf16")]
+	r.take("--accumulate-allreduce-grads-in-fp32") // which is so unless it is told otherwise
+}
+
+// getEnds: embedding and head that count as a layer each leave the first and the last stage one fewer.
+func getEnds(in *Input, r *reader) {
+	const first, last = "--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"
+	head, tail := r.on(first), r.on(last)
+	ends := map[bool]int64{true: 1}
+	all := in.Layers + ends[head] + ends[tail]
+	if !head && !tail {
+		return
+	}
+	if in.Layers == 0 || all%degree(in.Plan.PP) != 0 || in.Plan.PP <= 1 {
+		r.keep(first)
+		r.keep(last)
+		return
+	}
+	if head {
+		in.Training.FirstStage = all/in.Plan.PP - 1
+	}
+	if tail {
+		in.Training.LastStage = all/in.Plan.PP - 1
+	}
+}
+
+// putFusedLoss: Transformer Engine's writes gradients over the logits; Megatron's own holds as much as the plain loss.
+func putFusedLoss(in *Input, s *section) {
+	if yes(in.Training.FusedLoss) {
+		s.set("--cross-entropy-loss-fusion", true)
+		s.set("--cross-entropy-fusion-impl", "te")
+	}
+}
+
+func getFusedLoss(in *Input, r *reader) {
+	fused, how := r.on("--cross-entropy-loss-fusion"), r.text("--cross-entropy-fusion-impl")
+	in.Training.FusedLoss = truth(fused && how == "te")
+	if how != "" && how != "te" && how != "native" {
+		r.keep("--cross-entropy-fusion-impl")
 	}
 }
 
 func putRecompute(in *Input, s *section) {
-	switch in.Training.Recompute {
-	case "full":
+	how, rest, _ := strings.Cut(in.Training.Recompute, ":")
+	layers := func(method string, n any) {
 		s.set("--recompute-granularity", "full")
-		s.set("--recompute-method", "uniform")
-		s.set("--recompute-num-layers", int64(1))
-	case "selective":
-		s.set("--recompute-granularity", "selective")
-	}
-	if n := again(in); n > 0 {
-		s.set("--recompute-granularity", "full")
-		s.set("--recompute-method", "block")
+		s.set("--recompute-method", method)
 		s.set("--recompute-num-layers", n)
 	}
-}
-
-// every is the N of a plan that computes one layer of N again; 0 for others.
-func every(in *Input) int64 {
-	if k, n, _ := strings.Cut(in.Training.Recompute, ":"); k == "every" {
-		n, _ := strconv.ParseInt(n, 10, 64)
-		return n
-	}
-	return 0
-}
-
-// chunk is the layers of a stage's chunk, where all have as many.
-func chunk(in *Input) int64 {
-	n := degree(in.Plan.PP) * degree(in.Training.VPP)
-	if in.Layers%n != 0 {
-		return 0
-	}
-	return in.Layers / n
-}
-
-// again is how many layers of each chunk are computed again: the block method's, since its units of the uniform method
-// are all computed again (megatron/core/transformer/transformer_block.py). 0 where they are no whole number.
-func again(in *Input) int64 {
-	n := every(in)
-	if n == 0 || chunk(in)%n != 0 {
-		return 0
-	}
-	return chunk(in) / n
-}
-
-// getRecompute: units of several layers, and a part of a stage's layers that is not one of so many, are no recomputation
-// of a plan.
-func getRecompute(in *Input, r *reader) {
-	const layers, how = "--recompute-num-layers", "--recompute-method"
-	n, _ := r.optional(layers)
-	switch r.text("--recompute-granularity") {
-	case "":
-		in.Training.Recompute = "none"
-	case "selective":
-		in.Training.Recompute = "selective"
+	switch how {
 	case "full":
-		in.Training.Recompute = "full"
-		switch method := r.text(how); {
-		case method == "uniform" && n <= 1:
-		case method == "block" && n > 0 && chunk(in) > n && chunk(in)%n == 0:
-			in.Training.Recompute = fmt.Sprintf("every:%d", chunk(in)/n)
+		layers("uniform", int64(1))
+	case "uniform", "block":
+		layers(how, rest)
+	case "selective":
+		s.set("--recompute-granularity", "selective")
+		if rest != "" {
+			s.set("--recompute-modules", strings.ReplaceAll(rest, "+", " "))
+		}
+	}
+}
+
+// getRecompute: modules count with selective recomputation alone, and layers with full.
+func getRecompute(in *Input, r *reader) {
+	const layers, how, modules = "--recompute-num-layers", "--recompute-method", "--recompute-modules"
+	t := &in.Training
+	granularity := r.text("--recompute-granularity")
+	if r.on("--recompute-activations") && granularity == "" {
+		granularity = "selective"
+	}
+	n, _ := r.optional(layers)
+	method, names := r.text(how), r.list(modules)
+	switch granularity {
+	case "":
+		t.Recompute = "none"
+	case "selective":
+		t.Recompute = "selective"
+		if len(names) > 0 {
+			t.Recompute += ":" + strings.Join(names, "+")
+		}
+	case "full":
+		switch {
+		case n > 1 && method == "uniform", n > 0 && method == "block":
+			t.Recompute = fmt.Sprintf("%s:%d", method, n)
+		case method == "uniform":
+			t.Recompute = "full"
 		default:
+			t.Recompute = "full"
 			r.keep(how)
 			r.keep(layers)
 		}

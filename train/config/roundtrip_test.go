@@ -29,8 +29,11 @@ func (m maker) of(field, words string) string {
 		return ""
 	}
 	v := w[m.IntN(len(w))]
-	if v == "every" {
-		return "every:" + fmt.Sprint(2+m.IntN(6))
+	switch v {
+	case "every", "uniform", "block":
+		return v + ":" + fmt.Sprint(2+m.IntN(6))
+	case "modules":
+		return "selective:" + []string{"mlp", "core_attn+layernorm", "moe_act"}[m.IntN(3)]
 	}
 	return v
 }
@@ -71,6 +74,7 @@ func (m maker) draw() Input {
 	in.Plan.TP, in.Plan.PP, in.Plan.CP, in.Plan.EP, t.ETP = m.degree("tp"), m.degree("pp"), m.degree("cp"), m.degree("ep"), m.degree("etp")
 	if in.Plan.PP > 1 {
 		t.Schedule, t.VPP = m.of("schedule", "1f1b"), m.degree("vpp")
+		t.FirstStage, t.LastStage = m.degree("first_stage_layers")-1, m.degree("last_stage_layers")-1
 	}
 	in.Plan.DP = 1 << m.IntN(4)
 	in.Devices = ranks(&in) * in.Plan.DP
@@ -82,6 +86,10 @@ func (m maker) draw() Input {
 	t.Tokens = t.GlobalBatch * t.SequenceLength * plan.Int(1+m.IntN(1000))
 	t.SequenceParallel, t.FusedLoss, t.Fused = m.flag("sequence_parallel"), m.flag("fused_loss"), m.flag("fused_kernels")
 	t.Compile, t.Packing = m.flag("compile"), m.flag("packing")
+	if f := "moment_dtype"; m.f.says[f] != "" || m.IntN(20) == 0 {
+		t.GradDtype, t.MomentDtype = []string{"", "bf16"}[m.IntN(2)], []string{"", "bf16", "fp8"}[m.IntN(3)]
+		t.NarrowActs = m.flag("fp8_activation_inputs")
+	}
 	in.Plan.Offload = &plan.Offload{Optimizer: m.place("optimizer"), Params: m.place("params"), Activations: m.place("activations")}
 	if m.IntN(2) == 0 {
 		in.Plan.Offload.Params = in.Plan.Offload.Optimizer

@@ -34,6 +34,11 @@ func fields() []field {
 		{"etp", func(in *Input) string { return many(in.Training.ETP) }},
 		{"schedule", scheduled},
 		{"sequence_parallel", func(in *Input) string { return asked(in.Training.SequenceParallel) }},
+		{"first_stage_layers", func(in *Input) string { return number(in.Training.FirstStage) }},
+		{"last_stage_layers", func(in *Input) string { return number(in.Training.LastStage) }},
+		{"grad_dtype", func(in *Input) string { return unless(in.Training.GradDtype, "fp32") }},
+		{"moment_dtype", func(in *Input) string { return unless(in.Training.MomentDtype, "fp32") }},
+		{"fp8_activation_inputs", func(in *Input) string { return asked(in.Training.NarrowActs) }},
 		{"recompute", func(in *Input) string { return in.Training.Recompute }},
 		{"attention", func(in *Input) string { return unless(in.Plan.Attention, "auto") }},
 		{"fused_loss", func(in *Input) string { return asked(in.Training.FusedLoss) }},
@@ -50,48 +55,53 @@ func fields() []field {
 
 // unsaid gives, for each field that some format does not say, why a plan may still hold it, or where it is said.
 var unsaid = map[string]string{
-	"framework":           "the format itself is the framework",
-	"objective":           "the program is made for one objective",
-	"method":              "the framework trains all weights only",
-	"weights":             "what the weights are stored in follows from precision, unless they are quantised",
-	"reference_model":     "the trainer takes the model itself as its reference",
-	"reward_model":        "rewards come from a function or a server that the data's owner writes",
-	"critic_model":        "the trainer that has a critic is given the model itself",
-	"teacher_model":       "no recipe of the framework distils",
-	"rollout":             "the framework has no rollout engine",
-	"sharding":            "the launcher makes as many processes as there are devices; without a key each holds all",
-	"tp":                  "the framework does not split layers",
-	"pp":                  "the framework does not split the model into stages",
-	"vpp":                 "the framework has no interleaved stages",
-	"cp":                  "the framework does not split sequences",
-	"ep":                  "the framework does not split experts",
-	"etp":                 "the framework does not split the tensors of experts",
-	"dp":                  "it follows from the number of processes",
-	"global_batch":        "it follows from micro_batch, accumulation and the number of processes",
-	"schedule":            "it follows from the pipeline",
-	"sequence_parallel":   "it comes with tensor parallelism, or there is none",
-	"attention":           "the framework chooses the kernel",
-	"fused_loss":          "the framework has no switch for it",
-	"fused_kernels":       "the framework has no switch for it",
-	"compile":             "the framework has no switch for it",
-	"lora_rank":           "the framework has no adapters",
-	"lora_targets":        "the framework has no adapters",
-	"lora_dropout":        "the framework has no adapters",
-	"modules_to_save":     "the framework trains no modules in full beside adapters",
-	"frozen":              "the framework freezes no parts by a key",
-	"tokens":              "a run is as long as its epochs or steps",
-	"data":                "lengths of samples are the data's own",
-	"packing":             "the data loader cuts a stream of tokens into full sequences",
-	"offload.optimizer":   "the framework keeps optimizer states on the device",
-	"offload.params":      "the framework keeps parameters on the device",
-	"offload.activations": "the framework keeps activations on the device",
+	"framework":             "the format itself is the framework",
+	"objective":             "the program is made for one objective",
+	"method":                "the framework trains all weights only",
+	"weights":               "what the weights are stored in follows from precision, unless they are quantised",
+	"reference_model":       "the trainer takes the model itself as its reference",
+	"reward_model":          "rewards come from a function or a server that the data's owner writes",
+	"critic_model":          "the trainer that has a critic is given the model itself",
+	"teacher_model":         "no recipe of the framework distils",
+	"rollout":               "the framework has no rollout engine",
+	"sharding":              "the launcher makes as many processes as there are devices; without a key each holds all",
+	"tp":                    "the framework does not split layers",
+	"pp":                    "the framework does not split the model into stages",
+	"vpp":                   "the framework has no interleaved stages",
+	"cp":                    "the framework does not split sequences",
+	"ep":                    "the framework does not split experts",
+	"etp":                   "the framework does not split the tensors of experts",
+	"dp":                    "it follows from the number of processes",
+	"global_batch":          "it follows from micro_batch, accumulation and the number of processes",
+	"schedule":              "it follows from the pipeline",
+	"sequence_parallel":     "it comes with tensor parallelism, or there is none",
+	"first_stage_layers":    "the framework cuts layers evenly",
+	"last_stage_layers":     "the framework cuts layers evenly",
+	"grad_dtype":            "what gradients are in follows from precision",
+	"moment_dtype":          "what moments are in follows from precision and optimizer",
+	"fp8_activation_inputs": "the framework has no switch for it",
+	"attention":             "the framework chooses the kernel",
+	"fused_loss":            "the framework has no switch for it",
+	"fused_kernels":         "the framework has no switch for it",
+	"compile":               "the framework has no switch for it",
+	"lora_rank":             "the framework has no adapters",
+	"lora_targets":          "the framework has no adapters",
+	"lora_dropout":          "the framework has no adapters",
+	"modules_to_save":       "the framework trains no modules in full beside adapters",
+	"frozen":                "the framework freezes no parts by a key",
+	"tokens":                "a run is as long as its epochs or steps",
+	"data":                  "lengths of samples are the data's own",
+	"packing":               "the data loader cuts a stream of tokens into full sequences",
+	"offload.optimizer":     "the framework keeps optimizer states on the device",
+	"offload.params":        "the framework keeps parameters on the device",
+	"offload.activations":   "the framework keeps activations on the device",
 }
 
 // near are the values to try in place of one, nearest first.
 var near = map[string]string{
 	"zero1": "zero2 zero3 fsdp2 fsdp", "zero2": "zero1 zero3 fsdp2 fsdp", "zero3": "fsdp2 fsdp zero2 zero1",
 	"fsdp": "fsdp2 zero3", "fsdp2": "fsdp zero3", "hsdp": "fsdp2 fsdp zero3", "ddp": "none fsdp2 zero1", "none": "ddp",
-	"selective": "full none", "every": "selective full", "full": "none",
+	"selective": "full none", "every": "selective full", "full": "none", "modules": "selective full", "uniform": "full", "block": "every full",
 	"qlora": "lora full", "dora": "lora full", "lora": "full",
 	"adamw-8bit": "paged-adamw-8bit adamw-fused adamw", "paged-adamw-8bit": "adamw-8bit adamw-fused adamw", "paged-adamw": "adamw-fused adamw",
 	"adamw-fused": "adamw", "adamw": "adamw-fused", "muon": "adamw-fused adamw", "galore": "adamw-8bit adamw-fused adamw", "adafactor": "adamw-8bit adamw-fused adamw",
@@ -102,9 +112,12 @@ var near = map[string]string{
 	"nf4-single": "nf4",
 }
 
-// kind is a value without its number: every:4 is every.
+// kind is a value without its number: every:4 is every; selective with a list is modules.
 func kind(value string) string {
-	k, _, _ := strings.Cut(value, ":")
+	k, _, listed := strings.Cut(value, ":")
+	if listed && k == "selective" {
+		return "modules"
+	}
 	return k
 }
 
@@ -130,6 +143,14 @@ func rollout(in *Input) string {
 	}
 	engine, _, _ := strings.Cut(in.Training.Rollout.Engine, "@")
 	return engine
+}
+
+// number is a count; 0 says nothing.
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func many(n int64) string {

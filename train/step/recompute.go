@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memwall/memwall/dtype"
 	"github.com/memwall/memwall/model"
 	"github.com/memwall/memwall/speed"
 )
@@ -19,8 +20,10 @@ type recompute struct {
 func (m *Model) recompute() (r recompute) {
 	mode, list, _ := strings.Cut(m.in.Training.Recompute, ":")
 	switch mode {
-	case "full":
+	case "full", "uniform":
 		r.layers = 1
+	case "block":
+		r.layers = m.blockShare(list)
 	case "every":
 		if n, err := strconv.ParseFloat(list, 64); err == nil && n >= 1 {
 			r.layers = 1 / n
@@ -36,6 +39,15 @@ func (m *Model) recompute() (r recompute) {
 		}
 	}
 	return r
+}
+
+// blockShare of the layers are the first so many of each chunk of a stage.
+func (m *Model) blockShare(count string) float64 {
+	n, err := strconv.ParseFloat(count, 64)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return min(1, n*float64(m.groups.pp*m.groups.vpp)/float64(len(m.in.Model.Decoder().Layers)))
 }
 
 // of is how many times an operator's forward pass is repeated.
@@ -77,6 +89,10 @@ func repeats(module string, k *speed.Kernel) bool {
 		return k.Op.Kind == model.Glu && k.Op.Rows == model.PerChoice
 	case "layernorm":
 		return k.Op.Kind == model.Norm
+	case "mla_up_proj":
+		return k.Op.Role == dtype.AttnQB
+	case "shared_experts":
+		return k.Op.Role == dtype.FFNGateSh || k.Op.Role == dtype.FFNUpSh || k.Op.Role == dtype.FFNDownSh
 	}
 	return false
 }

@@ -60,7 +60,7 @@ func (m *Model) slowest(layers, head *work) turns {
 // of inputs fill it with the former (Qi et al., arXiv:2401.10241, section 2; ZB-V: arXiv:2405.15362).
 func bubble(schedule string) float64 {
 	switch schedule {
-	case "zb-h1":
+	case "zb-h1", "dualpipe", "dualpipe-v": // DualPipe: arXiv:2412.19437, table 2, with backward passes of two forward ones
 		return 1.0 / 3
 	case "zb-h2", "zbv":
 		return 0

@@ -1,0 +1,138 @@
+package train
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/memwall/memwall/model"
+	"github.com/memwall/memwall/plan"
+)
+
+// recompute is which blocks compute their forward pass again, and what is kept of one that does.
+type recompute struct {
+	// share of the blocks runs again whole; block is how many of each chunk of a stage do, in place of a share.
+	share float64
+	block float64
+	// unit is how many blocks run again together, of which the input of the first is kept.
+	unit float64
+	// selective keeps results of chosen operators (torchtitan).
+	selective bool
+	modules   model.Modules
+}
+
+// recomputeModules are the names of Megatron's parts (megatron/core/transformer/transformer_config.py: recompute_modules).
+var recomputeModules = map[string]model.Modules{
+	"core_attn": model.CoreAttention, "mlp": model.DenseMLP, "moe": model.ExpertLayer, "shared_experts": model.SharedExperts,
+	"layernorm": model.Norms, "moe_act": model.ExpertActs, "mla_up_proj": model.LatentUps,
+}
+
+// RecomputeModules are the parts of a layer that Megatron computes again by themselves.
+func RecomputeModules() []string {
+	return []string{"core_attn", "mlp", "moe", "moe_act", "layernorm", "mla_up_proj", "shared_experts"}
+}
+
+func (j *Job) recompute() recompute {
+	how, rest, _ := strings.Cut(j.Training.Recompute, ":")
+	n, err := strconv.ParseFloat(rest, 64)
+	counted := err == nil && n >= 1
+	switch {
+	case how == "full":
+		return recompute{share: 1, unit: 1}
+	case how == "selective" && j.Framework.Name == "torchtitan":
+		return recompute{share: 1, unit: 1, selective: true}
+	case how == "selective" && j.megatron():
+		return recompute{unit: 1, modules: modulesOf(rest)}
+	case how == "every" && counted:
+		return recompute{share: 1 / n, unit: 1}
+	case how == "uniform" && counted:
+		return recompute{share: 1, unit: n}
+	case how == "block" && counted:
+		return recompute{block: n, unit: 1}
+	}
+	return recompute{unit: 1}
+}
+
+// modulesOf names joined by plus signs; Megatron's own choice is the core of attention.
+func modulesOf(names string) (out model.Modules) {
+	if names == "" {
+		return model.CoreAttention
+	}
+	for _, name := range strings.Split(names, "+") {
+		out |= recomputeModules[name]
+	}
+	return out
+}
+
+// in is the recomputation of a stage with so many layers in so many chunks.
+func (r recompute) in(layers float64, chunks int64) recompute {
+	if r.block > 0 && layers > 0 {
+		r.share = min(1, r.block*float64(max(1, chunks))/layers)
+	}
+	r.unit = max(1, min(r.unit, layers/float64(max(1, chunks))))
+	return r
+}
+
+// checkRecompute refuses what frameworks do not compute again.
+func checkRecompute(j *Job) error {
+	r := j.Training.Recompute
+	how, rest, listed := strings.Cut(r, ":")
+	switch {
+	case r == "none" || r == "full":
+		return nil
+	case how == "selective" && listed:
+		return j.checkModules(strings.Split(rest, "+"))
+	case r == "selective":
+		if j.megatron() || j.Framework.Name == "torchtitan" || j.Framework.Name == "megatron-deepspeed" {
+			return nil
+		}
+		return impossible("recompute", r, "--recompute full, or none", "%s computes whole blocks again or none; megatron and torchtitan choose operators", j.Framework.Name)
+	case how == "every" || how == "uniform" || how == "block":
+		return j.checkLayers(how, rest)
+	}
+	return unknown("recompute", r, "none", "selective", "full", "every:4", "uniform:4", "block:4", "selective:mlp+layernorm")
+}
+
+// checkLayers: a count of layers is at most those of the model. Only Megatron counts them by chunks of its stages.
+func (j *Job) checkLayers(how, count string) error {
+	r := j.Training.Recompute
+	n, err := strconv.Atoi(count)
+	l := len(j.Model.Decoder().Layers)
+	switch {
+	case err != nil || n < 1:
+		return unknown("recompute", r, "none", "selective", "full", "every:4", "uniform:4", "block:4")
+	case n > l:
+		return impossible("recompute", r, "--recompute full, none, or "+how+":N with N up to "+strconv.Itoa(l), "recompute = %s: %s has %d layers", r, j.Model.ID, l)
+	case how != "every" && !j.megatron():
+		return impossible("recompute", r, "--recompute full, or every:N", "recompute = %s is Megatron's way of counting layers, and %s has not got it", r, j.Framework.Name)
+	}
+	return nil
+}
+
+// checkModules: parts are Megatron's, and of a layer that the model has.
+func (j *Job) checkModules(names []string) error {
+	r := j.Training.Recompute
+	if !j.megatron() {
+		return impossible("recompute", r, "--framework megatron-bridge, or --recompute full", "recompute = %s: %s has no modules that compute again by themselves; megatron has", r, j.Framework.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(RecomputeModules(), name) {
+			return &plan.Problem{Field: "recompute", Value: r, Message: "recompute = " + r + ": megatron has no module called " + name, Fix: "modules of " + strings.Join(RecomputeModules(), ", ") + ", joined by +"}
+		}
+		lacks := map[string]bool{"moe": j.Model.Traits.Experts == 0, "moe_act": j.Model.Traits.Experts == 0, "shared_experts": j.Model.Traits.Experts == 0, "mla_up_proj": !latent(j.Model)}
+		if lacks[name] {
+			return impossible("recompute", r, "leave "+name+" out", "recompute = %s: %s has no such part of a layer", r, j.Model.ID)
+		}
+	}
+	return nil
+}
+
+// latent reports whether layers attend through a latent (arXiv:2405.04434).
+func latent(m *model.Model) (found bool) {
+	m.Decoder().Each(func(k *model.Kind, _ int64) {
+		for i := range k.Ops {
+			found = found || k.Ops[i].Attn != nil && k.Ops[i].Attn.Latent != nil
+		}
+	})
+	return found
+}

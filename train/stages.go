@@ -1,0 +1,88 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/memwall/memwall/shard"
+)
+
+// stages are the layers of each stage where the first or the last has a number of its own, which leaves the others to be
+// cut evenly (megatron/training/arguments.py: --decoder-first-pipeline-num-layers); nil for even ones.
+func (j *Job) stages() []int {
+	first, last, n := int(j.Training.FirstStage), int(j.Training.LastStage), int(j.Plan.PP)
+	if n <= 1 || first == 0 && last == 0 {
+		return nil
+	}
+	rest, between := len(j.Model.Decoder().Layers)-first-last, n
+	var head, tail []int
+	if first > 0 {
+		head, between = []int{first}, between-1
+	}
+	if last > 0 {
+		tail, between = []int{last}, between-1
+	}
+	return slices.Concat(head, shard.Even(max(0, rest), max(0, between)), tail)
+}
+
+// stageDefaults: where layers do not divide, and do with embedding and head as a layer each, Megatron's first and last stages have
+// one fewer (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split; so ran Llama 3, arXiv:2407.21783).
+func (j *Job) stageDefaults() {
+	l, n := int64(len(j.Model.Decoder().Layers)), j.Plan.PP
+	if each := (l + 2) / max(1, n); j.megatron() && n > 1 && j.stages() == nil && l%n != 0 && (l+2)%n == 0 && each > 1 {
+		j.Training.FirstStage, j.Training.LastStage = each-1, each-1
+		j.Default("first_stage_layers", each-1)
+		j.Default("last_stage_layers", each-1)
+	}
+}
+
+// checkStages refuses stages that leave none, or more than there are, to the others.
+func checkStages(j *Job) error {
+	t := j.Training
+	for _, c := range []struct {
+		field string
+		value int64
+	}{{"first_stage_layers", t.FirstStage}, {"last_stage_layers", t.LastStage}} {
+		l := int64(len(j.Model.Decoder().Layers))
+		if c.value < 0 || c.value > 0 && (j.Plan.PP <= 1 || c.value >= l) {
+			return impossible(c.field, c.value, fmt.Sprintf("--pp 2 or more, and fewer than the %d layers", l), "%s = %d: it is of a pipeline's stages, and %s has %d layers over pp = %d", c.field, c.value, j.Model.ID, l, j.Plan.PP)
+		}
+	}
+	if s := j.stages(); s != nil {
+		sum := 0
+		for _, n := range s {
+			sum += n
+		}
+		if sum != len(j.Model.Decoder().Layers) || slices.Min(s) == 0 {
+			return impossible("first_stage_layers", t.FirstStage, "fewer layers, so that each stage between has one", "the first and the last stage take %d of %d layers, which leaves none to some of %d stages", t.FirstStage+t.LastStage, len(j.Model.Decoder().Layers), j.Plan.PP)
+		}
+	}
+	return nil
+}
+
+// vShaped schedules put the first and the last part of the model on the first rank (arXiv:2401.10241, section 6).
+func vShaped(schedule string) bool { return schedule == "zbv" || schedule == "dualpipe-v" }
+
+// facing puts on each rank of a pipeline the stage at its other end too, as DualPipe does, which sends micro-batches from both
+// ends (arXiv:2412.19437). Ranks come in order of stages, as many classes in each.
+func facing(ranks []share) []share {
+	out := slices.Clone(ranks)
+	for i := range ranks {
+		o := &ranks[opposite(ranks, i)]
+		s := &out[i]
+		s.dense.add(&o.dense, 1)
+		s.expert.add(&o.expert, 1)
+		s.ends, s.endsStored, s.layers = s.ends+o.ends, s.endsStored+o.endsStored, s.layers+o.layers
+		s.vocab, s.head, s.largest = max(s.vocab, o.vocab), max(s.head, o.head), max(s.largest, o.largest)
+		s.rows, s.cols, s.facing = max(s.rows, o.rows), max(s.cols, o.cols), o.blocks
+	}
+	return out
+}
+
+// opposite is the class of a stage's tensor ranks in the stage that faces it.
+func opposite(ranks []share, i int) int {
+	stage := ranks[len(ranks)-1].pl.Stage - ranks[i].pl.Stage
+	first := slices.IndexFunc(ranks, func(s share) bool { return s.pl.Stage == stage })
+	own := slices.IndexFunc(ranks, func(s share) bool { return s.pl.Stage == ranks[i].pl.Stage })
+	return min(first+i-own, len(ranks)-1)
+}
