@@ -7,7 +7,7 @@ import (
 // keptOf is what one block of a kind keeps of a token until its backward pass.
 func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
 	whole, again = k.saved+k.scores*s.length, h.stream
-	if s.j.recompute().selective {
+	if recomputeOf(s.j).selective {
 		again += k.products
 	}
 	return whole, min(again, max(whole, h.stream))
@@ -15,16 +15,16 @@ func (s *Sizer) keptOf(h *share, k *block) (whole, again float64) {
 
 // again is the recomputation of the layers that a class of ranks holds.
 func (s *Sizer) again(h *share) recompute {
-	return s.j.recompute().in(h.layers, max(1, s.j.Training.VPP))
+	return recomputeOf(s.j).in(h.layers, max(1, s.j.Training.VPP))
 }
 
 // kept books what all blocks keep of the micro-batches in flight.
 func (f *filler) kept() ledger.Item {
 	s, h := f.s, f.h
 	r := s.again(h)
-	n := f.keptIn(h.blocks, r, int64(h.pl.Stage))
+	n := keptIn(f, h.blocks, r, int64(h.pl.Stage))
 	if len(h.facing) > 0 {
-		n = f.b.Add(n, f.keptIn(h.facing, r, s.j.Plan.PP-1-int64(h.pl.Stage)))
+		n = f.b.Add(n, keptIn(f, h.facing, r, s.j.Plan.PP-1-int64(h.pl.Stage)))
 	}
 	place := ledger.Device
 	id, name := "activations", "saved activations"
@@ -39,7 +39,7 @@ func (f *filler) kept() ledger.Item {
 }
 
 // keptIn books what blocks of a stage keep of the micro-batches that are in flight there.
-func (f *filler) keptIn(blocks []block, r recompute, stage int64) ledger.Num {
+func keptIn(f *filler, blocks []block, r recompute, stage int64) ledger.Num {
 	s, perToken := f.s, 0.0
 	for i := range blocks {
 		whole, again := s.keptOf(f.h, &blocks[i])
@@ -140,7 +140,7 @@ func (f *filler) remade() ledger.Item {
 		name, bytes, of = "weights of quantised values", 1+bytes, func(k *block) float64 { return k.numbers }
 	}
 	n := f.b.Lit(0)
-	if sum := overBlocks(f.h.blocks, j.recompute().share, of); sum > 0 && (j.Training.Objective == "qat" || j.Adapters()) {
+	if sum := overBlocks(f.h.blocks, recomputeOf(j).share, of); sum > 0 && (j.Training.Objective == "qat" || j.Adapters()) {
 		n = f.b.Mul(f.b.In("numbers", sum, "sum over blocks that are kept"), f.b.Lit(bytes))
 	}
 	return ledger.Known("workspace", name, n, ledger.Derived, ledger.SemiPersistent, ledger.Device, phasesPage)
@@ -156,7 +156,7 @@ func overBlocks(blocks []block, again float64, of func(*block) float64) (sum flo
 
 // leaks reports whether inputs of frozen units stay until the pass ends.
 func (j *Job) leaks() bool {
-	return j.Training.Sharding == "fsdp" && j.Adapters() && j.recompute().share == 1 && !j.gathersMixed()
+	return j.Training.Sharding == "fsdp" && j.Adapters() && recomputeOf(j).share == 1 && !j.gathersMixed()
 }
 
 // dequantised: a product with quantised weights makes a copy of them in the format that it computes in; gathered units make the next one's too.

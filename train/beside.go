@@ -63,7 +63,7 @@ func (f *filler) away() (out []ledger.Item) {
 	if s.opt.Paged && !off.optimizer {
 		add("host", "optimizer", "paged states of the optimizer", f.both("state_bytes", states, 1, ofStates))
 	}
-	if off.activations || s.j.Framework.Keep.Offloads && s.j.recompute().share == 1 {
+	if off.activations || s.j.Framework.Keep.Offloads && recomputeOf(s.j).share == 1 {
 		add("host", "checkpoints", "inputs of blocks", f.b.Mul(f.tokens(), f.b.In("stream_per_token", f.h.stream, "width of the stream"), f.b.In("blocks", f.h.layers, "model")))
 	}
 	return out

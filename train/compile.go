@@ -42,7 +42,7 @@ func Compile(j *Job) (*Sizer, error) {
 		j.Weights = w
 	}
 	p, t := j.Plan, j.Training
-	groups := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, ETP: t.ETP, Stages: j.stages()}.Normal()
+	groups := shard.Parallel{TP: p.TP, PP: p.PP, EP: p.EP, DP: p.DP, CP: p.CP, ETP: t.ETP, Stages: stagesOf(j)}.Normal()
 	placed, err := engine.Place(j.Model.Decoder(), &j.Weights.Parts[0], groups)
 	if err != nil {
 		return nil, &plan.Problem{Field: "pp", Value: fmt.Sprint(p.PP), Message: err.Error(), Fix: "a pp that divides the layers"}

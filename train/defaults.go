@@ -219,7 +219,7 @@ func (j *Job) scheduleDefaults() {
 		j.Default("schedule", t.Schedule)
 	}
 	j.idle("schedule", p.PP <= 1 && t.Schedule != "", "of a pipeline, and pp = 1 is none")
-	j.stageDefaults()
+	stageDefaults(j)
 	if p.PP > 1 && t.Schedule == "interleaved" && t.VPP <= 1 {
 		t.VPP = 2
 		j.Default("vpp", t.VPP)

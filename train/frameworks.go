@@ -26,9 +26,6 @@ var hfLoss = []engine.Since[Loss]{
 	{From: engine.V(4, 51, 0), Value: Loss{Plain: 12, Fused: 8, Native: 8, NativeFused: 6}, Source: "transformers/loss/loss_utils.py: shift_labels"},
 }
 
-// megatronLoss: logits and their copy in fp32, whatever other kernels are fused; Transformer Engine's writes gradients over logits.
-const megatronLoss = "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py; transformer_engine/pytorch/cross_entropy.py"
-
 var (
 	queryValue = []string{"q_proj", "v_proj"}
 	allLinear  = []string{"all-linear"}
@@ -58,7 +55,7 @@ var frameworks = []Framework{
 	{
 		Name: "ms-swift-megatron", Aliases: []string{"megatron-swift"}, Latest: engine.V(3, 10, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "selective", Attention: "flash", Optimizer: fused, Rank: 8, Targets: allLinear, Dropout: 0.05, Batch: 1, Length: 2048, Padded: true, Typical: 1200,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: megatronLoss}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "unsloth", Latest: engine.V(2026, 1, 0),
@@ -88,12 +85,12 @@ var frameworks = []Framework{
 	{
 		Name: "megatron", Aliases: []string{"megatron-lm", "mcore"}, On: []string{"slime"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: megatronLoss}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-bridge", On: []string{"nemo", "nemo2"}, Latest: engine.V(0, 15, 0),
 		Precision: "bf16-mixed", One: "zero1", Many: "zero1", Recompute: "none", Attention: "flash", Optimizer: fused, Rank: 32, Targets: allLinear, Batch: 1, Length: 4096, SequenceParallel: true,
-		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: megatronLoss}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
+		Loss: []engine.Since[Loss]{{From: engine.V(0, 0, 0), Value: Loss{Plain: 6, Fused: 6, Native: 6, NativeFused: 6, Chunked: 4}, Source: "megatron/core/tensor_parallel/cross_entropy.py, fusions/fused_cross_entropy.py: logits and their copy in fp32; Transformer Engine's (Chunked) writes gradients over logits"}}, Keep: Keeping{FusedNorm: true, FusedGlu: true, FusedQKV: true, Scores: 1, Adapters16: true}, Workspace: 0.11 * gib,
 	},
 	{
 		Name: "megatron-deepspeed", Aliases: []string{"bigscience"}, Latest: engine.V(0, 5, 0),

@@ -32,7 +32,7 @@ func RecomputeModules() []string {
 	return []string{"core_attn", "mlp", "moe", "moe_act", "layernorm", "mla_up_proj", "shared_experts"}
 }
 
-func (j *Job) recompute() recompute {
+func recomputeOf(j *Job) recompute {
 	how, rest, _ := strings.Cut(j.Training.Recompute, ":")
 	n, err := strconv.ParseFloat(rest, 64)
 	counted := err == nil && n >= 1
@@ -81,20 +81,20 @@ func checkRecompute(j *Job) error {
 	case r == "none" || r == "full":
 		return nil
 	case how == "selective" && listed:
-		return j.checkModules(strings.Split(rest, "+"))
+		return checkModules(j, strings.Split(rest, "+"))
 	case r == "selective":
 		if j.megatron() || j.Framework.Name == "torchtitan" || j.Framework.Name == "megatron-deepspeed" {
 			return nil
 		}
 		return impossible("recompute", r, "--recompute full, or none", "%s computes whole blocks again or none; megatron and torchtitan choose operators", j.Framework.Name)
 	case how == "every" || how == "uniform" || how == "block":
-		return j.checkLayers(how, rest)
+		return checkLayers(j, how, rest)
 	}
 	return unknown("recompute", r, "none", "selective", "full", "every:4", "uniform:4", "block:4", "selective:mlp+layernorm")
 }
 
 // checkLayers: a count of layers is at most those of the model. Only Megatron counts them by chunks of its stages.
-func (j *Job) checkLayers(how, count string) error {
+func checkLayers(j *Job, how, count string) error {
 	r := j.Training.Recompute
 	n, err := strconv.Atoi(count)
 	l := len(j.Model.Decoder().Layers)
@@ -110,7 +110,7 @@ func (j *Job) checkLayers(how, count string) error {
 }
 
 // checkModules: parts are Megatron's, and of a layer that the model has.
-func (j *Job) checkModules(names []string) error {
+func checkModules(j *Job, names []string) error {
 	r := j.Training.Recompute
 	if !j.megatron() {
 		return impossible("recompute", r, "--framework megatron-bridge, or --recompute full", "recompute = %s: %s has no modules that compute again by themselves; megatron has", r, j.Framework.Name)

@@ -274,7 +274,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 	j := c.j
 	b.saved, b.entry = k.SavedWithEntry(*style)
 	b.scores, b.work = float64(k.SavedScores(*style)), float64(k.BackwardPeak(*style))
-	if j.recompute().selective {
+	if recomputeOf(j).selective {
 		b.products = float64(k.SavedProducts(*style))
 	}
 	if b.entry {
@@ -297,7 +297,7 @@ func (c *counter) keeps(s *share, b *block, k *model.Kind, style *model.Style) {
 // until the next one (litgpt/finetune/lora.py, fit). The next pass is as long as this one where samples fill the length; the longest
 // of padded ones is followed by a shorter.
 func (c *counter) passesHeld() float64 {
-	if on(c.j.Training.Packing) && c.j.recompute().share == 0 {
+	if on(c.j.Training.Packing) && recomputeOf(c.j).share == 0 {
 		return 2
 	}
 	return 1

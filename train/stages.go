@@ -7,9 +7,9 @@ import (
 	"github.com/memwall/memwall/shard"
 )
 
-// stages are the layers of each stage where the first or the last has a number of its own, which leaves the others to be
+// stagesOf are the layers of each stage where the first or the last has a number of its own, which leaves the others to be
 // cut evenly (megatron/training/arguments.py: --decoder-first-pipeline-num-layers); nil for even ones.
-func (j *Job) stages() []int {
+func stagesOf(j *Job) []int {
 	first, last, n := int(j.Training.FirstStage), int(j.Training.LastStage), int(j.Plan.PP)
 	if n <= 1 || first == 0 && last == 0 {
 		return nil
@@ -27,9 +27,9 @@ func (j *Job) stages() []int {
 
 // stageDefaults: where layers do not divide, and do with embedding and head as a layer each, Megatron's first and last stages have
 // one fewer (--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split; so ran Llama 3, arXiv:2407.21783).
-func (j *Job) stageDefaults() {
+func stageDefaults(j *Job) {
 	l, n := int64(len(j.Model.Decoder().Layers)), j.Plan.PP
-	if each := (l + 2) / max(1, n); j.megatron() && n > 1 && j.stages() == nil && l%n != 0 && (l+2)%n == 0 && each > 1 {
+	if each := (l + 2) / max(1, n); j.megatron() && n > 1 && stagesOf(j) == nil && l%n != 0 && (l+2)%n == 0 && each > 1 {
 		j.Training.FirstStage, j.Training.LastStage = each-1, each-1
 		j.Default("first_stage_layers", each-1)
 		j.Default("last_stage_layers", each-1)
@@ -48,7 +48,7 @@ func checkStages(j *Job) error {
 			return impossible(c.field, c.value, fmt.Sprintf("--pp 2 or more, and fewer than the %d layers", l), "%s = %d: it is of a pipeline's stages, and %s has %d layers over pp = %d", c.field, c.value, j.Model.ID, l, j.Plan.PP)
 		}
 	}
-	if s := j.stages(); s != nil {
+	if s := stagesOf(j); s != nil {
 		sum := 0
 		for _, n := range s {
 			sum += n

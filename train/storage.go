@@ -25,7 +25,7 @@ func (j *Job) storage() Storage {
 	}
 	switch j.Framework.Name {
 	case "megatron", "megatron-bridge", "ms-swift-megatron":
-		return j.megatronStorage()
+		return megatronStorage(j)
 	case "megatron-deepspeed":
 		return Storage{Weight: 2, Master: 8, Grad: 2, Moment: 4, Gathered: 2, GradsKept: true, Bucket: 5e8, BucketBytes: 4}
 	}
@@ -49,7 +49,7 @@ func (j *Job) storage() Storage {
 // fp32 (megatron/core/optimizer/distrib_optimizer.py: _copy_model_grads_to_main_grads). The precision-aware optimizer keeps moments
 // in what it is told, steps on gradients as they are, and of masters keeps the 16 bits that bf16 weights lack
 // (optimizer_config.py: store_param_remainders), unless a recipe of fp8 is named, as megatron-bridge always does (mixed_precision.py).
-func (j *Job) megatronStorage() Storage {
+func megatronStorage(j *Job) Storage {
 	t := j.Training
 	s := Storage{Weight: 2, Master: 4, Grad: 4, Moment: 4, Gathered: 2, GradsKept: true}
 	if t.GradDtype == "bf16" || t.Precision == "fp16-mixed" {

@@ -67,7 +67,7 @@ func (j *Job) style() model.Style {
 	}
 	s.ExpertLoop = !j.megatron()
 	if j.megatron() {
-		s.Again, s.WeighsEarly = j.recompute().modules, true
+		s.Again, s.WeighsEarly = recomputeOf(j).modules, true
 		if t.Narrow() {
 			s.Inputs = 1
 		}
@@ -118,7 +118,7 @@ func (j *Job) megatron() bool {
 
 // attentionRecomputed: Megatron's selective recompute computes the core of attention again (arXiv:2205.05198).
 func (j *Job) attentionRecomputed() bool {
-	return j.Training.Recompute == "selective" && j.Framework.Name == "megatron-deepspeed" || j.recompute().modules&model.CoreAttention != 0
+	return j.Training.Recompute == "selective" && j.Framework.Name == "megatron-deepspeed" || recomputeOf(j).modules&model.CoreAttention != 0
 }
 
 // adapterWidth is what an adapter's own copy of its input takes: fp32 where the adapter is in fp32 and autocast does not

@@ -23,7 +23,7 @@ func (m *Model) recompute() (r recompute) {
 	case "full", "uniform":
 		r.layers = 1
 	case "block":
-		r.layers = m.blockShare(list)
+		r.layers = blockShare(m, list)
 	case "every":
 		if n, err := strconv.ParseFloat(list, 64); err == nil && n >= 1 {
 			r.layers = 1 / n
@@ -42,7 +42,7 @@ func (m *Model) recompute() (r recompute) {
 }
 
 // blockShare of the layers are the first so many of each chunk of a stage.
-func (m *Model) blockShare(count string) float64 {
+func blockShare(m *Model, count string) float64 {
 	n, err := strconv.ParseFloat(count, 64)
 	if err != nil || n < 1 {
 		return 0
