@@ -3,6 +3,7 @@ package memwall
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/memwall/memwall/plan"
@@ -72,5 +73,32 @@ func TestObjectivesOfOneKind(t *testing.T) {
 		if b := goalOf(t, r); a.Devices[0].Needed != b.Devices[0].Needed || a.Plan.Objective != as {
 			t.Errorf("%s holds %d as %s, %s %d", name, a.Devices[0].Needed, a.Plan.Objective, as, b.Devices[0].Needed)
 		}
+	}
+}
+
+// TestAnyMethod: any is a set of methods and frameworks in a search for plans that train, ranked by what a fine-tune costs where hardware
+// is open too, with what is published of the methods; a single plan has one method.
+func TestAnyMethod(t *testing.T) {
+	r := &Request{Ask: "plan", For: "train", Model: "llama-3.1-8b", Hardware: "any"}
+	r.Method, r.Framework, r.Tokens, r.All = "any", "any", 10_000_000, true
+	a := goalOf(t, r)
+	methods, frameworks := map[string]bool{}, map[string]bool{}
+	for i := range a.Candidates {
+		c := &a.Candidates[i]
+		methods[c.Plan.Method], frameworks[c.Plan.Framework] = true, true
+		if c.Cost != nil && a.Best.Cost != nil && *c.Cost < *a.Best.Cost {
+			t.Errorf("%s costs %g, the best %g", c.Change, *c.Cost, *a.Best.Cost)
+		}
+	}
+	if len(methods) < 3 || len(frameworks) < 3 {
+		t.Errorf("methods %v, frameworks %v", methods, frameworks)
+	}
+	if !slices.ContainsFunc(a.Notes, func(n Note) bool { return n.Code == "methods_differ" && strings.Contains(n.Text, "arXiv:2405.09673") }) {
+		t.Error("nothing is said of how good the methods are")
+	}
+	one := &Request{Ask: "train", Model: "llama-3.1-8b", Hardware: "h100"}
+	one.Method = "any"
+	if _, err := Ask(one); err == nil {
+		t.Error("a plan trains by any method")
 	}
 }

@@ -244,7 +244,7 @@ func checkEnum(f *Field, v reflect.Value) error {
 	if f.Listed() {
 		words = strings.Split(v.String(), ",")
 	}
-	if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(f.Enum, w) }) {
+	if !slices.ContainsFunc(words, func(w string) bool { return !f.Takes(w) }) {
 		return nil
 	}
 	return &Error{Code: BadField, Field: f.Name, Value: v.String(), Message: fmt.Sprintf("%s = %q is not known", f.Name, v.String()), Hint: "one of " + strings.Join(f.Enum, ", ")}

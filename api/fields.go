@@ -82,6 +82,14 @@ func FieldByName(name string) *Field {
 // Listed reports whether a search for plans takes a list of the field's words.
 func (f *Field) Listed() bool { return slices.Contains(lists, f.Name) }
 
+// AnyOf are the words that any stands for in a search for plans that train: what people choose among for a fine-tune.
+var AnyOf = map[string][]string{"method": {"full", "lora", "qlora"}, "framework": {"transformers", "unsloth", "torchtune"}}
+
+// Takes reports whether a word is among those of the field, or stands for some of them.
+func (f *Field) Takes(word string) bool {
+	return slices.Contains(f.Enum, word) || word == AnyHardware && AnyOf[f.Name] != nil
+}
+
 // ListedNumbers reports whether a search for plans that train takes a list of the field's numbers.
 func (f *Field) ListedNumbers() bool { return slices.Contains(numberLists, f.Name) }
 

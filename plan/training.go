@@ -5,7 +5,7 @@ package plan
 type Training struct {
 	Framework string `json:"framework,omitempty" flag:"framework" asks:"train" doc:"transformers, fsdp, deepspeed, megatron, torchtune, torchtitan, litgpt, llm-foundry, unsloth or another; @version picks one"`
 	Objective string `json:"objective,omitempty" flag:"objective" asks:"train" enum:"pretrain,sft,dpo,ppo,grpo,dapo,gspo,rloo,ipo,simpo,orpo,distill,qat" doc:"what is learnt"`
-	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it"`
+	Method    string `json:"method,omitempty" flag:"method" asks:"train" enum:"full,lora,qlora,dora,adalora,vera,loha,lokr,ia3,oft,boft,prompt_tuning,prefix_tuning" doc:"what is trained of the model; from adalora on as peft has it; any in plan --train compares full, lora and qlora"`
 
 	ReferenceModel string   `json:"reference_model,omitempty" flag:"reference-model" asks:"train" doc:"frozen model beside the trained one (dpo, ppo, grpo); none leaves it out"`
 	RewardModel    string   `json:"reward_model,omitempty" flag:"reward-model" asks:"train" doc:"model that rewards (ppo, grpo)"`

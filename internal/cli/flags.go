@@ -197,6 +197,9 @@ func (v *fieldValue) known(s string) error {
 		return oneOf(s, v.field.Enum)
 	}
 	for _, w := range strings.Split(s, ",") {
+		if v.field.Takes(w) {
+			continue
+		}
 		if err := oneOf(w, v.field.Enum); err != nil {
 			return err
 		}

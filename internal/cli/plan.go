@@ -31,7 +31,7 @@ func (a *app) plan() *cobra.Command {
 			"--users max asks how many users the hardware holds within the bounds. " +
 			"Fleets are estimated in a steady state, and the best are played at the load. What a flag gives is kept; what none gives is searched; a list with commas is a set. " +
 			"--on any, or no --on, looks at hardware that people rent or buy.",
-		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --users 50 --ttft 2s --tpot 50ms --on h100,a100,l40s\nmemwall plan llama-3.1-8b --on h100 --users max --ttft 1s\nmemwall plan qwen3-8b --rate 8 --tpot 30ms --on any --minimize cost\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k",
+		Example: "memwall plan qwen3-32b --weights q4_k_m --on rtx-4090 --ctx 32k\nmemwall plan llama-3.1-70b --users 50 --ttft 2s --tpot 50ms --on h100,a100,l40s\nmemwall plan llama-3.1-8b --on h100 --users max --ttft 1s\nmemwall plan qwen3-8b --rate 8 --tpot 30ms --on any --minimize cost\nmemwall plan gpt-oss-120b\nmemwall plan llama-3.1-70b --train --on 64xh100 --seq 8k\nmemwall plan llama-3.1-8b --train --tokens 50M --seq 2k --method any --framework any --on any --minimize cost",
 		RunE:    func(c *cobra.Command, args []string) error { return a.runPlan(c, f, args) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return catalog.IDs(), cobra.ShellCompDirectiveDefault

@@ -21,7 +21,7 @@ const mostSiblings = 6
 // siblings are the best models of the line of one that does not fit, smaller than it, that the same plan holds at a speed that people read
 // along with: at most one. None where a change of the plan itself does as well.
 func siblings(q *question.Question, a *api.Answer) []api.Sibling {
-	if a.Verdict != api.DoesNotFit || q.Resolved.Spec == nil || slices.ContainsFunc(a.Suggestions, atEase) {
+	if a.Verdict != api.DoesNotFit || q.Resolved.Spec == nil || slices.ContainsFunc(a.Suggestions, atEase) || starts(a.KV) {
 		return nil
 	}
 	e, err := catalog.Find(q.Resolved.ID)
@@ -38,6 +38,11 @@ func siblings(q *question.Question, a *api.Answer) []api.Sibling {
 		}
 	}
 	return nil
+}
+
+// starts: the engine holds the model and some users, and others wait: nobody takes another model for that.
+func starts(k *api.KV) bool {
+	return k != nil && k.Blocks > 0 && k.MaxSequences != nil && *k.MaxSequences > 0
 }
 
 // atEase: a change holds the whole plan on the hardware that is there, and nobody waits for words; of unknown speed none is thought slow.

@@ -233,7 +233,11 @@ func listed(properties object) {
 		}
 		either := []object{one, {{"type", "array"}, {"items", one}}}
 		if f.Enum != nil {
-			either = append(either, object{{"type", "string"}, {"pattern", ","}})
+			pattern := ","
+			if f.Takes("any") {
+				pattern += "|^any$"
+			}
+			either = append(either, object{{"type", "string"}, {"pattern", pattern}})
 		}
 		properties[i].value = append(object{{"anyOf", either}}, rest...)
 	}

@@ -22,6 +22,9 @@ func (s *trainSearch) choices() error {
 		f := api.FieldByName(name)
 		v := f.Value(&s.asked)
 		list := strings.Split(strings.ReplaceAll(v.String(), " ", ""), ",")
+		if slices.Equal(list, []string{api.AnyHardware}) && api.AnyOf[name] != nil {
+			list = api.AnyOf[name]
+		}
 		if len(list) == 1 {
 			continue
 		}
@@ -175,7 +178,7 @@ func (s *trainSearch) remark(ranked []*trainPlan) {
 		s.note("no_tokens", "info", "tokens", "without tokens there is no run to time: plans are ranked by what a token takes; --tokens 15T says how many")
 	}
 	if methods := s.among["method"]; len(methods) > 1 {
-		s.note("methods_differ", "warn", "method", "%s train different things, and how good each gets is not known here: time and money alone rank them", strings.Join(methods, ", "))
+		s.note("methods_differ", "warn", "method", "%s train different things, and time and money alone rank them. Published: LoRA of usual ranks learns less of code and mathematics than full fine-tuning and forgets less, and most of the gap closes for instructions at rank 256 (arXiv:2405.09673); QLoRA keeps what fine-tuning in 16 bits reaches (arXiv:2305.14314)", strings.Join(methods, ", "))
 	}
 	if s.offloads && s.found.number > 0 {
 		s.note("offloaded", "warn", "offload", "nothing fits in the memory of the devices alone: these plans keep states or inputs of blocks on the host")

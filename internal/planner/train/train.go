@@ -92,7 +92,11 @@ func (s *trainSearch) goal() error {
 	if _, ok := change.PriceOfDoubling[g.Minimize]; !ok {
 		return &api.Error{Code: api.BadField, Field: "goal.minimize", Value: api.Shorten(g.Minimize), Message: fmt.Sprintf("goal.minimize = %q is not known", api.Shorten(g.Minimize)), Hint: "latency, cost or devices"}
 	}
-	s.want = cmp.Or(g.Minimize, "latency")
+	usual := "latency"
+	if r := s.original; r.Hardware == api.AnyHardware && r.Method != "" {
+		usual = "cost" // a fine-tune on whatever is rented: hundreds of devices would end it sooner, and nobody asks for them
+	}
+	s.want = cmp.Or(g.Minimize, usual)
 	return nil
 }
 
@@ -178,6 +182,10 @@ func (s *trainSearch) note(code, severity, field, format string, args ...any) {
 // answer ranks what was found, and says what decides.
 func (s *trainSearch) answer() *api.Answer {
 	shown := *s.original
+	if g := s.original.Goal; s.want == "cost" && (g == nil || g.Minimize == "") {
+		shown.Goal = &api.Goal{Minimize: s.want}
+		s.note("default_used", "info", "goal.minimize", "goal.minimize = %s by default", s.want)
+	}
 	out := &api.Answer{Model: s.model, Plan: &shown, Verdict: api.DoesNotFit, NearestMiss: s.nearest, Evaluated: &s.evaluated}
 	ranked := s.found.ranked()
 	s.remark(ranked)
