@@ -19,7 +19,7 @@ var heads = regexp.MustCompile(`(?m)^(services|kind|servingEngineSpec|modelArtif
 // settings of a launcher have keys of their own.
 func Is(text string) bool {
 	text = dedented(text)
-	return heads.MatchString(text) || isSwap(text) || isSettings(text) || plainReader(text) != nil
+	return heads.MatchString(text) || isSwap(text) || isSettings(text) || isTabby(text) || plainReader(text) != nil
 }
 
 // plainReader reads a text that is no YAML; nil where it is none of those.
@@ -97,7 +97,7 @@ type file struct {
 }
 
 // readers of files that say an engine's settings in keys of their own, each of documents of its kind alone.
-var readers = []func(*file, *yaml.Node) []container{composed, stacked, modelService, inferenceService, llmService, rayService, swapped, settled}
+var readers = []func(*file, *yaml.Node) []container{composed, stacked, modelService, inferenceService, llmService, rayService, swapped, settled, tabby}
 
 // container is one of a file.
 type container struct {

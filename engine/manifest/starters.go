@@ -88,6 +88,24 @@ func settled(_ *file, d *yaml.Node) []container {
 	return []container{{entry: []string{"vllm", "serve"}, args: Arguments(d)}}
 }
 
+var tabbyModel = regexp.MustCompile(`(?m)^[ \t]+model_name:[ \t]+\S`)
+
+// isTabby tells TabbyAPI's config.yml by the key of its model.
+func isTabby(text string) bool { return keyed.MatchString(text) && tabbyModel.MatchString(text) }
+
+// tabby is that file: the keys of its model and of its drafter are options of main.py.
+func tabby(_ *file, d *yaml.Node) []container {
+	m := d.At("model")
+	if m == nil || m.At("model_name").Value() == "" {
+		return nil
+	}
+	args := Arguments(m)
+	if draft := d.At("draft_model"); draft != nil && draft.At("draft_model_name").Value() != "" {
+		args = append(args, Arguments(draft)...)
+	}
+	return []container{{entry: []string{"python", "main.py"}, args: args}}
+}
+
 // Arguments are the keys of a block as flags: {max_model_len: 8192, enforce_eager: true} is --max-model-len=8192
 // --enforce-eager=true; what lies deeper is JSON.
 func Arguments(n *yaml.Node) (out []string) {
