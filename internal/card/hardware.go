@@ -186,10 +186,11 @@ var tried = []Hold{
 
 // holds asks which of some models the device holds alone; what no engine answers is left out.
 func holds(src memwall.ModelSource, id string) (out []Hold) {
+	asker := memwall.Asker{Models: src}
 	for _, h := range tried {
 		r := &memwall.Request{Ask: "fit", Model: h.Model, Hardware: id}
 		r.Weights = h.Weights
-		a, err := (&memwall.Asker{Models: src}).Ask(r)
+		a, err := asker.Size(r)
 		if err != nil || a.Verdict == memwall.Unknown {
 			continue
 		}

@@ -37,10 +37,18 @@ func (v *view) fitted(s *state) *memwall.Answer {
 	if err != nil {
 		return nil
 	}
+	at := s.href()
+	if a, known := v.others[at]; known {
+		return a
+	}
 	a, err := v.site.Asker.AskContext(v.ctx, r)
 	if err != nil {
-		return nil
+		a = nil
 	}
+	if v.others == nil {
+		v.others = map[string]*memwall.Answer{}
+	}
+	v.others[at] = a
 	return a
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -136,6 +137,18 @@ func (s *Site) card(v *view, sh *shelf, name, query string) Response {
 	}
 	c.one(of)
 	return Response{Status: 200, HTML: v.document()}
+}
+
+// CardFiles are the page of a card, at a path of CardNames, and its badge, "" where it has none: what both say is asked once.
+func (s *Site) CardFiles(ctx context.Context, path string) (html, badge string) {
+	sh, name := shelfAt(path)
+	v := &view{site: s, ctx: ctx}
+	html = s.card(v, sh, name, "").HTML
+	of, err := sh.card(s, name)
+	if err != nil || sh.badge == nil {
+		return html, ""
+	}
+	return html, sh.badge(&cardPage{v, sh, name}, of)
 }
 
 // missing is a card that is not there.

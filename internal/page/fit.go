@@ -161,7 +161,11 @@ func (v *view) working(works *state) part {
 	if a == nil || a.Verdict == memwall.DoesNotFit {
 		return v.atTerminal()
 	}
-	return all{el("p", class("cap"), txt("with the marked change")), v.commands(a)}
+	cap := el("p", class("cap"), txt("with the marked change"))
+	if len(a.Flags) == 0 { // a framework is started by a script of its own
+		return all{cap, command(works.command()), v.atTerminal()}
+	}
+	return all{cap, v.commands(a)}
 }
 
 // rungs are the changes, and the plan with the first that makes it fit; nil where none does, or no address can say it.

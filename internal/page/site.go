@@ -192,6 +192,7 @@ type view struct {
 	request   *memwall.Request
 	answer    *memwall.Answer
 	err       *memwall.Error
+	others    map[string]*memwall.Answer // to other pages' questions, by their addresses; nil: it has none
 	title     string
 	main      all
 	unread    []string // of a command that was pasted

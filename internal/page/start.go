@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/memwall/memwall"
 	"github.com/memwall/memwall/internal/render"
@@ -22,7 +23,7 @@ func openings() []opening {
 		{"Will it run on my card?", "fit", [][3]string{{modelKey, "model", "qwen3-30b-a3b"}, {"on", "card", "rtx-4060-ti-16gb"}}, nil, gist},
 		{"Which GPU do I need?", "plan", [][3]string{{modelKey, "model", "qwen3-32b"}}, nil, gist},
 		{"How many users?", "fit", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "l40s"}}, nil, usersOf},
-		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}}, gist},
+		{"What does training take?", "train", [][3]string{{modelKey, "model", "llama-3.1-8b"}, {"on", "hardware", "rtx-4090"}}, [][2]string{{"method", "qlora"}}, trainingOf},
 	}
 }
 
@@ -48,6 +49,16 @@ func usersOf(a *memwall.Answer) (lead, under string) {
 	}
 	_, under = gist(a)
 	return fmt.Sprintf("room for %s at once, %s tokens each", unit.Count(*most), unit.Length(int64(a.Plan.Context))), under
+}
+
+// trainingOf an answer: by which method it fits, and how long a step takes.
+func trainingOf(a *memwall.Answer) (lead, under string) {
+	lead, under = gist(a)
+	under += " " + strings.Join(render.TrainAsked(a)[1:3], ", ")
+	if rows := render.StepRows(a); len(rows) > 0 {
+		under += ": a " + rows[0][0] + " takes " + rows[0][1]
+	}
+	return lead, under + "."
 }
 
 // start is the first page: the questions that people come with, each answered for an example.

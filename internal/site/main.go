@@ -98,14 +98,15 @@ func cards(s page.Site, only string) map[string][]byte {
 			continue
 		}
 		folder, _, _ := strings.Cut(path, "/")
-		for _, list := range []string{folder, path} {
-			s.Up = strings.Repeat("../", 1+strings.Count(list, "/"))
-			if files[list+"/index.html"] == nil {
-				files[list+"/index.html"] = []byte(s.Page(context.Background(), "/"+list, "", "").HTML)
-			}
+		s.Up = strings.Repeat("../", 1+strings.Count(folder, "/"))
+		if files[folder+"/index.html"] == nil {
+			files[folder+"/index.html"] = []byte(s.Page(context.Background(), "/"+folder, "", "").HTML)
 		}
-		if badge := s.Page(context.Background(), "/"+path+".svg", "", ""); badge.Status == 200 {
-			files[path+".svg"] = []byte(badge.HTML)
+		s.Up = strings.Repeat("../", 1+strings.Count(path, "/"))
+		html, badge := s.CardFiles(context.Background(), path)
+		files[path+"/index.html"] = []byte(html)
+		if badge != "" {
+			files[path+".svg"] = []byte(badge)
 		}
 	}
 	return files
