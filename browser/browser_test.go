@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"iter"
 	"net/http"
@@ -47,6 +48,14 @@ func host(t *testing.T) string {
 // browse opens a browser that fails the test for what it complains about, and for requests to others than the host.
 func browse(t *testing.T, home string) context.Context {
 	t.Helper()
+	ctx := browseQuietly(t)
+	complain(t, ctx, home)
+	return ctx
+}
+
+// browseQuietly opens a browser that may complain.
+func browseQuietly(t *testing.T) context.Context {
+	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.Flag("no-sandbox", true), chromedp.WindowSize(1184, 900))
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
@@ -57,6 +66,11 @@ func browse(t *testing.T, home string) context.Context {
 	}
 	ctx, stop = context.WithTimeout(ctx, 150*time.Second)
 	t.Cleanup(stop)
+	return ctx
+}
+
+// complain fails the test for what a browser complains about, and for requests to others than the host.
+func complain(t *testing.T, ctx context.Context, home string) {
 	heed(t, ctx, chromedp.Events(ctx, runtime.ConsoleAPICalled), func(e runtime.EventConsoleAPICalled) string {
 		if e.Type != runtime.ConsoleAPICalledTypeError && e.Type != runtime.ConsoleAPICalledTypeWarning {
 			return ""
@@ -78,7 +92,6 @@ func browse(t *testing.T, home string) context.Context {
 		}
 		return ""
 	})
-	return ctx
 }
 
 // heed fails the test for events that are wrong.
@@ -379,7 +392,7 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, ctx, home+"/fit?m=qwen3-8b&on=rtx-4090")
-	script[any](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], 'config.json')); document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true})) })()`, e.Config))
+	drop(t, ctx, "config.json", []byte(e.Config))
 	says(t, ctx, "#ledger", "14.99")
 	at := ask(t, ctx, chromedp.Location())
 	if !strings.Contains(at, "/fit?m=config:") || !strings.Contains(at, "on=rtx-4090") {
@@ -517,6 +530,12 @@ func TestPasted(t *testing.T) {
 	}
 }
 
+// drop a file on the page.
+func drop(t *testing.T, ctx context.Context, name string, data []byte) {
+	t.Helper()
+	script[any](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([Uint8Array.from(atob(%q), c => c.charCodeAt(0))], %q)); document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true})) })()`, base64.StdEncoding.EncodeToString(data), name))
+}
+
 // TestStatic: the page without a server, from a folder of files: the core runs in the browser and says the same.
 func TestStatic(t *testing.T) {
 	folder := t.TempDir()
@@ -550,11 +569,23 @@ func TestStatic(t *testing.T) {
 	}
 	open(t, ctx, files.URL+"/?ask=fit&m=qwen3-8b&on=rtx-4090")
 	says(t, ctx, "title", "Qwen3 8B")
-	script[any](t, ctx, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], 'config.json')); document.dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true})) })()`, e.Config))
+	drop(t, ctx, "config.json", []byte(e.Config))
 	says(t, ctx, "#ledger", "14.99")
 	if at := ask(t, ctx, chromedp.Location()); !strings.Contains(at, "m=config:") {
 		t.Errorf("the address is %s", at)
 	}
+	record, err := os.ReadFile("../snapshot/testdata/training.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(t, ctx, "snapshot.pickle", record)
+	says(t, ctx, "#answer", "peak 1.14 GiB")
+	says(t, ctx, "main", "optimizer states")
+	if !script[bool](t, ctx, `!!document.querySelector('main figure svg path')`) {
+		t.Error("a snapshot is shown without a picture")
+	}
+	drop(t, ctx, "half.pickle", record[:len(record)/2])
+	says(t, ctx, "#answer", "✗")
 	took := script[float64](t, ctx, `(async () => { const began = performance.now(); for (let i = 0; i < 20; i++) await memwall('?ask=fit&m=llama-3.1-8b&on=rtx-4090&users=' + (i + 1)); return (performance.now() - began) / 20 })()`, wait)
 	t.Logf("a page in the browser: %.1f ms", took)
 }

@@ -44,8 +44,8 @@
     return () => { clearTimeout(shown); clearInterval(tick); slow = false; box.remove(); };
   };
   // the page of an address: of the core in this browser, where the site brings one, else of the server
-  const draw = async (url, pasted, signal) => {
-    if (window.memwall) return window.memwall(url, pasted, signal);
+  const draw = async (url, pasted, signal, file) => {
+    if (window.memwall) return window.memwall(url, pasted, signal, file);
     const r = await fetch(url, pasted === undefined ? { signal } : { signal, method: 'POST', body: new URLSearchParams({ text: pasted }) });
     return r.text();
   };
@@ -56,13 +56,13 @@
     return at.href;
   };
   // what is pasted or dropped: the core tells a config.json, a command and a log apart
-  const take = text => {
+  const take = (text, file) => {
     const to = $('nav a[data-paste]').getAttribute('href'), q = new URLSearchParams(to.split('?')[1]), on = $('#question [name="on"]')?.value;
     if (on) q.set('on', on);
-    ask(to.split('?')[0] + '?' + q, { push: true, pasted: text });
+    ask(to.split('?')[0] + '?' + q, { push: true, pasted: text, file });
   };
   const go = async () => {
-    const { url, keep, push, pasted } = next;
+    const { url, keep, push, pasted, file } = next;
     next = null;
     under = keep ? '' : url;
     busy = true;
@@ -70,7 +70,7 @@
     const { signal } = stopper, done = working(), at0 = document.activeElement, sent = { at: at0, value: at0?.value };
     const late = setTimeout(() => root.classList.add('late'), 150);
     try {
-      const text = await draw(keep ? url + '&drag=1' : url, pasted, signal);
+      const text = await draw(keep ? url + '&drag=1' : url, pasted, signal, file);
       const page = new DOMParser().parseFromString(text, 'text/html');
       const at = !keep && $('main', page).dataset.at || url;
       if (push && new URL(at, location).href !== location.href) history.pushState(null, '', at); else history.replaceState(null, '', at);
@@ -229,6 +229,11 @@
     e.preventDefault();
     const file = e.dataTransfer.files[0], most = 1 << 20;
     if (!file) return;
+    if (new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === 0x80) { // a pickle: a memory snapshot of PyTorch
+      if (!window.memwall) return tell(`Not sent: memwall snapshot ${file.name} reads it at a terminal, and a site that brings the core reads it in the browser.`);
+      if (file.size > 512 << 20) return tell(`Too large for a browser: memwall snapshot ${file.name} reads it at a terminal.`);
+      return take('', new Uint8Array(await file.arrayBuffer()));
+    }
     if (file.size > most) return tell('Files of up to 1 MB are read: drop the config.json, weights stay where they are.');
     take(await file.text());
   });

@@ -11,8 +11,8 @@ import (
 // mostPasted letters are looked at for what they are; more is a log.
 const mostPasted = 1 << 20
 
-// sorted tells what a pasted text is about: a config.json and a command that runs a model are questions whether that fits,
-// all else is a log.
+// sorted tells what a pasted text is about: a config.json and a command that runs a model are questions whether that fits, a
+// configuration that trains one whether that does, all else is a log.
 func sorted(ask, query, pasted string) (string, string, error) {
 	text := strings.TrimSpace(pasted)
 	values, err := url.ParseQuery(query)
@@ -24,20 +24,41 @@ func sorted(ask, query, pasted string) (string, string, error) {
 		if text, err = source.Reference([]byte(text)); err != nil {
 			return ask, query, err
 		}
-	case !runs(text):
+	case runs(text):
+	case trains(text):
+		ask = "train"
+	default:
 		return ask, query, nil
 	}
+	if ask == "diagnose" {
+		ask = "fit"
+	}
 	values.Set(modelKey, text)
-	return "fit", values.Encode(), nil
+	return ask, values.Encode(), nil
 }
 
 // runs tells a command that runs a model from a log that may begin with one.
 func runs(text string) bool {
-	if lower := strings.ToLower(text); len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") || strings.Contains(lower, "out of memory") {
+	if complains(text) {
 		return false
 	}
 	r, _, err := memwall.FromCommand(text)
 	return err == nil && r.Model != ""
+}
+
+// trains tells a configuration, script or command that trains a model from a log.
+func trains(text string) bool {
+	if complains(text) {
+		return false
+	}
+	r, _, err := memwall.FromTraining([][]byte{[]byte(text)})
+	return err == nil && r.Model != ""
+}
+
+// complains: a text is long, as logs are, or speaks of errors.
+func complains(text string) bool {
+	lower := strings.ToLower(text)
+	return len(text) > mostLetters/4 || strings.Contains(lower, "memory:") || strings.Contains(lower, "error") || strings.Contains(lower, "out of memory")
 }
 
 // inline is a model whose config.json the address says.
@@ -55,13 +76,17 @@ func (v *view) unpacked() error {
 		v.state.query.Set(modelKey, ref)
 		return nil
 	}
-	if v.question.ask != "fit" && v.question.path != "plan" || !strings.ContainsAny(text, " \n") {
+	if v.question.ask != "fit" && v.question.path != "plan" && v.question.ask != "train" || !strings.ContainsAny(text, " \n") {
 		return nil
 	}
 	if strings.Contains(strings.ToLower(text), "out of memory") {
 		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "this is what a program says when memory runs out", Hint: "paste it under Diagnose"}
 	}
-	r, unread, err := memwall.FromCommand(text)
+	read := func() (*memwall.Request, []string, error) { return memwall.FromCommand(text) }
+	if v.question.ask == "train" {
+		read = func() (*memwall.Request, []string, error) { return memwall.FromTraining([][]byte{[]byte(text)}) }
+	}
+	r, unread, err := read()
 	if err != nil || r.Model == "" {
 		return nil // a name with blanks, which the catalog may know
 	}
@@ -73,7 +98,7 @@ func (v *view) unpacked() error {
 	delete(change, "engine_args") // what no field holds is told as not known
 	s, ok := (&state{ask: v.state.ask, one: v.state.one}).with().patched(change)
 	if !ok {
-		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command", Hint: "at a terminal: memwall fit --from '" + text + "'"}
+		return &memwall.Error{Code: memwall.BadField, Field: "model", Message: "an address cannot say all of this command", Hint: "at a terminal: memwall " + v.question.ask + " --from FILE"}
 	}
 	for key := range v.state.query {
 		if key != modelKey && !(key == "on" && r.Hardware != said) {

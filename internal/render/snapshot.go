@@ -13,19 +13,7 @@ import (
 // Snapshot draws what a memory snapshot tells, and beside it what a plan says where one is given. all: every device and every stack.
 func Snapshot(r *snapshot.Report, a *memwall.Answer, all bool, st term.Style) string {
 	p := term.NewPage(st)
-	if fullest := r.Fullest(); fullest != nil {
-		writeRecord(p, fullest, r)
-	}
-	for i := range r.Devices {
-		if d := &r.Devices[i]; d != r.Fullest() && all {
-			p.Blank()
-			writeRecord(p, d, r)
-		}
-	}
-	if n := len(r.Devices) - 1; n > 0 && !all {
-		p.Blank()
-		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(n), "further device", "further devices")+", which held less: --notes", term.Dim))
-	}
+	writeRecords(p, r, all)
 	if all {
 		writeStacks(p, r.Fullest())
 	}
@@ -40,6 +28,30 @@ func Snapshot(r *snapshot.Report, a *memwall.Answer, all bool, st term.Style) st
 		writeCompareNotes(p, a, all)
 	}
 	return p.String()
+}
+
+// SnapshotParts is what a memory snapshot tells, taken apart for a page.
+func SnapshotParts(r *snapshot.Report) []term.Block {
+	p := term.NewPage(term.Style{Width: term.MaxWidth, Endless: true})
+	writeRecords(p, r, false)
+	return p.Blocks
+}
+
+// writeRecords are the devices of a snapshot: the fullest, or all.
+func writeRecords(p *term.Page, r *snapshot.Report, all bool) {
+	if fullest := r.Fullest(); fullest != nil {
+		writeRecord(p, fullest, r)
+	}
+	for i := range r.Devices {
+		if d := &r.Devices[i]; d != r.Fullest() && all {
+			p.Blank()
+			writeRecord(p, d, r)
+		}
+	}
+	if n := len(r.Devices) - 1; n > 0 && !all {
+		p.Blank()
+		p.Para(term.Pad(term.Gap), term.Say(term.Plural(int64(n), "further device", "further devices")+", which held less: --notes", term.Dim))
+	}
 }
 
 // BytesOf prints bytes of a record in the unit that suits the whole of it.

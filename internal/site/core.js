@@ -9,6 +9,6 @@
   onmessage = async ({ data }) => {
     if (data.module) core = start(data.module);
     await core;
-    if (data.id) postMessage({ id: data.id, html: self.memwallPage(data.url, data.pasted) });
+    if (data.id) postMessage({ id: data.id, html: self.memwallPage(data.url, data.pasted, data.file) });
   };
 })();

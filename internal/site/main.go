@@ -32,7 +32,7 @@ var (
 func main() {
 	out := flag.String("out", "site", "folder for the files; it is made")
 	base := flag.String("base", "", "address at which the world will find the folder, https://…; pages then say where they are")
-	only := flag.String("cards", "", "words that a card's name must have for its page to be made; all are made without it, which takes minutes")
+	only := flag.String("cards", "", "words that a card's name must have for its page to be made; all are made without it")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		flag.Usage()

@@ -17,7 +17,7 @@
     worker.onerror = e => { for (const w of waiting.values()) w.fail(new Error(e.message)); waiting.clear(); };
   };
   const ready = () => core ||= compiled().then(module => { hire(module); return module; });
-  window.memwall = async (url, pasted, signal) => {
+  window.memwall = async (url, pasted, signal, file) => {
     const module = await ready(), id = ++last;
     signal?.throwIfAborted();
     return new Promise((done, fail) => {
@@ -28,7 +28,7 @@
         hire(module);
         fail(signal.reason);
       });
-      worker.postMessage({ id, url, pasted });
+      worker.postMessage({ id, url, pasted, file });
     });
   };
   addEventListener('load', () => setTimeout(ready, 50));

@@ -27,7 +27,14 @@ var categoryTints = map[snapshot.Category]struct {
 }
 
 // Snapshot draws what the fullest device of a record held over time, by category, with what was reserved as a line.
-func Snapshot(r *snapshot.Report) []byte {
+func Snapshot(r *snapshot.Report) []byte { return snapshotPicture(r).file() }
+
+// SnapshotChart is the same as a chart of a page.
+func SnapshotChart(r *snapshot.Report, name string) Chart {
+	return snapshotPicture(r).chart(name, svgWidth)
+}
+
+func snapshotPicture(r *snapshot.Report) *picture {
 	d := r.Fullest()
 	if d == nil {
 		d = &snapshot.Device{}
@@ -41,7 +48,7 @@ func Snapshot(r *snapshot.Report) []byte {
 		words = append(words, string(h.Category)+" "+render.BytesOf(h.Bytes))
 	}
 	under := []string{fmt.Sprintf("GPU %d, live bytes over %s events; the line is what the allocator reserved", d.Device, unit.Count(int64(d.Events)))}
-	return (&picture{title, under, "held at the peak: " + strings.Join(words, ", "), plotStyle, func(s *svgPage) { s.recorded(d) }}).file()
+	return &picture{title, under, "held at the peak: " + strings.Join(words, ", "), plotStyle, func(s *svgPage) { s.recorded(d) }}
 }
 
 // recorded stacks the categories over the record.

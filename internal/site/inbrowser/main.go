@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"syscall/js"
 
@@ -18,6 +19,9 @@ func main() {
 	s := page.Site{Asker: &memwall.Asker{Models: source.Inline{Rest: memwall.Catalog{}}}, OnePage: true}
 	js.Global().Set("memwallPage", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		_, query, _ := strings.Cut(args[0].String(), "?")
+		if len(args) > 2 && args[2].Truthy() {
+			return page.SnapshotPage(context.Background(), &s, &dropped{file: args[2]}).HTML
+		}
 		pasted := ""
 		if len(args) > 1 && args[1].Type() == js.TypeString {
 			pasted = args[1].String()
@@ -25,4 +29,19 @@ func main() {
 		return s.Page(context.Background(), "", query, pasted).HTML
 	}))
 	select {}
+}
+
+// dropped are the bytes of a file that a browser holds.
+type dropped struct {
+	file js.Value
+	at   int
+}
+
+// Read copies the bytes that follow.
+func (d *dropped) Read(b []byte) (int, error) {
+	n := js.CopyBytesToGo(b, d.file.Call("subarray", d.at, d.at+len(b)))
+	if d.at += n; n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
