@@ -8,6 +8,7 @@ var collectiveRules = []rule{
 	{words: "NCCL WARN Cuda failure…out of memory", kind: Collectives, engine: "nccl", backend: "cuda"},
 	{words: "Cuda failure…out of memory", kind: Collectives, engine: "nccl", backend: "cuda", follows: true},
 	{words: "NCCL WARN Failed to CUDA malloc", kind: Collectives, engine: "nccl", backend: "cuda", figures: []figure{{requested, "malloc async ", "", true}, {requested, "malloc ", "", true}}},
+	{words: "Failed to CUDA calloc", kind: Collectives, engine: "nccl", backend: "cuda", figures: []figure{{requested, "calloc async ", "", true}, {requested, "calloc ", "", true}}},
 	{words: "NCCL WARN Failed to CUDA host alloc", kind: PinnedMemory, engine: "nccl", backend: "cuda", device: "host", figures: []figure{{requested, "host alloc ", "", true}}},
 	{words: "creating shared memory segment /dev/shm", kind: SharedMemory, engine: "nccl", device: "/dev/shm", figures: []figure{{requested, "(size ", "", true}}, fix: shmFix},
 	{words: "unable to open shared memory object", kind: SharedMemory, engine: "pytorch", device: "/dev/shm", fix: shmFix},

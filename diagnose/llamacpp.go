@@ -27,6 +27,7 @@ var llamacppRules = []rule{
 	{words: "failed to allocate buffer, size =", kind: DeviceMemory, engine: "llama.cpp", backend: "metal", device: "Metal", figures: append([]figure{{requested, "size =", "", false}}, bufferOf...)},
 	{words: "failed to allocate buffer for kv cache", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: KVCache},
 	{words: "failed to allocate compute", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: Compute},
+	{words: "unable to allocate CPU buffer", kind: HostMemory, engine: "llama.cpp", backend: "cpu", device: "host", follows: true, place: Loading},
 	{words: "unable to allocate …buffer", kind: DeviceMemory, engine: "llama.cpp", follows: true, place: Loading},
 	{words: "failed to fit params to free device memory", kind: DeviceMemory, engine: "llama.cpp", place: Loading},
 	{words: "ggml-cuda…: out of memory", kind: DeviceMemory, engine: "llama.cpp", backend: "cuda"},

@@ -7,6 +7,8 @@ var sglangRules = []rule{
 	{words: "KV cache pool is full. Retract requests", kind: KVCacheFull, engine: "sglang", place: Decode},
 	{words: "Not enough memory. Please try …--mem-fraction-static", kind: KVCacheTooSmall, engine: "sglang", place: KVCache,
 		fix: &Fix{Now: "more of the device for weights and cache: --mem-fraction-static 0.9", Later: "weights in fewer bits, or tensor parallelism over more devices"}},
+	{words: "Not enough memory; …--mem-fraction-static", kind: KVCacheTooSmall, engine: "sglang", place: KVCache,
+		fix: &Fix{Now: "more of the device for weights and cache: --mem-fraction-static 0.9", Later: "weights in fewer bits, or tensor parallelism over more devices"}},
 	{words: "Prefill out of memory. Try to lower your batch size", kind: DeviceMemory, engine: "sglang", place: Prefill, figures: []figure{{needed, "Try to allocate ", "", false}, {available, "Available tokens: ", "", false}}},
 	{words: "Decode out of memory. Try to lower your batch size", kind: KVCacheTooSmall, engine: "sglang", place: Decode, figures: []figure{{needed, "Try to allocate ", "", false}, {available, "Available tokens: ", "", false}},
 		fix: &Fix{Now: "fewer sequences at once: --max-running-requests", Later: "a KV cache in FP8 (--kv-cache-dtype fp8_e4m3), or a larger --mem-fraction-static"}},
