@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"memwall": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"memwall": func() { os.Exit(run()) }, "llama-server": fakeEngine, "vllm": fakeEngine})
 }
 
 // run is the program with a machine, a terminal and a reader of command lines that scripts choose by
@@ -158,6 +158,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 	ts.Defer(s.Close)
 	ts.Setenv("SERVER", s.URL)
+	ts.Setenv("SERVER_PORT", s.URL[strings.LastIndex(s.URL, ":")+1:])
 }
 
 func TestScripts(t *testing.T) {
@@ -175,6 +176,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("SITES", sites)
+			e.Setenv("PORT", freePort())
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("NO_COLOR", "")

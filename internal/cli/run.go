@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/internal/render"
+	"github.com/memwall/memwall/internal/run"
+	"github.com/memwall/memwall/internal/term"
+	"github.com/memwall/memwall/safe"
+)
+
+// runCommand starts the server of a plan on this machine.
+func runCommand(a *app) *cobra.Command {
+	f, p, dry := &fitFlags{}, &run.Plan{}, false
+	c := &cobra.Command{
+		Use: "run MODEL", Short: "start the server of a plan on this machine, and set what it takes beside what was said",
+		Long: "MODEL is what fit takes; an engine that is installed here is chosen unless --engine says one, and it downloads what it has to. " +
+			"The plan must fit. The server listens on this machine alone. Once it answers, its start-up log is compared with the plan, line by line; when it dies before, the log is diagnosed. " +
+			"It ends with Ctrl-C, and then memwall does.",
+		Example: "memwall run unsloth/Qwen3-8B-GGUF:Q4_K_M\nmemwall run ./model.gguf --ctx 32k --port 9000\nmemwall run qwen3-8b --engine vllm --kv fp8 --dry-run",
+		RunE: func(c *cobra.Command, args []string) error {
+			a.asking = "fit"
+			r, _, err := a.requestFor("run", c, f, args)
+			if err != nil {
+				return err
+			}
+			p.Request = *r
+			return runPlan(a, p, dry)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	requestFlags(flags, &f.request, "fit")
+	flags.SetNormalizeFunc(func(set *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "dry-run" { // not llama.cpp's, which is --llama-dry-run
+			return "dry-run"
+		}
+		return fieldNames(set, name)
+	})
+	flags.StringVar(&f.from, "from", "", fromUsage)
+	group(flags.Lookup("from"), groupWhat)
+	flags.IntVar(&p.Port, "port", 0, "port of this machine to listen on; without it the engine's usual one")
+	flags.StringVar(&p.Log, "log", "", "file for what the server prints; without it one for temporary files")
+	flags.DurationVar(&p.Patience, "wait", time.Hour, "how long the model may take to load, or to download")
+	flags.BoolVar(&p.Once, "once", false, "end the server after the comparison")
+	flags.BoolVar(&p.Anyway, "anyway", false, "start a plan that does not fit")
+	flags.BoolVar(&dry, "dry-run", false, "print the command and start nothing")
+	for _, name := range []string{"port", "log", "wait", "once", "anyway", "dry-run"} {
+		group(flags.Lookup(name), groupOutput)
+	}
+	complete(c)
+	return c
+}
+
+func runPlan(a *app, p *run.Plan, dry bool) error {
+	const ports = 1 << 16
+	if p.Port < 0 || p.Port >= ports {
+		return usage("port", fmt.Sprint(p.Port), fmt.Sprintf("--port %d is no port", p.Port), "--port 8080")
+	}
+	p.Asker, p.Request.Ask, p.Say = &a.asker, "fit", a.Stderr
+	p.Show = func(answer *memwall.Answer) error {
+		return a.show(answer, func(st term.Style) string {
+			if answer.Ask == "diagnose" {
+				return render.Diagnose(answer, false, st)
+			}
+			return render.Compare(answer, false, st)
+		})
+	}
+	s, err := p.Server()
+	if err != nil {
+		return err
+	}
+	if dry {
+		return a.print(safe.Text(s.Line(), "") + "\n")
+	}
+	ctx, stop := a.until()
+	defer stop()
+	err = p.Serve(ctx, s)
+	if errors.Is(err, run.ErrDiagnosed) {
+		return verdictError(unanswered)
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/memwall/memwall"
+	"github.com/memwall/memwall/diagnose"
+	"github.com/memwall/memwall/safe"
+)
+
+// Plan is a fit request whose server is started on this machine.
+type Plan struct {
+	Asker    *memwall.Asker
+	Request  memwall.Request // Engine "": one that is installed
+	Port     int             // 0: the engine's usual one
+	Log      string          // file for what the server prints; "": a temporary one
+	Patience time.Duration   // for loading, and downloading
+	Anyway   bool            // start what does not fit
+	Once     bool            // end the server after the comparison
+	// Say takes lines for who waits, Show an answer: the start-up compared, or why the server died.
+	Say  io.Writer
+	Show func(*memwall.Answer) error
+}
+
+// ErrDiagnosed: the server died, and Show has been given why.
+var ErrDiagnosed = errors.New("the server died of what was shown")
+
+// Server of the request: of its engine, else of the first installed one that takes it. Nothing is started.
+func (p *Plan) Server() (*Server, error) {
+	tries := []string{p.Request.Engine}
+	if p.Request.Engine == "" {
+		tries = append(tries, Installed()...)
+	}
+	var first error
+	for _, engine := range tries {
+		r := p.Request
+		r.Engine = engine
+		s, err := p.server(&r)
+		if err == nil {
+			p.Request = r
+			return s, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+func (p *Plan) server(r *memwall.Request) (*Server, error) {
+	answer, err := p.Asker.Ask(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Verdict == memwall.DoesNotFit && !p.Anyway {
+		return nil, doesNotFit(r, answer)
+	}
+	for engine, line := range answer.Flags {
+		return Read(engine, line, p.Port)
+	}
+	return nil, fault("engine", r.Engine, "the plan has no command", "a model that has files, and an engine that runs it")
+}
+
+// doesNotFit says so, with the first change that would make it fit.
+func doesNotFit(r *memwall.Request, answer *memwall.Answer) error {
+	hint := "memwall fit says what would; --anyway starts it all the same"
+	for _, s := range answer.Suggestions {
+		if s.Verdict == memwall.Fits {
+			hint = "it fits with " + s.Change + "; --anyway starts it all the same"
+			break
+		}
+	}
+	return fault("model", r.Model, fmt.Sprintf("%s does not fit on %s", r.Model, r.Hardware), hint)
+}
+
+// Serve starts the server, shows its start-up beside the plan once it answers, and waits until it or ctx ends. It is ended then.
+func (p *Plan) Serve(ctx context.Context, s *Server) error {
+	log, err := logFile(p.Log)
+	if err != nil {
+		return &memwall.Error{Code: memwall.BadFile, Field: "log", Value: p.Log, Message: fmt.Sprintf("the log cannot be written: %v", plain(err)), Hint: "--log FILE in a folder that exists"}
+	}
+	defer func() { _ = log.Close() }() // the server writes it, by a handle of its own
+	server, err := s.Start(log)
+	if err != nil {
+		return err
+	}
+	const goodbye = 10 * time.Second
+	defer server.Stop(goodbye)
+	p.say("%s\n  process %d, what it prints is in %s\n", s.Line(), server.PID(), log.Name())
+	if err := p.wait(ctx, server); err != nil {
+		return p.died(ctx, s, log.Name(), err)
+	}
+	if err := p.compare(log.Name()); err != nil || p.Once {
+		return err
+	}
+	p.say("serving at %s · Ctrl-C ends it\n", s.Address)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-server.Ended():
+		return p.died(ctx, s, log.Name(), &DiedError{how: server.Err()})
+	}
+}
+
+// say writes a line; what stands for %s may come from elsewhere.
+func (p *Plan) say(format string, args ...any) {
+	for i, a := range args {
+		if text, ok := a.(string); ok {
+			args[i] = safe.Text(text, "")
+		}
+	}
+	_, _ = fmt.Fprintf(p.Say, format, args...) // nobody reads it any more
+}
+
+// logFile is the file that a server prints to, its owner's alone.
+func logFile(name string) (*os.File, error) {
+	if name == "" {
+		return os.CreateTemp("", "memwall-run-*.log")
+	}
+	const ownersAlone = 0o600
+	return os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, ownersAlone)
+}
+
+// plain leaves out the path that an error of a file repeats.
+func plain(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func (p *Plan) wait(ctx context.Context, server *Running) error {
+	ctx, stop := context.WithTimeoutCause(ctx, p.Patience, fmt.Errorf("no answer after %v", p.Patience))
+	defer stop()
+	return server.Serves(ctx)
+}
+
+// about is what is known of the run beside its log.
+func (p *Plan) about() memwall.Request {
+	return memwall.Request{Ask: "fit", Hardware: p.Request.Hardware, Model: p.Request.Model}
+}
+
+// compare sets what the server printed beside the plan. A log that says nothing of memory is a line, and no failure.
+func (p *Plan) compare(name string) error {
+	log, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	answer, err := p.Asker.Compare(log, p.about())
+	if err != nil {
+		p.say("it serves; its log is not compared: %s\n", err.Error())
+		return nil
+	}
+	return p.Show(answer)
+}
+
+// died says why a server ended: what its log tells of memory, or its last lines.
+func (p *Plan) died(ctx context.Context, s *Server, name string, how error) error {
+	if ctx.Err() != nil {
+		return nil // who asked for it knows
+	}
+	failed := fault("engine", s.Engine, fmt.Sprintf("%s does not serve: %v", s.Engine, how), "its log: "+name)
+	log, err := os.Open(name)
+	if err != nil {
+		return failed
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	answer, err := p.Asker.Diagnose(log, p.about())
+	if err == nil && answer.Diagnosed != nil && answer.Diagnosed.Kind != diagnose.None {
+		return errors.Join(p.Show(answer), ErrDiagnosed)
+	}
+	for _, l := range lastLines(log) {
+		p.say("  %s\n", l)
+	}
+	return failed
+}
+
+// lastLines of a log.
+func lastLines(log io.ReadSeeker) []string {
+	const bytes, lines = 2 << 10, 6
+	if size, err := log.Seek(0, io.SeekEnd); err == nil {
+		_, _ = log.Seek(max(0, size-bytes), io.SeekStart) // else from where it stands
+	}
+	text, _ := io.ReadAll(io.LimitReader(log, bytes)) // what can be read of it
+	all := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\r", "")), "\n")
+	return all[max(0, len(all)-lines):]
+}
