@@ -305,11 +305,13 @@ func (c *count) calls() (out []StackHeld) {
 	return out
 }
 
-// grown are the stacks of which three whole steps or more left something.
+// grown are the stacks of which three whole steps or more left something. Where parts of the record stand for steps, what the
+// first step makes for all others is no growth.
 func (c *count) grown() (out []Growth) {
 	const least = 3
 	for k, s := range c.left {
-		if s.steps >= least && k.stack != 0 {
+		once := c.parts > 0 && (k.category == Parameters || k.category == Gradients || k.category == Optimizer)
+		if s.steps >= least && k.stack != 0 && !once {
 			out = append(out, Growth{c.stacks.place(k.stack), c.stacks.trail(k.stack, mostFrames), k.category, s.bytes / int64(s.steps), s.steps, s.bytes})
 		}
 	}

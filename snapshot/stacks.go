@@ -74,21 +74,39 @@ func (s *stacks) written(f uint32) string {
 	return file + ":" + strconv.Itoa(int(x.line)) + " " + name
 }
 
-// trail is a stack's Python frames, innermost first, without those of C++ where there are others.
+// trail is a stack's Python frames, innermost first, else those of C++ that are not the recorder's.
 func (s *stacks) trail(n uint32, most int) (out []string) {
-	for _, f := range s.lists[n] {
-		if len(out) < most && s.python(f) {
-			out = append(out, s.written(f))
-		}
-	}
-	if out == nil {
+	for _, is := range []func(uint32) bool{s.python, func(f uint32) bool { return !s.recording(f) }} {
 		for _, f := range s.lists[n] {
-			if len(out) < most {
+			if len(out) < most && is(f) {
 				out = append(out, s.written(f))
 			}
 		}
+		if out != nil {
+			break
+		}
 	}
 	return out
+}
+
+// recording tells frames of the recorder and the allocator, which stand innermost in every stack of C++
+// (torch/csrc/profiler/combined_traceback.cpp, torch/csrc/cuda/memory_snapshot.cpp, c10/cuda/CUDACachingAllocator.cpp).
+func (s *stacks) recording(f uint32) bool {
+	name := s.texts[s.frames[f].name]
+	return strings.HasPrefix(name, "torch::unwind::") || strings.HasPrefix(name, "torch::CapturedTraceback::") || strings.HasPrefix(name, "torch::cuda::") || strings.HasPrefix(name, "c10::")
+}
+
+// node is the function of autograd whose backward pass allocated, "" for none: threads of a backward pass have no Python frames
+// (torch/csrc/autograd/generated/Functions.h).
+func (s *stacks) node(n uint32) string {
+	for _, f := range s.lists[n] {
+		if _, rest, ok := strings.Cut(s.texts[s.frames[f].name], "torch::autograd::generated::"); ok {
+			if name, _, ok := strings.Cut(rest, "::apply("); ok {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 func (s *stacks) python(f uint32) bool { return strings.HasSuffix(s.texts[s.frames[f].file], ".py") }
@@ -107,8 +125,11 @@ func (s *stacks) place(n uint32) string {
 			return s.written(f)
 		}
 	}
-	if first == "" && len(s.lists[n]) > 0 {
-		return s.written(s.lists[n][0])
+	if first == "" {
+		first = s.node(n)
+	}
+	if names := s.trail(n, 1); first == "" && len(names) > 0 {
+		return names[0]
 	}
 	return first
 }

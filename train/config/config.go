@@ -109,6 +109,9 @@ func (f *framework) read(data []byte, in *Input) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if key := f.trainsNot(n); key != "" {
+		return nil, wrong("file", "has "+key+" and no optimizer: it trains nothing", "a configuration of a recipe that trains")
+	}
 	r := &reader{root: n, seen: map[*node]bool{}}
 	for _, rule := range p.rules {
 		if rule.get != nil {
@@ -116,6 +119,16 @@ func (f *framework) read(data []byte, in *Input) ([]string, error) {
 		}
 	}
 	return r.left(p), nil
+}
+
+// trainsNot is the key by which a file generates, evaluates or quantises; "" where it may train.
+func (f *framework) trainsNot(n *node) string {
+	for _, key := range f.idle {
+		if n.at(key) != nil && n.at("optimizer") == nil {
+			return key
+		}
+	}
+	return ""
 }
 
 // part is the part that holds most of a file's keys.

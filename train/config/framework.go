@@ -22,6 +22,8 @@ type framework struct {
 	parts []part
 	// refuses are combinations of fields that the framework does not run, each with its reason.
 	refuses []refusal
+	// idle are keys of files that the framework runs without training, where they have no key of an optimizer.
+	idle []string
 	// settle derives what follows from several keys, once all files are read.
 	settle func(in *Input)
 }

@@ -69,3 +69,16 @@ func flat(f *Found) map[string]any {
 	delete(out, "framework")
 	return out
 }
+
+// TestTrainsNothing: what a framework runs without training is no plan of a training run.
+func TestTrainsNothing(t *testing.T) {
+	const model = "model:\n  _component_: torchtune.models.llama3_1.llama3_1_8b\ndevice: cuda\ndtype: bf16\n"
+	for _, c := range []struct {
+		text  string
+		fails bool
+	}{{model + "max_new_tokens: 300\n", true}, {model + "tasks: [\"truthfulqa_mc2\"]\n", true}, {model + "optimizer:\n  _component_: torch.optim.AdamW\n", false}} {
+		if _, _, _, err := Read("torchtune", []byte(c.text)); (err != nil) != c.fails {
+			t.Errorf("%q: %v", c.text, err)
+		}
+	}
+}

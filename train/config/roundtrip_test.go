@@ -86,6 +86,9 @@ func (m maker) draw() Input {
 	t.Tokens = t.GlobalBatch * t.SequenceLength * plan.Int(1+m.IntN(1000))
 	t.SequenceParallel, t.FusedLoss, t.Fused = m.flag("sequence_parallel"), m.flag("fused_loss"), m.flag("fused_kernels")
 	t.Compile, t.Packing = m.flag("compile"), m.flag("packing")
+	if m.f.says["optimizer_in_backward"] != "" && t.Accumulation == 1 {
+		t.InBackward = m.flag("optimizer_in_backward")
+	}
 	if f := "moment_dtype"; m.f.says[f] != "" || m.IntN(20) == 0 {
 		t.GradDtype, t.MomentDtype = []string{"", "bf16"}[m.IntN(2)], []string{"", "bf16", "fp8"}[m.IntN(3)]
 		t.NarrowActs = m.flag("fp8_activation_inputs")

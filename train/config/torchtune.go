@@ -14,7 +14,7 @@ func torchtune() *framework {
 		says: map[string]string{
 			"objective": "sft pretrain dpo qat", "method": "full lora qlora dora", "weights": "nf4",
 			"optimizer": "adamw adamw-fused adamw-8bit paged-adamw-8bit paged-adamw adafactor lion sgd", "precision": "bf16 fp32",
-			"sharding": "~none ~fsdp2", "tp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "attention": "~sdpa ~flash",
+			"sharding": "~none ~fsdp2", "tp": "*", "sequence_length": "*", "micro_batch": "*", "accumulation": "*", "recompute": "none full", "optimizer_in_backward": "true", "attention": "~sdpa ~flash",
 			"fused_loss": "true", "compile": "true", "lora_rank": "*", "lora_targets": "*", "lora_dropout": "*", "packing": "true",
 			"offload.optimizer": "host", "offload.params": "host", "offload.activations": "host",
 		},
@@ -23,6 +23,7 @@ func torchtune() *framework {
 			encode: func(_ *Input, s *section) string { return toYAML(s) },
 		}},
 		refuses: tuneRefuses(),
+		idle:    []string{"max_new_tokens", "tasks", "quantizer"},
 	}
 }
 
@@ -46,6 +47,9 @@ func tuneRefuses() []refusal {
 		}, "keeps inputs of blocks that are computed again", "recompute = full"},
 		{"fused_loss", func(in *Input) bool { return yes(in.Training.FusedLoss) && in.Training.Objective == "dpo" }, "is no form of the loss of preferences", "fused_loss = false"},
 		{"objective", func(in *Input) bool { return in.Training.Objective == "qat" && in.Training.Method == "qlora" }, "trains for weights that are quantised later", "method = lora"},
+		{"optimizer_in_backward", func(in *Input) bool {
+			return yes(in.Training.InBackward) && (adapted(in) || in.Training.Accumulation > 1 || !has("sft pretrain", in.Training.Objective))
+		}, "is of recipes that train the whole model, with a step for each pass", "method = full and accumulation = 1"},
 		{"packing", func(in *Input) bool { return yes(in.Training.Packing) && in.Training.Objective == "dpo" }, "packs samples, and preferences are never packed", "packing = false"},
 	}
 }
@@ -131,16 +135,16 @@ func getTuneFused(in *Input, r *reader) {
 	}
 }
 
-// putTuneBackward: steps taken within the backward pass are no optimizer of a plan.
+// putTuneBackward: recipes that train the whole model take steps within the backward pass, if one pass is a step.
 func putTuneBackward(in *Input, s *section) {
 	if !adapted(in) && has("sft pretrain", in.Training.Objective) {
-		s.set("optimizer_in_bwd", false)
+		s.set("optimizer_in_bwd", yes(in.Training.InBackward))
 	}
 }
 
-func getTuneBackward(_ *Input, r *reader) {
+func getTuneBackward(in *Input, r *reader) {
 	if r.on("optimizer_in_bwd") {
-		r.keep("optimizer_in_bwd")
+		in.Training.InBackward = truth(true)
 	}
 }
 
