@@ -124,7 +124,7 @@ func unquantised(f *Format) func(*Site) *Scheme {
 
 // keptF32 are matrices that the conversion leaves in F32, because they are small and sensitive.
 var keptF32 = map[Role]bool{
-	FFNGateInp: true, FFNGateInpSh: true, FFNGateInpScl: true, FFNDownScale: true, SSMConv: true, SSMA: true, SSMD: true,
+	FFNGateInp: true, FFNGateInpSh: true, FFNGateInpScl: true, FFNDownScale: true, SSMConv: true, ShortConv: true, SSMA: true, SSMD: true,
 	PositionEmbd: true, TokenTypes: true, AltupPredictCoef: true, AltupCorrectCoef: true,
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,8 @@ type Tensor struct {
 	In    *Matrix
 	First bool
 	Adapt bool // a LoRA adapter may sit on it
+	// Called is the role whose name a GGUF file gives it, where that is another.
+	Called dtype.Role
 }
 
 // Matrix is the shape of a file's matrix.
@@ -72,7 +75,7 @@ func (t *Tensor) GGUF(layer int) string {
 		b.WriteString(strconv.Itoa(layer))
 		b.WriteByte('.')
 	}
-	b.WriteString(string(t.Role))
+	b.WriteString(string(cmp.Or(t.Called, t.Role)))
 	switch {
 	case t.Bias, t.Role == dtype.ExpProbsB:
 		b.WriteString(".bias")

@@ -163,6 +163,9 @@ func (s *Spec) head(b *kindBuilder, embedding *model.Tensor) {
 		x = b.recall(x, s.Hidden, dtype.RecallOutNorm, dtype.RecallOut)
 	}
 	x = b.norm(s.OutNorm, dtype.OutputNorm, x, s.Hidden)
+	if s.OutNormName != "" {
+		b.k.Ops[len(b.k.Ops)-1].W[0].Called = s.OutNormName
+	}
 	x = b.weights(s.After, x, s.Hidden)
 	if s.NoHead {
 		return

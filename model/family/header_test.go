@@ -144,9 +144,8 @@ func sameNetwork(t *testing.T, id string, got, want *family.Spec) {
 	}
 }
 
-// TestOldNormOfLFM2: the first GGUF files of LFM2 call the last norm token_embd_norm; the model has one norm of its width
-// either way.
-func TestOldNormOfLFM2(t *testing.T) {
+// TestNormOfLFM2: GGUF files of LFM2 call the last norm token_embd_norm; it is the last either way, and no norm follows the embedding.
+func TestNormOfLFM2(t *testing.T) {
 	e, err := catalog.Find("lfm2-1.2b")
 	if err != nil {
 		t.Fatal(err)
@@ -163,6 +162,9 @@ func TestOldNormOfLFM2(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := got.Model("m")
+	if got.EmbedNorm != family.NoNorm || got.OutNorm != want.OutNorm {
+		t.Errorf("norms %v and %v", got.EmbedNorm, got.OutNorm)
+	}
 	if m.Params() != want.Model("m").Params() {
 		t.Errorf("%d parameters", m.Params())
 	}

@@ -28,6 +28,7 @@ type Spec struct {
 	ExtraTokens int64
 	Segments    int64 // rows of a table of segments (BERT's token types)
 	OutNorm     NormKind
+	OutNormName dtype.Role // that files give it, where it is not output_norm
 	HeadBias    bool
 	HeadScale   bool // logits times a constant
 	HeadInput   bool // the head's input times a constant (MiniCPM)
